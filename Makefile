@@ -1,0 +1,47 @@
+# Each target does its own set-up; a bare `make` lists them.
+
+PYTHON ?= python3
+WORKERS ?= 2
+
+BIN := .venv/bin
+INSTALLED := .venv/.installed
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test check bench fuzz docs
+
+help:
+	@echo "conjunct: run make TARGET, where TARGET is one of"
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 10
+
+demo: $(INSTALLED)  ## construct features on the bundled data and show them
+	$(BIN)/conjunct demo
+
+test: $(INSTALLED)  ## run the tests, except the slow ones
+	$(BIN)/pytest -n $(WORKERS) -m "not slow"
+
+check: $(INSTALLED)  ## lint, formatting, types, direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+bench: $(INSTALLED)  ## measure against other libraries, side by side
+	$(BIN)/python -m benchmarks
+
+fuzz: $(INSTALLED)  ## run the property tests, slow ones too, on thousands of examples
+	HYPOTHESIS_PROFILE=fuzz $(BIN)/pytest -n $(WORKERS) -m hypothesis --timeout 0
+
+docs: $(INSTALLED)  ## run every example of README.md and docs/
+	$(BIN)/pytest tests/test_docs.py
+
+$(INSTALLED): $(BIN)/python pyproject.toml constraints.txt
+	@echo "Installing conjunct and its tools into .venv"
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all,dev]'
+	@touch $@
+
+$(BIN)/python:
+	@command -v $(PYTHON) >/dev/null || { echo "conjunct needs Python 3.11 or newer: '$(PYTHON)' was not found; name one with make PYTHON=..." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "conjunct needs Python 3.11 or newer: '$(PYTHON)' is older; name one with make PYTHON=..." >&2; exit 1; }
+	@$(PYTHON) -m venv .venv

@@ -1,0 +1,78 @@
+"""Readable features from Boolean data, without labels.
+
+>>> from conjunct import UFC, datasets
+>>> spect = datasets.load_spect()
+>>> model = UFC(alpha=0.0001, prune=False).fit(spect.values)
+>>> len(model.features_)
+39
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from conjunct.errors import ConjunctError, ConjunctWarning, InputError, ModelFileError
+    from conjunct.estimators import UFC, load
+    from conjunct.evaluation import (
+        closest_point,
+        complexity,
+        mean_length,
+        overlapping_index,
+        pareto_front,
+        rms,
+    )
+    from conjunct.expressions import And, Expression, Not, Primitive, parse
+
+# Where each public name lives. Modules are imported when a name is first used, so that
+# ``import conjunct`` and ``conjunct --help`` stay quick.
+_HOMES = {
+    "conjunct.errors": ("ConjunctError", "ConjunctWarning", "InputError", "ModelFileError"),
+    "conjunct.estimators": ("UFC", "load"),
+    "conjunct.evaluation": (
+        "closest_point",
+        "complexity",
+        "mean_length",
+        "overlapping_index",
+        "pareto_front",
+        "rms",
+    ),
+    "conjunct.expressions": ("And", "Expression", "Not", "Primitive", "parse"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_SUBMODULES = ("datasets", "evaluation", "expressions")
+
+__all__ = [
+    "UFC",
+    "And",
+    "ConjunctError",
+    "ConjunctWarning",
+    "Expression",
+    "InputError",
+    "ModelFileError",
+    "Not",
+    "Primitive",
+    "closest_point",
+    "complexity",
+    "load",
+    "mean_length",
+    "overlapping_index",
+    "pareto_front",
+    "parse",
+    "rms",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME_OF:
+        return getattr(importlib.import_module(_HOME_OF[name]), name)
+    if name in _SUBMODULES:
+        return importlib.import_module(f"conjunct.{name}")
+    raise AttributeError(f"module 'conjunct' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__, *_SUBMODULES])

@@ -1,0 +1,117 @@
+"""The outcome of a run: an immutable feature set that can be applied to new rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from conjunct.construction.lineage import Lineage
+from conjunct.construction.stage import Merge
+from conjunct.errors import InputError
+from conjunct.expressions import Expression, parse
+from conjunct.stores.packing import Bits
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureSet:
+    """Features over some primitives, what they were made from, and how often they are true."""
+
+    lineage: Lineage
+    features: tuple[int, ...]
+    supports: tuple[int, ...]
+    n_rows: int
+    merges: tuple[Merge, ...]
+
+    @classmethod
+    def compacted(
+        cls,
+        lineage: Lineage,
+        features: Iterable[int],
+        supports: Iterable[int],
+        n_rows: int,
+        merges: Iterable[Merge],
+    ) -> FeatureSet:
+        """With a lineage of its own, which holds what the merges made and nothing else."""
+        own = Lineage(lineage.primitives)
+        number = dict(zip(range(len(own)), range(len(own)), strict=True))
+
+        def conjoin(made: int | None, left: int, right: int) -> int | None:
+            if made is not None:
+                number[made] = own.conjoin(left, right)
+            return None if made is None else number[made]
+
+        renumbered = []
+        for merge in merges:
+            left, right = number[merge.left], number[merge.right]
+            renumbered.append(
+                replace(
+                    merge,
+                    left=left,
+                    right=right,
+                    both=conjoin(merge.both, left, right),
+                    right_only=conjoin(merge.right_only, ~left, right),
+                    left_only=conjoin(merge.left_only, left, ~right),
+                )
+            )
+        return cls(
+            own,
+            tuple(number[feature] for feature in features),
+            tuple(int(support) for support in supports),
+            n_rows,
+            tuple(renumbered),
+        )
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        return self.lineage.expressions(self.features)
+
+    def evaluate(self, primitives: Bits) -> Bits:
+        """The features' lines for packed lines of primitives. Padding bits are not meaningful."""
+        lines: dict[int, Bits] = dict(enumerate(primitives))
+
+        def literal(number: int) -> Bits:
+            return lines[number] if number >= 0 else np.bitwise_not(lines[~number])
+
+        for number, (left, right) in enumerate(
+            self.lineage.conjunctions, start=len(self.lineage.primitives)
+        ):
+            lines[number] = literal(left) & literal(right)
+        return _stacked([lines[number] for number in self.features], primitives.shape[1])
+
+    def recover(self, features: Bits) -> Bits:
+        """The primitives' lines for packed lines of features.
+
+        Undoes the merges, last one first: ``i`` is ``i ∧ j`` or ``i ∧ ¬j``. Exact wherever no
+        conjunction that was empty in training, and so dropped, is true.
+        """
+        nothing = np.zeros(features.shape[1], np.uint8)
+        lines: dict[int | None, Bits] = dict(zip(self.features, features, strict=True))
+        for merge in reversed(self.merges):
+            both = lines.get(merge.both, nothing)
+            lines[merge.left] = both | lines.get(merge.left_only, nothing)
+            lines[merge.right] = both | lines.get(merge.right_only, nothing)
+        return _stacked(
+            [lines[number] for number in range(len(self.lineage.primitives))], features.shape[1]
+        )
+
+    def position(self, feature: int | str | Expression) -> int:
+        """Where a feature stands, given its position, its formula or the text of it."""
+        if isinstance(feature, int):
+            if not 0 <= feature < len(self.features):
+                raise InputError(f"there is no feature {feature}: there are {len(self.features)}")
+            return feature
+        wanted = parse(feature) if isinstance(feature, str) else feature
+        try:
+            return self.expressions.index(wanted)
+        except ValueError:
+            raise InputError(f"there is no feature {wanted} in this model") from None
+
+    def origins(self) -> dict[int, Merge]:
+        """The merge that made each constructed feature."""
+        return {number: merge for merge in self.merges for number in merge.made}
+
+
+def _stacked(lines: list[Bits], n_bytes: int) -> Bits:
+    return np.array(lines, np.uint8).reshape(len(lines), n_bytes)

@@ -1,0 +1,85 @@
+"""A whole run of uFC: from columns that count to a feature set with its history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Literal
+
+from conjunct.construction.feature_set import FeatureSet
+from conjunct.construction.lineage import Lineage
+from conjunct.construction.stage import Merge, Stage
+from conjunct.construction.stopping import Evaluator, Indicators, at_most, until_rms_rises
+from conjunct.construction.ufc import Rule, iterate
+from conjunct.errors import InputError
+from conjunct.stores import Store
+
+Stop = Literal["rms"]
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A feature set, and the indicators of all that was tried on the way, primitives first."""
+
+    feature_set: FeatureSet
+    n_iter: int
+    tried: tuple[Indicators, ...]
+    n_distinct_rows: int
+
+    @property
+    def history(self) -> tuple[Indicators, ...]:
+        """The indicators of every iteration up to the feature set that was kept."""
+        return self.tried[: self.n_iter + 1]
+
+
+def run_ufc(
+    store: Store,
+    names: Sequence[str],
+    rule: Rule,
+    *,
+    max_iter: int | None = None,
+    stop: Stop | None = None,
+    null_feature: bool = False,
+    watch: Callable[[Indicators], None] = lambda indicators: None,
+) -> Run:
+    """Iterate until ``max_iter``, until the stopping rule, or until nothing more is replaced.
+
+    ``watch`` is called with the indicators of each stage looked at, for progress.
+    """
+    lineage = Lineage(names)
+    n_distinct_rows = store.count_distinct_rows()
+    null_support = store.count_null_rows() if null_feature else None
+    evaluate = Evaluator(lineage, store.n_rows, n_distinct_rows, null_support)
+    seen: dict[int, Indicators] = {}
+
+    def evaluate_once(stage: Stage) -> Indicators:
+        if stage.iteration not in seen:
+            seen[stage.iteration] = evaluate(stage)
+            watch(seen[stage.iteration])
+        return seen[stage.iteration]
+
+    first = Stage.first(store)
+    stages = at_most(chain([first], iterate(first, lineage, rule)), max_iter)
+    if stop == "rms":
+        stages = until_rms_rises(_with_complexity(stages, evaluate), evaluate_once)
+    kept = first
+    merges: list[Merge] = []
+    for stage in stages:
+        evaluate_once(stage)
+        merges.extend(stage.merges)
+        kept = stage
+    feature_set = FeatureSet.compacted(lineage, kept.features, kept.supports, store.n_rows, merges)
+    return Run(feature_set, kept.iteration, tuple(seen.values()), n_distinct_rows)
+
+
+def _with_complexity(stages: Iterator[Stage], evaluate: Evaluator) -> Iterator[Stage]:
+    """Pass stages on, but refuse the first construction where C0, and so RMS, has no meaning."""
+    for stage in stages:
+        if stage.merges and not evaluate.has_complexity:
+            raise InputError(
+                f"the RMS stop needs more distinct rows than columns, and there are "
+                f"{evaluate.n_distinct_rows} distinct rows for {len(evaluate.lineage.primitives)} "
+                f"columns: C0 has no meaning here. Set max_iter (for instance max_iter=2) instead"
+            )
+        yield stage

@@ -1,0 +1,135 @@
+"""A feature set at one point of a run: its features, their columns and their joint counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from conjunct.association import Pairs, p_value
+from conjunct.construction.lineage import Lineage
+from conjunct.stores import Counts, Rewrite, Store
+
+
+@dataclass(frozen=True)
+class Merge:
+    """One replaced pair. Features are numbers in the lineage; an empty conjunction is ``None``."""
+
+    iteration: int
+    left: int
+    right: int
+    both: int | None
+    right_only: int | None
+    left_only: int | None
+    joint: int
+    r: float
+    p_value: float
+
+    @property
+    def made(self) -> tuple[int, ...]:
+        """The features that took the place of the pair."""
+        made = (self.both, self.right_only, self.left_only)
+        return tuple(number for number in made if number is not None)
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """The feature set after some iterations, and the merges of the last one."""
+
+    iteration: int
+    features: tuple[int, ...]
+    store: Store
+    joint: Counts
+    merges: tuple[Merge, ...] = ()
+
+    @classmethod
+    def first(cls, store: Store) -> Stage:
+        """The primitives."""
+        return cls(0, tuple(range(store.n_columns)), store, store.joint_counts())
+
+    @property
+    def supports(self) -> Counts:
+        return np.diagonal(self.joint)
+
+
+def replace_pairs(stage: Stage, pairs: Pairs, lineage: Lineage) -> Stage:
+    """The next stage: each pair gives way to its non-empty conjunctions (§3.3).
+
+    Kept features come first, then ``i ∧ j``, ``¬i ∧ j``, ``i ∧ ¬j`` of each pair in turn. Only the
+    columns ``i ∧ j`` are counted; the rest follows by subtraction.
+    """
+    both = stage.store.conjunctions(pairs.left, pairs.right)
+    rewrite, merges = _plan(stage, pairs, lineage)
+    extended = _extended_counts(stage.joint, both.joint_counts(stage.store), both.joint_counts())
+    kept = len(stage.features) - 2 * len(pairs)
+    features = [stage.features[position] for position in rewrite.plus[:kept]]
+    for merge in merges:
+        features.extend(merge.made)
+    return Stage(
+        stage.iteration + 1,
+        tuple(features),
+        stage.store.rewritten(rewrite, both),
+        _rewritten_counts(extended, rewrite),
+        merges,
+    )
+
+
+def _plan(stage: Stage, pairs: Pairs, lineage: Lineage) -> tuple[Rewrite, tuple[Merge, ...]]:
+    m = len(stage.features)
+    replaced = np.zeros(m, bool)
+    replaced[pairs.left] = replaced[pairs.right] = True
+    plus: list[int] = np.flatnonzero(~replaced).tolist()
+    minus = [-1] * len(plus)
+    p_values = p_value(pairs.r, stage.store.n_rows)
+    merges = []
+    for k, (i, j) in enumerate(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)):
+        left, right = stage.features[i], stage.features[j]
+        joint = int(pairs.joint[k])
+        candidates = (
+            (m + k, -1, joint, left, right),
+            (j, m + k, int(stage.joint[j, j]) - joint, ~left, right),
+            (i, m + k, int(stage.joint[i, i]) - joint, left, ~right),
+        )
+        made: list[int | None] = []
+        for base, less, support, one, other in candidates:
+            if support:
+                plus.append(base)
+                minus.append(less)
+            made.append(lineage.conjoin(one, other) if support else None)
+        both, right_only, left_only = made
+        merges.append(
+            Merge(
+                iteration=stage.iteration + 1,
+                left=left,
+                right=right,
+                both=both,
+                right_only=right_only,
+                left_only=left_only,
+                joint=joint,
+                r=float(pairs.r[k]),
+                p_value=float(p_values[k]),
+            )
+        )
+    rewrite = Rewrite(pairs.left, pairs.right, np.array(plus, np.intp), np.array(minus, np.intp))
+    return rewrite, tuple(merges)
+
+
+def _extended_counts(old: Counts, across: Counts, new: Counts) -> Counts:
+    """Joint counts of present columns and new conjunctions together."""
+    m, p = len(old), len(new)
+    extended = np.empty((m + p, m + p), np.int64)
+    extended[:m, :m] = old
+    extended[m:, :m] = across
+    extended[:m, m:] = across.T
+    extended[m:, m:] = new
+    return extended
+
+
+def _rewritten_counts(extended: Counts, rewrite: Rewrite) -> Counts:
+    # a column is one indicator less another, so its counts subtract
+    rows = extended[rewrite.plus]
+    subtracts = np.flatnonzero(rewrite.minus >= 0)
+    rows[subtracts] -= extended[rewrite.minus[subtracts]]
+    counts = rows[:, rewrite.plus]
+    counts[:, subtracts] -= rows[:, rewrite.minus[subtracts]]
+    return counts

@@ -1,0 +1,66 @@
+"""When a run ends: policies that consume a generator of stages."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from conjunct.construction.lineage import Lineage
+from conjunct.construction.stage import Stage
+from conjunct.evaluation import complexity, mean_length, overlapping_index, rms
+
+
+@dataclass(frozen=True)
+class Indicators:
+    """One line of a run's history. C0 and RMS are NaN where C0 has no meaning."""
+
+    iteration: int
+    n_features: int
+    length: float
+    oi: float
+    c0: float
+    rms: float
+
+
+@dataclass(frozen=True)
+class Evaluator:
+    """Computes the indicators of stages over the same primitives and rows."""
+
+    lineage: Lineage
+    n_rows: int
+    n_distinct_rows: int
+    null_support: int | None = None
+
+    def __call__(self, stage: Stage) -> Indicators:
+        oi = overlapping_index(stage.supports, self.n_rows, null_support=self.null_support)
+        c0 = math.nan
+        if self.has_complexity:
+            n_primitives = len(self.lineage.primitives)
+            c0 = complexity(len(stage.features), n_primitives, self.n_distinct_rows)
+        length = mean_length(self.lineage.length(number) for number in stage.features)
+        return Indicators(stage.iteration, len(stage.features), length, oi, c0, rms(oi, c0))
+
+    @property
+    def has_complexity(self) -> bool:
+        """Whether C0 has a meaning: there must be more distinct rows than primitives."""
+        return self.n_distinct_rows > len(self.lineage.primitives)
+
+
+def until_rms_rises(
+    stages: Iterable[Stage], evaluate: Callable[[Stage], Indicators]
+) -> Iterator[Stage]:
+    """The stages up to the last one before RMS rises (§6.2). The first stage always comes."""
+    lowest = math.inf
+    for stage in stages:
+        value = evaluate(stage).rms
+        if value > lowest:
+            return
+        lowest = value
+        yield stage
+
+
+def at_most(stages: Iterable[Stage], max_iter: int | None) -> Iterator[Stage]:
+    """The first ``max_iter`` stages after the primitives (the paper's ``limit_iter``)."""
+    return islice(stages, None if max_iter is None else max_iter + 1)

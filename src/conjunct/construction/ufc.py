@@ -1,0 +1,58 @@
+"""uFC: Algorithm 2 as a generator of stages. It does not know when to stop; stopping rules do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from conjunct.association import Criterion, Pairs, correlated_pairs
+from conjunct.construction.lineage import Lineage
+from conjunct.construction.pairing import (
+    SortKey,
+    greedy_matching,
+    largest_joint_count,
+    sort_key,
+)
+from conjunct.construction.stage import Stage, replace_pairs
+
+Search = Literal["batch", "pairwise"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What one iteration replaces.
+
+    ``search="batch"`` is the paper's: all pairs of a greedy matching at once. ``"pairwise"``
+    replaces the one pair with the largest joint count. ``max_length`` bounds the literals of a
+    new feature.
+    """
+
+    criterion: Criterion
+    search: Search = "batch"
+    max_length: int | None = None
+
+
+def iterate(first: Stage, lineage: Lineage, rule: Rule) -> Iterator[Stage]:
+    """The stages after ``first``, for as long as a pair is replaced."""
+    stage = first
+    while len(pairs := chosen_pairs(stage, lineage, rule)):
+        stage = replace_pairs(stage, pairs, lineage)
+        yield stage
+
+
+def chosen_pairs(stage: Stage, lineage: Lineage, rule: Rule) -> Pairs:
+    """The pairs to replace, in the order in which they are taken."""
+    pairs = correlated_pairs(stage.store.n_rows, stage.joint, rule.criterion)
+    if rule.max_length is not None:
+        lengths = np.array([min(lineage.length(f), rule.max_length) for f in stage.features])
+        pairs = pairs.take(lengths[pairs.left] + lengths[pairs.right] <= rule.max_length)
+
+    def text_of(column: int) -> SortKey:
+        return sort_key(lineage.expression(stage.features[column]))
+
+    if rule.search == "pairwise":
+        return pairs.take(largest_joint_count(pairs, text_of))
+    return pairs.take(greedy_matching(pairs, len(stage.features), text_of))

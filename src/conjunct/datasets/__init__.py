@@ -1,0 +1,24 @@
+"""Small Boolean data sets that come with conjunct, each with its licence."""
+
+from conjunct.datasets.catalogue import DATASETS, Dataset
+from conjunct.datasets.loading import (
+    BooleanDataset,
+    load,
+    load_coco_street,
+    load_coco_val2017,
+    load_house_votes_84,
+    load_spect,
+    load_zoo,
+)
+
+__all__ = [
+    "DATASETS",
+    "BooleanDataset",
+    "Dataset",
+    "load",
+    "load_coco_street",
+    "load_coco_val2017",
+    "load_house_votes_84",
+    "load_spect",
+    "load_zoo",
+]

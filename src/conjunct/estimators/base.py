@@ -1,0 +1,259 @@
+"""What every feature constructor shares: containers, names, rules, files."""
+
+from __future__ import annotations
+
+import math
+import os
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal, Self
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from conjunct.construction.feature_set import FeatureSet
+from conjunct.construction.stopping import Indicators
+from conjunct.errors import InputError, ModelFileError
+from conjunct.estimators import containers
+from conjunct.expressions import Expression, Style
+from conjunct.io.model import ModelFile, model_file, read_model, write_model
+from conjunct.stores import BitStore
+from conjunct.stores.packing import unpack
+
+Backend = Literal["pandas", "polars", "pyarrow", "dict"]
+
+
+class FeatureConstructor(TransformerMixin, BaseEstimator):
+    """Base of the estimators whose features are conjunctions of the columns they were given.
+
+    A subclass says how features are made, in ``_construct``; all the rest is here.
+    """
+
+    # parameters that belong to a session, not to a model
+    _unsaved: ClassVar[tuple[str, ...]] = ()
+
+    binarize: float | None
+    style: Style
+    n_jobs: int | None
+
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    feature_set_: FeatureSet
+    history_: tuple[Indicators, ...]
+    threshold_: float | None
+    _backend: str | None = None
+
+    @abstractmethod
+    def _construct(self, store: BitStore, names: Sequence[str]) -> None:
+        """Set ``feature_set_``, ``history_`` and ``threshold_``."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Construct features from the rows of ``X``.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix or list of baskets
+            Boolean or 0/1 values, one individual a row.
+        y : ignored
+            Accepted for use in pipelines.
+
+        Returns
+        -------
+        self
+        """
+        data = containers.checked(X)
+        names = containers.column_names(data)
+        _check_distinct(names)
+        if containers.is_baskets(data):
+            self.n_features_in_ = len(names or ())
+            self.feature_names_in_ = np.array(names, object)
+        else:
+            validate_data(self, data, reset=True, skip_check_array=True)
+        self._backend = containers.frame_backend(data)
+        self._construct(self._read(data), self._primitive_names())
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """The constructed features of the rows of ``X``, in a container of the same kind.
+
+        Rows may hold combinations of values that were never seen in ``fit``.
+        """
+        check_is_fitted(self)
+        data = self._checked_as_fitted(X)
+        store = self._read(data)
+        bits = self.feature_set_.evaluate(store.bits)
+        return containers.write_like(data, bits, store.n_rows, self._texts())
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """The formulas, as text.
+
+        Parameters
+        ----------
+        input_features : sequence of str, optional
+            Names for the columns of a model that was fitted without any; otherwise they must be
+            the names it was fitted with.
+        """
+        check_is_fitted(self)
+        if input_features is None:
+            return np.array(self._texts(), object)
+        names = [str(name) for name in input_features]
+        if len(names) != self.n_features_in_:
+            raise ValueError(
+                f"input_features should have length equal to number of features "
+                f"({self.n_features_in_}), got {len(names)}"
+            )
+        if hasattr(self, "feature_names_in_"):
+            if names != list(self.feature_names_in_):
+                raise ValueError("input_features is not equal to feature_names_in_")
+            return np.array(self._texts(), object)
+        _check_distinct(names)
+        lineage = self.feature_set_.lineage.renamed(names)
+        expressions = lineage.expressions(self.feature_set_.features)
+        return np.array([e.text(self.style) for e in expressions], object)
+
+    @property
+    def features_(self) -> tuple[Expression, ...]:
+        """The constructed features."""
+        check_is_fitted(self)
+        return self.feature_set_.expressions
+
+    @property
+    def n_iter_(self) -> int:
+        """Number of iterations behind the features."""
+        check_is_fitted(self)
+        return self.history_[-1].iteration
+
+    def rows(self, feature: int | str | Expression, X: Any) -> NDArray[np.intp]:
+        """Positions of the rows of ``X`` in which a feature is true.
+
+        ``feature`` is a position in ``features_``, a formula, or its text.
+        """
+        check_is_fitted(self)
+        store = self._read(self._checked_as_fitted(X))
+        bits = self.feature_set_.evaluate(store.bits)
+        position = self.feature_set_.position(feature)
+        return np.flatnonzero(unpack(bits[[position]], store.n_rows)[:, 0])
+
+    def get_rules(self, backend: Backend | None = None) -> Any:
+        """A table of the features: what they are, how common, and why they were made.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow", "dict"}, optional
+            What kind of table. By default the kind the model was fitted on, and pandas otherwise.
+
+        Returns
+        -------
+        data frame
+            ``rule``, ``support`` (rows), ``frequency`` (share of rows), ``length`` (literals),
+            ``iteration`` (0 for a primitive), ``parents`` (the two features it came from),
+            ``r`` and ``p_value`` of those (NaN for a primitive).
+        """
+        check_is_fitted(self)
+        columns = self._rule_columns()
+        kind: Any = backend or self._backend or "pandas"
+        if kind == "dict":
+            return columns
+        try:
+            return nw.from_dict(columns, backend=kind).to_native()
+        except ImportError:
+            raise ImportError(
+                f"a table needs {kind}: pip install {kind}, or ask for backend='dict'"
+            ) from None
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model as JSON (docs/model-file.md). The file is whole or absent."""
+        check_is_fitted(self)
+        write_model(path, self._model_file())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a model that ``save`` wrote."""
+        return cls._from_model_file(read_model(path), str(path))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def _read(self, data: Any) -> BitStore:
+        return containers.read_store(
+            data, self._primitive_names(), binarize=self.binarize, n_jobs=self.n_jobs
+        )
+
+    def _checked_as_fitted(self, X: Any) -> Any:
+        data = containers.checked(X)
+        if not containers.is_baskets(data):
+            validate_data(self, data, reset=False, skip_check_array=True)
+        elif not hasattr(self, "feature_names_in_"):
+            raise InputError("baskets need a model fitted on named columns; this one has no names")
+        return data
+
+    def _primitive_names(self) -> tuple[str, ...]:
+        if hasattr(self, "feature_names_in_"):
+            return tuple(self.feature_names_in_)
+        return tuple(f"x{k}" for k in range(self.n_features_in_))
+
+    def _texts(self) -> list[str]:
+        return [expression.text(self.style) for expression in self.features_]
+
+    def _rule_columns(self) -> dict[str, list[Any]]:
+        fitted = self.feature_set_
+        merges = [fitted.origins().get(number) for number in fitted.features]
+        lineage = fitted.lineage
+        return {
+            "rule": self._texts(),
+            "support": list(fitted.supports),
+            "frequency": [support / fitted.n_rows for support in fitted.supports],
+            "length": [expression.length for expression in fitted.expressions],
+            "iteration": [merge.iteration if merge else 0 for merge in merges],
+            "parents": [
+                [lineage.expression(p).text(self.style) for p in (merge.left, merge.right)]
+                if merge
+                else []
+                for merge in merges
+            ],
+            "r": [merge.r if merge else math.nan for merge in merges],
+            "p_value": [merge.p_value if merge else math.nan for merge in merges],
+        }
+
+    def _model_file(self) -> ModelFile:
+        parameters = self.get_params(deep=False)
+        for name in self._unsaved:
+            del parameters[name]
+        return model_file(
+            type(self).__name__,
+            parameters,
+            self.feature_set_,
+            self.history_,
+            threshold=self.threshold_,
+            named=hasattr(self, "feature_names_in_"),
+        )
+
+    @classmethod
+    def _from_model_file(cls, model: ModelFile, path: str) -> Self:
+        if model.kind != cls.__name__:
+            raise ModelFileError(f"{path}: a model of kind {model.kind!r}, not {cls.__name__!r}")
+        try:
+            fitted = cls(**model.parameters)
+            fitted.feature_set_ = model.feature_set()
+        except (TypeError, ModelFileError) as error:
+            raise ModelFileError(f"{path}: {error}") from None
+        fitted.history_ = model.indicators()
+        fitted.threshold_ = model.threshold
+        fitted.n_features_in_ = len(model.primitives)
+        if model.named:
+            fitted.feature_names_in_ = np.array(model.primitives, object)
+        return fitted
+
+
+def _check_distinct(names: Sequence[str] | None) -> None:
+    seen: set[str] = set()
+    for name in names or ():
+        if name in seen:
+            raise InputError(f"two columns are called {name!r}: names must be distinct")
+        seen.add(name)

@@ -1,0 +1,20 @@
+"""A model file back into the estimator that wrote it."""
+
+from __future__ import annotations
+
+import os
+
+from conjunct.errors import ModelFileError
+from conjunct.estimators.base import FeatureConstructor
+from conjunct.estimators.ufc import UFC
+from conjunct.io.model import read_model
+
+_KINDS: dict[str, type[FeatureConstructor]] = {kind.__name__: kind for kind in (UFC,)}
+
+
+def load(path: str | os.PathLike[str]) -> FeatureConstructor:
+    """Read a model file, whatever estimator wrote it."""
+    model = read_model(path)
+    if model.kind not in _KINDS:
+        raise ModelFileError(f"{path}: a model of unknown kind {model.kind!r}")
+    return _KINDS[model.kind]._from_model_file(model, str(path))

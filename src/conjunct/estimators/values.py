@@ -1,0 +1,68 @@
+"""What counts as Boolean: True and False, 0 and 1. Everything else is refused by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conjunct.errors import InputError
+
+
+def as_boolean(
+    block: NDArray[Any], names: Sequence[str], first_row: int, binarize: float | None
+) -> NDArray[np.bool_]:
+    """The block as Booleans; values above ``binarize`` are true when it is given.
+
+    ``first_row`` is the number of the block's first row, for error messages.
+    """
+    if block.dtype == np.bool_:
+        return block
+    numbers = block if block.dtype.kind in "iufc" else _numbers(block, names, first_row)
+    if numbers.dtype.kind == "c":
+        raise InputError("Complex data not supported: values must be Boolean or 0/1")
+    if numbers.dtype.kind == "f":
+        _refuse(~np.isfinite(numbers), numbers, names, first_row, binarize)
+    if binarize is not None:
+        return np.asarray(numbers > binarize)
+    _refuse((numbers != 0) & (numbers != 1), numbers, names, first_row, binarize)
+    return np.asarray(numbers == 1)
+
+
+def _numbers(block: NDArray[Any], names: Sequence[str], first_row: int) -> NDArray[np.float64]:
+    """Objects as numbers: Booleans and numbers as they are, None as NaN, strings refused."""
+    if block.dtype.kind != "O":
+        block = block.astype(object)
+    is_text = np.frompyfunc(lambda value: isinstance(value, str | bytes), 1, 1)(block)
+    _refuse(is_text.astype(bool), block, names, first_row, None)
+    missing = np.frompyfunc(_is_missing, 1, 1)(block).astype(bool)
+    return np.where(missing, np.nan, block).astype(np.float64)
+
+
+def _is_missing(value: object) -> bool:
+    # pandas.NA, NaT and None; NaN is a number already
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def _refuse(
+    bad: NDArray[np.bool_],
+    values: NDArray[Any],
+    names: Sequence[str],
+    first_row: int,
+    binarize: float | None,
+) -> None:
+    if not bad.any():
+        return
+    row, column = (int(k) for k in np.argwhere(bad)[0])
+    value = values[row, column].item() if values.dtype.kind in "iuf" else values[row, column]
+    where = f"column {names[column]!r}, row {first_row + row}"
+    if value != value:
+        raise InputError(f"{where}: the value is missing (NaN); fill or drop missing cells first")
+    if values.dtype.kind == "f" and np.isinf(value):
+        raise InputError(f"{where}: the value is infinity ({value!r}); it must be Boolean or 0/1")
+    raise InputError(
+        f"{where}: {value!r} is not Boolean; use True/False or 0/1, "
+        "or pass binarize= to cut numbers at a threshold"
+    )

@@ -1,0 +1,17 @@
+"""What a feature is: a formula over named primitives, and its text."""
+
+from conjunct.expressions.expression import And, Expression, Not, Primitive, Style
+from conjunct.expressions.parser import ExpressionSyntaxError, parse
+from conjunct.expressions.text import canonical_text, render
+
+__all__ = [
+    "And",
+    "Expression",
+    "ExpressionSyntaxError",
+    "Not",
+    "Primitive",
+    "Style",
+    "canonical_text",
+    "parse",
+    "render",
+]

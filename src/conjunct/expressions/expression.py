@@ -1,0 +1,243 @@
+"""The three kinds of expression: a primitive, a negation, a conjunction.
+
+Expressions share their operands, so twenty iterations of pairing may stand for a formula
+with a million literals in a few dozen nodes. Nothing here expands that graph: building,
+comparing, hashing and measuring look at the operands only, walks visit each node once, and
+no walk recurses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from hashlib import blake2b
+from typing import Any, Literal, NoReturn, TypeAlias, final
+
+Style: TypeAlias = Literal["unicode", "ascii", "latex"]
+
+_LONGEST_REPR = 1_000
+
+
+class Expression:
+    """A Boolean formula over named primitives; immutable and hashable.
+
+    Equality ignores the order and the nesting of conjunctions and nothing else: it compares
+    structure, not logic, so ``And(a, a) != a`` and ``Not(Not(a)) != a``.
+
+    Examples
+    --------
+    >>> sky, building, panorama = map(Primitive, ("sky", "building", "panorama"))
+    >>> print(sky & ~building & panorama)
+    sky ∧ ¬building ∧ panorama
+    >>> And(sky, And(building, panorama)) == And(panorama, sky, building)
+    True
+    """
+
+    __slots__ = ("__weakref__", "_canonical", "_children", "_digest", "_length")
+
+    _canonical: str | None  # kept here by text.canonical_text
+    _children: tuple[Expression, ...]
+    _digest: int
+    _length: int
+
+    def __init__(self) -> None:
+        raise TypeError("Expression is abstract: build a Primitive, a Not or an And")
+
+    def _store(self, children: tuple[Expression, ...], length: int, digest: int) -> None:
+        _set(self, "_canonical", None)
+        _set(self, "_children", children)
+        _set(self, "_digest", digest)
+        _set(self, "_length", length)
+
+    @property
+    def digest(self) -> int:
+        """128-bit fingerprint: the same for equal expressions, on every machine and run."""
+        return self._digest
+
+    @property
+    def length(self) -> int:
+        """Number of literal occurrences, counted with repetition.
+
+        >>> And(Primitive("a"), Not(Primitive("a"))).length
+        2
+        """
+        return self._length
+
+    @property
+    def literals(self) -> frozenset[Expression]:
+        """The distinct literals as written: those of ``¬(a ∧ ¬b)`` are ``a`` and ``¬b``."""
+        found: set[Expression] = {self} if isinstance(self, Primitive) else set()
+        for node in nodes(self):
+            if isinstance(node, Not) and isinstance(node.operand, Primitive):
+                found.add(node)
+            elif isinstance(node, And):
+                found.update(child for child in node.operands if isinstance(child, Primitive))
+        return frozenset(found)
+
+    @property
+    def primitives(self) -> frozenset[str]:
+        """The names of the primitives that occur.
+
+        >>> sorted(Not(And(Primitive("tree"), Not(Primitive("forest")))).primitives)
+        ['forest', 'tree']
+        """
+        return frozenset(node.name for node in nodes(self) if isinstance(node, Primitive))
+
+    def evaluate(self, values: Mapping[str, bool]) -> bool:
+        """Truth value of the formula, given one for each of its primitives.
+
+        Raises
+        ------
+        KeyError
+            If a primitive of the formula has no value.
+
+        Examples
+        --------
+        >>> (Primitive("sky") & ~Primitive("building")).evaluate({"sky": True, "building": False})
+        True
+        """
+        known: dict[int, bool] = {}
+        for node in nodes(self):
+            if isinstance(node, Primitive):
+                known[id(node)] = bool(values[node.name])
+            elif isinstance(node, Not):
+                known[id(node)] = not known[id(node.operand)]
+            else:
+                known[id(node)] = all(known[id(child)] for child in node._children)
+        return known[id(self)]
+
+    def text(self, style: Style = "unicode") -> str:
+        """The formula written out, in the order it was built; see `text.render`.
+
+        >>> Not(And(Primitive("tree"), Not(Primitive("forest")))).text("ascii")
+        '~(tree & ~forest)'
+        """
+        from conjunct.expressions.text import render  # text.py needs the classes of this file
+
+        return render(self, style)
+
+    def __and__(self, other: object) -> And:
+        return And(self, other) if isinstance(other, Expression) else NotImplemented
+
+    def __invert__(self) -> Not:
+        return Not(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self._digest == other._digest if isinstance(other, Expression) else NotImplemented
+
+    def __hash__(self) -> int:
+        # Of an int, not of bytes: sets then iterate in the same order in every process.
+        return hash(self._digest)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        # A debugger must be able to show an expression that is too long to write out.
+        if self._length > _LONGEST_REPR:
+            return f"<{type(self).__name__} of about 2**{self._length.bit_length() - 1} literals>"
+        return f"parse({self.text('ascii')!r})"
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"expressions are immutable: cannot set {name!r}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"expressions are immutable: cannot delete {name!r}")
+
+    def __copy__(self) -> Expression:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Expression:
+        return self
+
+    def __reduce__(self) -> tuple[Callable[..., Expression], tuple[object]]:
+        # pickle would recurse into the operands; a flat list has no depth and keeps sharing.
+        from conjunct.expressions.packing import pack, unpack  # it needs the classes below
+
+        return unpack, (pack(self),)
+
+
+@final
+class Primitive(Expression):
+    """A column of the data, by name. Any string is a name, even an empty one."""
+
+    __slots__ = ("name",)
+    __match_args__ = ("name",)
+    name: str
+
+    def __init__(self, name: str) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a Primitive must be a str, not {type(name).__name__!r}")
+        plain = str.__str__(name)  # drops subclasses such as numpy.str_
+        _set(self, "name", plain)
+        self._store((), 1, _digest(b"primitive", plain.encode("utf-8", "surrogatepass")))
+
+
+@final
+class Not(Expression):
+    """The negation of an expression."""
+
+    __slots__ = ("operand",)
+    __match_args__ = ("operand",)
+    operand: Expression
+
+    def __init__(self, operand: Expression) -> None:
+        if not isinstance(operand, Expression):
+            raise TypeError(
+                f"the operand of Not must be an Expression, not {type(operand).__name__!r}"
+            )
+        _set(self, "operand", operand)
+        digest = _digest(b"not", operand._digest.to_bytes(16, "big"))
+        self._store((operand,), operand._length, digest)
+
+
+@final
+class And(Expression):
+    """The conjunction of two or more expressions; `operands` keeps them as they were given."""
+
+    __slots__ = ("_count", "_sum", "operands")
+    __match_args__ = ("operands",)
+    operands: tuple[Expression, ...]
+    _count: int
+    _sum: int
+
+    def __init__(self, *operands: Expression) -> None:
+        for position, operand in enumerate(operands, start=1):
+            if not isinstance(operand, Expression):
+                raise TypeError(
+                    f"operand {position} of And must be an Expression, "
+                    f"not {type(operand).__name__!r}"
+                )
+        if len(operands) < 2:
+            raise ValueError(f"And takes at least two operands, got {len(operands)}")
+        _set(self, "operands", operands)
+        # Flattened, the operands are a multiset. Adding their digests identifies it without
+        # sorting or expanding: a nested conjunction brings its own sum. The sum is exact, for
+        # modulo 2**128 a hundred and twenty-eight doublings of any expression come to 0. It is
+        # hashed once more so that a conjunction under a Not is not the sum of its parts.
+        _set(self, "_sum", sum(x._sum if isinstance(x, And) else x._digest for x in operands))
+        _set(self, "_count", sum(x._count if isinstance(x, And) else 1 for x in operands))
+        digest = _digest(b"and", f"{self._count:x} {self._sum:x}".encode())
+        self._store(operands, sum(x._length for x in operands), digest)
+
+
+_set = object.__setattr__  # the only way past the immutability above
+
+
+def _digest(tag: bytes, content: bytes) -> int:
+    return int.from_bytes(blake2b(content, digest_size=16, person=tag).digest(), "big")
+
+
+def nodes(root: Expression) -> list[Expression]:
+    """Each distinct node of the graph once, operands before what is built on them."""
+    order: list[Expression] = []
+    entered: set[int] = set()
+    stack = [(root, False)]
+    while stack:
+        node, operands_done = stack.pop()
+        if operands_done:
+            order.append(node)
+        elif id(node) not in entered:
+            entered.add(id(node))
+            stack.append((node, True))
+            stack.extend((child, False) for child in reversed(node._children))
+    return order

@@ -1,0 +1,201 @@
+"""Expressions as text: for people, for LaTeX, and in one canonical form that orders them."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple, get_args
+
+from conjunct.errors import InputError
+from conjunct.expressions.expression import And, Expression, Not, Primitive, Style
+
+OPERATORS = '∧¬&~()"\\'
+"""Characters that mean something in a formula, and so cannot stand in a name without quotes."""
+
+MAX_LITERALS = 10_000_000
+"""A formula of more literals is not written out: its nodes may be few, its text would not fit."""
+
+_LONGEST_CACHED = 10_000
+
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    # In the default encoding these three print as other characters.
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    # pdflatex knows these in math mode only, and names of numeric columns use them.
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
+    "≠": r"$\neq$",
+    "∧": r"$\wedge$",
+    "¬": r"$\neg$",
+    "∈": r"$\in$",
+    "∞": r"$\infty$",
+} | {special: "\\" + special for special in "#$%&_{} "}
+_LATEX_TABLE = str.maketrans(_LATEX)
+
+
+class _Notation(NamedTuple):
+    conjunction: str
+    before_literal: str
+    after_literal: str
+    before_group: str
+    after_group: str
+
+
+_NOTATIONS: dict[Style, _Notation] = {
+    "unicode": _Notation(" ∧ ", "¬", "", "¬(", ")"),
+    "ascii": _Notation(" & ", "~", "", "~(", ")"),
+    "latex": _Notation(r" \wedge ", r"\overline{", "}", r"\overline{", "}"),
+}
+
+
+def render(expression: Expression, style: Style = "unicode") -> str:
+    r"""Write a formula out, in the order it was built, with nested conjunctions flattened.
+
+    Parameters
+    ----------
+    expression : Expression
+    style : {"unicode", "ascii", "latex"}
+        The operators: ``∧ ¬``, ``& ~``, or ``\wedge \overline`` for use in math mode. ASCII
+        is about operators; names keep their letters.
+
+    Returns
+    -------
+    str
+        In the first two styles `parse` reads it back. Names that could be misread are quoted.
+
+    Raises
+    ------
+    InputError
+        If the formula has more than `MAX_LITERALS` literals.
+
+    Examples
+    --------
+    >>> tree, forest = Primitive("tree"), Primitive("R&D (north)")
+    >>> render(~(tree & ~forest))
+    '¬(tree ∧ ¬"R&D (north)")'
+    >>> print(render(~tree & forest, "latex"))
+    \overline{\textit{tree}} \wedge \textit{R\&D\ (north)}
+    """
+    if style not in _NOTATIONS:
+        styles = ", ".join(map(repr, get_args(Style)))
+        raise InputError(f"unknown style {style!r}: choose one of {styles}")
+    _refuse_endless(expression)
+    notation = _NOTATIONS[style]
+    written: list[str] = []
+    pending: list[Expression | str] = [expression]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, str):
+            written.append(item)
+        elif isinstance(item, Primitive):
+            written.append(_latex_name(item.name) if style == "latex" else _name(item.name))
+        elif isinstance(item, Not):
+            grouped = isinstance(item.operand, And)
+            written.append(notation.before_group if grouped else notation.before_literal)
+            pending.append(notation.after_group if grouped else notation.after_literal)
+            pending.append(item.operand)
+        else:
+            for position, operand in enumerate(reversed(item._children)):
+                if position:
+                    pending.append(notation.conjunction)
+                pending.append(operand)
+    return "".join(written)
+
+
+def canonical_text(expression: Expression) -> str:
+    """Text that equal expressions share, used to break ties.
+
+    Raw names, ``~`` for not, nested conjunctions flattened, operands in code-point order of
+    their own canonical texts. Names are not quoted, so it orders expressions but does not
+    identify them: ``Primitive("a & b")`` reads like ``And(a, b)``.
+
+    Examples
+    --------
+    >>> a, b, c = map(Primitive, "abc")
+    >>> canonical_text(And(~(c & b), And(b, a)))
+    'a & b & ~(b & c)'
+    """
+    if expression._canonical is not None:
+        return expression._canonical
+    _refuse_endless(expression)
+    text = _sorted_text(expression)
+    if len(text) <= _LONGEST_CACHED:
+        object.__setattr__(expression, "_canonical", text)
+    return text
+
+
+class _Conjunction(NamedTuple):
+    """A conjunction being written: its negations, operands to come and texts so far."""
+
+    negations: int
+    pending: list[Expression]
+    texts: list[str]
+
+
+def _sorted_text(expression: Expression) -> str:
+    # No memo of inner texts: each would be kept whole at every level of a deep formula.
+    open_conjunctions = [_Conjunction(0, [expression], [])]
+    while True:
+        negations, pending, texts = open_conjunctions[-1]
+        if pending:
+            node = pending.pop()
+            bars = 0
+            while isinstance(node, Not):
+                node = node.operand
+                bars += 1
+            if isinstance(node, Primitive):
+                texts.append("~" * bars + node.name)
+            elif bars:
+                open_conjunctions.append(_Conjunction(bars, list(node._children), []))
+            else:
+                pending.extend(node._children)
+            continue
+        open_conjunctions.pop()
+        text = " & ".join(sorted(texts))
+        if not open_conjunctions:
+            return text
+        open_conjunctions[-1].texts.append("~" * negations + "(" + text + ")")
+
+
+def _refuse_endless(expression: Expression) -> None:
+    if expression.length > MAX_LITERALS:
+        size = expression.length.bit_length() - 1
+        raise InputError(
+            f"the formula has about 2**{size} literals: too long to write out "
+            f"(the limit is {MAX_LITERALS:,})"
+        )
+
+
+def _name(name: str) -> str:
+    bare = (
+        name.isprintable()  # no controls, surrogates, bidi marks, or spaces other than " "
+        and not any(character in OPERATORS for character in name)
+        and name.strip(" ") == name != ""
+        and "  " not in name
+    )
+    return name if bare else _quoted(name)
+
+
+def _quoted(name: str) -> str:
+    return '"' + "".join(map(_escaped, name)) + '"'
+
+
+def _escaped(character: str) -> str:
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    if character.isprintable():
+        return character
+    code = ord(character)
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def _latex_name(name: str) -> str:
+    # Text in math mode, not \mathit: there a hyphen would be a minus and a space vanish.
+    # Typesetting sets names apart from operators; quotes are for what cannot be seen.
+    visible = name.isprintable() and name != "" and not re.search(r'["\\]', name)
+    return r"\textit{" + (name if visible else _quoted(name)).translate(_LATEX_TABLE) + "}"

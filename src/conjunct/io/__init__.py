@@ -1,0 +1,1 @@
+"""Reading and writing files: tables, models, and nothing half-written."""

@@ -1,0 +1,169 @@
+"""The model file: versioned JSON, never pickle. Its fields are described in docs/model-file.md."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from conjunct.construction.feature_set import FeatureSet
+from conjunct.construction.lineage import Lineage
+from conjunct.construction.stage import Merge
+from conjunct.construction.stopping import Indicators
+from conjunct.errors import InputError, ModelFileError
+from conjunct.io.atomic import write_atomically
+
+FORMAT = "conjunct-model"
+VERSION = 1
+
+
+class MergeRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One replaced pair; numbers name features, null an empty conjunction."""
+
+    iteration: int
+    left: int
+    right: int
+    both: int | None
+    right_only: int | None
+    left_only: int | None
+    joint: int
+    r: float
+    p_value: float
+
+
+class IndicatorsRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One line of the history; C0 and RMS are null where C0 has no meaning."""
+
+    iteration: int
+    n_features: int
+    length: float
+    oi: float
+    c0: float | None
+    rms: float | None
+
+
+class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a model file holds, in the order written."""
+
+    format: str = FORMAT
+    version: int = VERSION
+    kind: str
+    parameters: dict[str, str | int | float | bool | None]
+    n_rows: int
+    named: bool
+    threshold: float | None
+    primitives: list[str]
+    conjunctions: list[tuple[int, int]]
+    features: list[int]
+    supports: list[int]
+    merges: list[MergeRecord]
+    history: list[IndicatorsRecord]
+
+    def feature_set(self) -> FeatureSet:
+        """The feature set, after checking that every number refers to something earlier."""
+        lineage = Lineage(self.primitives)
+        _check(len(set(self.primitives)) == len(self.primitives), "two primitives share a name")
+        for left, right in self.conjunctions:
+            known = len(lineage)
+            _check(-known <= left < known and -known <= right < known, "a conjunction refers ahead")
+            lineage.conjoin(left, right)
+            _check(len(lineage) == known + 1, "a conjunction stands twice")
+        numbers = range(len(lineage))
+        _check(all(number in numbers for number in self.features), "a feature is unknown")
+        _check(len(self.supports) == len(self.features), "supports and features differ in number")
+        _check(all(0 <= s <= self.n_rows for s in self.supports), "a support is out of range")
+        merges = tuple(_merge(record, len(lineage)) for record in self.merges)
+        return FeatureSet(lineage, tuple(self.features), tuple(self.supports), self.n_rows, merges)
+
+    def indicators(self) -> tuple[Indicators, ...]:
+        nan = float("nan")
+        return tuple(
+            Indicators(
+                line.iteration,
+                line.n_features,
+                line.length,
+                line.oi,
+                nan if line.c0 is None else line.c0,
+                nan if line.rms is None else line.rms,
+            )
+            for line in self.history
+        )
+
+
+def model_file(
+    kind: str,
+    parameters: dict[str, Any],
+    feature_set: FeatureSet,
+    history: tuple[Indicators, ...],
+    *,
+    threshold: float | None,
+    named: bool,
+) -> ModelFile:
+    """Describe a fitted model."""
+    return ModelFile(
+        kind=kind,
+        parameters=parameters,
+        n_rows=feature_set.n_rows,
+        named=named,
+        threshold=threshold,
+        primitives=list(feature_set.lineage.primitives),
+        conjunctions=list(feature_set.lineage.conjunctions),
+        features=list(feature_set.features),
+        supports=list(feature_set.supports),
+        merges=[
+            msgspec.convert(merge, MergeRecord, from_attributes=True)
+            for merge in feature_set.merges
+        ],
+        history=[msgspec.convert(line, IndicatorsRecord, from_attributes=True) for line in history],
+    )
+
+
+def write_model(path: str | os.PathLike[str], model: ModelFile) -> None:
+    """Write a model file, whole or not at all."""
+    try:
+        text = msgspec.json.format(msgspec.json.encode(model), indent=1)
+    except UnicodeEncodeError:
+        raise InputError("a name holds a lone surrogate, which a file cannot: rename it") from None
+    write_atomically(path, lambda part: part.write_bytes(text + b"\n"))
+
+
+def read_model(path: str | os.PathLike[str]) -> ModelFile:
+    """Read a model file; anything but a whole one of this version is refused."""
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise ModelFileError(f"{path}: cannot be read ({error.strerror})") from None
+    try:
+        header = msgspec.json.decode(content, type=_Header)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        raise ModelFileError(f"{path}: not a conjunct model file") from None
+    if header.format != FORMAT:
+        raise ModelFileError(f"{path}: not a conjunct model file")
+    if header.version != VERSION:
+        raise ModelFileError(
+            f"{path}: version {header.version} of the model file; "
+            f"this conjunct reads version {VERSION}"
+        )
+    try:
+        return msgspec.json.decode(content, type=ModelFile)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise ModelFileError(f"{path}: damaged model file ({error})") from None
+
+
+class _Header(msgspec.Struct):
+    format: str
+    version: int
+
+
+def _merge(record: MergeRecord, n_known: int) -> Merge:
+    merge = Merge(**msgspec.structs.asdict(record))
+    numbers = (merge.left, merge.right, *merge.made)
+    _check(all(0 <= number < n_known for number in numbers), "a merge refers to nothing")
+    return merge
+
+
+def _check(holds: bool, what: str) -> None:
+    if not holds:
+        raise ModelFileError(f"damaged model file: {what}")

@@ -1,0 +1,83 @@
+"""Columns as packed bits, in memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conjunct.stores import packing
+from conjunct.stores.base import Positions, Rewrite
+from conjunct.stores.counting import Counts, count_across, count_each, count_pairs
+from conjunct.stores.packing import Bits
+
+
+class BitStore:
+    """One line of bits per column; joint counts are population counts of ``and``."""
+
+    def __init__(self, bits: Bits, n_rows: int, n_jobs: int | None = None) -> None:
+        self.bits = bits
+        self.n_rows = n_rows
+        self.n_jobs = n_jobs
+
+    @classmethod
+    def from_table(cls, table: NDArray[np.bool_], n_jobs: int | None = None) -> Self:
+        return cls(packing.pack(table), len(table), n_jobs)
+
+    @classmethod
+    def from_blocks(
+        cls,
+        block: Callable[[int, int], NDArray[np.bool_]],
+        n_rows: int,
+        n_columns: int,
+        n_jobs: int | None = None,
+    ) -> Self:
+        """From a table given in blocks of rows: ``block(start, stop)`` → Boolean array."""
+        return cls(packing.pack_blocks(block, n_rows, n_columns), n_rows, n_jobs)
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.bits)
+
+    def supports(self) -> Counts:
+        return count_each(self.bits)
+
+    def joint_counts(self, other: Self | None = None) -> Counts:
+        n_threads = effective_jobs(self.n_jobs)
+        if other is None:
+            return count_pairs(self.bits, n_threads)
+        return count_across(self.bits, other.bits, n_threads)
+
+    def conjunctions(self, left: Positions, right: Positions) -> Self:
+        return self._with(self.bits[left] & self.bits[right])
+
+    def rewritten(self, rewrite: Rewrite, conjunctions: Self) -> Self:
+        next_bits = np.empty((len(rewrite.plus), self.bits.shape[1]), np.uint8)
+        m = self.n_columns
+        for line, plus, minus in zip(next_bits, rewrite.plus, rewrite.minus, strict=True):
+            line[:] = self.bits[plus] if plus < m else conjunctions.bits[plus - m]
+            if minus >= 0:
+                line ^= conjunctions.bits[minus - m]
+        return self._with(next_bits)
+
+    def count_distinct_rows(self) -> int:
+        return packing.count_distinct(packing.packed_rows(self.bits, self.n_rows))
+
+    def count_null_rows(self) -> int:
+        union = np.bitwise_or.reduce(self.bits, axis=0, keepdims=True)
+        return self.n_rows - int(count_each(union)[0])
+
+    def _with(self, bits: Bits) -> Self:
+        return type(self)(bits, self.n_rows, self.n_jobs)
+
+
+def effective_jobs(n_jobs: int | None) -> int:
+    """Threads for ``n_jobs``: ``None`` is one, −1 all processors, −2 all but one, as in joblib."""
+    if n_jobs is None:
+        return 1
+    if n_jobs < 0:
+        return max(1, (os.cpu_count() or 1) + 1 + n_jobs)
+    return max(1, n_jobs)

@@ -1,0 +1,138 @@
+"""The counting kernel: how often packed columns occur together.
+
+NumKong does the work where it is installed; ``np.bitwise_count`` gives the same integers where it
+is not. Counts of a block of rows fit in 32 bits; blocks are added up in 64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conjunct.stores.packing import Bits
+
+try:
+    import numkong as _numkong
+except ImportError:  # the NumPy kernel below gives the same counts
+    _numkong = None  # type: ignore[assignment]
+
+numkong: Any = _numkong
+
+Counts = NDArray[np.int64]
+
+# NumKong counts in uint32: 2^28 bytes are 2^31 rows.
+_BLOCK_BYTES = 1 << 28
+# Fewer bit pairs than this are counted faster than a thread starts.
+_PAIRS_PER_THREAD = 1 << 28
+
+
+def kernel_name() -> str:
+    """Which kernel counts here: ``"numkong"`` or ``"numpy"``."""
+    return "numpy" if numkong is None else "numkong"
+
+
+def count_each(bits: Bits) -> Counts:
+    """Number of ones in each line."""
+    counts = np.zeros(len(bits), np.int64)
+    for line, words in enumerate(bits.view(np.uint64)):
+        counts[line] = np.bitwise_count(words).sum(dtype=np.int64)
+    return counts
+
+
+def count_pairs(bits: Bits, n_jobs: int = 1) -> Counts:
+    """Joint counts of every pair of lines, symmetric, supports on the diagonal."""
+    total = np.zeros((len(bits), len(bits)), np.int64)
+    for block in _row_blocks(bits):
+        upper = _symmetric_numpy(block) if numkong is None else _symmetric(block, n_jobs)
+        total += upper
+    _mirror(total)
+    return total
+
+
+def count_across(left: Bits, right: Bits, n_jobs: int = 1) -> Counts:
+    """Joint counts of each line of ``left`` with each line of ``right``."""
+    total = np.zeros((len(left), len(right)), np.int64)
+    for one, other in zip(_row_blocks(left), _row_blocks(right), strict=True):
+        total += _across_numpy(one, other) if numkong is None else _across(one, other, n_jobs)
+    return total
+
+
+def _row_blocks(bits: Bits) -> Iterator[Bits]:
+    for start in range(0, bits.shape[1], _BLOCK_BYTES):
+        yield bits[:, start : start + _BLOCK_BYTES]
+
+
+def _mirror(upper: Counts) -> None:
+    # Line by line: no index arrays of the size of the matrix.
+    for row in range(len(upper)):
+        upper[row + 1 :, row] = upper[row, row + 1 :]
+
+
+def _symmetric(bits: Bits, n_jobs: int) -> NDArray[np.uint32]:
+    m = len(bits)
+    out = numkong.zeros((m, m), dtype="uint32")
+    # Row ranges of about equal numbers of pairs: row i of the triangle has m − i of them.
+    shares = 1 - np.sqrt(1 - np.linspace(0, 1, _threads(m * m // 2, bits, n_jobs) + 1))
+    edges = np.rint(shares * m).astype(int)
+    _share(
+        edges,
+        lambda start, stop: numkong.dots_symmetric(
+            bits, dtype="uint1", out=out, start_row=start, end_row=stop
+        ),
+    )
+    return np.asarray(out)
+
+
+def _across(left: Bits, right: Bits, n_jobs: int) -> NDArray[np.uint32]:
+    if not len(left) or not len(right):
+        return np.zeros((len(left), len(right)), np.uint32)
+    out = numkong.zeros((len(left), len(right)), dtype="uint32")
+    packed = numkong.dots_pack(right, dtype="uint1")
+    threads = _threads(len(left) * len(right), left, n_jobs)
+    edges = np.linspace(0, len(left), threads + 1).astype(int)
+    _share(
+        edges,
+        lambda start, stop: numkong.dots_packed(
+            left, packed, out=out, start_row=start, end_row=stop
+        ),
+    )
+    return np.asarray(out)
+
+
+def _threads(n_pairs: int, bits: Bits, n_jobs: int) -> int:
+    n_bits = 8 * int(bits.shape[1])
+    return max(1, min(n_jobs, n_pairs * n_bits // _PAIRS_PER_THREAD))
+
+
+def _share(edges: NDArray[np.int64], count: Callable[[int, int], object]) -> None:
+    ranges = [(int(a), int(b)) for a, b in pairwise(edges) if a < b]
+    if len(ranges) <= 1:
+        for start, stop in ranges:
+            count(start, stop)
+        return
+    with ThreadPoolExecutor(len(ranges)) as pool:
+        for done in [pool.submit(count, start, stop) for start, stop in ranges]:
+            done.result()
+
+
+def _symmetric_numpy(bits: Bits) -> Counts:
+    words = bits.view(np.uint64)
+    upper = np.zeros((len(bits), len(bits)), np.int64)
+    for line in range(len(bits)):
+        upper[line, line:] = _ones(words[line] & words[line:])
+    return upper
+
+
+def _across_numpy(left: Bits, right: Bits) -> Counts:
+    words = right.view(np.uint64)
+    rows = [_ones(line & words) for line in left.view(np.uint64)]
+    return np.array(rows, np.int64).reshape(len(left), len(right))
+
+
+def _ones(words: NDArray[np.uint64]) -> Counts:
+    return np.asarray(np.bitwise_count(words).sum(axis=-1, dtype=np.int64))

@@ -1,0 +1,83 @@
+"""Hypothesis strategies, and slow, obvious meanings of an expression.
+
+A formula is drawn as plain nested tuples, ("name", "sky"), ("not", f), ("and", f, g, ...), and
+built from them, so that no oracle asks the code under test what an expression is.
+"""
+
+from collections import Counter
+from typing import Any, TypeAlias
+
+from hypothesis import strategies as st
+
+from conjunct.expressions import And, Expression, Not, Primitive
+
+Formula: TypeAlias = tuple[Any, ...]
+
+NASTY_NAMES = [
+    "", " ", "  ", " a", "a ", "a  b", "a\tb", "a\nb", "a\r\nb", "\x00", "\x1f", "\x7f",
+    "¬", "∧", "&", "~", "(", ")", "()", "a & b", "~a", "¬(a ∧ b)", "age in [30, 45)",
+    '"', '"a"', "\\", "\\n", "\\u0041", '\\"', "'", "don't", "a\u00a0b", "\u2028", "\u2003a",
+    "\u200f", "\u202eabc\u202c", "\u2066", "\ufeff", "\ud800", "\udfff", "\ud83d\ude00", "😀",
+    "\U000e0001", "\U0010ffff", "\u0301", "e\u0301", "é", "$x_1^2$", "100%", "{a}", "#1",
+]  # fmt: skip
+
+# st.text() alone leaves lone surrogates out.
+names = st.sampled_from(["a", "b", "c"]) | st.sampled_from(NASTY_NAMES) | st.text(
+    st.characters(exclude_categories=()), max_size=8
+)  # fmt: skip
+
+
+def formulas(names: st.SearchStrategy[str] = names) -> st.SearchStrategy[Formula]:
+    return st.recursive(
+        st.tuples(st.just("name"), names),
+        lambda inner: (
+            st.tuples(st.just("not"), inner)
+            | st.lists(inner, min_size=2, max_size=4).map(lambda parts: ("and", *parts))
+        ),
+        max_leaves=12,
+    )
+
+
+def build(formula: Formula) -> Expression:
+    kind, *parts = formula
+    if kind == "name":
+        return Primitive(parts[0])
+    if kind == "not":
+        return Not(build(parts[0]))
+    return And(*map(build, parts))
+
+
+def flat_operands(formula: Formula) -> list[Formula]:
+    if formula[0] != "and":
+        return [formula]
+    return [operand for part in formula[1:] for operand in flat_operands(part)]
+
+
+def canonical(formula: Formula) -> Any:
+    """Nested multisets: two formulas are equal exactly when these are."""
+    if formula[0] == "name":
+        return formula
+    if formula[0] == "not":
+        return ("not", canonical(formula[1]))
+    return ("and", frozenset(Counter(map(canonical, flat_operands(formula))).items()))
+
+
+def doubled(expression: Expression, times: int) -> Expression:
+    for _ in range(times):
+        expression = And(expression, expression)
+    return expression
+
+
+def negated(expression: Expression, times: int) -> Expression:
+    for _ in range(times):
+        expression = Not(expression)
+    return expression
+
+
+def ladder(height: int) -> Expression:
+    """¬(… ¬(¬(x ∧ a) ∧ a) … ∧ a): negations and conjunctions nested in turn."""
+    step = Primitive("a")
+    expression: Expression = Primitive("x")
+    for _ in range(height):
+        expression = Not(And(expression, step))
+    return expression
