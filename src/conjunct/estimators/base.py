@@ -50,6 +50,10 @@ class FeatureConstructor(TransformerMixin, BaseEstimator):
     def _construct(self, store: BitStore, names: Sequence[str]) -> None:
         """Set ``feature_set_``, ``history_`` and ``threshold_``."""
 
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Refuse parameters that cannot be used, by name."""
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Construct features from the rows of ``X``.
 
@@ -66,7 +70,7 @@ class FeatureConstructor(TransformerMixin, BaseEstimator):
         """
         data = containers.checked(X)
         names = containers.column_names(data)
-        _check_distinct(names)
+        containers.check_distinct(names or ())
         if containers.is_baskets(data):
             self.n_features_in_ = len(names or ())
             self.feature_names_in_ = np.array(names, object)
@@ -109,7 +113,7 @@ class FeatureConstructor(TransformerMixin, BaseEstimator):
             if names != list(self.feature_names_in_):
                 raise ValueError("input_features is not equal to feature_names_in_")
             return np.array(self._texts(), object)
-        _check_distinct(names)
+        containers.check_distinct(names)
         lineage = self.feature_set_.lineage.renamed(names)
         expressions = lineage.expressions(self.feature_set_.features)
         return np.array([e.text(self.style) for e in expressions], object)
@@ -240,8 +244,9 @@ class FeatureConstructor(TransformerMixin, BaseEstimator):
             raise ModelFileError(f"{path}: a model of kind {model.kind!r}, not {cls.__name__!r}")
         try:
             fitted = cls(**model.parameters)
+            fitted._check_parameters()
             fitted.feature_set_ = model.feature_set()
-        except (TypeError, ModelFileError) as error:
+        except (TypeError, InputError) as error:
             raise ModelFileError(f"{path}: {error}") from None
         fitted.history_ = model.indicators()
         fitted.threshold_ = model.threshold
@@ -249,11 +254,3 @@ class FeatureConstructor(TransformerMixin, BaseEstimator):
         if model.named:
             fitted.feature_names_in_ = np.array(model.primitives, object)
         return fitted
-
-
-def _check_distinct(names: Sequence[str] | None) -> None:
-    seen: set[str] = set()
-    for name in names or ():
-        if name in seen:
-            raise InputError(f"two columns are called {name!r}: names must be distinct")
-        seen.add(name)
