@@ -19,9 +19,9 @@ def check_target(path: str | os.PathLike[str]) -> Path:
     if target.exists() and not target.is_file():
         raise InputError(f"{path} is not an ordinary file: name one to write")
     if not target.parent.is_dir():
-        raise InputError(f"{target.parent} is not a folder: make it first")
+        raise InputError(f"{Path(path).parent} is not a folder: make it first")
     if not os.access(target.parent, os.W_OK | os.X_OK):
-        raise InputError(f"{target.parent} is read-only: name another folder")
+        raise InputError(f"{Path(path).parent} is read-only: name another folder")
     return target
 
 

@@ -59,15 +59,13 @@ def read_table(path: StrPath) -> pl.DataFrame:
 
 def write_table(path: StrPath, frame: pl.DataFrame) -> None:
     """Write a table of Booleans: 0/1 in text files, Boolean in Parquet. Whole or not at all."""
-    import polars as pl
-
     extension = table_extension(path)
 
     def write(part: Path) -> None:
         if extension == _PARQUET:
             frame.write_parquet(part)
             return
-        frame.with_columns(pl.selectors.boolean().cast(pl.UInt8)).write_csv(
+        _numbers(frame).write_csv(
             part,
             separator=_SEPARATORS[extension],
             compression="gzip" if extension.endswith(".gz") else "uncompressed",
@@ -75,6 +73,11 @@ def write_table(path: StrPath, frame: pl.DataFrame) -> None:
         )
 
     write_atomically(path, write)
+
+
+def as_csv(frame: pl.DataFrame) -> str:
+    """A table of Booleans as CSV text, as ``write_table`` writes it."""
+    return _numbers(frame).write_csv()
 
 
 def table_extension(path: StrPath) -> str:
@@ -170,6 +173,12 @@ def _typed(column: pl.Series) -> pl.Series:
         if typed.null_count() == column.null_count():
             return typed
     return column
+
+
+def _numbers(frame: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    return frame.with_columns(pl.selectors.boolean().cast(pl.UInt8))
 
 
 def _header(file: Path, separator: str) -> Sequence[str]:
