@@ -1,0 +1,1 @@
+"""Any table to Boolean columns with readable names; tags made uniform."""

@@ -1,0 +1,202 @@
+"""What is done to one column: rules that are plain data, applied to any rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from conjunct.binarize.columns import Column, Mask, spelled
+from conjunct.binarize.dates import Part, part_of
+from conjunct.errors import CellError
+
+PAIRS = (
+    ("false", "true"),
+    ("f", "t"),
+    ("no", "yes"),
+    ("n", "y"),
+    ("0", "1"),
+    ("off", "on"),
+    ("absent", "present"),
+)
+"""Two words that say no and yes. A column of one such pair needs no more name than its own."""
+
+_MEANING = {word: bool(k) for pair in PAIRS for k, word in enumerate(pair)}
+
+
+class Applied(msgspec.Struct, frozen=True):
+    """The features of one column, and the words in it that the rule does not know."""
+
+    features: Sequence[Mask]
+    missing: Mask
+    unknown: tuple[str, ...] = ()
+
+
+class _Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="rule"):
+    column: str
+
+
+class BooleanRule(_Rule, frozen=True, tag="boolean"):
+    """Booleans, 0 and 1, or two words such as yes and no: one feature, named as the column."""
+
+    def names(self) -> list[str]:
+        return [self.column]
+
+    def apply(self, column: Column) -> Applied:
+        if column.kind == "Boolean":
+            return Applied([column.values], column.missing)
+        text = column.as_text()
+        meanings = [meaning(word) for word in text.words]
+        if None in meanings:
+            _refuse(text, meanings.index(None), "is not Boolean", "write 0/1, true/false or yes/no")
+        return Applied([_chosen(text, [bool(m) for m in meanings])], text.missing)
+
+
+class TwoValuedRule(_Rule, frozen=True, tag="two-valued"):
+    """Two other words: one feature, ``column = word``, true for the rarer."""
+
+    false: str
+    true: str
+
+    def names(self) -> list[str]:
+        return [f"{self.column} = {self.true}"]
+
+    def apply(self, column: Column) -> Applied:
+        text = column.as_text()
+        return Applied(
+            [_chosen(text, [word == self.true for word in text.words])],
+            text.missing,
+            _unknown(text, {self.false, self.true}),
+        )
+
+
+class CategoryRule(_Rule, frozen=True, tag="categories", kw_only=True):
+    """A feature ``column = word`` for each word, and one for the rare ones together."""
+
+    part: Part | None = None
+    values: list[str]
+    rare: list[str] = []
+    other: str | None = None
+
+    def names(self) -> list[str]:
+        words = [*self.values, *([self.other] if self.other is not None else [])]
+        return [f"{_label(self.column, self.part)} = {word}" for word in words]
+
+    def apply(self, column: Column) -> Applied:
+        text = _part(column, self.part).as_text()
+        groups = [{value} for value in self.values]
+        if self.other is not None:
+            groups.append(set(self.rare))
+        return Applied(
+            [_chosen(text, [word in group for word in text.words]) for group in groups],
+            text.missing,
+            _unknown(text, {*self.values, *self.rare}),
+        )
+
+
+class NumberRule(_Rule, frozen=True, tag="numbers", kw_only=True):
+    """Intervals between edges, ``column in [30, 45)``; or ``column ≥ 30`` for each edge."""
+
+    part: Part | None = None
+    edges: list[float]
+    cumulative: bool = False
+
+    def names(self) -> list[str]:
+        label = _label(self.column, self.part)
+        edges = [spelled(edge) for edge in self.edges]
+        if self.cumulative:
+            return [f"{label} ≥ {edge}" for edge in edges]
+        inner = [f"{label} in [{low}, {high})" for low, high in pairwise(edges)]
+        return [f"{label} < {edges[0]}", *inner, f"{label} ≥ {edges[-1]}"]
+
+    def apply(self, column: Column) -> Applied:
+        numbers, missing = _numbers(_part(column, self.part))
+        position = np.searchsorted(self.edges, numbers, side="right")
+        position[missing] = -1
+        steps = range(1, len(self.edges) + 1)
+        if self.cumulative:
+            return Applied([position >= k for k in steps], missing)
+        return Applied([position == k for k in (0, *steps)], missing)
+
+
+Rule = BooleanRule | TwoValuedRule | CategoryRule | NumberRule
+
+
+class Dropped(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A column that makes no feature, and why."""
+
+    column: str
+    reason: str
+
+
+def meaning(word: str) -> bool | None:
+    """What a word such as ``Yes`` or ``0`` says, if it says yes or no."""
+    return _MEANING.get(word.strip().casefold())
+
+
+def is_yes_or_no(words: Sequence[str]) -> bool:
+    """Whether words are spellings of one pair: ``Yes`` and ``no``, but not ``yes`` and ``f``."""
+    spellings = {word.casefold() for word in words}
+    return any(spellings <= set(pair) for pair in PAIRS)
+
+
+def _label(column: str, part: Part | None) -> str:
+    return column if part is None else f"{column} {part}"
+
+
+def _part(column: Column, part: Part | None) -> Column:
+    if part is None or column.kind == "empty":
+        return column
+    if column.kind != "date":
+        text = column.as_text()
+        _refuse(text, 0, "is not a date", "write dates as 2024-12-31")
+    return part_of(column, part)
+
+
+def _numbers(column: Column) -> tuple[NDArray[np.float64], Mask]:
+    if column.kind == "number":
+        return column.values, column.missing
+    text = column.as_text()
+    numbers = np.full(len(text.words) + 1, np.nan)
+    for k, word in enumerate(text.words):
+        try:
+            numbers[k] = float(word)
+        except ValueError:
+            _refuse(text, k, "is not a number", "correct it, or leave the cell empty")
+    if column.kind == "empty":
+        return np.full(len(column), np.nan), column.missing
+    return numbers[text.values], text.missing
+
+
+def _chosen(text: Column, chosen: Sequence[bool]) -> Mask:
+    """Rows whose word is one of those chosen."""
+    if not text.words:
+        return np.zeros(len(text), np.bool_)
+    # a missing cell is position −1: the False at the end
+    return np.array([*chosen, False], np.bool_)[text.values]
+
+
+def _unknown(text: Column, known: set[str]) -> tuple[str, ...]:
+    # words of months and weekdays are all there whether they occur or not
+    return tuple(
+        word
+        for word, count in zip(text.words, text.counts() if text.words else (), strict=True)
+        if count and word not in known
+    )
+
+
+def _refuse(text: Column, word: int, problem: str, advice: str) -> None:
+    row = int(np.flatnonzero(text.values == word)[0])
+    value: Any = text.words[word]
+    raise CellError(text.name, row, value, f"{value!r} {problem}", advice)
+
+
+def feature_names(rules: Sequence[Rule]) -> Iterator[tuple[str, str]]:
+    """Each feature with the column it comes from."""
+    for rule in rules:
+        for name in rule.names():
+            yield name, rule.column

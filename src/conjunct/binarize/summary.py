@@ -1,0 +1,87 @@
+"""What became of raw data, in numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from conjunct.binarize.rules import BooleanRule, CategoryRule, Dropped, NumberRule, Rule
+from conjunct.binarize.table import BooleanTable
+from conjunct.stores.counting import count_each
+from conjunct.stores.packing import count_distinct, packed_rows
+
+
+@dataclass(frozen=True)
+class DataSummary:
+    """A Boolean table in numbers.
+
+    Attributes
+    ----------
+    n_rows, n_distinct_rows, n_features, n_missing : int
+        Missing cells are those of features, not of raw columns.
+    columns : dict of str to int
+        Number of raw columns of each kind.
+    dropped : tuple of Dropped
+        Raw columns that made no feature, and why.
+    rare : dict of str to int
+        Number of rare words by column, in one feature together or in none.
+    constant : tuple of str
+        Features with one value only: they are never paired.
+    density : float
+        Share of observed cells that are true.
+    n_bytes : int
+        Memory of the packed cells.
+    """
+
+    n_rows: int
+    n_distinct_rows: int
+    n_features: int
+    n_missing: int
+    columns: dict[str, int]
+    dropped: tuple[Dropped, ...]
+    rare: dict[str, int]
+    constant: tuple[str, ...]
+    density: float
+    n_bytes: int
+
+    @classmethod
+    def of(cls, table: BooleanTable) -> DataSummary:
+        supports = count_each(table.values)
+        full = np.full(len(table.names), table.n_rows)
+        observed = full if table.observed is None else count_each(table.observed)
+        is_constant = (supports == 0) | (supports == observed)
+        planes = [table.values] if table.observed is None else [table.values, table.observed]
+        binarizer = table.preparation.binarizer
+        rules = () if binarizer is None else binarizer.rules_
+        return cls(
+            table.n_rows,
+            count_distinct(packed_rows(np.concatenate(planes), table.n_rows)),
+            len(table.names),
+            table.n_missing,
+            _kinds(table, rules),
+            () if binarizer is None else binarizer.dropped_,
+            {r.column: len(r.rare) for r in rules if isinstance(r, CategoryRule) and r.rare},
+            tuple(n for n, c in zip(table.names, is_constant, strict=True) if c),
+            float(supports.sum() / max(1, int(observed.sum()))),
+            table.nbytes,
+        )
+
+
+def _kinds(table: BooleanTable, rules: tuple[Rule, ...]) -> dict[str, int]:
+    if not rules:
+        return {"tags" if table.tags else "Boolean": len(table.names)}
+    kinds: dict[str, set[str]] = {}
+    for rule in rules:
+        kinds.setdefault(_kind(rule), set()).add(rule.column)
+    return {kind: len(columns) for kind, columns in kinds.items()}
+
+
+def _kind(rule: Rule) -> str:
+    if isinstance(rule, BooleanRule):
+        return "Boolean"
+    if isinstance(rule, CategoryRule | NumberRule):
+        if rule.part is not None:
+            return "dates"
+        return "categories" if isinstance(rule, CategoryRule) else "numbers"
+    return "two-valued"
