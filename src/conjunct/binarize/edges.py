@@ -76,5 +76,5 @@ def _means(distinct: Floats, counts: NDArray[Any], n_bins: int) -> Floats:
     ends = np.linspace(values[0, 0], values[-1, 0], n_clusters + 1)
     start = ((ends[1:] + ends[:-1]) / 2).reshape(-1, 1)
     found = KMeans(n_clusters, init=start, n_init=1).fit(values, sample_weight=weights)
-    centres = np.sort(found.cluster_centers_[:, 0])
+    centres: Floats = np.sort(found.cluster_centers_[:, 0])
     return (centres[1:] + centres[:-1]) / 2

@@ -177,7 +177,7 @@ def _chosen(text: Column, chosen: Sequence[bool]) -> Mask:
     if not text.words:
         return np.zeros(len(text), np.bool_)
     # a missing cell is position −1: the False at the end
-    return np.array([*chosen, False], np.bool_)[text.values]
+    return np.asarray(np.array([*chosen, False])[text.values])
 
 
 def _unknown(text: Column, known: set[str]) -> tuple[str, ...]:

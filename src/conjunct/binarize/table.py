@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -61,7 +61,7 @@ class BooleanTable:
     n_rows: int
     observed: Bits | None = None
     ids: Ids | None = None
-    preparation: Preparation = Preparation()
+    preparation: Preparation = field(default_factory=Preparation)
     tags: bool = False
 
     @classmethod
