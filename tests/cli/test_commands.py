@@ -254,3 +254,22 @@ def test_help_is_quick(command):
         assert command("--help").code == 0
         durations.append(time.perf_counter() - start)
     assert min(durations) - bare < 2, os.getloadavg()
+
+
+def test_progress_is_shown_on_a_terminal_only(command, tmp_path):
+    command("datasets", "spect", "--out", "spect.csv")
+    words = ["fit", "spect.csv", "--search", "pairwise", "--max-iter", "9", "--out", "m.json"]
+    assert command(*words).err == ""
+    ours, theirs = os.openpty()
+    done = subprocess.run(
+        [sys.executable, "-m", "conjunct", *words],
+        env=os.environ | {"TERM": "xterm", "COLUMNS": "80"},
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    seen = os.read(ours, 1 << 16).decode()
+    os.close(ours)
+    assert done.returncode == 0
+    assert "Constructing: iteration 9, 31 features" in seen
+    assert b"\x1b" not in done.stdout
