@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from conjunct import UFC
 from conjunct.errors import CellError, InputError
-from conjunct.io.tables import as_csv, naming_cells_of, read_table, write_table
+from conjunct.io.tables import naming_cells_of, read_table
+from conjunct.io.writing import as_csv, write_table
 
 ADVICE = "write 0/1 or true/false, or leave the column out"
 
@@ -110,10 +111,10 @@ def test_refused_by_file_line_and_column(case, zipped, tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("t.xlsx", b"a", "not a known kind of table; the name must end in .csv, .tsv, .csv.gz"),
+        ("t.xlsx", b"a", "not a known kind of table; the name must end in .csv, .tsv, "),
         ("t", b"a", "not a known kind of table"),
         ("t.parquet", b"rubbish", "is not a readable Parquet file: "),
-        ("t.csv.gz", gzip.compress(b"a,b\n0,1\n" * 999)[:-9], "cannot be read: "),
+        ("t.csv.gz", gzip.compress(b"a,b\n0,1\n" * 999, mtime=0)[:-9], "cannot be read: "),
         ("t.csv.gz", b"\x1f\x8brubbish", "cannot be read: "),
         ("folder.csv", None, "is a folder: name a file to read"),
     ],
@@ -157,8 +158,8 @@ def test_cell_of_parquet_is_named_by_row(tmp_path):
 @pytest.mark.parametrize(
     ("values", "kind"),
     [
-        ([datetime.date(2020, 1, 1)], "Date"),
-        ([[1, 2]], r"List\(Int64\)"),
+        ([datetime.timedelta(1)], "Duration.*"),
+        ([datetime.time(1)], "Time"),
         ([{"x": 1}], r"Struct\(.*\)"),
         ([b"1"], "Binary"),
     ],

@@ -135,14 +135,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
         for rule in self.rules_:
             by_column.setdefault(rule.column, []).append(rule)
         for column in columns:
-            unknown: dict[str, None] = {}
-            for rule in by_column.get(column.name, ()):
-                applied = rule.apply(column)
-                unknown.update(dict.fromkeys(applied.unknown))
-                for feature in applied.features:
-                    yield feature & ~applied.missing, applied.missing
-            if unknown:
-                warnings.warn(_about_unknown(column.name, list(unknown)), ConjunctWarning, 2)
+            yield from applied(by_column.get(column.name, ()), column)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The names of the features."""
@@ -265,6 +258,18 @@ class Binarizer(TransformerMixin, BaseEstimator):
     def _renamed(self, names: Mapping[str, str]) -> NDArray[np.object_]:
         rules = [msgspec.structs.replace(rule, column=names[rule.column]) for rule in self.rules_]
         return np.array([name for name, _ in feature_names(rules)], object)
+
+
+def applied(rules: Iterable[Rule], column: Column) -> Iterator[tuple[Mask, Mask]]:
+    """Each feature that rules make of a column, and where it is missing."""
+    unknown: dict[str, None] = {}
+    for rule in rules:
+        made = rule.apply(column)
+        unknown.update(dict.fromkeys(made.unknown))
+        for feature in made.features:
+            yield feature & ~made.missing, made.missing
+    if unknown:
+        warnings.warn(_about_unknown(column.name, list(unknown)), ConjunctWarning, stacklevel=2)
 
 
 def columns_of(data: Any) -> Iterator[Column]:

@@ -76,10 +76,10 @@ def _for_words(
 ) -> list[Rule] | Dropped:
     counts = column.counts()
     words = [word for word, count in zip(column.words, counts, strict=True) if count]
-    if len(words) == 1:
-        return Dropped(column.name, f"every cell is {words[0]!r}")
     if part is None and is_yes_or_no(words):
         return [BooleanRule(column.name)]
+    if len(words) == 1:
+        return Dropped(column.name, f"every cell is {words[0]!r}")
     if len(words) == 2 and part is None:
         return [_two_valued(column)]
     n_present = int(counts.sum())

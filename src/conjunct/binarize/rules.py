@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -14,18 +14,20 @@ from conjunct.binarize.columns import Column, Mask, spelled
 from conjunct.binarize.dates import Part, part_of
 from conjunct.errors import CellError
 
-PAIRS = (
-    ("false", "true"),
-    ("f", "t"),
-    ("no", "yes"),
-    ("n", "y"),
-    ("0", "1"),
-    ("off", "on"),
-    ("absent", "present"),
+PAIRS: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
+    (frozenset(no.split()), frozenset(yes.split()))
+    for no, yes in (
+        ("0 false", "1 true"),
+        ("f", "t"),
+        ("no", "yes"),
+        ("n", "y"),
+        ("off", "on"),
+        ("absent", "present"),
+    )
 )
-"""Two words that say no and yes. A column of one such pair needs no more name than its own."""
+"""Words that say no and yes. A column of one such pair needs no more name than its own."""
 
-_MEANING = {word: bool(k) for pair in PAIRS for k, word in enumerate(pair)}
+_MEANING = {word: bool(k) for pair in PAIRS for k, words in enumerate(pair) for word in words}
 
 
 class Applied(msgspec.Struct, frozen=True):
@@ -46,6 +48,9 @@ class BooleanRule(_Rule, frozen=True, tag="boolean"):
     def names(self) -> list[str]:
         return [self.column]
 
+    def describe(self) -> str:
+        return "as it is"
+
     def apply(self, column: Column) -> Applied:
         if column.kind == "Boolean":
             return Applied([column.values], column.missing)
@@ -64,6 +69,9 @@ class TwoValuedRule(_Rule, frozen=True, tag="two-valued"):
 
     def names(self) -> list[str]:
         return [f"{self.column} = {self.true}"]
+
+    def describe(self) -> str:
+        return f"true for {self.true!r}, false for {self.false!r}"
 
     def apply(self, column: Column) -> Applied:
         text = column.as_text()
@@ -85,6 +93,14 @@ class CategoryRule(_Rule, frozen=True, tag="categories", kw_only=True):
     def names(self) -> list[str]:
         words = [*self.values, *([self.other] if self.other is not None else [])]
         return [f"{_label(self.column, self.part)} = {word}" for word in words]
+
+    def describe(self) -> str:
+        part = "" if self.part is None else f"{self.part}: "
+        rare = ""
+        if self.rare:
+            fate = "left out" if self.other is None else f"together as {self.other!r}"
+            rare = f", {len(self.rare)} rare ones {fate}"
+        return f"{part}{len(self.values)} words{rare}"
 
     def apply(self, column: Column) -> Applied:
         text = _part(column, self.part).as_text()
@@ -113,6 +129,11 @@ class NumberRule(_Rule, frozen=True, tag="numbers", kw_only=True):
         inner = [f"{label} in [{low}, {high})" for low, high in pairwise(edges)]
         return [f"{label} < {edges[0]}", *inner, f"{label} ≥ {edges[-1]}"]
 
+    def describe(self) -> str:
+        part = "" if self.part is None else f"{self.part}: "
+        steps = "steps" if self.cumulative else "cut"
+        return f"{part}{steps} at {', '.join(map(spelled, self.edges))}"
+
     def apply(self, column: Column) -> Applied:
         numbers, missing = _numbers(_part(column, self.part))
         position = np.searchsorted(self.edges, numbers, side="right")
@@ -138,10 +159,10 @@ def meaning(word: str) -> bool | None:
     return _MEANING.get(word.strip().casefold())
 
 
-def is_yes_or_no(words: Sequence[str]) -> bool:
+def is_yes_or_no(words: Iterable[str]) -> bool:
     """Whether words are spellings of one pair: ``Yes`` and ``no``, but not ``yes`` and ``f``."""
-    spellings = {word.casefold() for word in words}
-    return any(spellings <= set(pair) for pair in PAIRS)
+    spellings = {word.strip().casefold() for word in words}
+    return any(spellings <= no | yes for no, yes in PAIRS)
 
 
 def _label(column: str, part: Part | None) -> str:

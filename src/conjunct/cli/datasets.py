@@ -32,7 +32,8 @@ def datasets(
     from conjunct.cli.terminal import note, write
     from conjunct.datasets import find
     from conjunct.errors import InputError
-    from conjunct.io.tables import as_csv, read_table, write_table
+    from conjunct.io.tables import read_table
+    from conjunct.io.writing import as_csv, write_table
 
     if name is None:
         if out is not None:

@@ -7,9 +7,11 @@ from typing import Annotated, Literal
 
 import typer
 
+from conjunct.cli.inputs import DataInput, prepares_data
 from conjunct.cli.options import Ascii, DataFile
 
 
+@prepares_data
 def fit(
     data: DataFile,
     out: Annotated[Path, typer.Option(help="Model file to write (JSON).", show_default=False)],
@@ -46,6 +48,8 @@ def fit(
         int | None, typer.Option(help="Threads for counting; -1 for all processors.")
     ] = None,
     ascii_: Ascii = False,
+    *,
+    source: DataInput,
 ) -> None:
     """Construct features from a table and save them as a model.
 
@@ -57,18 +61,21 @@ def fit(
     """
     from conjunct import UFC
     from conjunct.cli import terminal
-    from conjunct.cli.rendering import before_and_after, constructed, feature_table
+    from conjunct.cli.rendering import before_and_after, constructed, data_tables, feature_table
     from conjunct.cli.words import summary
     from conjunct.errors import InputError
     from conjunct.io.atomic import check_target
-    from conjunct.io.tables import naming_cells_of, read_table
+    from conjunct.io.tables import naming_cells_of
 
     if threshold is not None and alpha is not None:
         raise InputError("--threshold and --alpha exclude each other: give one of them")
     if check_target(out) == data.resolve():
         raise InputError(f"{out} is the data: name another file for the model")
-    table = read_table(data)
-    with naming_cells_of(data), terminal.progress("Constructing", max_iter) as callback:
+    table = source.read(data)
+    with (
+        naming_cells_of(data, source.options),
+        terminal.progress("Constructing", max_iter) as callback,
+    ):
         model = UFC(
             "risk" if threshold is None else threshold,
             alpha=0.001 if alpha is None else alpha,
@@ -87,6 +94,7 @@ def fit(
     limit = 20
     more = len(constructed(model)) - limit
     terminal.write(
+        *data_tables(table),
         feature_table(model, limit) if model.n_iter_ else None,
         f"The {limit} most common; conjunct show lists {more} more." if more > 0 else None,
         before_and_after(model),

@@ -11,8 +11,8 @@ DataFile = Annotated[
     Path,
     typer.Argument(
         metavar="DATA",
-        help="Table of 0/1 or true/false with a line of column names: "
-        ".csv, .tsv (also .gz) or .parquet.",
+        help="Table (.csv, .tsv, .parquet, .arrow, .jsonl, .arff), transactions (.dat, .basket) "
+        "or .svmlight; text may be compressed (.gz, .zst).",
         show_default=False,
     ),
 ]

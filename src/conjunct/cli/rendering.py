@@ -10,15 +10,19 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from conjunct.binarize.rules import BooleanRule
 from conjunct.cli.terminal import ascii_only
 
 if TYPE_CHECKING:
+    from conjunct.binarize.preparation import Preparation
+    from conjunct.binarize.table import BooleanTable
     from conjunct.construction.stopping import Indicators
     from conjunct.estimators.base import FeatureConstructor
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _BAR_WIDTH = 10
 _LONGEST = 240
+_COLUMNS_TOLD = 20
 
 
 def feature_table(model: FeatureConstructor, limit: int | None = None) -> Table:
@@ -34,6 +38,55 @@ def feature_table(model: FeatureConstructor, limit: int | None = None) -> Table:
             f"{rule['r']:.2f}",
         )
     return table
+
+
+def data_tables(table: BooleanTable) -> tuple[Table, Table | None]:
+    """What was read in numbers, and what was made of columns that are not Boolean."""
+    from conjunct.binarize.summary import DataSummary
+
+    summary = DataSummary.of(table)
+    counts = [f"{number} {kind}" for kind, number in summary.columns.items()]
+    rows = plain_table("data", "")
+    rows.add_row("rows", f"{summary.n_rows} ({summary.n_distinct_rows} distinct)")
+    rows.add_row("columns", ", ".join(counts))
+    rows.add_row("features", str(summary.n_features))
+    if summary.dropped:
+        told = [f"{dropped.column} ({dropped.reason})" for dropped in summary.dropped]
+        rows.add_row("left out", _cell(listed(told)))
+    if summary.constant:
+        rows.add_row("constant", _cell(listed(summary.constant)))
+    rows.add_row("missing", f"{summary.n_missing} cells")
+    rows.add_row("density", f"{summary.density:.3f}")
+    rows.add_row("memory", _size(summary.n_bytes))
+    return rows, _preparation_table(table.preparation)
+
+
+def _preparation_table(preparation: Preparation) -> Table | None:
+    made: dict[str, list[str]] = {}
+    if preparation.cleaner is not None:
+        merged = preparation.cleaner.merges()
+        made = {merge.tag: [f"called {merge.into}"] for merge in merged}
+    elif preparation.binarizer is not None:
+        for rule in preparation.binarizer.rules_:
+            if not isinstance(rule, BooleanRule):
+                made.setdefault(rule.column, []).append(rule.describe())
+    if not made:
+        return None
+    table = plain_table("column", "made Boolean" if preparation.binarizer else "cleaned", wrapped=1)
+    for column, told in list(made.items())[:_COLUMNS_TOLD]:
+        table.add_row(_cell(shortened(column)), _cell("; ".join(told)))
+    if len(made) > _COLUMNS_TOLD:
+        table.add_row("…", f"and {len(made) - _COLUMNS_TOLD} more")
+    return table
+
+
+def _size(n_bytes: int) -> str:
+    size = float(n_bytes)
+    for unit in ("bytes", "KB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} GB"
 
 
 def constructed(model: FeatureConstructor) -> list[dict[str, Any]]:

@@ -105,6 +105,27 @@ def progress(doing: str, total: int | None) -> Iterator[Callable[[Indicators], N
         yield advance
 
 
+@contextmanager
+def reading(doing: str) -> Iterator[Callable[[int, int | None], None]]:
+    """Show rows as they are read, on a terminal only; gives the callback that is told of them."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    with Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=20),
+        TimeRemainingColumn(),
+        console=console(sys.stderr),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    ) as bar:
+        task = bar.add_task(doing, total=None)
+
+        def advance(n_rows: int, total: int | None) -> None:
+            bar.update(task, completed=n_rows, total=total, description=f"{doing}: {n_rows:,} rows")
+
+        yield advance
+
+
 def tolerate_any_encoding() -> None:
     """Escape what a stream cannot show instead of failing on it."""
     for stream in (sys.stdout, sys.stderr):

@@ -7,25 +7,32 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from conjunct.cli.inputs import DataInput, reads_data
 from conjunct.cli.options import DataFile, ModelFile
 
 if TYPE_CHECKING:
-    import polars as pl
-
+    from conjunct.binarize.table import BooleanTable
     from conjunct.estimators.base import FeatureConstructor
 
 
+@reads_data
 def transform(
     model: ModelFile,
     data: DataFile,
     out: Annotated[
         Path,
-        typer.Option(help="Table to write: .csv, .tsv (also .gz) or .parquet.", show_default=False),
+        typer.Option(
+            help="Table to write: .csv, .tsv, .jsonl (also .gz, .zst), .parquet or .arrow.",
+            show_default=False,
+        ),
     ],
+    *,
+    source: DataInput,
 ) -> None:
     """Write the features of a model for the rows of a table.
 
-    The columns of the model are found by name, in any order; others are left aside.
+    The columns of the model are found by name, in any order; others are left aside. Raw data is
+    made Boolean, and tags are cleaned, as they were for the model.
 
     \b
     Examples:
@@ -36,41 +43,33 @@ def transform(
     from conjunct.cli.terminal import write
     from conjunct.errors import InputError
     from conjunct.io.atomic import check_target
-    from conjunct.io.tables import naming_cells_of, read_table, table_extension, write_table
+    from conjunct.io.tables import naming_cells_of
+    from conjunct.io.writing import table_extension, write_table
 
     table_extension(out)
     if check_target(out) == model.resolve():
         raise InputError(f"{out} is the model: name another file for the features")
     fitted = load(model)
-    columns = _columns(fitted, read_table(data), data)
-    with naming_cells_of(data):
-        features = fitted.transform(columns)
-    write_table(out, features)
-    write(f"Saved {features.width} features of {features.height} rows as {out}.")
+    names = getattr(fitted, "feature_names_in_", None)
+    table = source.read(data, fitted.preparation_, None if names is None else list(names))
+    if names is None:
+        _name_columns(fitted, table, data)
+    with naming_cells_of(data, source.options):
+        features = fitted.transform(table)
+    write_table(out, features.to_frame("polars"))
+    n_rows, n_features = features.shape
+    write(f"Saved {n_features} features of {n_rows} rows as {out}.")
 
 
-def _columns(model: FeatureConstructor, table: pl.DataFrame, data: Path) -> pl.DataFrame:
-    """The columns that the model was fitted on, in its order."""
+def _name_columns(model: FeatureConstructor, table: BooleanTable, data: Path) -> None:
+    """Columns of a model that was fitted on an array go by position."""
     import numpy as np
 
-    from conjunct.cli.rendering import listed
-    from conjunct.cli.terminal import note
     from conjunct.errors import InputError
 
-    if not hasattr(model, "feature_names_in_"):
-        # fitted on an array: columns go by position
-        if table.width != model.n_features_in_:
-            raise InputError(
-                f"{data} has {table.width} columns, and the model, which has no names, "
-                f"{model.n_features_in_}"
-            )
-        model.feature_names_in_ = np.array(table.columns, object)
-    wanted = list(model.feature_names_in_)
-    missing = [repr(name) for name in wanted if name not in table.columns]
-    if missing:
-        raise InputError(f"{data} lacks {len(missing)} columns of the model: {listed(missing)}")
-    known = set(wanted)
-    extra = [repr(name) for name in table.columns if name not in known]
-    if extra:
-        note(f"{len(extra)} columns of {data} are not in the model: {listed(extra)}")
-    return table.select(wanted)
+    if len(table.names) != model.n_features_in_:
+        raise InputError(
+            f"{data} has {len(table.names)} columns, and the model, which has no names, "
+            f"{model.n_features_in_}"
+        )
+    model.feature_names_in_ = np.array(table.names, object)

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from conjunct.binarize.preparation import Preparation
+from conjunct.binarize.table import BooleanTable
 from conjunct.construction.feature_set import FeatureSet
 from conjunct.construction.stopping import Indicators
 from conjunct.errors import InputError, ModelFileError
@@ -44,6 +46,8 @@ class FeatureConstructor(TransformerMixin, BaseEstimator):
     feature_set_: FeatureSet
     history_: tuple[Indicators, ...]
     threshold_: float | None
+    # how the columns came from raw data, if they did
+    preparation_: Preparation
     _backend: str | None = None
 
     @abstractmethod
@@ -71,12 +75,13 @@ class FeatureConstructor(TransformerMixin, BaseEstimator):
         data = containers.checked(X)
         names = containers.column_names(data)
         containers.check_distinct(names or ())
-        if containers.is_baskets(data):
+        if containers.names_its_columns(data):
             self.n_features_in_ = len(names or ())
             self.feature_names_in_ = np.array(names, object)
         else:
             validate_data(self, data, reset=True, skip_check_array=True)
         self._backend = containers.frame_backend(data)
+        self.preparation_ = data.preparation if isinstance(data, BooleanTable) else Preparation()
         self._construct(self._read(data), self._primitive_names())
         return self
 
@@ -191,7 +196,7 @@ class FeatureConstructor(TransformerMixin, BaseEstimator):
 
     def _checked_as_fitted(self, X: Any) -> Any:
         data = containers.checked(X)
-        if not containers.is_baskets(data):
+        if not containers.names_its_columns(data):
             validate_data(self, data, reset=False, skip_check_array=True)
         elif not hasattr(self, "feature_names_in_"):
             raise InputError("baskets need a model fitted on named columns; this one has no names")
@@ -236,6 +241,7 @@ class FeatureConstructor(TransformerMixin, BaseEstimator):
             self.history_,
             threshold=self.threshold_,
             named=hasattr(self, "feature_names_in_"),
+            preparation=self.preparation_,
         )
 
     @classmethod
@@ -246,6 +252,7 @@ class FeatureConstructor(TransformerMixin, BaseEstimator):
             fitted = cls(**model.parameters)
             fitted._check_parameters()
             fitted.feature_set_ = model.feature_set()
+            fitted.preparation_ = model.preparation()
         except (TypeError, InputError) as error:
             raise ModelFileError(f"{path}: {error}") from None
         fitted.history_ = model.indicators()

@@ -1,7 +1,7 @@
 """Any container of Boolean data in, packed columns out; and features back into the same kind.
 
 Kinds: arrays and nested lists, pandas/polars/pyarrow tables (through narwhals), scipy sparse
-matrices, and lists of baskets (sets, or lists that hold strings).
+matrices, lists of baskets (sets, or lists that hold strings), and packed Boolean tables.
 """
 
 from __future__ import annotations
@@ -16,10 +16,16 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
+from conjunct.binarize.table import BooleanTable, without_padding
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators.values import as_boolean
 from conjunct.stores import BitStore
 from conjunct.stores.packing import Bits, line_bytes, pack_column
+
+
+def names_its_columns(data: Any) -> bool:
+    """Whether ``data`` says by itself what its columns are: baskets, and Boolean tables."""
+    return isinstance(data, BooleanTable) or is_baskets(data)
 
 
 def is_baskets(data: Any) -> bool:
@@ -43,6 +49,8 @@ def basket_items(baskets: Iterable[Any]) -> tuple[str, ...]:
 
 def column_names(data: Any) -> tuple[str, ...] | None:
     """Names the container brings along, if it has any."""
+    if isinstance(data, BooleanTable):
+        return data.names
     if is_baskets(data):
         return basket_items(data)
     frame = _frame(data)
@@ -54,7 +62,7 @@ def column_names(data: Any) -> tuple[str, ...] | None:
 
 def frame_backend(data: Any) -> str | None:
     """The library of a data frame, by name; ``None`` for other containers."""
-    frame = None if is_baskets(data) else _frame(data)
+    frame = None if names_its_columns(data) else _frame(data)
     return None if frame is None else str(frame.implementation.value)
 
 
@@ -62,6 +70,10 @@ def read_store(
     data: Any, names: Sequence[str], *, binarize: float | None, n_jobs: int | None
 ) -> BitStore:
     """The packed columns of a container whose columns are called ``names``."""
+    if isinstance(data, BooleanTable):
+        packed = data.aligned(names)
+        packed.refuse_missing()
+        return BitStore(packed.values, packed.n_rows, n_jobs)
     if is_baskets(data):
         return _read_baskets(data, names, n_jobs)
     frame = _frame(data)
@@ -80,6 +92,11 @@ def read_store(
 
 def checked(data: Any) -> Any:
     """``data`` with its shape checked as scikit-learn does; values are checked when read."""
+    if isinstance(data, BooleanTable):
+        if not data.names or not data.n_rows:
+            what = "rows (0 sample(s))" if data.names else "columns (0 feature(s))"
+            raise InputError(f"the table has no {what}: at least 1 is needed")
+        return data
     if is_baskets(data):
         return data
     frame = _frame(data)
@@ -104,6 +121,8 @@ def checked(data: Any) -> Any:
 
 def write_like(data: Any, bits: Bits, n_rows: int, names: Sequence[str]) -> Any:
     """Packed lines as a container of the kind of ``data``, with columns called ``names``."""
+    if isinstance(data, BooleanTable):
+        return BooleanTable(tuple(names), without_padding(bits, n_rows), n_rows, ids=data.ids)
     columns = _unpacked(bits, n_rows)
     if is_baskets(data):
         return _write_baskets(columns, n_rows, names)

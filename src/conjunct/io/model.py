@@ -9,6 +9,9 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from conjunct.binarize.binarizer import Binarizer, BinarizerRecord
+from conjunct.binarize.preparation import Preparation
+from conjunct.binarize.tags import TagCleaner, TagsRecord
 from conjunct.construction.feature_set import FeatureSet
 from conjunct.construction.lineage import Lineage
 from conjunct.construction.stage import Merge
@@ -66,6 +69,8 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     supports: list[int]
     merges: list[MergeRecord]
     history: list[IndicatorsRecord]
+    binarizer: BinarizerRecord | msgspec.UnsetType = msgspec.UNSET
+    tags: TagsRecord | msgspec.UnsetType = msgspec.UNSET
 
     def feature_set(self) -> FeatureSet:
         """The feature set, after checking that all parts of the file agree."""
@@ -100,6 +105,19 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         last = merges[-1].iteration if merges else 0
         _check(last == iterations[-1], "its history and its merges differ in iterations")
 
+    def preparation(self) -> Preparation:
+        """What makes the primitives of raw data, after checking that it does."""
+        binarizer, cleaner = None, None
+        if self.binarizer is not msgspec.UNSET:
+            binarizer = Binarizer.from_record(self.binarizer)
+            made = binarizer.get_feature_names_out().tolist()
+            _check(made == self.primitives, "its binarizer makes other primitives")
+        if self.tags is not msgspec.UNSET:
+            cleaner = TagCleaner.from_record(self.tags)
+            known = set(cleaner.mapping_.values())
+            _check(set(self.primitives) <= known, "its tags are not those of its primitives")
+        return Preparation(binarizer, cleaner)
+
     def indicators(self) -> tuple[Indicators, ...]:
         nan = float("nan")
         return tuple(
@@ -123,8 +141,10 @@ def model_file(
     *,
     threshold: float | None,
     named: bool,
+    preparation: Preparation,
 ) -> ModelFile:
     """Describe a fitted model."""
+    binarizer, cleaner = preparation.binarizer, preparation.cleaner
     return ModelFile(
         kind=kind,
         parameters=parameters,
@@ -140,6 +160,8 @@ def model_file(
             for merge in feature_set.merges
         ],
         history=[msgspec.convert(line, IndicatorsRecord, from_attributes=True) for line in history],
+        binarizer=msgspec.UNSET if binarizer is None else binarizer.record(),
+        tags=msgspec.UNSET if cleaner is None else cleaner.record(),
     )
 
 

@@ -1,267 +1,297 @@
-"""Tables in files, by extension: CSV, TSV (gzip too) and Parquet, read and written by polars."""
+"""Files of any known kind to Boolean tables and data frames."""
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
-import os
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conjunct.errors import CellError, InputError
-from conjunct.io.atomic import write_atomically
+from sklearn.base import clone
+
+from conjunct.binarize.binarizer import Binarizer
+from conjunct.binarize.cleaning import cleaned, fit_cleaner
+from conjunct.binarize.rules import BooleanRule, Rule
+from conjunct.binarize.table import BooleanTable
+from conjunct.binarize.tags import TagCleaner
+from conjunct.errors import CellError, ConjunctWarning, InputError
+from conjunct.io import baskets
+from conjunct.io.files import Progress, StrPath, existing_file, filled_file, reason
+from conjunct.io.formats import LONG, format_of, wide_format_of
+from conjunct.io.packed import Job, read_packed
+from conjunct.io.svmlight import read_svmlight
+from conjunct.io.wide import ReadOptions, Scan, WideFormat, check_kinds, picked
 
 if TYPE_CHECKING:
     import polars as pl
 
-StrPath = str | os.PathLike[str]
-
-_SEPARATORS = {".csv": ",", ".tsv": "\t", ".csv.gz": ",", ".tsv.gz": "\t"}
-_PARQUET = ".parquet"
-_SPELLED = {"0": False, "1": True, "false": False, "true": True}
+_AS_THEY_ARE = ReadOptions()
 
 
-def read_table(path: StrPath) -> pl.DataFrame:
-    """Read a table. A column of 0/1 or true/false is Boolean; an empty cell is null.
+def read_boolean(
+    path: StrPath,
+    *,
+    format: str | None = None,
+    columns: Sequence[str] | None = None,
+    exclude: Sequence[str] = (),
+    id: str | None = None,
+    separator: str | None = None,
+    tags: str | None = None,
+    null_values: Sequence[str] = (),
+    binarizer: Binarizer | None = None,
+    cleaner: TagCleaner | None = None,
+    names: Sequence[str] | None = None,
+    progress: Progress | None = None,
+) -> BooleanTable:
+    """Read a file of any known kind as a Boolean table, batch by batch into packed columns.
 
-    Other columns come as numbers or as text: whether they will do is for the reader to say.
+    Parameters
+    ----------
+    path : path
+        Wide tables end in .csv, .tsv, .parquet, .arrow, .feather, .jsonl or .arff, transactions
+        in .dat or .basket, SVMlight in .svm or .svmlight; text may be compressed (.gz, .zst).
+    format : str, optional
+        ``"csv"``, ``"tsv"``, ``"parquet"``, ``"arrow"``, ``"jsonl"``, ``"arff"``, ``"baskets"``
+        or ``"svmlight"``, whatever the name ends in; ``"long"`` for a table of ids and tags.
+    columns, exclude : sequence of str
+        Columns (or tags) to read, and not to read.
+    id : str, optional
+        Column that names the rows: not a feature.
+    separator : str, optional
+        What stands between cells; in baskets and with ``tags``, what stands between tags.
+    tags : str, optional
+        Column that holds the tags of a row: ``water;tree``, ``["water", "tree"]``, or a list.
+    null_values : sequence of str
+        Words that stand for a missing cell, besides the empty one.
+    binarizer : Binarizer, optional
+        Makes other columns Boolean: as it is if it is fitted, else fitted here.
+    cleaner : TagCleaner, optional
+        Merges spellings of tags: as it is if it is fitted, else fitted here.
+    names : sequence of str, optional
+        The features a model wants, in its order; others are left aside with a warning.
+    progress : callable, optional
+        Called with the rows read so far and about how many there are (or None).
+
+    Returns
+    -------
+    BooleanTable
+        With the fitted Binarizer or TagCleaner in its ``preparation``.
+
+    Raises
+    ------
+    InputError
+        In one line that names the file, the line and the column.
+    """
+    options = ReadOptions(format, columns, exclude, id, separator, tags, null_values)
+    with _one_line_errors(path):
+        source = _source(path, options, progress)
+        if isinstance(source, BooleanTable):
+            return _matched(_cleaned(_selected(source, options, path), cleaner), names, path)
+        return _read_wide(source, binarizer, cleaner, names, progress)
+
+
+def read_table(
+    path: StrPath,
+    *,
+    format: str | None = None,
+    columns: Sequence[str] | None = None,
+    exclude: Sequence[str] = (),
+    separator: str | None = None,
+    null_values: Sequence[str] = (),
+) -> pl.DataFrame:
+    """Read a wide table as it is. A column of 0/1 or true/false is Boolean; an empty cell is null.
+
+    Other columns come as numbers, dates or text: whether they will do is for the reader to say.
 
     Raises
     ------
     InputError
         For whatever is not a table, in one line that names the file and the place.
     """
-    file = Path(path)
-    if file.is_dir():
-        raise InputError(f"{file} is a folder: name a file to read")
-    if not file.is_file():
-        what = "is not an ordinary file" if file.exists() else "does not exist"
-        raise InputError(f"{file} {what}")
-    extension = table_extension(file)
-    try:
-        with file.open("rb") as opened:
-            empty = not opened.read(1)
-        if empty:
-            raise InputError(f"{file} is empty: it needs a line of column names, then rows")
-        if extension == _PARQUET:
-            frame = _read_parquet(file)
-        else:
-            frame = _read_text(file, _SEPARATORS[extension])
-    except (OSError, EOFError) as error:
-        raise InputError(f"{file} cannot be read: {_reason(error)}") from None
-    if not frame.height:
-        raise InputError(f"{file} has column names but no rows")
-    return frame
+    options = ReadOptions(format, columns, exclude, None, separator, None, null_values)
 
+    import polars as pl
 
-def write_table(path: StrPath, frame: pl.DataFrame) -> None:
-    """Write a table of Booleans: 0/1 in text files, Boolean in Parquet. Whole or not at all."""
-    extension = table_extension(path)
+    def use(scan: Scan) -> pl.DataFrame:
+        chosen = options.selected(scan.names, file)
+        check_kinds(file, picked(scan.frame, chosen).collect_schema())
+        frame = scan.frame.collect()
+        if frame.height and frame[:, -1].null_count() and wide.reads_short_rows:
+            frame = frame.head(frame.height - wide.n_blank_at_the_end(file, options))
+        if not frame.height:
+            raise InputError(f"{file} has column names but no rows")
+        return pl.DataFrame([wide.typed(frame[name]) for name in chosen])
 
-    def write(part: Path) -> None:
-        if extension == _PARQUET:
-            frame.write_parquet(part)
-            return
-        _numbers(frame).write_csv(
-            part,
-            separator=_SEPARATORS[extension],
-            compression="gzip" if extension.endswith(".gz") else "uncompressed",
-            check_extension=False,
-        )
-
-    write_atomically(path, write)
-
-
-def as_csv(frame: pl.DataFrame) -> str:
-    """A table of Booleans as CSV text, as ``write_table`` writes it."""
-    return _numbers(frame).write_csv()
-
-
-def table_extension(path: StrPath) -> str:
-    """The extension that says how a table is stored, in lower case."""
-    name = Path(path).name.lower()
-    known = (*_SEPARATORS, _PARQUET)
-    for extension in known:
-        if name.endswith(extension):
-            return extension
-    raise InputError(f"{path}: not a known kind of table; the name must end in {', '.join(known)}")
+    with _one_line_errors(path):
+        file = existing_file(path)
+        wide = wide_format_of(path, format)
+        return wide.read(filled_file(file), options, use)
 
 
 @contextmanager
-def naming_cells_of(path: StrPath) -> Iterator[None]:
+def naming_cells_of(path: StrPath, options: ReadOptions = _AS_THEY_ARE) -> Iterator[None]:
     """Add the file and the line to an error about a cell of the table read from ``path``."""
     try:
         yield
     except CellError as error:
-        file = Path(path)
-        is_text = table_extension(file) in _SEPARATORS
-        place = f"line {_line_of(file, error.row)}" if is_text else f"row {error.row + 1}"
-        column = f"column {error.column!r}"
         if error.value is None or error.value != error.value:
-            raise InputError(
-                f"{file}, {place}, {column}: the cell is empty; fill it or leave its row out"
-            ) from None
-        raise InputError(
-            f"{file}, {place}, {column}: {error.problem}; write 0/1 or true/false, "
-            "or leave the column out"
-        ) from None
+            problem, advice = "the cell is empty", "fill it or leave its row out"
+        else:
+            problem = error.problem
+            advice = "write 0/1 or true/false, or leave the column out"
+        wide = format_of(path, options.format).wide
+        raise _located(error, Path(path), wide, options, problem, advice) from None
 
 
-def _read_parquet(file: Path) -> pl.DataFrame:
-    import polars as pl
+@dataclass(frozen=True)
+class _WideSource:
+    """A file with a wide table in it."""
+
+    file: Path
+    format: WideFormat
+    options: ReadOptions
+
+
+class _InMemory(WideFormat):
+    """A table that is there already."""
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        self.frame = frame
+
+    def scans(self, file: Path, options: ReadOptions, *, as_text: bool = False) -> Iterator[Scan]:
+        yield Scan(self.frame.lazy(), self.frame.columns, self.frame.height)
+
+
+def _source(
+    path: StrPath, options: ReadOptions, progress: Progress | None
+) -> BooleanTable | _WideSource:
+    """Tags as a table; a wide table as where it is."""
+    existing_file(path)
+    kind = format_of(path, options.format)
+    if kind.wide is None and (options.tags is not None or options.format == LONG):
+        raise InputError(f"{path}: {kind.name} has no columns to take tags from")
+    if kind.name == "baskets":
+        if options.id is not None:
+            raise InputError(f"{path}: baskets have no column {options.id!r}")
+        return baskets.read_baskets(filled_file(path, "a transaction a line"), options, progress)
+    if kind.wide is None:
+        found = read_svmlight(filled_file(path, "a row a line"), progress)
+        if isinstance(found, BooleanTable):
+            return found
+        return _WideSource(Path(path), _InMemory(found), options)
+    file = filled_file(path)
+    if options.format == LONG:
+        return baskets.read_long(file, kind.wide, options, progress)
+    if options.tags is not None:
+        return baskets.read_tag_column(file, kind.wide, options, progress)
+    return _WideSource(file, kind.wide, options)
+
+
+def _read_wide(
+    source: _WideSource,
+    binarizer: Binarizer | None,
+    cleaner: TagCleaner | None,
+    names: Sequence[str] | None,
+    progress: Progress | None,
+) -> BooleanTable:
+    file, options = source.file, source.options
+    if binarizer is None and cleaner is None and names is not None:
+        binarizer = Binarizer.fitted({}, [(name, [BooleanRule(name)]) for name in names])
+
+    def use(scan: Scan) -> BooleanTable:
+        chosen = options.selected(scan.names, file)
+        rules = None if binarizer is None else _rules_by_column(binarizer)
+        if rules is not None:
+            _check_columns(file, list(rules), chosen, scan.names)
+            chosen = list(rules)
+        elif names is not None and cleaner is not None:
+            chosen = [name for name in chosen if cleaner.clean(name) in set(names)]
+        job = Job(file, source.format, options, chosen, binarizer or Binarizer(), rules, progress)
+        return read_packed(job, scan)
 
     try:
-        frame = pl.read_parquet(file, glob=False)
-    except pl.exceptions.PolarsError as error:
-        raise InputError(f"{file} is not a readable Parquet file: {_reason(error)}") from None
-    if not frame.width:
-        raise InputError(f"{file} has no columns")
-    words = (pl.String, pl.Categorical, pl.Enum, pl.Boolean, pl.Null)
-    for name, kind in frame.schema.items():
-        if not kind.is_numeric() and kind not in words:
-            raise InputError(
-                f"{file}, column {name!r}: {kind} is not Boolean; leave the column out"
-            )
-    return frame
+        table = source.format.read(file, options, use)
+    except CellError as error:
+        raise _located(error, file, source.format, options, error.problem, error.advice) from None
+    return _matched(_cleaned(table, cleaner), names, file)
 
 
-def _read_text(file: Path, separator: str) -> pl.DataFrame:
-    import polars as pl
-
-    header = _header(file, separator)
-    frame = None
-    # one byte a cell serves the usual file; all that is not 0 to 255 is read as text, then typed
-    for kind in (pl.UInt8, pl.String):
-        try:
-            frame = pl.read_csv(
-                file,
-                separator=separator,
-                schema_overrides=[kind] * len(header),
-                infer_schema=False,
-                glob=False,
-            )
-            break
-        except pl.exceptions.PolarsError as error:
-            reason = _reason(error)
-    if frame is None:
-        _check_rows(file, separator, len(header))
-        raise InputError(f"{file} cannot be read: {reason}")
-    if frame.width != len(header):
-        raise InputError(f"{file}, line 1: the column names cannot be told apart; check the quotes")
-    # polars fills a short row with nulls without a word
-    if frame[:, -1].null_count():
-        frame = frame.head(frame.height - _check_rows(file, separator, len(header)))
-    return pl.DataFrame(dict(zip(header, map(_typed, frame), strict=True)))
+def _rules_by_column(binarizer: Binarizer) -> dict[str, list[Rule]] | None:
+    """The rules of a fitted Binarizer."""
+    if not hasattr(binarizer, "rules_"):
+        return None
+    rules: dict[str, list[Rule]] = {}
+    for rule in binarizer.rules_:
+        rules.setdefault(rule.column, []).append(rule)
+    return rules
 
 
-def _typed(column: pl.Series) -> pl.Series:
-    """Boolean if it can be, else a number if it can be, else as it is."""
-    import polars as pl
-
-    if column.dtype == pl.UInt8:
-        largest = column.max()
-        return column.cast(pl.Boolean) if largest in (None, 0, 1) else column
-    text = column.str.strip_chars().str.to_lowercase()
-    for typed in (
-        text.replace_strict(_SPELLED, default=None, return_dtype=pl.Boolean),
-        text.cast(pl.Int64, strict=False),
-        text.cast(pl.Float64, strict=False),
-    ):
-        if typed.null_count() == column.null_count():
-            return typed
-    return column
+def _check_columns(
+    file: Path, wanted: Sequence[str], chosen: Sequence[str], there: Sequence[str]
+) -> None:
+    absent = [name for name in wanted if name not in there]
+    if absent:
+        raise InputError(f"{file} lacks {len(absent)} columns of the model: {_listed(absent)}")
+    known = set(wanted)
+    _warn_of_others(file, [name for name in chosen if name not in known], "columns")
 
 
-def _numbers(frame: pl.DataFrame) -> pl.DataFrame:
-    import polars as pl
-
-    return frame.with_columns(pl.selectors.boolean().cast(pl.UInt8))
-
-
-def _header(file: Path, separator: str) -> Sequence[str]:
-    with _opened(file) as raw:
-        start = raw.read(1 << 16)
-    if b"\r" in start and b"\n" not in start:
-        raise InputError(f"{file} has line ends of carriage return only: save it with line feeds")
-    for _, header in _rows(file, separator):
-        seen: set[str] = set()
-        for name in header:
-            if name in seen:
-                raise InputError(
-                    f"{file}, line 1: two columns are called {name!r}; "
-                    "the first line must hold distinct column names"
-                )
-            seen.add(name)
-        if header:
-            return header
-        break
-    raise InputError(f"{file}, line 1 is blank: it must hold the column names")
+def _cleaned(table: BooleanTable, cleaner: TagCleaner | None) -> BooleanTable:
+    if cleaner is None:
+        return table
+    is_fitted = hasattr(cleaner, "mapping_")
+    return cleaned(table, cleaner if is_fitted else fit_cleaner(table, clone(cleaner)))
 
 
-def _check_rows(file: Path, separator: str, width: int) -> int:
-    """Refuse rows of another width than the header's; how many blank lines end the file."""
-    blank: list[int] = []
-    for line, row in _rows(file, separator):
-        if not row:
-            blank.append(line)
-            continue
-        if blank:
-            raise InputError(f"{file}, line {blank[0]} is blank: remove it, or fill it in")
-        if len(row) != width:
-            cells = "1 cell" if len(row) == 1 else f"{len(row)} cells"
-            raise InputError(f"{file}, line {line}: {cells} where the first line has {width} names")
-    return len(blank)
+def _selected(table: BooleanTable, options: ReadOptions, path: StrPath) -> BooleanTable:
+    """The tags asked for."""
+    if options.columns is None and not options.exclude:
+        return table
+    return table.aligned(replace(options, id=None).selected(table.names, Path(path)))
 
 
-def _line_of(file: Path, row: int) -> int:
-    """The line on which a row starts: names and cells in quotes may run over several."""
-    separator = _SEPARATORS[table_extension(file)]
-    for k, (line, _) in enumerate(_rows(file, separator), start=-1):
-        if k == row:
-            return line
-    return row + 2
+def _matched(table: BooleanTable, names: Sequence[str] | None, path: StrPath) -> BooleanTable:
+    """The features that a model wants."""
+    if names is None:
+        return table
+    known = set(names)
+    if table.tags:
+        others = [name for name in table.names if name not in known]
+        _warn_of_others(path, others, "tags")
+    return table.aligned(names)
 
 
-def _rows(file: Path, separator: str) -> Iterator[tuple[int, Sequence[str]]]:
-    """The rows as text, each with the number of its first line; for messages, not for data."""
-    line = 1
-    with _opened(file) as raw, io.TextIOWrapper(raw, "utf-8-sig", newline="") as lines:
-        rows = csv.reader(lines, delimiter=separator, strict=True)
-        try:
-            for row in rows:
-                if any("\0" in cell for cell in row):
-                    raise InputError(f"{file}, line {line} holds zero bytes: not a text file")
-                yield line, row
-                line = rows.line_num + 1
-        except UnicodeDecodeError:
-            raise InputError(
-                f"{file}, line {_undecodable_line(file)} is not UTF-8 text: save the file as UTF-8"
-            ) from None
-        except csv.Error as error:
-            raise InputError(f"{file}, line {line}: wrongly quoted ({error})") from None
+def _warn_of_others(path: StrPath, others: Sequence[str], what: str) -> None:
+    if others:
+        warnings.warn(
+            f"{len(others)} {what} of {path} are not in the model: {_listed(others)}",
+            ConjunctWarning,
+            stacklevel=2,
+        )
 
 
-def _opened(file: Path) -> gzip.GzipFile | io.BufferedReader:
-    # as polars does: by content, not by name
-    with file.open("rb") as opened:
-        zipped = opened.read(2) == b"\x1f\x8b"
-    return gzip.open(file, "rb") if zipped else file.open("rb")
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, names[:10]))
+    return f"{shown} and {len(names) - 10} more" if len(names) > 10 else shown
 
 
-def _undecodable_line(file: Path) -> int:
-    with _opened(file) as lines:
-        for number, line in enumerate(lines, start=1):
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError:
-                return number
-    return 1
+def _located(
+    error: CellError,
+    file: Path,
+    wide: WideFormat | None,
+    options: ReadOptions,
+    problem: str,
+    advice: str,
+) -> InputError:
+    place = f"row {error.row + 1}" if wide is None else wide.place(file, options, error.row)
+    return InputError(f"{file}, {place}, column {error.column!r}: {problem}; {advice}")
 
 
-def _reason(error: BaseException) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
-    return str(error).partition("\n")[0]
+@contextmanager
+def _one_line_errors(path: StrPath) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, EOFError) as error:
+        raise InputError(f"{path} cannot be read: {reason(error)}") from None

@@ -1,0 +1,189 @@
+"""Options about data that every command that reads some shares."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from conjunct.binarize.binarizer import Binarizer
+    from conjunct.binarize.preparation import Preparation
+    from conjunct.binarize.table import BooleanTable
+    from conjunct.binarize.tags import TagCleaner
+    from conjunct.io.wide import ReadOptions
+
+Command = Callable[..., None]
+FormatName = Literal[
+    "csv", "tsv", "parquet", "arrow", "jsonl", "arff", "baskets", "svmlight", "long"
+]
+
+
+@dataclass(frozen=True)
+class DataInput:
+    """How a command was told to read its data."""
+
+    options: ReadOptions
+    binarizer: Binarizer | None = None
+    cleaner: TagCleaner | None = None
+
+    def read(
+        self,
+        data: Path,
+        preparation: Preparation | None = None,
+        names: Sequence[str] | None = None,
+    ) -> BooleanTable:
+        """The data as a Boolean table; prepared, and with the features, as a model wants it."""
+        from dataclasses import asdict
+
+        from conjunct.cli.terminal import reading
+        from conjunct.io import read_boolean
+
+        known = preparation if preparation is not None else self
+        with reading(f"Reading {data.name}") as progress:
+            return read_boolean(
+                data,
+                **asdict(self.options),
+                binarizer=known.binarizer,
+                cleaner=known.cleaner,
+                names=names,
+                progress=progress,
+            )
+
+
+def reads_data(command: Command) -> Command:
+    """Give a command the options about reading; it gets them as ``source: DataInput``."""
+    return _extended(command, _reading)
+
+
+def prepares_data(command: Command) -> Command:
+    """The options about reading, and those about making columns Boolean and tags uniform."""
+    return _extended(command, _preparing)
+
+
+def _reading(
+    format_: Annotated[
+        FormatName | None,
+        typer.Option(
+            "--format", help="Kind of file, if its name does not say.", show_default=False
+        ),
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(help="Columns (or tags) to read: a,b or given twice.", show_default=False),
+    ] = None,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(help="Columns (or tags) to leave out.", show_default=False),
+    ] = None,
+    id_: Annotated[
+        str | None,
+        typer.Option("--id", help="Column that names the rows.", show_default=False),
+    ] = None,
+    separator: Annotated[
+        str | None,
+        typer.Option(help="Between cells; with --tags and in baskets, between tags."),
+    ] = None,
+    tags: Annotated[
+        str | None,
+        typer.Option(help="Column with the tags of each row: water;tree or a JSON list."),
+    ] = None,
+    null: Annotated[
+        list[str] | None,
+        typer.Option(help="Word that stands for a missing cell, such as ?.", show_default=False),
+    ] = None,
+) -> DataInput:
+    from conjunct.io.wide import ReadOptions
+
+    separator = {r"\t": "\t", "tab": "\t", "space": " "}.get(separator or "", separator)
+    return DataInput(
+        ReadOptions(format_, columns or None, exclude or (), id_, separator, tags, null or ())
+    )
+
+
+def _preparing(
+    numbers: Annotated[
+        Literal["quantile", "width", "kmeans"],
+        typer.Option(help="Where to cut numbers: equally many rows, equal widths, or means."),
+    ] = "quantile",
+    bins: Annotated[int, typer.Option(help="Intervals of a column of numbers.")] = 4,
+    cumulative: Annotated[
+        bool, typer.Option("--cumulative", help="Make age ≥ 30 instead of age in [30, 45).")
+    ] = False,
+    edges: Annotated[
+        list[str] | None,
+        typer.Option(help="Where to cut one column: age=30,45,60.", show_default=False),
+    ] = None,
+    min_frequency: Annotated[
+        float, typer.Option(help="Words on fewer rows (below 1: a smaller share) are rare.")
+    ] = 1,
+    max_categories: Annotated[
+        int, typer.Option(help="Features of a column of words; the rarest are put together.")
+    ] = 20,
+    rare: Annotated[
+        Literal["group", "drop"], typer.Option(help="Put rare words together, or leave them out.")
+    ] = "group",
+    clean_tags: Annotated[
+        bool, typer.Option("--clean-tags", help="Merge spellings of tags, as conjunct tags shows.")
+    ] = False,
+    synonyms: Annotated[
+        Path | None,
+        typer.Option(help="File of tags and what to call them.", show_default=False),
+    ] = None,
+    **reading: Any,
+) -> DataInput:
+    from conjunct.binarize.binarizer import Binarizer
+    from conjunct.binarize.tags import TagCleaner
+    from conjunct.io import read_synonyms
+
+    binarizer = Binarizer(
+        numbers,
+        n_bins=bins,
+        cumulative=cumulative,
+        edges=dict(map(_edges, edges)) if edges else None,
+        min_frequency=min_frequency,
+        max_categories=max_categories,
+        rare=rare,
+    )
+    binarizer.settings()
+    cleaner = None
+    if clean_tags or synonyms is not None:
+        cleaner = TagCleaner(synonyms=None if synonyms is None else read_synonyms(synonyms))
+    return DataInput(_reading(**reading).options, binarizer, cleaner)
+
+
+def _edges(given: str) -> tuple[str, list[float]]:
+    from conjunct.errors import InputError
+
+    column, _, numbers = given.rpartition("=")
+    try:
+        return column, [float(number) for number in numbers.split(",")]
+    except ValueError:
+        raise InputError(f"--edges must be like age=30,45,60; got {given!r}") from None
+
+
+def _extended(command: Command, make: Callable[..., DataInput]) -> Command:
+    """The command with the options of ``make`` after its own."""
+    parameters = {**_parameters(_reading), **_parameters(make)}
+    own = [p for p in _parameters(command).values() if p.name != "source"]
+
+    def extended(**given: Any) -> None:
+        told = {name: given.pop(name) for name in parameters}
+        command(**given, source=make(**told))
+
+    extended.__name__ = command.__name__
+    extended.__doc__ = command.__doc__
+    extended.__annotations__ = {}
+    extended.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [p.replace(kind=p.KEYWORD_ONLY) for p in (*own, *parameters.values())]
+    )
+    return extended
+
+
+def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    found = inspect.signature(function, eval_str=True).parameters
+    return {name: p for name, p in found.items() if p.kind is not p.VAR_KEYWORD}

@@ -1,0 +1,195 @@
+"""ARFF, dense and sparse. SciPy reads the dense kind only, and no strings."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from conjunct.errors import InputError
+from conjunct.io.files import BATCH_ROWS, refuse_zero_bytes, text_lines
+from conjunct.io.wide import ReadOptions, Scan, WideFormat
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
+_ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|\S+)\s+(.+)", re.IGNORECASE)
+_SPARSE_CELL = re.compile(rf"\s*(\d+)\s+({_QUOTED}|[^,'\"\s]+)\s*(?:,|$)")
+_NUMBERS = ("numeric", "real", "integer")
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A column: ``values`` are those a nominal attribute may have, in the order declared."""
+
+    name: str
+    kind: str
+    values: tuple[str, ...] = ()
+
+    @property
+    def default(self) -> str:
+        """What a sparse row that does not mention the attribute holds: zero, or the first value."""
+        return self.values[0] if self.values else "0"
+
+
+class Arff(WideFormat):
+    """A header of attributes, then rows of values, or of the values that are not zero."""
+
+    def scans(self, file: Path, options: ReadOptions, *, as_text: bool = False) -> Iterator[Scan]:
+        import polars as pl
+
+        attributes = _attributes(file)
+        names = [attribute.name for attribute in attributes]
+        parts = [
+            pl.DataFrame(
+                [_series(file, a, [row[k] for row in batch]) for k, a in enumerate(attributes)]
+            )
+            for batch in _batches(_rows(file, attributes))
+        ]
+        if not parts:
+            raise InputError(f"{file} has attributes but no rows")
+        frame = pl.concat(parts)
+        yield Scan(frame.lazy(), names, frame.height)
+
+    def place(self, file: Path, options: ReadOptions, row: int) -> str:
+        for number, _ in _data(file):
+            row -= 1
+            if row < 0:
+                return f"line {number}"
+        return super().place(file, options, row)
+
+    def typed(self, column: pl.Series) -> pl.Series:
+        from conjunct.io.delimited import typed_text
+
+        # dates are declared in many formats; those that look like ISO's are read
+        return typed_text(column)
+
+
+def _attributes(file: Path) -> list[Attribute]:
+    attributes: list[Attribute] = []
+    for number, line in enumerate(text_lines(file), start=1):
+        refuse_zero_bytes(file, number, line)
+        text = line.strip()
+        if text.lower().startswith("@data"):
+            if not attributes:
+                raise InputError(f"{file}, line {number}: no @attribute before @data")
+            return attributes
+        if text.lower().startswith("@attribute"):
+            attribute = _attribute(text)
+            if attribute is None:
+                raise InputError(f"{file}, line {number}: not an attribute: {text[:60]!r}")
+            if attribute.name in {other.name for other in attributes}:
+                raise InputError(
+                    f"{file}, line {number}: two attributes are called {attribute.name!r}"
+                )
+            attributes.append(attribute)
+        elif text and not text.startswith("%") and not text.lower().startswith("@relation"):
+            raise InputError(f"{file}, line {number}: expected @attribute or @data: {text[:60]!r}")
+    raise InputError(f"{file} has no @data: not a whole ARFF file")
+
+
+def _attribute(text: str) -> Attribute | None:
+    found = _ATTRIBUTE.fullmatch(text)
+    if found is None:
+        return None
+    name, kind = _unquoted(found[1]), found[2].strip()
+    if kind.startswith("{") and kind.endswith("}"):
+        return Attribute(name, "nominal", tuple(_cells(kind[1:-1])))
+    word = kind.split()[0].lower()
+    return Attribute(name, word) if word in (*_NUMBERS, "string", "date") else None
+
+
+def _data(file: Path) -> Iterator[tuple[int, str]]:
+    """The lines of the data section that hold rows."""
+    inside = False
+    for number, line in enumerate(text_lines(file), start=1):
+        text = line.strip()
+        if inside and text and not text.startswith("%"):
+            refuse_zero_bytes(file, number, text)
+            yield number, text
+        inside = inside or text.lower().startswith("@data")
+
+
+def _rows(file: Path, attributes: Sequence[Attribute]) -> Iterator[list[str | None]]:
+    for number, text in _data(file):
+        try:
+            row = _sparse(text, attributes) if text.startswith("{") else _dense(text, attributes)
+        except (csv.Error, ValueError) as error:
+            raise InputError(f"{file}, line {number}: {error}") from None
+        for value, attribute in zip(row, attributes, strict=True):
+            if value is not None and attribute.values and value not in attribute.values:
+                raise InputError(
+                    f"{file}, line {number}, column {attribute.name!r}: "
+                    f"{value!r} is not one of its declared values"
+                )
+        yield row
+
+
+def _dense(text: str, attributes: Sequence[Attribute]) -> list[str | None]:
+    cells = _cells(text)
+    if len(cells) != len(attributes):
+        raise ValueError(f"{len(cells)} values where the header has {len(attributes)} attributes")
+    return [None if cell == "?" else cell for cell in cells]
+
+
+def _sparse(text: str, attributes: Sequence[Attribute]) -> list[str | None]:
+    if not text.endswith("}"):
+        raise ValueError("a sparse row without its closing brace")
+    row: list[str | None] = [attribute.default for attribute in attributes]
+    inner, position = text[1:-1].strip(), 0
+    while position < len(inner):
+        found = _SPARSE_CELL.match(inner, position)
+        if found is None:
+            raise ValueError(f"not a number and a value: {inner[position:][:40]!r}")
+        index, value = int(found[1]), _unquoted(found[2])
+        if index >= len(attributes):
+            raise ValueError(f"there is no attribute {index}: they are counted from 0")
+        row[index] = None if found[2] == "?" else value
+        position = found.end()
+    return row
+
+
+def _cells(text: str) -> list[str]:
+    quote = '"' if text.count('"') > text.count("'") else "'"
+    cells = next(
+        csv.reader([text], quotechar=quote, escapechar="\\", skipinitialspace=True, strict=True)
+    )
+    return [cell.strip() for cell in cells]
+
+
+def _unquoted(text: str) -> str:
+    if len(text) >= 2 and text[0] in "'\"" and text[-1] == text[0]:
+        return re.sub(r"\\(.)", r"\1", text[1:-1])
+    return text
+
+
+def _series(file: Path, attribute: Attribute, cells: list[str | None]) -> pl.Series:
+    import polars as pl
+
+    text = pl.Series(attribute.name, cells, pl.String)
+    if set(attribute.values) == {"0", "1"}:
+        return text == "1"
+    if attribute.values:
+        return text.cast(pl.Enum(list(dict.fromkeys(attribute.values))))
+    if attribute.kind not in _NUMBERS:
+        return text
+    numbers = text.cast(pl.Float64, strict=False)
+    if numbers.null_count() > text.null_count():
+        bad = (numbers.is_null() & text.is_not_null()).arg_max() or 0
+        raise InputError(f"{file}, column {attribute.name!r}: {cells[bad]!r} is not a number")
+    return numbers
+
+
+def _batches(rows: Iterator[list[Any]]) -> Iterator[list[list[Any]]]:
+    batch: list[list[Any]] = []
+    for row in rows:
+        batch.append(row)
+        if len(batch) == BATCH_ROWS:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

@@ -1,0 +1,184 @@
+"""Tags in files: baskets, lists of tags in a column, and one row per individual and tag."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from conjunct.binarize.table import BooleanTable, Ids
+from conjunct.errors import InputError
+from conjunct.io.files import BATCH_ROWS, Progress, about_rows, line_batches
+from conjunct.io.incidence import TagPacker
+from conjunct.io.wide import ReadOptions, WideFormat, picked
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Split = Callable[[str], list[str]]
+
+_SEPARATORS = "\t;|,"
+
+
+def read_baskets(file: Path, options: ReadOptions, progress: Progress | None) -> BooleanTable:
+    """One transaction a line; a blank line is an empty one."""
+    packer = TagPacker()
+    n_rows, split, expected = 0, None, None
+    for batch in line_batches(file):
+        if split is None:
+            split = _splitter(batch, options.separator) or str.split
+            expected = about_rows(file, len(batch), sum(len(x.encode()) + 1 for x in batch))
+        _add(packer, n_rows, batch, split)
+        n_rows += len(batch)
+        if progress is not None:
+            progress(n_rows, expected)
+    return _checked(packer.table(n_rows), file)
+
+
+def read_tag_column(
+    file: Path, wide: WideFormat, options: ReadOptions, progress: Progress | None
+) -> BooleanTable:
+    """The tags of each row in one cell: ``water;tree``, a JSON list, or a list proper."""
+    _, expected, batches = _text_batches(file, wide, options, [options.tags, options.id])
+    packer, ids = TagPacker(), list[str]()
+    n_rows, split = 0, None
+    for batch in batches:
+        cells = batch[options.tags or ""].to_list()
+        if split is None:
+            texts = [cell for cell in cells if isinstance(cell, str)]
+            split = _splitter(texts, options.separator) or _one_tag
+        try:
+            _add(packer, n_rows, cells, split)
+        except _BadCellError as bad:
+            place = wide.place(file, options, n_rows + bad.row)
+            raise InputError(
+                f"{file}, {place}, column {options.tags!r}: not a list of tags ({bad})"
+            ) from None
+        if options.id is not None:
+            ids.extend(_spelled_ids(batch[options.id]))
+        n_rows += len(cells)
+        if progress is not None:
+            progress(n_rows, expected)
+    if not n_rows:
+        raise InputError(f"{file} has column names but no rows")
+    return _checked(packer.table(n_rows, _ids(options.id, ids)), file)
+
+
+def read_long(
+    file: Path, wide: WideFormat, options: ReadOptions, progress: Progress | None
+) -> BooleanTable:
+    """One row per individual and tag: individuals in the order in which they first come."""
+    names, expected, batches = _text_batches(file, wide, options, [])
+    if len(names) < 2:
+        raise InputError(f"{file} has one column: a long table needs one of ids and one of tags")
+    id_name = options.id if options.id is not None else next(n for n in names if n != options.tags)
+    tag_name = options.tags if options.tags is not None else next(n for n in names if n != id_name)
+    packer, row_of = TagPacker(), dict[str, int]()
+    n_read = 0
+    for batch in batches:
+        ids, tags = batch[id_name], batch[tag_name]
+        for column in (ids, tags):
+            if column.null_count():
+                place = wide.place(file, options, n_read + int(column.is_null().arg_max() or 0))
+                raise InputError(f"{file}, {place}, column {column.name!r}: the cell is empty")
+        cells = [str(tag).strip() for tag in tags]
+        rows = [row_of.setdefault(key, len(row_of)) for key in _spelled_ids(ids)]
+        packer.add(np.array(rows, np.int64), cells)
+        n_read += len(cells)
+        if progress is not None:
+            progress(n_read, expected)
+    if not n_read:
+        raise InputError(f"{file} has column names but no rows")
+    return _checked(packer.table(len(row_of), Ids(id_name, tuple(row_of))), file)
+
+
+class _BadCellError(Exception):
+    def __init__(self, why: object, row: int) -> None:
+        super().__init__(why)
+        self.row = row
+
+
+def _text_batches(
+    file: Path, wide: WideFormat, options: ReadOptions, wanted: Sequence[str | None]
+) -> tuple[Sequence[str], int | None, Iterator[pl.DataFrame]]:
+    """The columns wanted, or all, in batches."""
+    import polars as pl
+
+    def read(frame: pl.LazyFrame) -> Iterator[pl.DataFrame]:
+        try:
+            yield from frame.collect_batches(chunk_size=BATCH_ROWS)
+        except pl.exceptions.PolarsError as error:
+            raise wide.explain(file, options, error) from None
+
+    try:
+        scan = next(iter(wide.scans(file, options, as_text=True)))
+    except pl.exceptions.PolarsError as error:
+        raise wide.explain(file, options, error) from None
+    for name in (options.tags, options.id):
+        if name is not None and name not in scan.names:
+            raise InputError(f"{file} has no column {name!r}")
+    names = [name for name in wanted if name is not None] or list(scan.names)
+    return scan.names, scan.n_rows, read(picked(scan.frame, names))
+
+
+def _add(packer: TagPacker, first_row: int, cells: Sequence[Any], split: Split) -> None:
+    rows: list[int] = []
+    tags: list[str] = []
+    for k, cell in enumerate(cells):
+        try:
+            basket = split(cell) if isinstance(cell, str) else _listed_tags(cell)
+        except msgspec.MsgspecError as error:
+            raise _BadCellError(error, k) from None
+        rows.extend([first_row + k] * len(basket))
+        tags.extend(basket)
+    if tags:
+        packer.add(np.array(rows, np.int64), tags)
+
+
+def _splitter(cells: Sequence[str], separator: str | None) -> Split | None:
+    """How to split cells: as asked, as JSON, or at the first usual separator that occurs."""
+    if separator is None:
+        filled = [cell for cell in cells if cell.strip()]
+        if filled and all(cell.lstrip().startswith("[") for cell in filled):
+            return _json_tags
+        separator = next((s for s in _SEPARATORS if any(s in cell for cell in cells)), None)
+    if separator is None:
+        return None
+    if not separator.strip(" "):
+        return str.split
+    between = separator
+    return lambda cell: [tag for part in cell.split(between) if (tag := part.strip())]
+
+
+def _one_tag(cell: str) -> list[str]:
+    return [cell.strip()] if cell.strip() else []
+
+
+def _json_tags(cell: str) -> list[str]:
+    return (
+        _listed_tags(msgspec.json.decode(cell, type=list[str | int | float]))
+        if cell.strip()
+        else []
+    )
+
+
+def _listed_tags(cell: Any) -> list[str]:
+    tags = cell if isinstance(cell, list) else [cell]
+    return [text for tag in tags if tag is not None and (text := str(tag).strip())]
+
+
+def _spelled_ids(column: pl.Series) -> list[str]:
+    return ["" if value is None else str(value) for value in column]
+
+
+def _ids(name: str | None, values: list[str]) -> Ids | None:
+    return None if name is None else Ids(name, tuple(values))
+
+
+def _checked(table: BooleanTable, file: Path) -> BooleanTable:
+    if not table.names:
+        raise InputError(f"{file} holds no tag at all")
+    return table

@@ -1,0 +1,161 @@
+"""CSV and TSV, read by polars; Python's csv module finds the line that is wrong."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from conjunct.errors import InputError
+from conjunct.io.files import (
+    about_rows,
+    not_utf8,
+    refuse_carriage_returns,
+    refuse_zero_bytes,
+    text_lines,
+)
+from conjunct.io.wide import ReadOptions, Scan, WideFormat
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_SAMPLE = 1000
+_SPELLED = {"0": False, "1": True, "false": False, "true": True}
+
+
+class Delimited(WideFormat):
+    """A line of column names, then one line a row, cells apart by a separator."""
+
+    def __init__(self, separator: str) -> None:
+        self.separator = separator
+
+    def scans(self, file: Path, options: ReadOptions, *, as_text: bool = False) -> Iterator[Scan]:
+        import polars as pl
+
+        refuse_carriage_returns(file)
+        rows = list(islice(self._rows(file, options), _SAMPLE + 1))
+        header = _checked_header(file, rows)
+        body = [row for _, row in rows[1:]]
+        n_bytes = sum(len(cell.encode()) + 1 for row in body for cell in row)
+        expected = about_rows(file, len(body), n_bytes)
+        # one byte a cell serves the usual file; what is not 0 or 1 is read as text, then typed
+        as_bytes = [pl.UInt8 if _is_bits(body, k) else pl.String for k in range(len(header))]
+        for kinds in [as_bytes] * (not as_text) + [[pl.String] * len(header)]:
+            frame = pl.scan_csv(
+                file,
+                separator=self._separator(options),
+                schema_overrides=kinds,
+                infer_schema=False,
+                null_values=list(options.null_values) or None,
+                glob=False,
+            )
+            found = frame.collect_schema().names()
+            if len(found) != len(header):
+                raise InputError(
+                    f"{file}, line 1: the column names cannot be told apart; check the quotes"
+                )
+            renamed = frame.rename(dict(zip(found, header, strict=True)))
+            yield Scan(renamed, header, expected)
+
+    def explain(self, file: Path, options: ReadOptions, error: BaseException) -> InputError:
+        self.n_blank_at_the_end(file, options)
+        if "utf-8" in str(error) or "utf8" in str(error):
+            return not_utf8(file)
+        return super().explain(file, options, error)
+
+    reads_short_rows = True
+
+    def n_blank_at_the_end(self, file: Path, options: ReadOptions) -> int:
+        """Refuse rows of another width than the header's: polars fills them with nulls."""
+        blank: list[int] = []
+        width = 0
+        for line, row in self._rows(file, options):
+            width = width or len(row)
+            if not row:
+                blank.append(line)
+                continue
+            if blank:
+                raise InputError(f"{file}, line {blank[0]} is blank: remove it, or fill it in")
+            if len(row) != width:
+                cells = "1 cell" if len(row) == 1 else f"{len(row)} cells"
+                raise InputError(
+                    f"{file}, line {line}: {cells} where the first line has {width} names"
+                )
+        return len(blank)
+
+    def place(self, file: Path, options: ReadOptions, row: int) -> str:
+        """The line on which a row starts: names and cells in quotes may run over several."""
+        for k, (line, _) in enumerate(self._rows(file, options), start=-1):
+            if k == row:
+                return f"line {line}"
+        return f"line {row + 2}"
+
+    def typed(self, column: pl.Series) -> pl.Series:
+        import polars as pl
+
+        if column.dtype != pl.UInt8:
+            return typed_text(column)
+        return column.cast(pl.Boolean) if column.max() in (None, 0, 1) else column
+
+    def _separator(self, options: ReadOptions) -> str:
+        # with tags, the separator asked for is the one between tags
+        separator = options.separator if options.tags is None else None
+        if separator is not None and len(separator.encode()) != 1:
+            raise InputError(f"separator must be one character; got {separator!r}")
+        return separator or self.separator
+
+    def _rows(self, file: Path, options: ReadOptions) -> Iterator[tuple[int, Sequence[str]]]:
+        """The rows as text, each with the number of its first line; for messages, not for data."""
+        line = 1
+        rows = csv.reader(text_lines(file), delimiter=self._separator(options), strict=True)
+        try:
+            for row in rows:
+                for cell in row:
+                    refuse_zero_bytes(file, line, cell)
+                yield line, row
+                line = rows.line_num + 1
+        except csv.Error as error:
+            raise InputError(f"{file}, line {line}: wrongly quoted ({error})") from None
+
+
+def typed_text(column: pl.Series) -> pl.Series:
+    """Text as Booleans, numbers or dates if all of it can be; else as it is."""
+    import polars as pl
+
+    if column.dtype != pl.String:
+        return column
+    text = column.str.strip_chars()
+    for typed in (
+        text.str.to_lowercase().replace_strict(_SPELLED, default=None, return_dtype=pl.Boolean),
+        text.cast(pl.Int64, strict=False),
+        text.cast(pl.Float64, strict=False),
+        *(text.str.to_date(form, strict=False) for form in ("%Y-%m-%d", "%Y/%m/%d")),
+        *(
+            text.str.to_datetime(form, strict=False, time_unit="us")
+            for form in ("%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M")
+        ),
+    ):
+        if typed.null_count() == column.null_count():
+            return typed
+    return column
+
+
+def _checked_header(file: Path, rows: Sequence[tuple[int, Sequence[str]]]) -> Sequence[str]:
+    header = rows[0][1] if rows else ()
+    if not header:
+        raise InputError(f"{file}, line 1 is blank: it must hold the column names")
+    seen: set[str] = set()
+    for name in header:
+        if name in seen:
+            raise InputError(
+                f"{file}, line 1: two columns are called {name!r}; "
+                "the first line must hold distinct column names"
+            )
+        seen.add(name)
+    return header
+
+
+def _is_bits(rows: Sequence[Any], column: int) -> bool:
+    return all(len(row) <= column or row[column] in ("0", "1", "") for row in rows)

@@ -1,0 +1,87 @@
+"""SVMlight (LIBSVM), read by scikit-learn: ``label index:value …`` a line."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from conjunct.binarize.table import BooleanTable
+from conjunct.errors import InputError
+from conjunct.io.files import Progress, compression, text_lines
+from conjunct.io.incidence import TagPacker
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_BATCH_BYTES = 1 << 25
+
+
+def read_svmlight(file: Path, progress: Progress | None) -> BooleanTable | pl.DataFrame:
+    """Columns called by their numbers in the file; labels are left aside.
+
+    A Boolean table if every value is 0 or 1, else a table of numbers, zero where none is given.
+    """
+    packer, n_rows = TagPacker(), 0
+    for part, share in _parts(file):
+        rows, columns = part.nonzero()
+        if not (part.data[part.data != 0] == 1).all():
+            return _frame(file)
+        if len(rows):
+            packer.add(rows.astype(np.int64) + n_rows, [str(k) for k in columns])
+        n_rows += part.shape[0]
+        if progress is not None:
+            progress(n_rows, round(n_rows / share))
+    if not n_rows:
+        raise InputError(f"{file} has no rows")
+    table = packer.table(n_rows)
+    if not table.names:
+        raise InputError(f"{file} holds no value other than zero")
+    return table
+
+
+def _parts(file: Path) -> Iterator[tuple[Any, float]]:
+    """Sparse matrices of successive rows, and what share of the file has been read."""
+    if compression(file) is not None:
+        yield _loaded(file), 1.0
+        return
+    size = file.stat().st_size
+    for start in range(0, size, _BATCH_BYTES):
+        part = _loaded(file, offset=start, length=_BATCH_BYTES)
+        yield part, min(1.0, (start + _BATCH_BYTES) / size)
+
+
+def _loaded(file: Path, **part: int) -> Any:
+    from sklearn.datasets import load_svmlight_file
+
+    try:
+        if compression(file) is None:
+            # columns keep the numbers of the file, whether those start at 0 or at 1
+            return load_svmlight_file(file, zero_based=True, multilabel=True, **part)[0]
+        content = "".join(text_lines(file)).encode()
+        return load_svmlight_file(io.BytesIO(content), zero_based=True, multilabel=True)[0]
+    except (ValueError, OverflowError) as error:
+        raise _explained(file, error) from None
+
+
+def _explained(file: Path, error: Exception) -> InputError:
+    from sklearn.datasets import load_svmlight_file
+
+    for number, line in enumerate(text_lines(file), start=1):
+        try:
+            load_svmlight_file(io.BytesIO(line.encode()), zero_based=True, multilabel=True)
+        except (ValueError, OverflowError) as bad:
+            return InputError(f"{file}, line {number}: not a row of SVMlight ({bad})")
+    return InputError(f"{file} cannot be read: {error}")
+
+
+def _frame(file: Path) -> pl.DataFrame:
+    import polars as pl
+
+    matrix = _loaded(file).tocsc()
+    # numbers of columns may start at 1, and leave others out
+    used = np.flatnonzero(np.diff(matrix.indptr))
+    return pl.DataFrame({str(k): matrix[:, [k]].toarray()[:, 0] for k in used})
