@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from conjunct.binarize import Binarizer, BooleanTable, DataSummary, TagCleaner
     from conjunct.errors import (
         CellError,
         ConjunctError,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 # Where each public name lives. Modules are imported when a name is first used, so that
 # ``import conjunct`` and ``conjunct --help`` stay quick.
 _HOMES = {
+    "conjunct.binarize": ("Binarizer", "BooleanTable", "DataSummary", "TagCleaner"),
     "conjunct.errors": (
         "CellError",
         "ConjunctError",
@@ -55,19 +57,23 @@ _HOMES = {
     "conjunct.expressions": ("And", "Expression", "Not", "Primitive", "parse"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_SUBMODULES = ("datasets", "evaluation", "expressions")
+_SUBMODULES = ("datasets", "evaluation", "expressions", "io")
 
 __all__ = [
     "UFC",
     "And",
+    "Binarizer",
+    "BooleanTable",
     "CellError",
     "ConjunctError",
     "ConjunctWarning",
+    "DataSummary",
     "Expression",
     "InputError",
     "ModelFileError",
     "Not",
     "Primitive",
+    "TagCleaner",
     "closest_point",
     "complexity",
     "load",

@@ -30,9 +30,9 @@ def feature_table(model: FeatureConstructor, limit: int | None = None) -> Table:
     table = plain_table("feature", ">support", "", ">length", ">iter", ">r")
     for rule in constructed(model)[:limit]:
         table.add_row(
-            _cell(shortened(rule["rule"])),
+            cell(shortened(rule["rule"])),
             str(rule["support"]),
-            _cell(bar(rule["frequency"])),
+            cell(bar(rule["frequency"])),
             str(rule["length"]),
             str(rule["iteration"]),
             f"{rule['r']:.2f}",
@@ -52,16 +52,17 @@ def data_tables(table: BooleanTable) -> tuple[Table, Table | None]:
     rows.add_row("features", str(summary.n_features))
     if summary.dropped:
         told = [f"{dropped.column} ({dropped.reason})" for dropped in summary.dropped]
-        rows.add_row("left out", _cell(listed(told)))
+        rows.add_row("left out", cell(listed(told)))
     if summary.constant:
-        rows.add_row("constant", _cell(listed(summary.constant)))
+        rows.add_row("constant", cell(listed(summary.constant)))
     rows.add_row("missing", f"{summary.n_missing} cells")
     rows.add_row("density", f"{summary.density:.3f}")
     rows.add_row("memory", _size(summary.n_bytes))
-    return rows, _preparation_table(table.preparation)
+    return rows, preparation_table(table.preparation)
 
 
-def _preparation_table(preparation: Preparation) -> Table | None:
+def preparation_table(preparation: Preparation) -> Table | None:
+    """What is done to each raw column, if anything is."""
     made: dict[str, list[str]] = {}
     if preparation.cleaner is not None:
         merged = preparation.cleaner.merges()
@@ -74,7 +75,7 @@ def _preparation_table(preparation: Preparation) -> Table | None:
         return None
     table = plain_table("column", "made Boolean" if preparation.binarizer else "cleaned", wrapped=1)
     for column, told in list(made.items())[:_COLUMNS_TOLD]:
-        table.add_row(_cell(shortened(column)), _cell("; ".join(told)))
+        table.add_row(cell(shortened(column)), cell("; ".join(told)))
     if len(made) > _COLUMNS_TOLD:
         table.add_row("…", f"and {len(made) - _COLUMNS_TOLD} more")
     return table
@@ -159,6 +160,6 @@ def _score(value: float) -> str:
     return "-" if isnan(value) else f"{value:.3f}"
 
 
-def _cell(text: str) -> Text:
-    # Text, not str: a name may look like markup
+def cell(text: str) -> Text:
+    """Text from data, which may look like markup."""
     return Text(text)

@@ -47,7 +47,7 @@ def show(
 
 
 def _tables(title: str, model: FeatureConstructor) -> None:
-    from conjunct.cli.rendering import feature_table, kept, listed, score_table
+    from conjunct.cli.rendering import feature_table, kept, listed, preparation_table, score_table
     from conjunct.cli.terminal import write
     from conjunct.cli.words import summary
 
@@ -55,6 +55,7 @@ def _tables(title: str, model: FeatureConstructor) -> None:
     write(
         title,
         summary(model),
+        preparation_table(model.preparation_),
         feature_table(model) if model.n_iter_ else None,
         f"Kept as they were: {listed(unchanged, len(unchanged))}." if unchanged else None,
         score_table((f"iteration {line.iteration}", line) for line in model.history_),

@@ -204,7 +204,9 @@ def _read_wide(
         chosen = options.selected(scan.names, file)
         rules = None if binarizer is None else _rules_by_column(binarizer)
         if rules is not None:
-            _check_columns(file, list(rules), chosen, scan.names)
+            known = set(binarizer.feature_names_in_) if binarizer is not None else set()
+            _check_columns(file, list(rules), scan.names)
+            _warn_of_others(file, [name for name in chosen if name not in known], "columns")
             chosen = list(rules)
         elif names is not None and cleaner is not None:
             chosen = [name for name in chosen if cleaner.clean(name) in set(names)]
@@ -228,14 +230,10 @@ def _rules_by_column(binarizer: Binarizer) -> dict[str, list[Rule]] | None:
     return rules
 
 
-def _check_columns(
-    file: Path, wanted: Sequence[str], chosen: Sequence[str], there: Sequence[str]
-) -> None:
+def _check_columns(file: Path, wanted: Sequence[str], there: Sequence[str]) -> None:
     absent = [name for name in wanted if name not in there]
     if absent:
         raise InputError(f"{file} lacks {len(absent)} columns of the model: {_listed(absent)}")
-    known = set(wanted)
-    _warn_of_others(file, [name for name in chosen if name not in known], "columns")
 
 
 def _cleaned(table: BooleanTable, cleaner: TagCleaner | None) -> BooleanTable:
