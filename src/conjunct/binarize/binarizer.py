@@ -278,7 +278,7 @@ def columns_of(data: Any) -> Iterator[Column]:
         for k in range(data.shape[1]):
             yield from_array(f"x{k}", data[:, k])
         return
-    for name, series in zip(data.columns, data.itercolumns_of(), strict=True):
+    for name, series in zip(data.columns, data.iter_columns(), strict=True):
         yield from_series(name, series)
 
 

@@ -59,6 +59,8 @@ def spelled(value: Any) -> str:
 
 def from_series(name: str, series: nw.Series[Any]) -> Column:
     """A column of any table that narwhals reads."""
+    # polars takes a name such as ^a.*$ for a pattern, even that of a column alone
+    series = series.alias("cells")
     kind = series.dtype
     if kind == nw.Boolean:
         missing = series.is_null().to_numpy().astype(np.bool_)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from decimal import ROUND_FLOOR, Decimal
 from math import floor, inf, isfinite, log10
 from typing import Any, Literal
@@ -66,6 +67,7 @@ def _widths(distinct: Floats, counts: NDArray[Any], n_bins: int) -> Floats:
 
 def _means(distinct: Floats, counts: NDArray[Any], n_bins: int) -> Floats:
     from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
 
     finite = np.isfinite(distinct)
     values, weights = distinct[finite].reshape(-1, 1), counts[finite]
@@ -75,6 +77,9 @@ def _means(distinct: Floats, counts: NDArray[Any], n_bins: int) -> Floats:
     # starting from equal widths makes the outcome the same every time
     ends = np.linspace(values[0, 0], values[-1, 0], n_clusters + 1)
     start = ((ends[1:] + ends[:-1]) / 2).reshape(-1, 1)
-    found = KMeans(n_clusters, init=start, n_init=1).fit(values, sample_weight=weights)
+    with warnings.catch_warnings():
+        # fewer clusters than asked for are fewer intervals: nothing to warn of
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = KMeans(n_clusters, init=start, n_init=1).fit(values, sample_weight=weights)
     centres: Floats = np.sort(found.cluster_centers_[:, 0])
     return (centres[1:] + centres[:-1]) / 2

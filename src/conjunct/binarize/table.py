@@ -10,8 +10,8 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.binarize.binarizer import Binarizer, columns_of, with_nulls
-from conjunct.binarize.columns import Mask
+from conjunct.binarize.binarizer import Binarizer, with_nulls
+from conjunct.binarize.columns import Mask, from_series
 from conjunct.binarize.preparation import Preparation
 from conjunct.errors import CellError, InputError
 from conjunct.stores import BitStore
@@ -75,7 +75,9 @@ class BooleanTable:
         if absent:
             raise InputError(f"the table has no column {absent[0]!r}")
         lines = PackedLines(len(frame))
-        for values, missing in fitted.apply(columns_of(frame.select(wanted))):
+        # one by one: to ``select``, a name such as * is a pattern
+        columns = (from_series(name, frame.get_column(name)) for name in wanted)
+        for values, missing in fitted.apply(columns):
             lines.append(values, missing)
         return cls(names, *lines.stacked(), preparation=Preparation(fitted).if_needed())
 

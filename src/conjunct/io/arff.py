@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from conjunct.errors import InputError
+from conjunct.errors import CellError, InputError
 from conjunct.io.files import BATCH_ROWS, refuse_zero_bytes, text_lines
 from conjunct.io.wide import ReadOptions, Scan, WideFormat
 
@@ -44,12 +44,18 @@ class Arff(WideFormat):
 
         attributes = _attributes(file)
         names = [attribute.name for attribute in attributes]
-        parts = [
-            pl.DataFrame(
-                [_series(file, a, [row[k] for row in batch]) for k, a in enumerate(attributes)]
-            )
-            for batch in _batches(_rows(file, attributes))
-        ]
+        parts: list[pl.DataFrame] = []
+        for batch in _batches(_rows(file, attributes)):
+            columns = {}
+            for attribute, *cells in zip(attributes, *batch, strict=True):
+                try:
+                    columns[attribute.name] = _series(attribute, cells)
+                except CellError as error:
+                    place = self.place(file, options, BATCH_ROWS * len(parts) + error.row)
+                    raise InputError(
+                        f"{file}, {place}, column {error.column!r}: {error.problem}"
+                    ) from None
+            parts.append(pl.DataFrame(columns))
         if not parts:
             raise InputError(f"{file} has attributes but no rows")
         frame = pl.concat(parts)
@@ -167,7 +173,7 @@ def _unquoted(text: str) -> str:
     return text
 
 
-def _series(file: Path, attribute: Attribute, cells: list[str | None]) -> pl.Series:
+def _series(attribute: Attribute, cells: list[str | None]) -> pl.Series:
     import polars as pl
 
     text = pl.Series(attribute.name, cells, pl.String)
@@ -180,7 +186,8 @@ def _series(file: Path, attribute: Attribute, cells: list[str | None]) -> pl.Ser
     numbers = text.cast(pl.Float64, strict=False)
     if numbers.null_count() > text.null_count():
         bad = (numbers.is_null() & text.is_not_null()).arg_max() or 0
-        raise InputError(f"{file}, column {attribute.name!r}: {cells[bad]!r} is not a number")
+        problem = f"{cells[bad]!r} is not a number"
+        raise CellError(attribute.name, bad, cells[bad], problem, "correct it")
     return numbers
 
 

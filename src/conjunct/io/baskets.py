@@ -46,7 +46,7 @@ def read_tag_column(
     packer, ids = TagPacker(), list[str]()
     n_rows, split = 0, None
     for batch in batches:
-        cells = batch[options.tags or ""].to_list()
+        cells = batch.get_column(options.tags or "").to_list()
         if split is None:
             texts = [cell for cell in cells if isinstance(cell, str)]
             split = _splitter(texts, options.separator) or _one_tag
@@ -58,7 +58,7 @@ def read_tag_column(
                 f"{file}, {place}, column {options.tags!r}: not a list of tags ({bad})"
             ) from None
         if options.id is not None:
-            ids.extend(_spelled_ids(batch[options.id]))
+            ids.extend(_spelled_ids(batch.get_column(options.id)))
         n_rows += len(cells)
         if progress is not None:
             progress(n_rows, expected)
@@ -79,7 +79,7 @@ def read_long(
     packer, row_of = TagPacker(), dict[str, int]()
     n_read = 0
     for batch in batches:
-        ids, tags = batch[id_name], batch[tag_name]
+        ids, tags = batch.get_column(id_name), batch.get_column(tag_name)
         for column in (ids, tags):
             if column.null_count():
                 place = wide.place(file, options, n_read + int(column.is_null().arg_max() or 0))

@@ -81,10 +81,10 @@ def _boolean_columns(job: Job, scan: Scan) -> tuple[int, dict[str, tuple[Bits, B
     n_rows, n_missing_last = 0, 0
     frame = picked(scan.frame, dict.fromkeys([*boolean, last]))
     for batch in _aligned(frame.collect_batches(chunk_size=BATCH_ROWS)):
-        for name in [name for name in boolean if not boolean[name].take(batch[name])]:
+        for name in [name for name in boolean if not boolean[name].take(batch.get_column(name))]:
             del boolean[name]
         n_rows += batch.height
-        n_missing_last += batch[last].null_count()
+        n_missing_last += batch.get_column(last).null_count()
         if job.progress is not None:
             job.progress(n_rows, None if scan.n_rows is None else max(n_rows, scan.n_rows))
     if n_missing_last and job.format.reads_short_rows:
@@ -110,7 +110,7 @@ def _other_columns(
 
 
 def _column(job: Job, series: pl.Series) -> Column:
-    typed = job.format.typed(series)
+    typed = job.format.typed(series.alias("cells"))
     return from_series(series.name, nw.from_native(typed, series_only=True))
 
 
@@ -128,6 +128,8 @@ class _BooleanColumn:
 
     def take(self, cells: pl.Series) -> bool:
         """Take some cells, unless one is not Boolean."""
+        # polars takes a name such as ^a.*$ for a pattern, even that of a column alone
+        cells = cells.alias("cells")
         values = self._booleans(cells)
         if values is None:
             return False

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 _BATCH_BYTES = 1 << 25
+# a part of a file does not say how many columns there are
+_MOST_COLUMNS = (1 << 31) - 1
 
 
 def read_svmlight(file: Path, progress: Progress | None) -> BooleanTable | pl.DataFrame:
@@ -50,7 +52,7 @@ def _parts(file: Path) -> Iterator[tuple[Any, float]]:
         return
     size = file.stat().st_size
     for start in range(0, size, _BATCH_BYTES):
-        part = _loaded(file, offset=start, length=_BATCH_BYTES)
+        part = _loaded(file, offset=start, length=_BATCH_BYTES, n_features=_MOST_COLUMNS)
         yield part, min(1.0, (start + _BATCH_BYTES) / size)
 
 

@@ -122,7 +122,9 @@ def read_table(
             frame = frame.head(frame.height - wide.n_blank_at_the_end(file, options))
         if not frame.height:
             raise InputError(f"{file} has column names but no rows")
-        return pl.DataFrame([wide.typed(frame[name]) for name in chosen])
+        return pl.DataFrame(
+            {name: wide.typed(frame.get_column(name).alias("cells")) for name in chosen}
+        )
 
     with _one_line_errors(path):
         file = existing_file(path)

@@ -1,0 +1,303 @@
+"""The Binarizer against what its names say, in every kind of table."""
+
+import datetime
+import math
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import naive_binarize as naive
+from conjunct import UFC, Binarizer, ConjunctWarning, InputError
+from conjunct.errors import CellError
+
+FRAMES = {"polars": pl.DataFrame, "pandas": pd.DataFrame, "pyarrow": pa.table}
+
+DATA = {
+    "wet": ["Yes", "no", None, "YES", "no", "no"],
+    "sex": ["male", "female", "female", "male", "female", None],
+    "colour": ["red", "green", "blue", "red", None, "green"],
+    "legs": [2, 4, 4, 2, 6, 2],
+    "weight (kg)": [61.5, 70.25, 80.75, 55.0, 91.125, 66.5],
+    "known": [True, False, None, True, True, False],
+}
+EXPECTED = {
+    "wet": [True, False, None, True, False, False],
+    "sex = male": [True, False, False, True, False, None],
+    "colour = blue": [False, False, True, False, None, False],
+    "colour = green": [False, True, False, False, None, True],
+    "colour = red": [True, False, False, True, None, False],
+    "legs = 2": [True, False, False, True, False, True],
+    "legs = 4": [False, True, True, False, False, False],
+    "legs = 6": [False, False, False, False, True, False],
+    "weight (kg) < 65": [True, False, False, True, False, False],
+    "weight (kg) in [65, 80)": [False, True, False, False, False, True],
+    "weight (kg) ≥ 80": [False, False, True, False, True, False],
+    "known": [True, False, None, True, True, False],
+}
+
+
+def as_columns(frame):
+    """A frame as {name: list}, whatever its library's null."""
+    table = frame.to_arrow() if isinstance(frame, pl.DataFrame) else frame
+    table = (
+        pa.Table.from_pandas(table, preserve_index=False)
+        if isinstance(table, pd.DataFrame)
+        else table
+    )
+    return table.to_pydict()
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_every_kind_of_column_in_every_kind_of_frame(kind):
+    frame = FRAMES[kind](DATA)
+    binarizer = Binarizer(n_bins=3).fit(frame)
+    made = binarizer.transform(frame)
+    assert type(made) is type(frame)
+    assert as_columns(made) == EXPECTED
+    assert list(binarizer.get_feature_names_out()) == list(EXPECTED)
+
+
+def test_array():
+    binarizer = Binarizer(n_bins=2)
+    made = binarizer.fit_transform(np.array([[1.0, 5], [2, 6], [3, np.nan], [4, 8]]))
+    assert binarizer.get_feature_names_out().tolist() == ["x0 < 3", "x0 ≥ 3", "x1 < 8", "x1 ≥ 8"]
+    nan = math.nan
+    expected = [[1, 0, 1, 0], [1, 0, 1, 0], [0, 1, nan, nan], [0, 1, 0, 1]]
+    assert np.array_equal(made, expected, equal_nan=True)
+    assert binarizer.get_feature_names_out(["a", "b"]).tolist()[0] == "a < 3"
+
+
+numbers = st.one_of(
+    st.integers(-50, 50), st.floats(-1e6, 1e6).filter(lambda x: x == 0 or abs(x) > 1e-6)
+)
+words = st.sampled_from(["red", "green", "blue", "Red", "other", "naïve", "a = b", "0.5x"])
+columns = st.one_of(
+    st.lists(st.one_of(st.none(), numbers), min_size=1, max_size=30),
+    st.lists(st.one_of(st.none(), words), min_size=1, max_size=30),
+    st.lists(st.sampled_from(["yes", "no", None]), min_size=1, max_size=30),
+)
+
+
+@given(
+    values=columns,
+    numbers=st.sampled_from(["quantile", "width", "kmeans"]),
+    n_bins=st.integers(2, 5),
+    cumulative=st.booleans(),
+)
+def test_a_feature_is_what_its_name_says(values, numbers, n_bins, cumulative):
+    as_floats = any(isinstance(v, float) for v in values)
+    cells = [None if v is None else float(v) if as_floats else v for v in values]
+    frame = pl.DataFrame({"c": cells}, strict=False)
+    binarizer = Binarizer(numbers, n_bins=n_bins, cumulative=cumulative)
+    distinct = {value for value in cells if value is not None}
+    if (len(distinct) < 2 and not distinct <= {0, 1, "yes", "no"}) or not distinct:
+        with pytest.raises(InputError, match="no column makes a feature"):
+            binarizer.fit(frame)
+        return
+    binarizer.fit(frame)
+    for name, made in binarizer.transform(frame).to_dict(as_series=False).items():
+        assert made == [naive.says(name, "c", value) for value in cells]
+        # a cut leaves rows on both sides, a word occurs
+        assert any(made) or name == "c"
+
+
+@given(values=st.lists(st.integers(0, 1000), min_size=12, max_size=60), n_bins=st.integers(2, 6))
+def test_quantiles_share_the_rows(values, n_bins):
+    frame = pl.DataFrame({"c": values})
+    try:
+        made = Binarizer(n_bins=n_bins).fit_transform(frame)
+    except InputError:
+        return
+    sizes = [column.sum() for column in made]
+    most_frequent = max(values.count(v) for v in values)
+    # rows of one value stay together, so an interval may be larger by one value's rows
+    assert max(sizes) <= math.ceil(len(values) / n_bins) + most_frequent
+    if len(set(values)) > 2:
+        assert sum(sizes) == len(values)
+
+
+def test_given_edges_and_steps():
+    frame = pl.DataFrame({"age": [20, 30, 44, 45, 80], "x": [1.5, 2.5, 3.5, 4.5, 5.5]})
+    binarizer = Binarizer(edges={"age": [30, 45]}, n_bins=2).fit(frame)
+    names = binarizer.get_feature_names_out().tolist()
+    assert names[:3] == ["age < 30", "age in [30, 45)", "age ≥ 45"]
+    assert binarizer.transform(frame)["age in [30, 45)"].to_list() == [
+        False,
+        True,
+        True,
+        False,
+        False,
+    ]
+    steps = Binarizer(edges={"age": [30, 45]}, cumulative=True, n_bins=2).fit_transform(frame)
+    assert steps["age ≥ 30"].to_list() == [False, True, True, True, True]
+    assert steps["age ≥ 45"].to_list() == [False, False, False, True, True]
+    # beyond the training data the outer intervals are open
+    new = binarizer.transform(pl.DataFrame({"age": [-5, 200], "x": [0.0, 9.0]}))
+    assert new["age < 30"].to_list() == [True, False]
+    assert new["age ≥ 45"].to_list() == [False, True]
+
+
+def test_rare_words_together_or_left_out():
+    words = ["a"] * 5 + ["b"] * 4 + ["c"] * 2 + ["d"]
+    frame = pl.DataFrame({"w": words})
+    grouped = Binarizer(min_frequency=3).fit(frame)
+    assert grouped.get_feature_names_out().tolist() == ["w = a", "w = b", "w = other"]
+    assert grouped.transform(frame)["w = other"].sum() == 3
+    assert grouped.rules_[0].describe() == "2 words, 2 rare ones together as 'other'"
+    dropped = Binarizer(min_frequency=0.3, rare="drop").fit(frame)
+    assert dropped.get_feature_names_out().tolist() == ["w = a", "w = b"]
+    assert dropped.rules_[0].describe() == "2 words, 2 rare ones left out"
+    most = Binarizer(max_categories=3).fit(frame)
+    assert most.get_feature_names_out().tolist() == ["w = a", "w = b", "w = other"]
+    taken = Binarizer(min_frequency=2).fit(pl.DataFrame({"w": ["other"] * 3 + ["x", "y"]}))
+    assert taken.get_feature_names_out().tolist() == ["w = other", "w = other values"]
+
+
+def test_unknown_words_are_false_with_a_warning():
+    binarizer = Binarizer().fit(pl.DataFrame({"w": ["a", "b", "c"], "s": ["x", "y", "x"]}))
+    with pytest.warns(ConjunctWarning) as warned:
+        made = binarizer.transform(pl.DataFrame({"w": ["a", "zebra"], "s": ["new", "y"]}))
+    assert made.to_dict(as_series=False) == {
+        "w = a": [True, False],
+        "w = b": [False, False],
+        "w = c": [False, False],
+        "s = y": [False, True],
+    }
+    assert [str(w.message) for w in warned] == [
+        f"column {column!r} holds 1 words that were not seen in fit ({word!r}): "
+        "all its features are false there"
+        for column, word in (("w", "zebra"), ("s", "new"))
+    ]
+
+
+def test_dates_in_parts():
+    moments = [datetime.datetime(2020 + k % 2, 1 + k % 3, 1 + k, 4 * k) for k in range(6)]
+    frame = pl.DataFrame({"born": [*moments, None]})
+    made = Binarizer().fit_transform(frame)
+    for name in made.columns:
+        part, _, value = name.removeprefix("born ").partition(" = ")
+        told = [
+            None
+            if moment is None
+            else {
+                "year": str(moment.year),
+                "month": moment.strftime("%B"),
+                "weekday": moment.strftime("%A"),
+            }.get(part, "hour")
+            for moment in [*moments, None]
+        ]
+        if part.startswith("hour"):
+            hours = [None if m is None else m.hour for m in [*moments, None]]
+            assert made[name].to_list() == [naive.says(name, "born hour", h) for h in hours]
+        else:
+            assert made[name].to_list() == [None if t is None else t == value for t in told]
+    assert "born year = 2021" in made.columns
+    assert "born hour in [6, 12)" in made.columns
+    assert "born month = January" in made.columns
+    whole_days = Binarizer().fit_transform(pl.DataFrame({"d": [m.date() for m in moments]}))
+    assert not [name for name in whole_days.columns if "hour" in name]
+
+
+def test_what_makes_no_feature_is_said():
+    frame = pl.DataFrame(
+        {
+            "row": range(30),
+            "code": [f"c{k}" for k in range(30)],
+            "same": ["x"] * 30,
+            "seven": [7] * 30,
+            "void": pl.Series([None] * 30, dtype=pl.String),
+            "ok": ["yes", "no"] * 15,
+        }
+    )
+    binarizer = Binarizer().fit(frame)
+    assert binarizer.get_feature_names_out().tolist() == ["ok"]
+    assert {d.column: d.reason for d in binarizer.dropped_} == {
+        "row": "it numbers the rows",
+        "code": "30 different words in 30 cells",
+        "same": "every cell is 'x'",
+        "seven": "every cell is 7",
+        "void": "every cell is empty",
+    }
+
+
+def test_text_is_refused_with_advice():
+    prose = [f"the quick brown fox number {k} jumps" for k in range(30)]
+    with pytest.raises(InputError, match=r"'review' holds free text such as 'the .*: exclude"):
+        Binarizer().fit(pl.DataFrame({"review": prose}))
+    tags = [f"water;t{k}" for k in range(30)]
+    with pytest.raises(InputError, match=r"'kw' holds lists such as 'water;t0': read it as tags"):
+        Binarizer().fit(pl.DataFrame({"kw": tags}))
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (pl.DataFrame({"a": [1, 0]}), None),
+        (pl.DataFrame({"a": ["1", "no"]}), None),
+        (pl.DataFrame({"a": [2, 0]}), "'2' is not Boolean"),
+        (pl.DataFrame({"a": ["yes", "maybe"]}), "'maybe' is not Boolean"),
+    ],
+)
+def test_boolean_columns_take_any_spelling_later_but_nothing_else(frame, message):
+    binarizer = Binarizer().fit(pl.DataFrame({"a": [True, False]}))
+    if message is None:
+        assert binarizer.transform(frame)["a"].to_list() == [True, False]
+        return
+    with pytest.raises(CellError, match=message):
+        binarizer.transform(frame)
+
+
+def test_numbers_that_are_not():
+    binarizer = Binarizer(n_bins=2).fit(pl.DataFrame({"a": [1.5, 2.5, 3.5]}))
+    assert binarizer.transform(pl.DataFrame({"a": ["1.5", "3"]})).row(0) == (True, False)
+    with pytest.raises(CellError, match="column 'a', row 1: 'tall' is not a number"):
+        binarizer.transform(pl.DataFrame({"a": ["1.5", "tall"]}))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"numbers": "mean"}, "numbers must be 'quantile' or 'width' or 'kmeans'; got 'mean'"),
+        ({"n_bins": 1}, "n_bins must be a whole number, at least 2; got 1"),
+        ({"max_categories": 2.5}, "max_categories must be a whole number"),
+        ({"min_frequency": 0}, "min_frequency must be a whole number of rows, or a share"),
+        ({"rare": "keep"}, "rare must be 'group' or 'drop'"),
+        ({"cumulative": "no"}, "cumulative must be True or False"),
+        ({"parts": ["decade"]}, "parts must be some of year, month, weekday, hour"),
+        ({"edges": {"a": [3, 1]}}, "edges of 'a' must be rising numbers"),
+        ({"edges": {"zz": [3]}}, "edges are given for 'zz', which is no column"),
+    ],
+)
+def test_parameters_are_checked(parameters, message):
+    with pytest.raises(InputError, match=message):
+        Binarizer(**parameters).fit(pl.DataFrame({"a": [1, 2, 3]}))
+
+
+def test_two_features_of_one_name():
+    frame = pl.DataFrame({"c = red": [True, False, True], "c": ["red", "green", "blue"]})
+    with pytest.raises(InputError, match="columns 'c = red' and 'c' both make a feature 'c = red'"):
+        Binarizer().fit(frame)
+
+
+def test_in_a_pipeline():
+    rng = np.random.default_rng(0)
+    colour = rng.choice(["red", "green"], 200)
+    frame = pd.DataFrame(
+        {"colour": colour, "hot": colour == "red", "age": rng.integers(0, 90, 200)}
+    )
+    pipeline = make_pipeline(Binarizer(), UFC(max_iter=1)).fit(frame)
+    features = pipeline.transform(frame)
+    assert list(features.columns) == list(pipeline.get_feature_names_out())
+    assert any("colour = " in name and "hot" in name for name in features.columns)
+
+
+@parametrize_with_checks([Binarizer(), Binarizer("width", cumulative=True), Binarizer("kmeans")])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
