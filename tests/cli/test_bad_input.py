@@ -14,7 +14,8 @@ FILES = {
     "short.csv": "a,b\n0\n",
     "twice.csv": "a,a\n0,1\n",
     "two.csv": "a,b\n0,2\n",
-    "yes.csv": "a,b\n0,yes\n",
+    "same.csv": "a,b\nx,2\nx,2\n",
+    "text.csv": "a,b\n" + "".join(f"0,the quick brown fox {k}\n" for k in range(30)),
     "missing.csv": "a,b\n0,\n",
     "rubbish.csv": b"\x89PNG\r\n\x1a\n\0\0",
     "rubbish.parquet": b"rubbish",
@@ -30,8 +31,15 @@ BAD = [
     ("fit ragged.csv --out m.json", "ragged.csv, line 2: 3 cells"),
     ("fit short.csv --out m.json", "short.csv, line 2: 1 cell"),
     ("fit twice.csv --out m.json", "twice.csv, line 1: two columns are called 'a'"),
-    ("fit two.csv --out m.json", "two.csv, line 2, column 'b': 2 is not Boolean"),
-    ("fit yes.csv --out m.json", "yes.csv, line 2, column 'b': 'yes' is not Boolean"),
+    ("fit same.csv --out m.json", "no column makes a feature ('a': every cell is 'x'; 'b': every"),
+    ("fit text.csv --out m.json", "column 'b' holds free text such as 'the quick brown fox 0'"),
+    ("fit good.csv --out m.json --columns z", "good.csv has no column 'z': it has 'a', 'b'"),
+    ("fit good.csv --out m.json --bins 1", "--bins must be a whole number, at least 2; got 1"),
+    ("fit good.csv --out m.json --edges a=x", "--edges must be like age=30,45,60; got 'a=x'"),
+    ("fit good.csv --out m.json --edges z=1", "edges are given for 'z', which is no column"),
+    ("fit good.csv --out m.json --format long --id z", "good.csv has no column 'z'"),
+    ("fit good.csv --out m.json --synonyms no.csv", "no.csv does not exist"),
+    ("tags good.csv --synonyms other.json --out good.xls", "good.xls: not a known kind"),
     ("fit missing.csv --out m.json", "missing.csv, line 2, column 'b': the cell is empty"),
     ("fit rubbish.csv --out m.json", "rubbish.csv, line 1 is not UTF-8 text"),
     ("fit rubbish.parquet --out m.json", "rubbish.parquet is not a readable Parquet file"),
@@ -39,7 +47,6 @@ BAD = [
     ("fit table.xlsx --out m.json", "table.xlsx: not a known kind of table"),
     ("fit no.csv --out m.json", "no.csv does not exist"),
     ("fit . --out m.json", ". is a folder: name a file to read"),
-    ("fit line\nfeed.csv --out m.json", "line\\nfeed.csv, line 2, column 'b': 2 is"),
     ("fit good.csv --out good.csv", "good.csv is the data: name another file"),
     ("fit good.csv --out .", ". is a folder: name a file to write"),
     ("fit good.csv --out no/m.json", "no is not a folder: make it first"),
@@ -58,7 +65,8 @@ BAD = [
     ("transform other.json good.csv --out f.csv", "other.json: not a conjunct model file"),
     ("transform no.json good.csv --out f.csv", "no.json: cannot be read"),
     ("transform . good.csv --out f.csv", ".: cannot be read"),
-    ("transform model.json yes.csv --out f.csv", "yes.csv, line 2, column 'b': 'yes' is not"),
+    ("transform model.json two.csv --out f.csv", "two.csv, line 2, column 'b': '2' is not Boolean"),
+    ("transform model.json line\nfeed.csv --out f.csv", "line\\nfeed.csv, line 2, column 'b': '2'"),
     ("transform model.json good.csv --out f.txt", "f.txt: not a known kind of table"),
     ("transform model.json good.csv --out no/f.csv", "no is not a folder: make it first"),
     ("transform model.json model.json --out f.csv", "model.json: not a known kind of table"),
@@ -93,12 +101,12 @@ def test_one_line_and_nothing_written(words, message, files, call, tmp_path):
 
 
 def test_bad_input_in_a_process(command, tmp_path):
-    (tmp_path / "t.csv").write_text("a,b\n0,2\n")
+    (tmp_path / "t.csv").write_text("a,b\n0,1\n1,\n")
     done = command("fit", "t.csv", "--out", "m.json")
     assert (done.code, done.out) == (2, "")
     assert done.err == (
-        "conjunct: error: t.csv, line 2, column 'b': 2 is not Boolean; "
-        "write 0/1 or true/false, or leave the column out\n"
+        "conjunct: error: t.csv, line 3, column 'b': the cell is empty; "
+        "fill it or leave its row out\n"
     )
 
 
@@ -145,10 +153,10 @@ def test_hostile_names_are_shown_as_text(name, call, tmp_path):
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
 def test_hostile_names_stay_on_the_line_of_the_error(name, call, tmp_path):
-    pl.DataFrame({name: [2, 1]}).write_parquet(tmp_path / "t.parquet")
+    pl.DataFrame({name: [True, None]}).write_parquet(tmp_path / "t.parquet")
     done = call("fit", "t.parquet", "--out", "m.json")
     assert done.code == 2
     assert done.err == (
-        f"conjunct: error: t.parquet, row 1, column {name!r}: 2 is not Boolean; "
-        "write 0/1 or true/false, or leave the column out\n"
+        f"conjunct: error: t.parquet, row 2, column {name!r}: the cell is empty; "
+        "fill it or leave its row out\n"
     )

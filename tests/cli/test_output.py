@@ -23,6 +23,7 @@ def zoo(call, tmp_path):
         ("demo.txt", ["demo"]),
         ("help.txt", ["--help"]),
         ("fit-help.txt", ["fit", "--help"]),
+        ("tags-help.txt", ["tags", "--help"]),
     ],
 )
 def test_printed_text(expected, words, call, zoo):

@@ -53,9 +53,9 @@ def tags(
 
     \b
     Examples:
-      $ conjunct tags photos.csv --tags keywords
-      $ conjunct tags photos.csv --tags keywords --review review.csv
-      $ conjunct tags photos.csv --tags keywords --synonyms review.csv --out clean.csv
+      $ conjunct tags zoo.csv
+      $ conjunct tags zoo.csv --review review.csv
+      $ conjunct tags zoo.csv --synonyms review.csv --out clean.csv
     """
     from conjunct.binarize.cleaning import cleaned, fit_cleaner
     from conjunct.binarize.tags import TagCleaner

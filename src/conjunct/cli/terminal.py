@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 # Messages come from the library and speak Python; at a prompt the same things have other names.
 _PARAMETER = re.compile(
-    r"\b(?P<name>threshold|alpha|max_iter|max_length|search|n_jobs|prune)\b"
+    r"\b(?P<name>threshold|alpha|max_iter|max_length|search|n_jobs|prune|n_bins|max_categories"
+    r"|min_frequency)\b"
     r"(?:='?(?P<value>\w+)'?)?"
 )
 
@@ -145,5 +146,6 @@ def _as_option(found: re.Match[str]) -> str:
     name, value = found["name"], found["value"]
     if (name, value) == ("prune", "False"):
         return "--no-prune"
-    option = "--jobs" if name == "n_jobs" else "--" + name.replace("_", "-")
+    # --jobs for n_jobs, --bins for n_bins
+    option = "--" + name.removeprefix("n_").replace("_", "-")
     return f"{option} {value}" if value else option

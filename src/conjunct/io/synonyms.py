@@ -10,7 +10,8 @@ import msgspec
 from conjunct.binarize.rules import meaning
 from conjunct.errors import InputError
 from conjunct.io.files import StrPath, filled_file
-from conjunct.io.tables import read_table
+from conjunct.io.tables import read_frame
+from conjunct.io.wide import ReadOptions
 from conjunct.io.writing import write_table
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def write_review(path: StrPath, proposals: Sequence[Proposal]) -> None:
 def _from_table(path: StrPath) -> dict[str, str]:
     import polars as pl
 
-    table = read_table(path).cast(pl.String)
+    table = read_frame(path, ReadOptions()).cast(pl.String)
     for name in ("from", "to"):
         if name not in table.columns:
             raise InputError(f"{path} has no column {name!r}: synonyms need from and to")

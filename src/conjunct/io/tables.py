@@ -111,7 +111,14 @@ def read_table(
         For whatever is not a table, in one line that names the file and the place.
     """
     options = ReadOptions(format, columns, exclude, None, separator, None, null_values)
+    frame = read_frame(path, options)
+    if not frame.height:
+        raise InputError(f"{path} has column names but no rows")
+    return frame
 
+
+def read_frame(path: StrPath, options: ReadOptions) -> pl.DataFrame:
+    """A wide table as it is, which may have no rows."""
     import polars as pl
 
     def use(scan: Scan) -> pl.DataFrame:
@@ -120,15 +127,13 @@ def read_table(
         frame = scan.frame.collect()
         if frame.height and frame[:, -1].null_count() and wide.reads_short_rows:
             frame = frame.head(frame.height - wide.n_blank_at_the_end(file, options))
-        if not frame.height:
-            raise InputError(f"{file} has column names but no rows")
         return pl.DataFrame(
             {name: wide.typed(frame.get_column(name).alias("cells")) for name in chosen}
         )
 
     with _one_line_errors(path):
         file = existing_file(path)
-        wide = wide_format_of(path, format)
+        wide = wide_format_of(path, options.format)
         return wide.read(filled_file(file), options, use)
 
 
