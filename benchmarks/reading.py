@@ -1,4 +1,4 @@
-"""Reading a generated CSV of 2,000,000 × 250 (1 GB) into packed columns, in a process of its own."""
+"""Reading a generated CSV of 2,000,000 × 250 (1 GB) into packed columns, in a process apart."""
 
 from __future__ import annotations
 
@@ -56,6 +56,8 @@ def main() -> int:
     if (n_rows, n_columns, total) != (N_ROWS, N_COLUMNS, expected):
         print("the table read is not the one written: MISSED")
         return 1
-    print(f"{size / 1e9:.2f} GB of CSV in {seconds:.1f} s, {n_calls} steps of progress, {last} rows")
+    print(
+        f"{size / 1e9:.2f} GB of CSV in {seconds:.1f} s, {n_calls} steps of progress, {last} rows"
+    )
     print(f"packed: {N_ROWS * N_COLUMNS / 8e6:.1f} MB")
     return report("peak resident memory", peak / 1e9, 1, at_least=False, unit="GB")
