@@ -93,6 +93,8 @@ def count_small(one: Formula, other: Formula, kind: str) -> int:
         (And(a, Not(And(b, c))), And(a, b, Not(c))),
         (And(a, And(b, Not(c))), And(a, Not(And(b, c)))),
         (Primitive("\ud83d\ude00"), Primitive("\U0001f600")),
+        (Primitive("\ud800"), Primitive("\udc00")),
+        (Primitive("\ud800"), Primitive("?")),
         (Primitive("é"), Primitive("e\u0301")),
         (Primitive("a & b"), And(a, b)),
         (Primitive("~a"), Not(a)),

@@ -136,6 +136,7 @@ def test_latex_is_exact() -> None:
         ("a\u00a0b", r'"a\u00a0b"'),
         ("\u202eabc", r'"\u202eabc"'),
         ("\ud83d\ude00", r'"\ud83d\ude00"'),
+        ("\uffff", r'"\uffff"'),
         ("\U000e0001", r'"\U000e0001"'),
     ],
 )  # fmt: skip

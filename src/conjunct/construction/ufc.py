@@ -10,13 +10,9 @@ import numpy as np
 
 from conjunct.association import Criterion, Pairs, correlated_pairs
 from conjunct.construction.lineage import Lineage
-from conjunct.construction.pairing import (
-    SortKey,
-    greedy_matching,
-    largest_joint_count,
-    sort_key,
-)
+from conjunct.construction.pairing import greedy_matching, largest_joint_count
 from conjunct.construction.stage import Stage, replace_pairs
+from conjunct.expressions import Expression
 
 Search = Literal["batch", "pairwise"]
 
@@ -50,9 +46,9 @@ def chosen_pairs(stage: Stage, lineage: Lineage, rule: Rule) -> Pairs:
         lengths = np.array([min(lineage.length(f), rule.max_length) for f in stage.features])
         pairs = pairs.take(lengths[pairs.left] + lengths[pairs.right] <= rule.max_length)
 
-    def text_of(column: int) -> SortKey:
-        return sort_key(lineage.expression(stage.features[column]))
+    def expression_of(column: int) -> Expression:
+        return lineage.expression(stage.features[column])
 
     if rule.search == "pairwise":
-        return pairs.take(largest_joint_count(pairs, text_of))
-    return pairs.take(greedy_matching(pairs, len(stage.features), text_of))
+        return pairs.take(largest_joint_count(pairs, expression_of))
+    return pairs.take(greedy_matching(pairs, len(stage.features), expression_of))

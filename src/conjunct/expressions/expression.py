@@ -239,10 +239,11 @@ class Constant(Expression):
 class _Connective(Expression):
     """Two or more expressions, as they were given; their order and nesting do not count."""
 
-    __slots__ = ("_count", "_sum", "operands")
+    __slots__ = ("_count", "_sorted", "_sum", "operands")
     __match_args__ = ("operands",)
     operands: tuple[Expression, ...]
     _count: int
+    _sorted: tuple[Expression, ...] | None  # owned by order.compare_canonical
     _sum: int
 
     def __init__(self, *operands: Expression) -> None:
@@ -256,6 +257,7 @@ class _Connective(Expression):
         if len(operands) < 2:
             raise ValueError(f"{kind.__name__} takes at least two operands, got {len(operands)}")
         _set(self, "operands", operands)
+        _set(self, "_sorted", None)
         # Flattened, the operands are a multiset. Adding their digests identifies it without
         # sorting or expanding: a nested conjunction brings its own sum. The sum is exact, for
         # modulo 2**128 a hundred and twenty-eight doublings of any expression come to 0. It is
