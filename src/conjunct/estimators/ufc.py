@@ -208,6 +208,13 @@ class UFC(FeatureConstructor):
             self.binarize,
             "None or a number",
         )
+        n_jobs = self.n_jobs
+        _check(
+            n_jobs is None or (_is_whole(n_jobs) and n_jobs != 0),
+            "n_jobs",
+            n_jobs,
+            "None or a whole number other than 0",
+        )
         styles = ("unicode", "ascii", "latex")
         _check(self.style in styles, "style", self.style, "'unicode', 'ascii' or 'latex'")
 
