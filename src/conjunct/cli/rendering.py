@@ -15,16 +15,19 @@ from conjunct.cli.terminal import ascii_only
 if TYPE_CHECKING:
     from conjunct.construction.stopping import Indicators
     from conjunct.estimators.base import FeatureConstructor
+    from conjunct.reading import Formulas
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _BAR_WIDTH = 10
 _LONGEST = 240
 
 
-def feature_table(model: FeatureConstructor, limit: int | None = None) -> Table:
-    """The constructed features, the most common ones first."""
+def feature_table(
+    model: FeatureConstructor, limit: int | None = None, formulas: Formulas | None = None
+) -> Table:
+    """The constructed features, the most common ones first; in another form, if one is given."""
     table = plain_table("feature", ">support", "", ">length", ">iter", ">r")
-    for rule in constructed(model)[:limit]:
+    for rule in constructed(model, formulas)[:limit]:
         table.add_row(
             _cell(shortened(rule["rule"])),
             str(rule["support"]),
@@ -36,9 +39,15 @@ def feature_table(model: FeatureConstructor, limit: int | None = None) -> Table:
     return table
 
 
-def constructed(model: FeatureConstructor) -> list[dict[str, Any]]:
+def constructed(
+    model: FeatureConstructor, formulas: Formulas | None = None
+) -> list[dict[str, Any]]:
     """The rules of all features but primitives, the most common ones first."""
-    rules = [rule for rule in rules_of(model) if rule["iteration"]]
+    rules = rules_of(model)
+    if formulas is not None:
+        for rule, formula in zip(rules, formulas.expressions, strict=True):
+            rule |= {"rule": formula.text(model.style), "length": formula.length}
+    rules = [rule for rule in rules if rule["iteration"]]
     return sorted(rules, key=lambda rule: -rule["support"])
 
 

@@ -18,7 +18,10 @@ from conjunct.construction.feature_set import FeatureSet
 from conjunct.construction.stopping import Indicators
 from conjunct.errors import InputError, ModelFileError
 from conjunct.estimators import containers
+from conjunct.estimators.exportable import Exportable
+from conjunct.estimators.readable import Readable
 from conjunct.expressions import Expression, Style
+from conjunct.expressions.simplification import Form
 from conjunct.io.model import ModelFile, model_file, read_model, write_model
 from conjunct.stores import BitStore
 from conjunct.stores.packing import unpack
@@ -26,7 +29,7 @@ from conjunct.stores.packing import unpack
 Backend = Literal["pandas", "polars", "pyarrow", "dict"]
 
 
-class FeatureConstructor(TransformerMixin, BaseEstimator):
+class FeatureConstructor(Readable, Exportable, TransformerMixin, BaseEstimator):
     """Base of the estimators whose features are conjunctions of the columns they were given.
 
     A subclass says how features are made, in ``_construct``; all the rest is here.
@@ -136,18 +139,24 @@ class FeatureConstructor(TransformerMixin, BaseEstimator):
         ``feature`` is a position in ``features_``, a formula, or its text.
         """
         check_is_fitted(self)
-        store = self._read(self._checked_as_fitted(X))
+        store = self._store(X)
         bits = self.feature_set_.evaluate(store.bits)
         position = self.feature_set_.position(feature)
         return np.flatnonzero(unpack(bits[[position]], store.n_rows)[:, 0])
 
-    def get_rules(self, backend: Backend | None = None) -> Any:
+    def get_rules(
+        self, backend: Backend | None = None, *, form: Form | None = None, given: Any = None
+    ) -> Any:
         """A table of the features: what they are, how common, and why they were made.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow", "dict"}, optional
             What kind of table. By default the kind the model was fitted on, and pandas otherwise.
+        form : {"built", "nested", "dnf", "simplified"}, optional
+            Adds the rules in that form and their lengths, in columns called after it.
+        given : optional
+            The training data, for ``form="simplified"``: see ``formulas``. Adds ``equivalent``.
 
         Returns
         -------
@@ -158,6 +167,14 @@ class FeatureConstructor(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         columns = self._rule_columns()
+        if form is not None:
+            formulas = self.formulas(form, given=given)
+            columns[form] = formulas.texts(self.style)
+            columns[f"{form}_length"] = [formula.length for formula in formulas.expressions]
+            if given is not None:
+                columns["equivalent"] = [formulas.equivalent] * len(formulas.expressions)
+        elif given is not None:
+            raise InputError("given needs a form: ask for form='simplified'")
         kind: Any = backend or self._backend or "pandas"
         if kind == "dict":
             return columns
@@ -188,6 +205,9 @@ class FeatureConstructor(TransformerMixin, BaseEstimator):
         return containers.read_store(
             data, self._primitive_names(), binarize=self.binarize, n_jobs=self.n_jobs
         )
+
+    def _store(self, X: Any) -> BitStore:
+        return self._read(self._checked_as_fitted(X))
 
     def _checked_as_fitted(self, X: Any) -> Any:
         data = containers.checked(X)

@@ -83,6 +83,11 @@ def pack_column(values: NDArray[np.bool_]) -> Bits:
     return line
 
 
+def without_padding(bits: Bits, n_rows: int) -> Bits:
+    """The lines with zero bits after the last row, so that they can be counted."""
+    return bits & pack_column(np.ones(n_rows, np.bool_))
+
+
 def unpack(bits: Bits, n_rows: int) -> NDArray[np.bool_]:
     """The ``(n, m)`` Boolean array behind ``m`` packed lines."""
     columns = np.unpackbits(bits, axis=1, count=n_rows, bitorder="little")

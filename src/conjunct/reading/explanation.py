@@ -1,0 +1,156 @@
+"""Everything there is to say about one feature, on a few lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from conjunct.construction.feature_set import FeatureSet
+from conjunct.expressions import And, Expression, Not, Or, Primitive, Style
+from conjunct.reading.columns import feature_columns
+from conjunct.reading.english import english
+from conjunct.stores import BitStore
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """How common a primitive is among the rows of a feature, and among the others."""
+
+    primitive: str
+    inside: float
+    outside: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A feature, explained. ``str`` gives it as lines of text.
+
+    Attributes
+    ----------
+    feature, simplified, english : str
+        The formula as constructed, its shortest form, and that in words.
+    support, frequency : int, float
+        Rows of the training data in which it is true, and their share.
+    iteration : int
+        0 for a primitive.
+    parents : tuple of str
+        The two features it came from; ``r`` and ``p_value`` are theirs.
+    present, absent, mixed : tuple of str
+        The primitives it separates: those that speak for it, those that speak against it, and
+        those that do either, depending on others.
+    contrasts : tuple of Contrast
+        With data: the primitives whose frequency differs most between its rows and the rest.
+    """
+
+    feature: str
+    simplified: str
+    english: str
+    support: int
+    frequency: float
+    iteration: int
+    parents: tuple[str, ...]
+    r: float | None
+    p_value: float | None
+    present: tuple[str, ...]
+    absent: tuple[str, ...]
+    mixed: tuple[str, ...]
+    contrasts: tuple[Contrast, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [self.feature]
+        if self.simplified != self.feature:
+            lines.append(f"  shorter: {self.simplified}")
+        lines.append(f"  in words: {self.english}")
+        lines.append(f"  support: {self.support} rows ({self.frequency:.1%})")
+        if self.parents:
+            lines.append(
+                f"  from: {self.parents[0]}  and  {self.parents[1]}"
+                f" (iteration {self.iteration}, r = {self.r:.3f}, p = {self.p_value:.2g})"
+            )
+        for title, names in (
+            ("present", self.present),
+            ("absent", self.absent),
+            ("depends", self.mixed),
+        ):
+            if names:
+                lines.append(f"  {title}: {', '.join(names)}")
+        lines += [
+            f"  {c.primitive}: {c.inside:.0%} of its rows, {c.outside:.0%} of the others"
+            for c in self.contrasts
+        ]
+        return "\n".join(lines) + "\n"
+
+
+def explanation(
+    feature_set: FeatureSet, position: int, style: Style, primitives: BitStore | None = None
+) -> Explanation:
+    """Explain a feature; with data, contrast its rows with the others."""
+    number = feature_set.features[position]
+    expression = feature_set.lineage.expression(number)
+    simplified = expression.simplify()
+    merge = feature_set.origins().get(number)
+    parents = feature_set.lineage.expressions((merge.left, merge.right)) if merge else ()
+    support = feature_set.supports[position]
+    present, absent = _signs(simplified)
+    return Explanation(
+        feature=expression.text(style),
+        simplified=simplified.text(style),
+        english=english(simplified),
+        support=support,
+        frequency=support / feature_set.n_rows,
+        iteration=merge.iteration if merge else 0,
+        parents=tuple(parent.text(style) for parent in parents),
+        r=merge.r if merge else None,
+        p_value=merge.p_value if merge else None,
+        present=_texts(present - absent, feature_set, style),
+        absent=_texts(absent - present, feature_set, style),
+        mixed=_texts(present & absent, feature_set, style),
+        contrasts=_contrasts(feature_set, position, style, primitives) if primitives else (),
+    )
+
+
+def _signs(expression: Expression) -> tuple[set[str], set[str]]:
+    """The names that occur under an even number of negations, and under an odd one."""
+    found: tuple[set[str], set[str]] = (set(), set())
+    seen: set[tuple[int, bool]] = set()
+    pending = [(expression, False)]
+    while pending:
+        node, negated = pending.pop()
+        if (node.digest, negated) in seen:
+            continue
+        seen.add((node.digest, negated))
+        if isinstance(node, Primitive):
+            found[negated].add(node.name)
+        elif isinstance(node, Not):
+            pending.append((node.operand, not negated))
+        elif isinstance(node, And | Or):
+            pending.extend((operand, negated) for operand in node.operands)
+    return found
+
+
+def _texts(names: set[str], feature_set: FeatureSet, style: Style) -> tuple[str, ...]:
+    """The names as formulas write them, in the order of the columns."""
+    return tuple(
+        Primitive(name).text(style) for name in feature_set.lineage.primitives if name in names
+    )
+
+
+def _contrasts(
+    feature_set: FeatureSet, position: int, style: Style, primitives: BitStore
+) -> tuple[Contrast, ...]:
+    features = feature_columns(feature_set, primitives)
+    one = BitStore(features.bits[[position]], features.n_rows)
+    support = int(one.supports()[0])
+    others = features.n_rows - support
+    if not support or not others:
+        return ()
+    joint = one.joint_counts(primitives)[0]
+    inside = joint / support
+    outside = (primitives.supports() - joint) / others
+    order = np.argsort(-np.abs(inside - outside), kind="stable")[:5].tolist()
+    names = feature_set.lineage.primitives
+    return tuple(
+        Contrast(Primitive(names[k]).text(style), float(inside[k]), float(outside[k]))
+        for k in order
+    )
