@@ -131,7 +131,8 @@ def test_all_functions_of_three_variables_are_as_short_as_can_be() -> None:
         ("~~a", "a"),
         ("a & b & ~(a & b & ~c)", "a & b & c"),
         ("(a & b) | (a & c)", "a & (b | c)"),
-        ("~a | ~b", "~(a & b)"),
+        ("~a | ~b | ~c | ~a", "~(a & b & c)"),
+        ("c & (~a | ~b | ~a)", "c & ~(a & b)"),
         ("water & forest & grass & water & person", "water & forest & grass & person"),
         ("(a | b) & (a | c) & (d | b) & (d | c)", "(a & d) | (b & c)"),
         ("b & a", "b & a"),
@@ -222,7 +223,7 @@ def test_given_rows(formula: Formula, rows: list[tuple[bool, ...]]) -> None:
 
 
 def test_given_rows_beyond_a_truth_table() -> None:
-    names = [f"v{k}" for k in range(20)]
+    names = [f"v{k}" for k in range(30)]
     expression = And(*map(Primitive, names))
     bits = {name: 0b0111 if name != "v3" else 0b0011 for name in names}
     assert simplified_on(expression, bits, 4) == Primitive("v3")
@@ -241,21 +242,22 @@ def random_formula(n_names: int, n_steps: int, seed: int) -> Expression:
     return pool[0]
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_beyond_sixteen_primitives_on_random_assignments(seed: int) -> None:
-    expression = random_formula(24, 40, seed)
+@pytest.mark.parametrize("n_names", [17, 22, 26])
+@pytest.mark.parametrize("seed", range(8))
+def test_beyond_sixteen_primitives_on_random_assignments(seed: int, n_names: int) -> None:
+    expression = random_formula(n_names, 40, seed)
     rng = np.random.default_rng(seed)
-    names = [f"v{k}" for k in range(24)]
+    names = [f"v{k}" for k in range(n_names)]
     table = {name: rng.random(20_000) < rng.choice([0.1, 0.5, 0.9]) for name in names}
     expected = column(expression, table)
-    assert len(expression.primitives) > 16
+    assert len(expression.primitives) == n_names
     for form in ("nested", "simplified", "dnf"):
         other = in_form(expression, form)
         assert (column(other, table) == expected).all()
     assert expression.simplify().length <= expression.length
 
 
-def test_beyond_sixteen_primitives_repetition_still_goes() -> None:
+def test_beyond_a_truth_table_repetition_still_goes() -> None:
     groups = [Primitive(f"v{k}") for k in range(40)]
     formula = And(*(Not(And(x, a)) for x in groups), a, And(*(Not(x) for x in groups)))
     assert formula.simplify() == And(a, *(Not(x) for x in groups))
@@ -284,3 +286,19 @@ def test_large_formulas_take_bounded_time() -> None:
         deep = Not(And(deep, Primitive(str(k % 40))))
     assert deep.simplify().length <= deep.length
     assert time.perf_counter() - started < 60
+
+
+def test_features_of_many_iterations_become_readable() -> None:
+    spect = datasets.load_spect()
+    fitted = UFC(0.02, max_iter=12, prune=False).fit(spect.values)
+    longest = sorted(fitted.features_, key=lambda feature: feature.length)[-3:]
+    rng = np.random.default_rng(0)
+    table = {f"x{k}": rng.random(20_000) < 0.5 for k in range(22)}
+    table = {
+        name: np.concatenate([table[name], spect.values[:, k]]) for k, name in enumerate(table)
+    }
+    for feature in longest:
+        short = feature.simplify()
+        assert len(feature.primitives) == 22
+        assert (column(short, table) == column(feature, table)).all()
+        assert short.length < feature.length / 10

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
-
-if TYPE_CHECKING:
-    from conjunct.estimators.base import FeatureConstructor
 
 
 def export(
@@ -57,7 +54,7 @@ def export(
 
     \b
     Examples:
-      $ conjunct export model.json --table photos --dialect postgres
+      $ conjunct export model.json --dialect sqlite --table animals
       $ conjunct export model.json --to python --out features.py
       $ conjunct export --to schema --out model-schema.json
     """

@@ -10,8 +10,6 @@ import typer
 from conjunct.cli.options import Ascii, ModelFile
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from conjunct.estimators.base import FeatureConstructor
     from conjunct.reading import Formulas
 
@@ -57,20 +55,22 @@ def show(
     latex: Annotated[bool, typer.Option("--latex", help="Write formulas for LaTeX.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON, for other programs.")] = False,
 ) -> None:
-    """Show the features of a model and how they came about, or explain one of them.
+    """Show the features of a model, or explain one of them.
 
     \b
     Examples:
       $ conjunct show model.json
       $ conjunct show model.json --form simplified
-      $ conjunct show model.json --feature "milk & ~eggs" --rows zoo.csv
+      $ conjunct show model.json --feature "aquatic & ~fins" --rows zoo.csv
       $ conjunct show model.json --json
     """
     import sys
 
     from conjunct import load
     from conjunct.cli import terminal
+    from conjunct.cli.inputs import columns_of_model
     from conjunct.errors import InputError
+    from conjunct.io.tables import naming_cells_of
 
     if ascii_ and latex:
         raise InputError("--ascii and --latex exclude each other: give one of them")
@@ -85,7 +85,12 @@ def show(
     if feature is not None:
         sys.stdout.write(_one(fitted, _position(fitted, feature), rows, graph))
         return
-    formulas = None if form == "built" else fitted.formulas(form, given=_data(given))
+    formulas = None
+    if given is not None:
+        with naming_cells_of(given):
+            formulas = fitted.formulas(form, given=columns_of_model(fitted, given))
+    elif form != "built":
+        formulas = fitted.formulas(form)
     if json:
         sys.stdout.write(_json(fitted, formulas) + "\n")
     else:
@@ -128,33 +133,28 @@ def _one(
     rows: Path | None,
     graph: Literal["text", "mermaid", "dot"] | None,
 ) -> str:
+    from conjunct.cli.inputs import columns_of_model
     from conjunct.io.tables import naming_cells_of
 
     if graph is not None:
         return model.ancestry(position, graph)
-    parts = [""]
+    ancestry = "Ancestry:\n" + model.ancestry(position)
     if rows is None:
-        parts = [str(model.explain(position)), "Ancestry:\n" + model.ancestry(position)]
+        parts = [str(model.explain(position)), ancestry]
         neighbours = model.nearest(position, n=3)
     else:
-        data = _data(rows)
+        data = columns_of_model(model, rows)
         with naming_cells_of(rows):
             behind = model.rows(position, data).tolist()
-            parts = [str(model.explain(position, data)), "Ancestry:\n" + model.ancestry(position)]
-            neighbours = model.nearest(position, data, n=3)
         # as people count, from the first row of data
         numbers = ", ".join(str(row + 1) for row in behind)
-        parts.append(f"Rows of {rows} ({len(behind)}): {numbers or 'none'}\n")
+        behind_it = f"Rows of {rows} ({len(behind)}): {numbers or 'none'}\n"
+        parts = [str(model.explain(position, data)), ancestry, behind_it]
+        neighbours = model.nearest(position, data, n=3)
     nearest = [f"  {x.feature} ({x.similarity:.2f})\n" for x in neighbours]
     if nearest:
         parts.append(f"Nearest, by {neighbours[0].by}:\n" + "".join(nearest))
     return "\n".join(parts)
-
-
-def _data(path: Path | None) -> pl.DataFrame | None:
-    from conjunct.io.tables import read_table
-
-    return None if path is None else read_table(path)
 
 
 def _json(model: FeatureConstructor, formulas: Formulas | None) -> str:

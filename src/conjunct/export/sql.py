@@ -98,7 +98,9 @@ def _select(columns: Mapping[str, exp.Expr], origin: exp.Expr) -> exp.Select:
 def _sql(expression: Expression, read: Callable[[Primitive], exp.Expr]) -> exp.Expr:
     """A formula as SQL; ``read`` says how a primitive is."""
     if isinstance(expression, Constant):
-        return exp.Boolean(this=expression.value)
+        # not TRUE, which in SQLite is a column where one is called so
+        one, other = exp.Literal.number(1), exp.Literal.number(int(expression.value))
+        return exp.EQ(this=one, expression=other)
     if isinstance(expression, Not):
         return exp.not_(_sql(expression.operand, read), copy=False)
     if isinstance(expression, Primitive):
@@ -188,22 +190,28 @@ def _truth(column: exp.Expr, source: Source, cut: float | None) -> exp.Expr:
 
 
 def _check_name(name: str, dialect: str) -> None:
+    """Refuse what the database cannot call anything: nobody has a column of that name there."""
     if "\0" in name or any("\ud800" <= character <= "\udfff" for character in name):
         raise InputError(f"{name!r} cannot be a name in SQL: it holds a NUL or a lone surrogate")
     if not name and dialect != "sqlite":
         raise InputError(f"{dialect} has no columns with an empty name: rename the column")
+    if dialect == "bigquery" and not _BIGQUERY_NAME.fullmatch(name):
+        raise InputError(f"bigquery cannot call anything {_shortened(name)!r}: rename the column")
 
 
 def _check_alias(name: str, dialect: str) -> None:
-    _check_name(name, dialect)
     limit = _LONGEST_NAME.get(dialect)
-    too_long = limit is not None and len(name.encode()) > limit
-    if too_long or (dialect == "bigquery" and not _BIGQUERY_NAME.fullmatch(name)):
-        why = f"longer than {limit} bytes" if too_long else "of characters it does not allow"
-        raise InputError(
-            f"{dialect} cannot call a column {_shortened(name)!r}, a name {why}: "
-            "ask for columns='number'"
-        )
+    if limit is not None and len(name.encode(errors="replace")) > limit:
+        why = f"longer than {limit} bytes"
+    elif dialect == "bigquery" and not _BIGQUERY_NAME.fullmatch(name):
+        why = "of characters it does not allow"
+    else:
+        _check_name(name, dialect)
+        return
+    raise InputError(
+        f"{dialect} cannot call a column {_shortened(name)!r}, a name {why}: "
+        "number the columns instead (columns='number')"
+    )
 
 
 def _shortened(name: str) -> str:

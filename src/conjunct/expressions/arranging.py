@@ -11,8 +11,8 @@ _LONGEST_ARRANGED = 5_000  # literals
 
 
 def cost(expression: Expression) -> int:
-    """How many signs it takes besides the literals: negations, groups, operands."""
-    return sum(1 + len(node._children) for node in nodes(expression) if node._children)
+    """How long the text is: between formulas of as many literals, how many signs it takes."""
+    return len(expression.text()) if expression.length <= _LONGEST_ARRANGED else 0
 
 
 def complement(expression: Expression) -> Expression:
@@ -32,8 +32,8 @@ def arranged(
 ) -> Expression:
     """The formula with its operands in the order of ``names``, literals before groups.
 
-    A disjunction of nothing but negations reads better as the negation of a conjunction, and is
-    written so unless ``keep_terms``.
+    A disjunction of literals that are mostly negations reads better as the negation of a
+    conjunction, and is written so unless ``keep_terms``.
     """
     if expression.length > _LONGEST_ARRANGED:
         return expression
@@ -64,6 +64,13 @@ def _joined(
         return operand.length > 1, sorted(position[name] for name in operand.primitives)
 
     flat.sort(key=key)
-    if kind is Or and not keep_terms and all(isinstance(operand, Not) for operand in flat):
+    if kind is Or and not keep_terms and _is_denial(flat):
         return Not(And(*(complement(operand) for operand in flat)))
     return kind(*flat)
+
+
+def _is_denial(operands: Sequence[Expression]) -> bool:
+    if any(operand.length > 1 for operand in operands):
+        return False
+    negations = sum(isinstance(operand, Not) for operand in operands)
+    return negations == 2 if len(operands) == 2 else 2 * negations >= len(operands)

@@ -23,13 +23,16 @@ from conjunct.expressions.expression import Expression, Not, Or, Primitive, node
 from conjunct.expressions.factoring import all_of, any_of, factored, sum_of_products
 from conjunct.expressions.pruning import Cases, pruned
 from conjunct.expressions.reduction import reduced
-from conjunct.expressions.truth import MAX_VARIABLES, all_cases, column, occurring, variable
+from conjunct.expressions.truth import MAX_VARIABLES, all_cases, occurring, truth_table, variable
 
 Form: TypeAlias = Literal["built", "nested", "dnf", "simplified"]
 FORMS: tuple[Form, ...] = get_args(Form)
 
-_LONGEST_PRUNED = 256  # literals: pruning looks at each in turn
-_MOST_DIVIDED = 2_000  # nodes: each is looked at with all its primitives
+# Pruning looks at each literal in turn, and at all cases for each: so many together.
+_MOST_PRUNED = 256 << 16
+# Formulas of more primitives are divided into parts of no more than so many, by their nodes.
+_PART_VARIABLES = 16
+_MOST_DIVIDED = 500
 
 
 def in_form(expression: Expression, form: Form) -> Expression:
@@ -64,7 +67,7 @@ def in_form(expression: Expression, form: Form) -> Expression:
 def simplified(expression: Expression) -> Expression:
     """The shortest equivalent formula that is known; never longer than the formula itself.
 
-    Time is bounded: a truth table has at most 65,536 cases, sums of more than `MAX_TERMS`
+    Time is bounded: a truth table has at most 4 million cases, sums of more than `MAX_TERMS`
     products are given up, and the rules for larger formulas stop after a given amount of work.
     """
     return _simplified(expression, None)
@@ -160,12 +163,12 @@ def _tables(built: Expression, names: Sequence[str], rows: Cases | None) -> list
     n = len(names)
     everywhere = all_cases(1 << n)
     tables = []
-    for order in (names, names[::-1]):
+    for order in (names, names[::-1]) if n <= _PART_VARIABLES else (names,):
         columns = {name: variable(k, n) for k, name in enumerate(order)}
         care = everywhere
         if rows:
             care = occurring([rows.columns[name] for name in order], rows.everywhere)
-        true = column(built, columns, everywhere)
+        true = truth_table(built, order)
         cases = Cases(columns, everywhere, care)
         tables.append(_Table(order, true & care, true | everywhere ^ care, cases))
     return tables
@@ -184,7 +187,8 @@ def _factored_forms(table: _Table) -> Iterator[Expression]:
 
 
 def _pruned(expression: Expression, cases: Cases) -> Expression:
-    return pruned(expression, cases) if expression.length <= _LONGEST_PRUNED else expression
+    work = expression.length * cases.everywhere.bit_length()
+    return pruned(expression, cases) if work <= _MOST_PRUNED else expression
 
 
 def _divided(built: Expression) -> Expression:
@@ -202,7 +206,7 @@ def _divided(built: Expression) -> Expression:
         digest = node.digest
         own = {node.name} if isinstance(node, Primitive) else ()
         names[digest] = frozenset(own).union(*(names[x.digest] for x in node._children))
-        if len(names[digest]) <= MAX_VARIABLES:
+        if len(names[digest]) <= _PART_VARIABLES:
             form[digest] = node
         elif isinstance(node, Not):
             form[digest] = Not(form[node.operand.digest])
@@ -214,13 +218,15 @@ def _divided(built: Expression) -> Expression:
 
 
 def _whole(expression: Expression) -> Expression:
-    return simplified(expression) if len(expression.primitives) <= MAX_VARIABLES else expression
+    return simplified(expression) if len(expression.primitives) <= _PART_VARIABLES else expression
 
 
 def _groups(operands: Sequence[tuple[Expression, frozenset[str]]]) -> list[list[Expression]]:
     groups: list[tuple[list[Expression], frozenset[str]]] = []
     for operand, names in sorted(operands, key=lambda pair: -len(pair[1])):
-        fitting = [k for k, (_, taken) in enumerate(groups) if len(taken | names) <= MAX_VARIABLES]
+        fitting = [
+            k for k, (_, taken) in enumerate(groups) if len(taken | names) <= _PART_VARIABLES
+        ]
         related = max(fitting, key=lambda k: len(groups[k][1] & names), default=None)
         if related is None or not groups[related][1] & names:
             groups.append(([operand], names))

@@ -7,13 +7,15 @@ the rows of some data.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from conjunct.expressions.expression import Constant, Expression, Not, Or, Primitive, nodes
 
-MAX_VARIABLES = 16
-"""Truth tables are made for no more primitives than this: they double with each."""
+MAX_VARIABLES = 22
+"""Truth tables are made for no more primitives than this: 4 million cases, half a megabyte."""
+
+_SLICE = 16  # variables: columns of 65,536 cases stay in the processor's cache
 
 
 def all_cases(n_cases: int) -> int:
@@ -36,38 +38,82 @@ def variable(index: int, n_variables: int) -> int:
 
 
 def column(expression: Expression, primitives: Mapping[str, int], everywhere: int) -> int:
-    """The column of a formula, given those of its primitives and that of "always".
+    """The column of a formula, given those of its primitives and that of "always"."""
+    return _computed(_steps(expression), primitives, everywhere)
 
-    Each distinct part is computed once and forgotten after its last use, so that formulas of
-    very many nodes fit.
-    """
-    order = nodes(expression)
-    waiting = Counter(child.digest for node in order for child in node._children)
+
+class _Step(NamedTuple):
+    """One distinct part of a formula, and which parts are not needed after it."""
+
+    node: Expression
+    part: int
+    operands: list[int]
+    last_used: list[int]
+
+
+def _steps(expression: Expression) -> list[_Step]:
+    """The parts of a formula in the order in which to compute them, equal ones once."""
+    number: dict[int, int] = {}
+    distinct: list[Expression] = []
+    for node in nodes(expression):
+        if node.digest not in number:
+            number[node.digest] = len(distinct)
+            distinct.append(node)
+    operands = [[number[child.digest] for child in node._children] for node in distinct]
+    last_use = {operand: part for part, its in enumerate(operands) for operand in its}
+    forgotten: list[list[int]] = [[] for _ in distinct]
+    for operand, part in last_use.items():
+        forgotten[part].append(operand)
+    return [_Step(node, k, operands[k], forgotten[k]) for k, node in enumerate(distinct)]
+
+
+def _computed(steps: list[_Step], primitives: Mapping[str, int], everywhere: int) -> int:
+    # what is not needed any more is forgotten, so that formulas of very many parts fit
     known: dict[int, int] = {}
-    for node in order:
-        if node.digest not in known:
-            known[node.digest] = _column(node, known, primitives, everywhere)
-        for child in node._children:
-            waiting[child.digest] -= 1
-            if not waiting[child.digest]:
-                del known[child.digest]
-    return known[expression.digest]
+    for node, part, operands, last_used in steps:
+        if isinstance(node, Primitive):
+            value = primitives[node.name]
+        elif isinstance(node, Not):
+            value = everywhere ^ known[operands[0]]
+        elif isinstance(node, Constant):
+            value = everywhere if node.value else 0
+        elif isinstance(node, Or):
+            value = 0
+            for operand in operands:
+                value |= known[operand]
+        else:
+            value = everywhere
+            for operand in operands:
+                value &= known[operand]
+        known[part] = value
+        for operand in last_used:
+            del known[operand]
+    return known[len(steps) - 1]
 
 
-def _column(
-    node: Expression, known: Mapping[int, int], primitives: Mapping[str, int], everywhere: int
-) -> int:
-    if isinstance(node, Primitive):
-        return primitives[node.name]
-    if isinstance(node, Constant):
-        return everywhere if node.value else 0
-    if isinstance(node, Not):
-        return everywhere ^ known[node.operand.digest]
-    union = isinstance(node, Or)
-    result = 0 if union else everywhere
-    for child in node._children:
-        result = result | known[child.digest] if union else result & known[child.digest]
-    return result
+def truth_table(expression: Expression, names: Sequence[str]) -> int:
+    """The truth table of a formula over named variables, made in slices.
+
+    In a slice the variables after the sixteenth are fixed, so that the columns of a formula's
+    many parts are short.
+
+    >>> from conjunct import parse
+    >>> bin(truth_table(parse("a & ~b"), ["a", "b"]))
+    '0b10'
+    """
+    free, fixed = names[:_SLICE], names[_SLICE:]
+    n_cases = 1 << len(free)
+    everywhere = all_cases(n_cases)
+    columns = {name: variable(k, len(free)) for k, name in enumerate(free)}
+    if not fixed:
+        return column(expression, columns, everywhere)
+    steps = _steps(expression)
+    slices = []
+    for case in range(1 << len(fixed)):
+        columns |= {name: everywhere if case >> k & 1 else 0 for k, name in enumerate(fixed)}
+        part = _computed(steps, columns, everywhere)
+        slices.append(part.to_bytes(n_cases // 8, "little"))
+    return int.from_bytes(b"".join(slices), "little")
 
 
 def occurring(columns: Sequence[int], everywhere: int) -> int:

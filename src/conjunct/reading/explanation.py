@@ -76,7 +76,7 @@ class Explanation:
             if names:
                 lines.append(f"  {title}: {', '.join(names)}")
         lines += [
-            f"  {c.primitive}: {c.inside:.0%} of its rows, {c.outside:.0%} of the others"
+            f"  {c.primitive} is true in {c.inside:.0%} of its rows, {c.outside:.0%} of the others"
             for c in self.contrasts
         ]
         return "\n".join(lines) + "\n"
