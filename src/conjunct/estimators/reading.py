@@ -34,7 +34,7 @@ class BooleanEstimator(BaseEstimator):
         """The columns to learn from; keeps their number and their names."""
         data = containers.checked(X)
         names = containers.column_names(data)
-        check_distinct(names)
+        containers.check_distinct(names or ())
         if containers.is_baskets(data):
             self.n_features_in_ = len(names or ())
             self.feature_names_in_ = np.array(names, object)
@@ -71,16 +71,8 @@ class BooleanEstimator(BaseEstimator):
             )
         if hasattr(self, "feature_names_in_") and names != tuple(self.feature_names_in_):
             raise ValueError("input_features is not equal to feature_names_in_")
-        check_distinct(names)
+        containers.check_distinct(names)
         return names
-
-
-def check_distinct(names: Sequence[str] | None) -> None:
-    seen: set[str] = set()
-    for name in names or ():
-        if name in seen:
-            raise InputError(f"two columns are called {name!r}: names must be distinct")
-        seen.add(name)
 
 
 def told_apart(names: Sequence[str]) -> list[str]:

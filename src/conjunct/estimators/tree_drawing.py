@@ -38,19 +38,30 @@ def tree_chart(tree: Tree, conditions: Sequence[str]) -> Any:
         if node.column is not None
         for child in (node.yes, node.no)
     ]
-    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, tree.depth + 1]))
+    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-0.5, tree.depth + 1]))
     y = alt.Y("y:Q", axis=None, scale=alt.Scale(reverse=True))
     base = alt.Chart(alt.InlineData(values=nodes)).encode(x=x, y=y)
-    rules = alt.Chart(alt.InlineData(values=links)).mark_rule(color="#bbb").encode(x, y, x2="x2", y2="y2")
+    rules = (
+        alt.Chart(alt.InlineData(values=links))
+        .mark_rule(color="#bbb")
+        .encode(x, y, x2="x2", y2="y2")
+    )
     dots = base.mark_circle(opacity=1).encode(
         size=alt.Size("rows:Q", legend=None, scale=alt.Scale(range=[20, 400])),
         color=alt.Color("kind:N", legend=None),
         tooltip=[alt.Tooltip(f"{field}:N") for field in ("condition", "rows", "gain", "cluster")],
     )
-    labels = base.mark_text(align="left", dx=10, limit=160).encode(text="label:N")
-    return alt.layer(rules, dots, labels).properties(
-        width=170 * (tree.depth + 1), height=max(60, 22 * len(tree.leaves))
+    leaf_labels = _labels(base, "cluster").mark_text(align="left", dx=10, limit=220)
+    split_labels = _labels(base, "split").mark_text(dy=-16, limit=160)
+    return (
+        alt.layer(rules, dots, leaf_labels, split_labels)
+        .properties(width=170 * (tree.depth + 1), height=max(60, 24 * len(tree.leaves)))
+        .configure_view(stroke=None)
     )
+
+
+def _labels(base: Any, kind: str) -> Any:
+    return base.transform_filter(f"datum.kind === '{kind}'").encode(text="label:N")
 
 
 def _heights(tree: Tree) -> list[float]:
@@ -70,6 +81,8 @@ def _drawn(
 ) -> dict[str, Any]:
     node = tree.nodes[number]
     is_leaf = node.column is None
+    label = f"{conditions[number]} ({node.n_rows})"
+    cluster = tree.leaves.index(number) if is_leaf else None
     return {
         "x": len(node.path),
         "y": heights[number],
@@ -77,6 +90,6 @@ def _drawn(
         "rows": node.n_rows,
         "gain": None if is_leaf else round(node.gain, 3),
         "kind": "cluster" if is_leaf else "split",
-        "cluster": tree.leaves.index(number) if is_leaf else None,
-        "label": f"{conditions[number]} ({node.n_rows})",
+        "cluster": cluster,
+        "label": f"{label} → cluster {cluster}" if is_leaf else label,
     }

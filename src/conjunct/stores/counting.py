@@ -73,7 +73,7 @@ def _mirror(upper: Counts) -> None:
     for start in range(0, len(upper), _TILE):
         stop = min(start + _TILE, len(upper))
         tile = upper[start:stop, start:stop]
-        tile += np.triu(tile, 1).T
+        tile[:] = np.triu(tile) + np.triu(tile, 1).T  # threads leave some counts below too
         upper[stop:, start:stop] = upper[start:stop, stop:].T
 
 
