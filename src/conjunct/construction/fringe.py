@@ -17,7 +17,7 @@ from conjunct.construction.feature_set import FeatureSet
 from conjunct.construction.lineage import Lineage
 from conjunct.construction.run import Run
 from conjunct.construction.stage import Stage, extended_counts
-from conjunct.construction.stopping import Evaluator, Indicators, at_most
+from conjunct.construction.stopping import Evaluator, Indicators
 from conjunct.construction.tree import Limits, Path, grow, simplest_first
 from conjunct.errors import InputError
 from conjunct.expressions import Expression
@@ -62,7 +62,6 @@ def run_fringe(
     strategy: Strategy,
     redundant: Redundant,
     max_features: int,
-    max_iter: int | None = None,
     watch: Callable[[Indicators], None] = lambda indicators: None,
 ) -> Run:
     """Iterate until there are ``max_features`` features, or nothing new can be built."""
@@ -76,7 +75,7 @@ def run_fringe(
     kept: Stage = first
     tried: list[Indicators] = []
     iterations: list[int] = []
-    for stage in until_enough(at_most(stages, max_iter), max_features):
+    for stage in until_enough(stages, max_features):
         tried.append(evaluate(stage))
         watch(tried[-1])
         n_made = len(lineage.conjunctions) - len(iterations)

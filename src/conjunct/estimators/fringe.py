@@ -45,8 +45,6 @@ class Fringe(TreeBasedConstructor):
     redundant : {"drop", "keep"}, default="drop"
         ``"drop"``: leave out columns that are true nowhere or equal to one that is there already,
         and formulas in which a literal occurs twice. ``"keep"``: as in `UFringe`.
-    max_iter : int, optional
-        At most this number of iterations.
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
         What the decision tree's splits reduce.
     max_depth, min_samples_split, min_samples_leaf, min_impurity_decrease, max_leaf_nodes
@@ -94,7 +92,6 @@ class Fringe(TreeBasedConstructor):
         *,
         strategy: Strategy = "fringe",
         redundant: Redundant = "drop",
-        max_iter: int | None = None,
         criterion: Purity = "gini",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
@@ -111,7 +108,6 @@ class Fringe(TreeBasedConstructor):
         self.max_features = max_features
         self.strategy = strategy
         self.redundant = redundant
-        self.max_iter = max_iter
         self.criterion = criterion
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split

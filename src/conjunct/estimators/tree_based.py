@@ -19,13 +19,11 @@ class TreeBasedConstructor(FeatureConstructor):
     max_features: int
     strategy: Strategy
     redundant: Redundant
-    max_iter: int | None
 
     n_distinct_rows_: int
 
     def _check_schema(self) -> None:
         check_whole("max_features", self.max_features, 1)
-        check_whole("max_iter", self.max_iter, 0, optional=True)
         check_choice("strategy", self.strategy, get_args(Strategy))
         check_choice("redundant", self.redundant, get_args(Redundant))
         check_reading(self.binarize, self.style)
@@ -38,13 +36,12 @@ class TreeBasedConstructor(FeatureConstructor):
             strategy=self.strategy,
             redundant=self.redundant,
             max_features=self.max_features,
-            max_iter=self.max_iter,
             watch=self._watch,
         )
         self.feature_set_ = run.feature_set
         self.history_ = run.history
         self.n_distinct_rows_ = run.n_distinct_rows
-        if run.n_iter == 0 and self.max_iter != 0:
+        if run.n_iter == 0:
             warnings.warn(self._why_nothing(store.n_columns), ConjunctWarning, stacklevel=4)
 
     def _why_nothing(self, n_columns: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -81,15 +82,21 @@ def _drawn(
 ) -> dict[str, Any]:
     node = tree.nodes[number]
     is_leaf = node.column is None
-    label = f"{conditions[number]} ({node.n_rows})"
+    condition = _harmless(conditions[number])
+    label = f"{condition} ({node.n_rows})"
     cluster = tree.leaves.index(number) if is_leaf else None
     return {
         "x": len(node.path),
         "y": heights[number],
-        "condition": conditions[number],
+        "condition": condition,
         "rows": node.n_rows,
         "gain": None if is_leaf else round(node.gain, 3),
         "kind": "cluster" if is_leaf else "split",
         "cluster": cluster,
         "label": f"{label} → cluster {cluster}" if is_leaf else label,
     }
+
+
+def _harmless(text: str) -> str:
+    # Altair writes names as they are into the script of a page, which "</script>" would end
+    return re.sub("<(?=[/!])", "‹", text)

@@ -35,8 +35,6 @@ class UFringe(TreeBasedConstructor):
     redundant : {"keep", "drop"}, default="keep"
         ``"drop"``: leave out columns that are true nowhere or equal to one that is there already,
         which doubles are, and formulas in which a literal occurs twice.
-    max_iter : int, optional
-        At most this number of iterations.
     max_depth, min_samples_split, min_samples_leaf, min_impurity_decrease, max_leaf_nodes
         Where a tree ends, as in `ClusteringTree`. The paper does not print its own; with leaves
         of at least 4 rows, the default, its figures on ``spect`` come out closely.
@@ -70,7 +68,7 @@ class UFringe(TreeBasedConstructor):
     --------
     >>> from conjunct import UFringe
     >>> baskets = [["water", "cascade"]] * 40 + [["water"]] * 20 + [["sky"]] * 60
-    >>> model = UFringe(max_iter=1).fit(baskets)
+    >>> model = UFringe(max_features=4).fit(baskets)
     >>> print(*model.features_, sep="\\n")
     cascade
     sky
@@ -86,7 +84,6 @@ class UFringe(TreeBasedConstructor):
         min_samples_leaf: int | float = 4,
         strategy: Strategy = "fringe",
         redundant: Redundant = "keep",
-        max_iter: int | None = None,
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_impurity_decrease: float = 0.0,
@@ -101,7 +98,6 @@ class UFringe(TreeBasedConstructor):
         self.min_samples_leaf = min_samples_leaf
         self.strategy = strategy
         self.redundant = redundant
-        self.max_iter = max_iter
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_impurity_decrease = min_impurity_decrease
