@@ -76,12 +76,12 @@ class Fringe(TreeBasedConstructor):
     --------
     >>> import itertools
     >>> import numpy as np
-    >>> from conjunct import Fringe
+    >>> from conjunct import Fringe, parse
     >>> X = np.array(list(itertools.product([False, True], repeat=4)))
     >>> y = X[:, 0] & X[:, 1] | X[:, 2] & X[:, 3]
     >>> model = Fringe().fit(X, y)
-    >>> [text for text in model.get_feature_names_out() if text in ("x0 ∧ x1", "x2 ∧ x3")]
-    ['x0 ∧ x1', 'x2 ∧ x3']
+    >>> parse("x0 & x1") in model.features_, parse("x2 & x3") in model.features_
+    (True, True)
     """
 
     classes_: NDArray[Any]
