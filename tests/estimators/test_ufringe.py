@@ -151,9 +151,18 @@ def test_saved_models_come_back_whole(model, tmp_path):
         (lambda file: file["iterations"].__setitem__(0, 0), "no later than its parts"),
         (lambda file: file["iterations"].__setitem__(-1, 1), "no later than its parts"),
         (lambda file: file.pop("iterations"), "missing required field"),
+        (lambda file: file["features"].__setitem__(-1, 10**6), "a feature is unknown"),
+        (lambda file: file["features"].__setitem__(-1, file["features"][0]), "stands twice"),
+        (
+            lambda file: (file["features"].pop(), file["supports"].pop()),
+            "a conjunction is not among its features",
+        ),
+        (lambda file: file["history"].pop(), "its history ends with other features"),
+        (lambda file: file["parameters"].update(strategy="last"), "strategy must be"),
+        (lambda file: file.update(kind="UFC"), "UFC"),
     ],
 )
-def test_damaged_iterations_are_refused(model, tmp_path, damage, message):
+def test_damaged_files_are_refused(model, tmp_path, damage, message):
     path = tmp_path / "model.json"
     model.save(path)
     file = json.loads(path.read_text())
@@ -167,7 +176,7 @@ def test_merges_of_another_iteration_are_refused(tmp_path):
     path = tmp_path / "model.json"
     conjunct.UFC(max_iter=2).fit(FRAME).save(path)
     file = json.loads(path.read_text())
-    file["merges"][0]["iteration"] = 2
+    file["iterations"][-1] = 3
     path.write_text(json.dumps(file))
     with pytest.raises(ModelFileError, match="a merge is of another iteration"):
         conjunct.load(path)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from conjunct.construction.tree import Path, Tree, grow, simplest_first
 from conjunct.estimators import containers
 from conjunct.estimators.limits import limits_of
-from conjunct.estimators.parameters import check_reading
+from conjunct.estimators.parameters import check_common
 from conjunct.estimators.reading import BooleanEstimator
 from conjunct.estimators.tree_drawing import tree_chart, tree_text
 from conjunct.expressions import And, Expression, Not, Primitive, Style
@@ -120,7 +120,7 @@ class ClusteringTree(ClusterMixin, TransformerMixin, BooleanEstimator):
         -------
         self
         """
-        check_reading(self.binarize, self.style)
+        check_common(self)
         store = self._read_to_fit(X)
         ranks = simplest_first(map(Primitive, self._primitive_names()))
         self.tree_ = grow(store, ranks, limits_of(self, store.n_rows))

@@ -68,7 +68,7 @@ class Fringe(TreeBasedConstructor):
     features_ : tuple of Expression
         The primitives, then the constructed features in the order made.
     classes_ : ndarray
-        The values of ``y``.
+        The values of ``y``; not kept in a model file.
     n_iter_, history_, feature_set_, n_distinct_rows_, n_features_in_, feature_names_in_
         As in `UFringe`.
 
@@ -147,15 +147,18 @@ class Fringe(TreeBasedConstructor):
     def _construct_for(
         self, store: BitStore, names: Sequence[str], codes: NDArray[np.intp]
     ) -> None:
-        self._check_schema()
-        check_choice("criterion", self.criterion, get_args(Purity))
-        check_whole("random_state", self.random_state, 0)
+        self._check_parameters()
         limits = limits_of(self, store.n_rows)
         tree = DecisionTreeClassifier(
             criterion=self.criterion, random_state=self.random_state, **asdict(limits)
         )
         positive = 1 if _is_boolean(self.classes_) else None
         self._run(store, names, _decision_paths(tree, codes, positive))
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("criterion", self.criterion, get_args(Purity))
+        check_whole("random_state", self.random_state, 0)
 
     def _classes_of(self, y: Any, n_rows: int) -> NDArray[np.intp]:
         """The position of each row's class in ``classes_``."""

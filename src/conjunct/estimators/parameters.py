@@ -30,10 +30,17 @@ def check_whole(name: str, value: object, least: int, *, optional: bool = False)
     check(holds, name, value, f"{none_or}a whole number, at least {least}")
 
 
-def check_reading(binarize: object, style: object) -> None:
-    """The parameters that every estimator shares."""
+def check_common(estimator: Any) -> None:
+    """The parameters that every estimator has."""
+    binarize, n_jobs = estimator.binarize, estimator.n_jobs
     check(binarize is None or is_number(binarize), "binarize", binarize, "None or a number")
-    check_choice("style", style, get_args(Style))
+    check_choice("style", estimator.style, get_args(Style))
+    check(
+        n_jobs is None or (is_whole(n_jobs) and n_jobs != 0),
+        "n_jobs",
+        n_jobs,
+        "None or a whole number other than 0",
+    )
 
 
 def at_least(value: Any, least: float) -> bool:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import get_args
+from typing import ClassVar, get_args
 
 from conjunct.construction.fringe import Learner, Redundant, Strategy, run_fringe
 from conjunct.errors import ConjunctWarning
 from conjunct.estimators.base import FeatureConstructor
-from conjunct.estimators.parameters import check_choice, check_reading, check_whole
+from conjunct.estimators.limits import limits_of
+from conjunct.estimators.parameters import check_choice, check_common, check_whole
 from conjunct.stores import BitStore
 
 
 class TreeBasedConstructor(FeatureConstructor):
     """Base of the estimators that join conditions on the paths of a tree."""
+
+    _only_adds: ClassVar[bool] = True
 
     max_features: int
     strategy: Strategy
@@ -22,11 +25,12 @@ class TreeBasedConstructor(FeatureConstructor):
 
     n_distinct_rows_: int
 
-    def _check_schema(self) -> None:
+    def _check_parameters(self) -> None:
         check_whole("max_features", self.max_features, 1)
         check_choice("strategy", self.strategy, get_args(Strategy))
         check_choice("redundant", self.redundant, get_args(Redundant))
-        check_reading(self.binarize, self.style)
+        limits_of(self, n_rows=1)
+        check_common(self)
 
     def _run(self, store: BitStore, names: Sequence[str], learner: Learner) -> None:
         run = run_fringe(

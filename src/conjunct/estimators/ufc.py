@@ -19,7 +19,7 @@ from conjunct.estimators.base import FeatureConstructor
 from conjunct.estimators.parameters import (
     check,
     check_choice,
-    check_reading,
+    check_common,
     check_whole,
     is_number,
 )
@@ -188,7 +188,7 @@ class UFC(FeatureConstructor):
         check_whole("max_length", self.max_length, 2, optional=True)
         check(self.stop in ("rms", None), "stop", self.stop, "'rms' or None")
         check_choice("search", self.search, get_args(Search))
-        check_reading(self.binarize, self.style)
+        check_common(self)
 
 
 def _why_nothing(run: Run, rule: Rule) -> str:
