@@ -43,36 +43,15 @@ def fringe(
       $ conjunct fringe zoo.csv --max-features 60 --redundant drop --out model.json
     """
     from conjunct import UFringe
-    from conjunct.cli import terminal
-    from conjunct.cli.rendering import before_and_after, constructed, feature_table
-    from conjunct.cli.words import summary
-    from conjunct.errors import InputError
-    from conjunct.io.atomic import check_target
-    from conjunct.io.tables import naming_cells_of, read_table
+    from conjunct.cli.constructing import construct
 
-    if check_target(out) == data.resolve():
-        raise InputError(f"{out} is the data: name another file for the model")
-    table = read_table(data)
-    with naming_cells_of(data), terminal.progress("Constructing", None) as callback:
-        model = UFringe(
-            max_features,
-            min_samples_leaf=min_samples_leaf,
-            max_depth=max_depth,
-            strategy=strategy,
-            redundant=redundant,
-            n_jobs=jobs,
-            style="ascii" if ascii_ else "unicode",
-            callback=callback,
-        ).fit(table)
-    model.save(out)
-    if terminal.ascii_only():
-        model.set_params(style="ascii")
-    limit = 20
-    more = len(constructed(model)) - limit
-    terminal.write(
-        feature_table(model, limit) if model.n_iter_ else None,
-        f"The {limit} most common; conjunct show lists {more} more." if more > 0 else None,
-        before_and_after(model),
-        summary(model),
-        f"Saved as {out}.",
+    model = UFringe(
+        max_features,
+        min_samples_leaf=min_samples_leaf,
+        max_depth=max_depth,
+        strategy=strategy,
+        redundant=redundant,
+        n_jobs=jobs,
+        style="ascii" if ascii_ else "unicode",
     )
+    construct(model, data, out)
