@@ -118,7 +118,7 @@ def test_rows_come_to_the_leaf_whose_conditions_they_meet(table, limits, others)
 @pytest.mark.parametrize("factor", [1, 10**6, 10**8, 10**9, 10**15])
 @given(table=tables(min_rows=2))
 def test_counts_of_any_size_are_exact(factor, table):
-    joint = BitStore.from_table(table).joint_counts()
+    joint = BitStore.from_table(table).joint_counts().astype(np.int64)
     split = best_split(joint, len(table), np.arange(len(joint)))
     assume(split is not None)
     gain, column = naive_tree.best_split(list(named(table, NAMES).items()), range(len(table)), 1)

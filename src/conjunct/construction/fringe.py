@@ -22,6 +22,7 @@ from conjunct.construction.tree import Limits, Path, grow, simplest_first
 from conjunct.errors import InputError
 from conjunct.expressions import Expression
 from conjunct.stores import BitStore, Positions
+from conjunct.stores.packing import line_bytes
 
 Strategy = Literal["fringe", "root", "root-fringe"]
 Redundant = Literal["keep", "drop"]
@@ -140,10 +141,10 @@ def _unseen_pairs(
 
 def _useful(stage: BitStage, lineage: Lineage, pairs: list[Path], made: BitStore) -> list[int]:
     """Which conjunctions repeat no literal and are no column that is there already."""
-    columns = {line.tobytes() for line in stage.store.bits}
-    columns.add(bytes(made.bits.shape[1]))
+    columns = {line.tobytes() for line in stage.store.lines}
+    columns.add(bytes(line_bytes(made.n_rows)))
     useful = []
-    for k, (pair, line) in enumerate(zip(pairs, made.bits, strict=True)):
+    for k, (pair, line) in enumerate(zip(pairs, made.lines, strict=True)):
         column = line.tobytes()
         if column in columns or _repeats(lineage.conjunction(*_literals(stage, pair))):
             continue
@@ -162,7 +163,7 @@ def _without_redundant(stage: BitStage, lineage: Lineage) -> BitStage:
     ranks = simplest_first(lineage.expressions(stage.features))
     for k in np.argsort(ranks).tolist():
         if stage.supports[k]:
-            first_of.setdefault(stage.store.bits[k].tobytes(), k)
+            first_of.setdefault(stage.store.lines[k].tobytes(), k)
     if not first_of:
         raise InputError("no column is true in any row: nothing is left to construct from")
     kept = np.sort(np.array(list(first_of.values()), np.intp))
@@ -176,7 +177,7 @@ def _without_redundant(stage: BitStage, lineage: Lineage) -> BitStage:
 
 def _extended(stage: BitStage, lineage: Lineage, pairs: list[Path], made: BitStore) -> BitStage:
     features = [lineage.conjoin(*_literals(stage, pair)) for pair in pairs]
-    joint = extended_counts(stage.joint, made.joint_counts(stage.store), made.joint_counts())
+    joint = extended_counts(stage.joint, stage.store.joint_counts(made), made.joint_counts())
     return BitStage(
         stage.iteration + 1, (*stage.features, *features), stage.store.joined(made), joint
     )

@@ -151,7 +151,7 @@ class _Growth:
         """Split the first node of the frontier and look at its two children."""
         _, number, opened = heappop(self.frontier)
         number = abs(number)
-        is_true = bits_of_rows(self.store.bits[opened.column], opened.rows)
+        is_true = bits_of_rows(self.store.lines[opened.column], opened.rows)
         children = self._add_children(number, opened, opened.rows[is_true], opened.rows[~is_true])
         if not any(self._may_split(child) for child, _ in children):
             return
