@@ -91,16 +91,17 @@ def _row_blocks(bits: Bits) -> Iterator[Bits]:
         yield bits[:, start : start + _BLOCK_BYTES]
 
 
-def _mirror(upper: Counts) -> None:
-    # Tile by tile: no temporary of the size of a large matrix.
-    for start in range(0, len(upper), _TILE):
-        stop = min(start + _TILE, len(upper))
-        tile = upper[start:stop, start:stop]
-        tile[:] = np.triu(tile) + np.triu(tile, 1).T  # threads leave some counts below too
-        upper[stop:, start:stop] = upper[start:stop, stop:].T
+def _mirror(counted: Counts) -> None:
+    # Below the diagonal the kernel leaves zeros or, with threads, some of the counts: the larger
+    # one of two cells is right. Tile by tile, so that no temporary is as large as the matrix.
+    for start in range(0, len(counted), _TILE):
+        stop = min(start + _TILE, len(counted))
+        tile = counted[start:stop, start:stop]
+        np.maximum(tile, tile.T, out=tile)
+        counted[stop:, start:stop] = counted[start:stop, stop:].T
 
 
-def _symmetric(bits: Bits, n_jobs: int) -> NDArray[np.uint32]:
+def _symmetric(bits: Bits, n_jobs: int) -> NDArray[np.int32]:
     m = len(bits)
     out = numkong.zeros((m, m), dtype="uint32")
     # Row ranges of about equal numbers of pairs: row i of the triangle has m − i of them.
@@ -112,7 +113,7 @@ def _symmetric(bits: Bits, n_jobs: int) -> NDArray[np.uint32]:
             bits, dtype="uint1", out=out, start_row=start, end_row=stop
         ),
     )
-    return np.asarray(out)
+    return np.asarray(out).view(np.int32)  # of at most 2^30 rows
 
 
 def _across(right: Bits) -> Callable[[Bits, Bits], NDArray[np.uint32]]:
