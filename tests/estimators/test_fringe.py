@@ -59,7 +59,7 @@ def test_a_boolean_y_is_explained_by_its_true_leaves_only():
         assert Fringe(max_features=3).fit(table, y).features_ == positive.features_
     # names of classes say nothing of which is the positive one
     y = np.where(table["a"] & table["b"], "yes", "no")
-    both = Fringe(max_features=3, redundant="keep").fit(table, y)
+    both = Fringe(max_features=3).fit(table, y)
     assert set(both.features_) in (
         {a, b, And(a, b), And(a, Not(b))},
         {a, b, And(a, b), And(b, Not(a))},
@@ -69,7 +69,7 @@ def test_a_boolean_y_is_explained_by_its_true_leaves_only():
 def test_each_class_has_its_own_paths():
     zoo = datasets.load_zoo()
     types = zoo.rows["type"]
-    model = Fringe(max_features=16, redundant="keep", min_samples_leaf=2).fit(zoo.values, types)
+    model = Fringe(max_features=16, min_samples_leaf=2).fit(zoo.values, types)
     assert model.classes_.tolist() == sorted(set(types))
     tree = DecisionTreeClassifier(random_state=0, min_samples_leaf=2).fit(zoo.values, types)
     assert len(model.features_) - 15 <= tree.get_n_leaves()

@@ -42,9 +42,9 @@ class Fringe(TreeBasedConstructor):
     strategy : {"fringe", "root", "root-fringe"}, default="fringe"
         Which two conditions of a path are joined: the last two (FRINGE), the first two, or the
         first and the last (CITRE).
-    redundant : {"drop", "keep"}, default="drop"
+    redundant : {"keep", "drop"}, default="keep"
         ``"drop"``: leave out columns that are true nowhere or equal to one that is there already,
-        and formulas in which a literal occurs twice. ``"keep"``: as in `UFringe`.
+        which doubles are, and formulas in which a literal occurs twice.
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
         What the decision tree's splits reduce.
     max_depth, min_samples_split, min_samples_leaf, min_impurity_decrease, max_leaf_nodes
@@ -91,7 +91,7 @@ class Fringe(TreeBasedConstructor):
         max_features: int = 300,
         *,
         strategy: Strategy = "fringe",
-        redundant: Redundant = "drop",
+        redundant: Redundant = "keep",
         criterion: Purity = "gini",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
