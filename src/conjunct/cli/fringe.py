@@ -35,12 +35,13 @@ def fringe(
     ] = None,
     ascii_: Ascii = False,
 ) -> None:
-    """Construct features from the paths of clustering trees and save them as a model.
+    """Construct features from clustering trees and save a model.
 
     \b
     Examples:
       $ conjunct fringe zoo.csv --out model.json
-      $ conjunct fringe zoo.csv --max-features 60 --redundant drop --out model.json
+      $ conjunct fringe zoo.csv --max-features 60 --out model.json
+      $ conjunct fringe zoo.csv --redundant drop --out model.json
     """
     from conjunct import UFringe
     from conjunct.cli.constructing import construct

@@ -19,6 +19,8 @@ from conjunct.io.atomic import write_atomically
 FORMAT = "conjunct-model"
 VERSION = 1
 
+_UNDECODABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
 # Every merge may double a length, so a small file could ask for numbers of any size.
 _LONGEST = 1 << 4096
 
@@ -191,7 +193,7 @@ def read_model(path: str | os.PathLike[str]) -> ModelFile:
         raise ModelFileError(f"{path}: cannot be read ({error.strerror})") from None
     try:
         header = msgspec.json.decode(content, type=_Header)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+    except _UNDECODABLE as error:
         raise ModelFileError(f"{path}: not a conjunct model file ({error})") from None
     if header.format != FORMAT:
         raise ModelFileError(f"{path}: not a conjunct model file")
@@ -202,7 +204,7 @@ def read_model(path: str | os.PathLike[str]) -> ModelFile:
         )
     try:
         return msgspec.json.decode(content, type=ModelFile)
-    except (msgspec.MsgspecError, RecursionError) as error:
+    except _UNDECODABLE as error:
         raise ModelFileError(f"{path}: damaged model file ({error})") from None
 
 
