@@ -157,7 +157,7 @@ def test_examples_of_the_help_run(name, call):
 
 
 def test_every_command_has_help():
-    assert sorted(COMMANDS) == ["datasets", "demo", "fit", "show", "transform"]
+    assert sorted(COMMANDS) == ["datasets", "demo", "fit", "fringe", "show", "transform"]
 
 
 def test_narrow_encodings_get_ascii(command):

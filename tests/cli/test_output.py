@@ -21,6 +21,8 @@ def zoo(call, tmp_path):
     [
         ("fit.txt", ["fit", "zoo.csv", "--out", "model.json"]),
         ("fit-ascii.txt", ["fit", "zoo.csv", "--ascii", "--max-iter", "1", "--out", "model.json"]),
+        ("fringe.txt", ["fringe", "zoo.csv", "--max-features", "30", "--out", "model.json"]),
+        ("fringe-help.txt", ["fringe", "--help"]),
         ("datasets.txt", ["datasets"]),
         ("demo.txt", ["demo"]),
         ("help.txt", ["--help"]),
@@ -66,8 +68,8 @@ def test_json_says_what_the_model_says(call, zoo):
 
 def test_summary_of_a_model_that_made_nothing(call, zoo):
     done = call("fit", "zoo.csv", "--max-iter", 0, "--out", "model.json")
-    assert "no pair of columns was replaced" in done.out
-    assert "no pair of columns was replaced" in call("show", "model.json").out
+    assert "nothing was constructed" in done.out
+    assert "nothing was constructed" in call("show", "model.json").out
 
 
 def test_only_the_most_common_are_printed_by_fit(call, tmp_path):

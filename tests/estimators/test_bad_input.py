@@ -5,8 +5,9 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
-from conjunct import UFC, ConjunctWarning, InputError, datasets
+from conjunct import UFC, ClusteringTree, ConjunctWarning, InputError, UFringe, datasets
 
 REFUSED = {
     "no rows": (np.zeros((0, 3), bool), r"0 sample\(s\)"),
@@ -36,11 +37,12 @@ REFUSED = {
 }
 
 
+@pytest.mark.parametrize("estimator", [UFC(), UFringe(), ClusteringTree()], ids=repr)
 @pytest.mark.parametrize("case", REFUSED)
-def test_refused_with_one_line(case):
+def test_refused_with_one_line(case, estimator):
     data, message = REFUSED[case]
     with pytest.raises(ValueError, match=message) as raised:
-        UFC().fit(data)
+        clone(estimator).fit(data)
     assert "\n" not in str(raised.value)
 
 

@@ -14,7 +14,6 @@ from rich.text import Text
 from conjunct.cli.terminal import ascii_only
 
 if TYPE_CHECKING:
-    from conjunct.construction.stage import Merge
     from conjunct.construction.stopping import Indicators
     from conjunct.estimators.base import FeatureConstructor
 
@@ -31,12 +30,15 @@ class Constructed:
     support: int
     frequency: float
     length: int
-    merge: Merge
+    iteration: int
+    r: float | None
 
 
 def feature_table(model: FeatureConstructor, limit: int | None = None) -> Table:
     """The constructed features, the most common ones first."""
-    table = plain_table("feature", ">support", "", ">length", ">iter", ">r")
+    replaced = bool(model.feature_set_.merges)  # otherwise no correlation made a feature
+    headings = ("feature", ">support", "", ">length", ">iter", *([">r"] if replaced else []))
+    table = plain_table(*headings)
     for feature in constructed(model)[:limit]:
         table.add_row(
             # Text, not str: a name may look like markup
@@ -44,8 +46,8 @@ def feature_table(model: FeatureConstructor, limit: int | None = None) -> Table:
             str(feature.support),
             Text(bar(feature.frequency)),
             str(feature.length),
-            str(feature.merge.iteration),
-            f"{feature.merge.r:.2f}",
+            str(feature.iteration),
+            *([f"{feature.r:.2f}"] if feature.r is not None else []),
         )
     return table
 
@@ -60,10 +62,11 @@ def constructed(model: FeatureConstructor) -> list[Constructed]:
             support,
             support / fitted.n_rows,
             fitted.lineage.length(number),
-            origins[number],
+            fitted.iteration(number),
+            origins[number].r if number in origins else None,
         )
         for number, support in zip(fitted.features, fitted.supports, strict=True)
-        if number in origins
+        if fitted.iteration(number)
     ]
     return sorted(features, key=lambda feature: -feature.support)
 

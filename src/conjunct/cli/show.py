@@ -70,7 +70,7 @@ def _json(model: FeatureConstructor) -> str:
         "parameters": {k: v for k, v in model.get_params().items() if k != "callback"},
         "n_rows": model.feature_set_.n_rows,
         "columns": list(model.feature_set_.lineage.primitives),
-        "threshold": model.threshold_,
+        "threshold": getattr(model, "threshold_", None),
         "features": [
             dict(zip(rules, row, strict=True)) for row in zip(*rules.values(), strict=True)
         ],
