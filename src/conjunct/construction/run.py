@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Literal
@@ -12,7 +12,6 @@ from conjunct.construction.lineage import Lineage
 from conjunct.construction.stage import Merge, Stage
 from conjunct.construction.stopping import Evaluator, Indicators, at_most, until_rms_rises
 from conjunct.construction.ufc import Rule, iterate
-from conjunct.errors import InputError
 from conjunct.stores import Store
 
 Stop = Literal["rms"]
@@ -45,6 +44,7 @@ def run_ufc(
 ) -> Run:
     """Iterate until ``max_iter``, until the stopping rule, or until nothing more is replaced.
 
+    Where C0 has no meaning the RMS stop cannot be used and ends after one iteration.
     ``watch`` is called with the indicators of each stage looked at, for progress.
     """
     lineage = Lineage(names)
@@ -59,10 +59,13 @@ def run_ufc(
             watch(seen[stage.iteration])
         return seen[stage.iteration]
 
+    if stop == "rms" and not evaluate.has_complexity:
+        # there is no RMS without C0; one iteration is the least that constructs anything
+        stop, max_iter = None, 1
     first = Stage.first(store)
     stages = at_most(chain([first], iterate(first, lineage, rule)), max_iter)
     if stop == "rms":
-        stages = until_rms_rises(_with_complexity(stages, evaluate), evaluate_once)
+        stages = until_rms_rises(stages, evaluate_once)
     kept = first
     merges: list[Merge] = []
     for stage in stages:
@@ -71,15 +74,3 @@ def run_ufc(
         kept = stage
     feature_set = FeatureSet.compacted(lineage, kept.features, kept.supports, store.n_rows, merges)
     return Run(feature_set, kept.iteration, tuple(seen.values()), n_distinct_rows)
-
-
-def _with_complexity(stages: Iterator[Stage], evaluate: Evaluator) -> Iterator[Stage]:
-    """Pass stages on, but refuse the first construction where C0, and so RMS, has no meaning."""
-    for stage in stages:
-        if stage.merges and not evaluate.has_complexity:
-            raise InputError(
-                f"the RMS stop needs more distinct rows than columns, and there are "
-                f"{evaluate.n_distinct_rows} distinct rows for {len(evaluate.lineage.primitives)} "
-                f"columns: C0 has no meaning here. Set max_iter (for instance max_iter=2) instead"
-            )
-        yield stage

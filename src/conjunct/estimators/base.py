@@ -66,7 +66,7 @@ class FeatureConstructor(TransformerMixin, BaseEstimator):
         """
         data = containers.checked(X)
         names = containers.column_names(data)
-        _check_distinct(names)
+        containers.check_distinct(names or ())
         if containers.is_baskets(data):
             self.n_features_in_ = len(names or ())
             self.feature_names_in_ = np.array(names, object)
@@ -109,7 +109,7 @@ class FeatureConstructor(TransformerMixin, BaseEstimator):
             if names != list(self.feature_names_in_):
                 raise ValueError("input_features is not equal to feature_names_in_")
             return np.array(self._texts(), object)
-        _check_distinct(names)
+        containers.check_distinct(names)
         lineage = self.feature_set_.lineage.renamed(names)
         expressions = lineage.expressions(self.feature_set_.features)
         return np.array([e.text(self.style) for e in expressions], object)
@@ -249,11 +249,3 @@ class FeatureConstructor(TransformerMixin, BaseEstimator):
         if model.named:
             fitted.feature_names_in_ = np.array(model.primitives, object)
         return fitted
-
-
-def _check_distinct(names: Sequence[str] | None) -> None:
-    seen: set[str] = set()
-    for name in names or ():
-        if name in seen:
-            raise InputError(f"two columns are called {name!r}: names must be distinct")
-        seen.add(name)

@@ -87,12 +87,14 @@ def checked(data: Any) -> Any:
         try:
             return check_array(data, accept_sparse="csr", dtype=None, ensure_all_finite=False)
         except ValueError as error:
-            if "inhomogeneous" not in str(error):
-                raise
-            raise InputError(
-                "the rows have different lengths: a table needs rows of one length, "
-                "and baskets of numbers must be given as sets"
-            ) from None
+            if "inhomogeneous" in str(error):
+                raise InputError(
+                    "the rows have different lengths: a table needs rows of one length, "
+                    "and baskets of numbers must be given as sets"
+                ) from None
+            what, *rest = str(error).splitlines()
+            advice = [line for line in rest if line.startswith("Reshape")]
+            raise InputError(" ".join([what, *advice])) from None
     if not frame.columns:
         raise InputError("the table has no columns (0 feature(s)): at least 1 is needed")
     if not len(frame):
@@ -118,10 +120,24 @@ def write_like(data: Any, bits: Bits, n_rows: int, names: Sequence[str]) -> Any:
 
 
 def _frame(data: Any) -> nw.DataFrame[Any] | None:
-    frame = nw.from_native(data, pass_through=True)
+    try:
+        frame = nw.from_native(data, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        raise InputError(_twice(list(data.columns))) from None
     if isinstance(frame, nw.LazyFrame):
         raise InputError("lazy tables are not read by themselves: call .collect() first")
     return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def check_distinct(names: Sequence[str]) -> None:
+    """Refuse names that stand for two columns."""
+    if len(set(names)) < len(names):
+        raise InputError(_twice(names))
+
+
+def _twice(names: Sequence[str]) -> str:
+    name = next(name for k, name in enumerate(names) if name in names[:k])
+    return f"two columns are called {name!r}: names must be distinct"
 
 
 def _items(basket: Any) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from math import isnan
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
@@ -39,7 +40,9 @@ class UFC(FeatureConstructor):
         Number of iterations (the paper's ``limit_iter``). ``None``: ``stop`` decides.
     stop : {"rms", None}, default="rms"
         When to end where ``max_iter`` is None. ``"rms"``: at the last iteration before the root
-        mean square of overlap and complexity rises. ``None``: when nothing is left to replace.
+        mean square of overlap and complexity rises; with a warning after one iteration where
+        there are no more distinct rows than columns, for complexity has no meaning there.
+        ``None``: when nothing is left to replace.
     prune : bool, default=True
         Leave out pairs for which the test is not valid: those with an expected frequency below 5.
         The paper's tables use ``False``.
@@ -160,6 +163,8 @@ class UFC(FeatureConstructor):
         self.threshold_ = rule.criterion.threshold
         if run.n_iter == 0 and self.max_iter != 0:
             warnings.warn(_why_nothing(run, rule), ConjunctWarning, stacklevel=3)
+        elif self.max_iter is None and self.stop == "rms" and isnan(run.history[-1].rms):
+            warnings.warn(_why_one_iteration(run, len(names)), ConjunctWarning, stacklevel=3)
 
     def _criterion(self, n_rows: int) -> Criterion:
         if self.threshold == "risk":
@@ -208,8 +213,12 @@ class UFC(FeatureConstructor):
 
 
 def _why_nothing(run: Run, rule: Rule) -> str:
-    n_pairs_missing = len(run.tried) == 1
-    if n_pairs_missing:
+    if rule.criterion.threshold > 1:
+        return (
+            f"no feature was constructed: with {run.feature_set.n_rows} rows no correlation is "
+            f"significant at this alpha. Try a larger alpha, or a number for threshold"
+        )
+    if len(run.tried) == 1:
         kind = "exceeds" if rule.criterion.strict else "reaches"
         pruned = " and has expected frequencies of 5" if rule.criterion.prune else ""
         return (
@@ -222,6 +231,13 @@ def _why_nothing(run: Run, rule: Rule) -> str:
         f"no feature was constructed: the first iteration raises RMS from {before.rms:.3g} to "
         f"{after.rms:.3g} (OI {before.oi:.3g} → {after.oi:.3g}, C0 {before.c0:.3g} → "
         f"{after.c0:.3g}). Try search='pairwise', or set max_iter"
+    )
+
+
+def _why_one_iteration(run: Run, n_columns: int) -> str:
+    return (
+        f"C0 has no meaning for {run.n_distinct_rows} distinct rows and {n_columns} columns, so "
+        f"the RMS stop cannot be used: one iteration was made. Set max_iter to choose"
     )
 
 

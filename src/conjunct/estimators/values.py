@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,10 +25,10 @@ def as_boolean(
     if numbers.dtype.kind == "c":
         raise InputError("Complex data not supported: values must be Boolean or 0/1")
     if numbers.dtype.kind == "f":
-        _refuse(~np.isfinite(numbers), numbers, names, first_row, binarize)
+        _refuse(~np.isfinite(numbers), numbers, names, first_row)
     if binarize is not None:
         return np.asarray(numbers > binarize)
-    _refuse((numbers != 0) & (numbers != 1), numbers, names, first_row, binarize)
+    _refuse((numbers != 0) & (numbers != 1), numbers, names, first_row)
     return np.asarray(numbers == 1)
 
 
@@ -35,8 +36,9 @@ def _numbers(block: NDArray[Any], names: Sequence[str], first_row: int) -> NDArr
     """Objects as numbers: Booleans and numbers as they are, None as NaN, strings refused."""
     if block.dtype.kind != "O":
         block = block.astype(object)
-    is_text = np.frompyfunc(lambda value: isinstance(value, str | bytes), 1, 1)(block)
-    _refuse(is_text.astype(bool), block, names, first_row, None)
+    never = (str, bytes, datetime.date, datetime.timedelta)
+    is_other = np.frompyfunc(lambda value: isinstance(value, never), 1, 1)(block)
+    _refuse(is_other.astype(bool), block, names, first_row)
     missing = np.frompyfunc(_is_missing, 1, 1)(block).astype(bool)
     return np.where(missing, np.nan, block).astype(np.float64)
 
@@ -51,7 +53,6 @@ def _refuse(
     values: NDArray[Any],
     names: Sequence[str],
     first_row: int,
-    binarize: float | None,
 ) -> None:
     if not bad.any():
         return

@@ -18,6 +18,8 @@ Bits = NDArray[np.uint8]
 _BLOCK_ROWS = 8192
 _BLOCK_CELLS = 1 << 22
 
+_MIXER = np.uint64(0x9E3779B97F4A7C15)
+
 _SWAPS = tuple(
     (np.uint64(shift), np.uint64(mask))
     for shift, mask in (
@@ -113,7 +115,7 @@ def count_distinct(rows: NDArray[np.uint64]) -> int:
         return min(1, len(rows))
     mixed = np.zeros(len(rows), np.uint64)
     for word in rows.T:
-        mixed = (mixed ^ word) * np.uint64(0x9E3779B97F4A7C15)
+        mixed = (mixed ^ word) * _MIXER
         mixed ^= mixed >> np.uint64(29)
     order = np.argsort(mixed)
     distinct = 1

@@ -1,0 +1,77 @@
+"""The greedy matching against a plain sort, and its prefix property."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conjunct.association import Pairs
+from conjunct.construction import pairing
+from conjunct.construction.pairing import greedy_matching, largest_joint_count
+from conjunct.expressions import Primitive
+
+
+@st.composite
+def pair_lists(draw):
+    m = draw(st.integers(2, 12))
+    ends = st.tuples(st.integers(0, m - 1), st.integers(0, m - 1)).filter(lambda p: p[0] < p[1])
+    chosen = draw(st.lists(ends, unique=True, max_size=30))
+    # few values, so that ties abound
+    r = draw(st.lists(st.sampled_from([0.1, 0.2, 0.3]), min_size=30, max_size=30))
+    joint = draw(st.lists(st.integers(1, 3), min_size=30, max_size=30))
+    names = draw(st.permutations("abcdefghijkl"))
+    return m, chosen, r[: len(chosen)], joint[: len(chosen)], names
+
+
+def as_pairs(chosen, r, joint):
+    left, right = zip(*chosen, strict=True) if chosen else ((), ())
+    return Pairs(np.array(left, int), np.array(right, int), np.array(joint, int), np.array(r))
+
+
+def naive_order(chosen, r, joint, names, first):
+    def key(k):
+        texts = sorted(names[end] for end in chosen[k])
+        scores = (-r[k], -joint[k]) if first == "r" else (-joint[k], -r[k])
+        return *scores, *texts
+
+    return sorted(range(len(chosen)), key=key)
+
+
+def naive_matching(chosen, order):
+    used, taken = set(), []
+    for k in order:
+        if not used & set(chosen[k]):
+            used |= set(chosen[k])
+            taken.append(k)
+    return taken
+
+
+@given(pair_lists(), st.integers(1, 20))
+def test_matching_is_that_of_a_full_sort(drawn, batch):
+    m, chosen, r, joint, names = drawn
+    original = pairing._at_least_nth
+    pairing._at_least_nth = lambda values, n: original(values, batch)
+    try:
+        taken = greedy_matching(as_pairs(chosen, r, joint), m, lambda k: Primitive(names[k]))
+    finally:
+        pairing._at_least_nth = original
+    assert taken.tolist() == naive_matching(chosen, naive_order(chosen, r, joint, names, "r"))
+
+
+@given(pair_lists(), st.sampled_from([0.0, 0.1, 0.2, 0.3]))
+def test_a_higher_threshold_takes_a_prefix(drawn, threshold):
+    m, chosen, r, joint, names = drawn
+    pairs = as_pairs(chosen, r, joint)
+
+    def ends(pairs):
+        taken = greedy_matching(pairs, m, lambda k: Primitive(names[k]))
+        return [(pairs.left[k], pairs.right[k], pairs.r[k]) for k in taken]
+
+    above = [end for end in ends(pairs) if end[2] > threshold]
+    assert ends(pairs.take(pairs.r > threshold)) == above
+
+
+@given(pair_lists())
+def test_pairwise_takes_the_largest_joint_count(drawn):
+    _, chosen, r, joint, names = drawn
+    taken = largest_joint_count(as_pairs(chosen, r, joint), lambda k: Primitive(names[k]))
+    assert taken.tolist() == naive_order(chosen, r, joint, names, "joint")[:1]

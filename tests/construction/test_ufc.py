@@ -1,0 +1,160 @@
+"""uFC against the oracle and its invariants, on small awkward tables."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive
+from conjunct.association import Criterion
+from conjunct.construction.lineage import Lineage
+from conjunct.construction.run import run_ufc
+from conjunct.construction.stage import Stage, replace_pairs
+from conjunct.construction.ufc import Rule, chosen_pairs, iterate
+from conjunct.expressions import canonical_text
+from conjunct.stores import BitStore
+from conjunct.stores.packing import unpack
+from tables import named, tables
+
+NAMES = "abcdefgh"
+
+rules = st.builds(
+    Rule,
+    st.builds(Criterion, st.sampled_from([0.0, 0.1, 0.3, 0.6]), st.booleans(), st.booleans()),
+    st.sampled_from(["batch", "pairwise"]),
+    st.sampled_from([None, 2, 3, 5]),
+)
+
+
+def run(table, rule, **options):
+    return run_ufc(BitStore.from_table(table), NAMES[: table.shape[1]], rule, **options)
+
+
+def naive_run(table, rule, max_iter):
+    return naive.ufc(
+        named(table, NAMES),
+        max_iter,
+        rule.criterion.threshold,
+        strict=rule.criterion.strict,
+        prune=rule.criterion.prune,
+        max_length=rule.max_length,
+        search=rule.search,
+    )
+
+
+@given(tables(), rules, st.integers(0, 4))
+def test_features_are_the_oracles(table, rule, max_iter):
+    expected = naive_run(table, rule, max_iter)
+    actual = run(table, rule, max_iter=max_iter)
+    assert actual.n_iter == len(expected) - 1
+    texts = [canonical_text(e) for e in actual.feature_set.expressions]
+    assert texts == [naive.canonical(tree) for tree, _ in expected[-1]]
+    assert list(actual.feature_set.supports) == [sum(column) for _, column in expected[-1]]
+
+
+@given(tables(max_rows=30), rules)
+def test_indicators_are_the_oracles(table, rule):
+    expected = naive_run(table, rule, 3)
+    actual = run(table, rule, max_iter=3)
+    for line, features in zip(actual.history, expected, strict=True):
+        assert line.n_features == len(features)
+        assert line.length == pytest.approx(naive.mean_length(features))
+        assert line.oi == pytest.approx(naive.overlapping_index(features), abs=1e-12)
+        if naive.distinct_rows(expected[0]) > len(expected[0]):
+            assert line.c0 == pytest.approx(naive.complexity(features, expected[0]))
+            assert line.rms == pytest.approx(naive.rms(features, expected[0]))
+        else:
+            assert math.isnan(line.c0)
+            assert math.isnan(line.rms)
+
+
+@given(tables(max_rows=60, max_columns=5), rules)
+def test_rms_stop_is_the_oracles(table, rule):
+    expected = naive_run(table, rule, 6)
+    if naive.distinct_rows(expected[0]) <= len(expected[0]):
+        return
+    kept = naive.until_rms_rises(expected)
+    if kept < 6:  # the oracle looked far enough
+        assert run(table, rule, stop="rms").n_iter == kept
+
+
+@given(tables(), rules)
+def test_a_pair_gives_way_to_three_disjoint_parts_of_its_union(table, rule):
+    lineage = Lineage(NAMES[: table.shape[1]])
+    stage = Stage.first(BitStore.from_table(table))
+    for _ in range(3):
+        pairs = chosen_pairs(stage, lineage, rule)
+        after = replace_pairs(stage, pairs, lineage)
+        columns = dict(zip(stage.features, unpack(stage.store.bits, len(table)).T, strict=True))
+        made = dict(zip(after.features, unpack(after.store.bits, len(table)).T, strict=True))
+        for merge in after.merges:
+            parts = [made[number] for number in merge.made]
+            left, right = columns[merge.left], columns[merge.right]
+            assert np.array_equal(np.sum(parts, axis=0) > 0, left | right)
+            assert np.sum(parts, axis=0).max() == 1
+            assert all(part.any() for part in parts)
+        fallen = stage.supports.sum() - after.supports.sum()
+        assert fallen == sum(merge.joint for merge in after.merges)
+        stage = after
+
+
+@given(tables(), rules)
+def test_counts_carried_along_are_those_counted_anew(table, rule):
+    lineage = Lineage(NAMES[: table.shape[1]])
+    first = Stage.first(BitStore.from_table(table))
+    for stage in itertools.islice(iterate(first, lineage, rule), 4):
+        assert np.array_equal(stage.joint, stage.store.joint_counts())
+
+
+@given(tables(), rules, st.randoms(use_true_random=False))
+def test_order_of_rows_and_columns_changes_nothing(table, rule, random):
+    rows, columns = list(range(len(table))), list(range(table.shape[1]))
+    random.shuffle(rows)
+    random.shuffle(columns)
+    names = [NAMES[k] for k in columns]
+    shuffled = BitStore.from_table(table[np.ix_(rows, columns)])
+    actual = run_ufc(shuffled, names, rule, max_iter=3).feature_set
+    expected = run(table, rule, max_iter=3).feature_set
+    supports = dict(zip(expected.expressions, expected.supports, strict=True))
+    assert dict(zip(actual.expressions, actual.supports, strict=True)) == supports
+
+
+@given(tables(), rules, st.integers(1, 4))
+def test_recover_undoes_evaluate(table, rule, max_iter):
+    feature_set = run(table, rule, max_iter=max_iter).feature_set
+    bits = BitStore.from_table(table).bits
+    features = unpack(feature_set.evaluate(bits), len(table))
+    assert np.array_equal(features.sum(axis=0), feature_set.supports)
+    recovered = unpack(feature_set.recover(feature_set.evaluate(bits)), len(table))
+    assert np.array_equal(recovered, table)
+
+
+@given(tables(max_rows=60, max_columns=5), rules)
+def test_a_feature_set_holds_only_what_its_merges_made(table, rule):
+    # the RMS stop looks one iteration further before it decides; nothing of that is kept
+    feature_set = run(table, rule, stop="rms").feature_set
+    made = [number for merge in feature_set.merges for number in merge.made]
+    assert made == list(range(len(feature_set.lineage.primitives), len(feature_set.lineage)))
+
+
+def test_ties_follow_joint_count_then_text():
+    # a∧b and c∧d have r = 1; c∧d has the larger joint count and comes first
+    table = np.array([[1, 1, 1, 1]] + [[0, 0, 1, 1]] * 2 + [[0, 0, 0, 0]] * 3, bool)
+    merges = run(table, Rule(Criterion(0.5)), max_iter=1).feature_set.merges
+    assert [(merge.left, merge.right) for merge in merges] == [(2, 3), (0, 1)]
+    # four equal columns: all pairs tie, texts decide
+    table = np.repeat([[True], [False]], 4, axis=1)
+    lineage = run_ufc(BitStore.from_table(table), "dcba", Rule(Criterion(0.5)), max_iter=1)
+    texts = {canonical_text(e) for e in lineage.feature_set.expressions}
+    assert texts == {"a & b", "c & d"}
+
+
+def test_null_feature_counts_rows_without_any():
+    table = np.array([[1, 1], [0, 0], [0, 0], [1, 0]], bool)
+    plain = run(table, Rule(Criterion(0.0)), max_iter=0).history[0].oi
+    with_null = run(table, Rule(Criterion(0.0)), max_iter=0, null_feature=True).history[0].oi
+    assert plain == -0.25
+    assert with_null == 0.125

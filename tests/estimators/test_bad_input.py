@@ -1,0 +1,124 @@
+"""Bad input: one clear line for each, or a right answer."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+
+from conjunct import UFC, ConjunctWarning, InputError, datasets
+
+REFUSED = {
+    "no rows": (np.zeros((0, 3), bool), r"0 sample\(s\)"),
+    "no columns": (np.zeros((3, 0), bool), r"0 feature\(s\)"),
+    "table without rows": (pd.DataFrame({"a": []}), "no rows"),
+    "table without columns": (pd.DataFrame(index=[1, 2]), "no columns"),
+    "one dimension": (np.array([True, False]), "Expected 2D array, got 1D array"),
+    "three dimensions": (np.zeros((2, 2, 2), bool), "dim 3"),
+    "NaN": (np.array([[0.0, 1], [np.nan, 1]]), r"column 'x0', row 1: .*missing \(NaN\)"),
+    "infinity": (np.array([[0.0, np.inf]]), "column 'x1', row 0: .*inf"),
+    "two": (np.array([[0, 1], [1, 2]]), "column 'x1', row 1: 2 is not Boolean"),
+    "minus one": (np.array([[0, -1]]), "column 'x1', row 0: -1 is not Boolean"),
+    "half": (np.array([[0.5]]), "column 'x0', row 0: 0.5 is not Boolean"),
+    "yes": (pd.DataFrame({"a": ["yes", "no"]}), "column 'a', row 0: 'yes' is not Boolean"),
+    "text array": (np.array([["yes"], ["no"]]), "column 'x0', row 0: 'yes' is not Boolean"),
+    "text in objects": (np.array([[True], ["maybe"]], object), "row 1: 'maybe' is not Boolean"),
+    "complex": (np.array([[1j, 0]]), "Complex data not supported"),
+    "None": (pl.DataFrame({"a": [True, None]}), "column 'a', row 1: .*missing"),
+    "pandas NA": (pd.DataFrame({"a": [True, pd.NA]}, dtype="boolean"), "column 'a', row 1"),
+    "dates": (pd.DataFrame({"a": pd.to_datetime(["2020-01-01"])}), "column 'a', row 0"),
+    "sparse two": (sp.csr_array(np.array([[0, 2]])), "column 'x1', row 0: 2 is not Boolean"),
+    "lazy": (pl.LazyFrame({"a": [True]}), "collect"),
+    "equal names": (pd.DataFrame([[1, 0]], columns=["a", "a"]), "two columns are called 'a'"),
+    "ragged": ([[0, 1], [1]], "different lengths"),
+    "a string for a basket": ([{"a"}, "b"], "a basket must be a set or a list"),
+    "None in a basket": ([["a", None]], "a basket holds None"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused_with_one_line(case):
+    data, message = REFUSED[case]
+    with pytest.raises(ValueError, match=message) as raised:
+        UFC().fit(data)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        np.ones((1, 1), bool),
+        np.ones((1, 4), bool),
+        np.ones((5, 1), bool),
+        np.zeros((5, 3), bool),
+        np.eye(3, dtype=bool),
+        pd.DataFrame({"": [1, 0, 1]}),
+        pd.DataFrame({0: [True, False], 1: [True, False]}),
+        [["a"], []],
+    ],
+    ids=[
+        "cell",
+        "row",
+        "column",
+        "all false",
+        "exclusive",
+        "empty name",
+        "numbers as names",
+        "basket",
+    ],
+)
+def test_small_tables_come_back_as_they_are(data):
+    with pytest.warns(ConjunctWarning, match="no feature was constructed"):
+        model = UFC().fit(data)
+    assert model.n_iter_ == 0
+    assert len(model.features_) == model.n_features_in_
+    restored = model.inverse_transform(model.transform(data))
+    assert restored == data if isinstance(data, list) else np.array_equal(restored, data)
+
+
+PARAMETERS = {
+    "threshold": [1, 1.5, -0.1, "auto", None, True, float("nan")],
+    "alpha": [0, 0.5, 1, -1, "small", None],
+    "max_iter": [-1, 1.5, "two", True],
+    "max_length": [1, 0, 2.5],
+    "stop": ["oi", 3],
+    "search": ["greedy", None],
+    "binarize": ["yes", True],
+    "style": ["html", None],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [(name, value) for name, values in PARAMETERS.items() for value in values]
+)
+def test_parameters_are_checked_by_name(name, value):
+    with pytest.raises(InputError, match=f"^{name} must be .*; got "):
+        UFC(**{name: value}).fit(np.eye(4, dtype=bool))
+
+
+def test_first_iteration_that_does_not_help_is_explained():
+    # three columns that never change together: replacing them costs more than it brings
+    rng = np.random.default_rng(3)
+    table = rng.random((400, 6)) < 0.02
+    table[:, 1] |= table[:, 0] & (rng.random(400) < 0.5)
+    with pytest.warns(
+        ConjunctWarning, match="first iteration raises RMS from .* search='pairwise'"
+    ):
+        model = UFC(0.2, prune=False).fit(table)
+    assert model.n_iter_ == 0
+
+
+def test_rms_without_complexity_is_explained():
+    table = np.repeat(np.eye(3, dtype=bool), 20, axis=0)[:, [0, 0, 1, 1]]
+    with pytest.warns(ConjunctWarning, match="C0 has no meaning for 3 distinct rows and 4 columns"):
+        model = UFC().fit(table)
+    assert model.n_iter_ == 1
+    assert len(UFC(max_iter=1).fit(table).features_) == len(model.features_) == 2
+
+
+def test_transform_wants_the_columns_of_fit():
+    model = UFC(max_iter=1).fit(datasets.load_zoo().values)
+    with pytest.raises(ValueError, match="X has 3 features, but UFC is expecting 15"):
+        model.transform(np.zeros((2, 3), bool))
+    with pytest.raises(InputError, match="X has 3 columns, the model"):
+        model.inverse_transform(np.zeros((2, 3), bool))

@@ -1,0 +1,102 @@
+"""Association against the oracle, and the paper's thresholds."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive
+from conjunct.association import (
+    Criterion,
+    correlated_pairs,
+    has_expected_frequencies,
+    p_value,
+    phi,
+    risk_threshold,
+)
+from tables import tables
+
+
+def counts_of(table):
+    return table.T.astype(np.int64) @ table.astype(np.int64)
+
+
+def r_of(joint, n, i, j):
+    [r] = phi(n, joint[[i], [i]], joint[[j], [j]], joint[[i], [j]])
+    return r
+
+
+@given(tables(max_rows=60))
+def test_r_is_the_oracles_to_the_bit(table):
+    joint = counts_of(table)
+    for i, j in itertools.combinations(range(table.shape[1]), 2):
+        r, expected = r_of(joint, len(table), i, j), naive.pearson(table[:, i], table[:, j])
+        assert math.isnan(r) if expected is None else r == expected
+
+
+@given(tables(min_rows=2, max_columns=3))
+def test_r_is_pearsons(table):
+    joint = counts_of(table)
+    for i, j in itertools.combinations(range(table.shape[1]), 2):
+        r = r_of(joint, len(table), i, j)
+        if not math.isnan(r):
+            assert r == pytest.approx(np.corrcoef(table[:, i], table[:, j])[0, 1])
+
+
+@pytest.mark.parametrize("n", [110_000, 10**9, 6 * 10**9])
+def test_r_is_exact_for_many_rows(n):
+    # two columns that differ in one row: Python's integers do not overflow
+    s, t, c = n // 2, n // 2 + 1, n // 2
+    [r] = phi(n, np.array([s]), np.array([t]), np.array([c]))
+    assert r == (n * c - s * t) / math.sqrt(float(s * (n - s)) * float(t * (n - t)))
+
+
+@given(tables(max_rows=60))
+def test_expected_frequencies_are_the_four_cells(table):
+    n, supports = len(table), table.sum(axis=0)
+    for i, j in itertools.combinations(range(table.shape[1]), 2):
+        [holds] = has_expected_frequencies(n, supports[[i]], supports[[j]])
+        assert holds == all(e >= 5 for e in naive.expected_frequencies(table[:, i], table[:, j]))
+
+
+@given(tables(), st.floats(0, 0.9), st.booleans(), st.booleans())
+def test_pairs_are_the_oracles(table, threshold, strict, prune):
+    pairs = correlated_pairs(len(table), counts_of(table), Criterion(threshold, strict, prune))
+    features = [(name, column) for name, column in zip("abcdefgh", table.T, strict=False)]
+    expected = naive.candidates(features, threshold, strict, prune)
+    found = zip(pairs.r, pairs.joint, pairs.left, pairs.right, strict=True)
+    # r ≥ 0 with no common row is the one case the search leaves out: r is then 0 at most
+    assert set(found) == {(r, c, i, j) for r, c, _, _, i, j in expected if c > 0}
+
+
+def test_pairs_of_many_columns_come_from_every_block():
+    table = np.random.default_rng(0).random((500, 400)) < 0.5
+    joint = counts_of(table)
+    pairs = correlated_pairs(500, joint, Criterion(0.1))
+    r = np.corrcoef(table, rowvar=False)
+    expected = {(i, j) for i, j in zip(*np.nonzero(np.triu(r, 1) > 0.1), strict=True)}
+    assert set(zip(pairs.left, pairs.right, strict=True)) == expected
+
+
+@pytest.mark.parametrize(
+    ("alpha", "n", "threshold"), [(0.001, 264, 0.190), (0.0001, 608, 0.151), (0.0001, 267, 0.228)]
+)
+def test_risk_thresholds_of_the_paper(alpha, n, threshold):
+    assert round(risk_threshold(alpha, n), 3) == threshold
+    assert risk_threshold(alpha, n) == pytest.approx(naive.risk_threshold(alpha, n), rel=1e-9)
+
+
+def test_p_value_is_alpha_at_the_threshold():
+    threshold = risk_threshold(0.01, 500)
+    assert p_value(np.array([threshold]), 500) == pytest.approx(0.01)
+    assert p_value(np.array([0.0]), 500) == pytest.approx(0.5)
+
+
+def test_classic_is_strict_and_risk_is_not():
+    r = np.array([0.5])
+    ones = np.array([50])
+    assert not Criterion(0.5, strict=True).accepts(r, 100, ones, ones)
+    assert Criterion(0.5, strict=False).accepts(r, 100, ones, ones)
