@@ -4,12 +4,13 @@ Everything here is a function of four integers: the number of rows ``n``, the tw
 joint count. They become floating-point numbers in the measures and the tests, and nowhere else.
 """
 
-from conjunct.association.corrections import CORRECTIONS, Correction
-from conjunct.association.measures import MEASURES, Measure, phi
+from conjunct.association.corrections import CORRECTIONS, Correction, adjusted, significant
+from conjunct.association.measures import MEASURES, Floats, Measure, MeasureInfo, lift, phi
 from conjunct.association.pairs import Compared, Criterion, Line, Pairs, correlated_pairs
 from conjunct.association.significance import (
-    Floats,
+    TESTS,
     Test,
+    count_tested_pairs,
     exact_p_value,
     has_expected_frequencies,
     p_value,
@@ -19,18 +20,24 @@ from conjunct.association.significance import (
 __all__ = [
     "CORRECTIONS",
     "MEASURES",
+    "TESTS",
     "Compared",
     "Correction",
     "Criterion",
     "Floats",
     "Line",
     "Measure",
+    "MeasureInfo",
     "Pairs",
     "Test",
+    "adjusted",
     "correlated_pairs",
+    "count_tested_pairs",
     "exact_p_value",
     "has_expected_frequencies",
+    "lift",
     "p_value",
     "phi",
     "risk_threshold",
+    "significant",
 ]

@@ -19,9 +19,7 @@ from scipy.special import xlog1py
 from conjunct.stores import Counts
 
 Floats = NDArray[np.float64]
-Measure = Literal[
-    "phi", "jaccard", "cosine", "yule_q", "lift", "pmi", "npmi", "mutual_information"
-]
+Measure = Literal["phi", "jaccard", "cosine", "yule_q", "lift", "pmi", "npmi", "mutual_information"]
 
 
 def phi(n_rows: int, left: Counts, right: Counts, joint: Counts) -> Floats:

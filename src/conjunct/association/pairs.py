@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.association.corrections import Correction, adjusted, critical_p_value
+from conjunct.association.corrections import Correction, adjusted, critical_p_value, significant
 from conjunct.association.measures import MEASURES, Floats, Measure, phi
 from conjunct.association.significance import (
     Test,
@@ -24,9 +24,6 @@ from conjunct.stores import Counts, Positions
 
 Mask = NDArray[np.bool_]
 Compared = Literal["score", "r", "p_value"]
-
-# An exact p-value can equal its bound, as 1/20 does 0.05; rounding must not decide then.
-_TIE = 1 + 1e-9
 
 
 @dataclass(frozen=True)
@@ -94,9 +91,7 @@ class Criterion:
             return None
         return risk_threshold(self.alpha, n_rows)
 
-    def accepts(
-        self, r: Floats, n_rows: int, left: Counts, right: Counts, joint: Counts
-    ) -> Mask:
+    def accepts(self, r: Floats, n_rows: int, left: Counts, right: Counts, joint: Counts) -> Mask:
         """Which of these pairs pass, but for the correction. NaN (a constant column) never does."""
         passes = r > 0
         if self.alpha is not None and self.test == "normal":
@@ -104,7 +99,7 @@ class Criterion:
         elif self.alpha is not None:
             some = np.flatnonzero(passes)
             p = exact_p_value(n_rows, left[some], right[some], joint[some])
-            passes[some] = p <= self.alpha * _TIE
+            passes[some] = significant(p, self.alpha)
         else:
             passes &= self.score(r, n_rows, left, right, joint) > self.threshold
         if self.prune:
@@ -171,10 +166,8 @@ def _screened(
 def _line(criterion: Criterion, n_rows: int, p_adjusted: Floats, family_size: int) -> Line:
     if criterion.alpha is None:
         return Line("score", criterion.threshold, family_size)
-    n_significant = int(np.count_nonzero(p_adjusted <= criterion.alpha * _TIE))
-    critical = critical_p_value(
-        criterion.alpha, n_significant, family_size, criterion.correction
-    )
+    n_significant = int(np.count_nonzero(significant(p_adjusted, criterion.alpha)))
+    critical = critical_p_value(criterion.alpha, n_significant, family_size, criterion.correction)
     if criterion.test == "exact":
         return Line("p_value", critical, family_size)
     return Line("r", risk_threshold(critical, n_rows), family_size)
@@ -185,4 +178,4 @@ def _above(line: Line, pairs: Pairs) -> Mask:
         return np.asarray(pairs.score > line.threshold)
     if line.compared == "r":
         return np.asarray(pairs.r >= line.threshold)
-    return np.asarray(pairs.p_value <= line.threshold * _TIE)
+    return significant(pairs.p_value, line.threshold)

@@ -1,7 +1,8 @@
 """Greedy choice among candidate pairs (§3.3), with the documented order.
 
-Larger score (the measure) first, then the larger joint count, then the two canonical texts in code-point order.
-The order does not depend on the order of columns, and so neither do the features.
+Larger score (the measure: r in the paper) first, then the larger joint count, then the two
+canonical texts in code-point order. It does not depend on the order of columns, and so neither do
+the features.
 """
 
 from __future__ import annotations

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
+from conjunct.association import Compared
 from conjunct.construction.feature_set import FeatureSet
 from conjunct.construction.lineage import Lineage
 from conjunct.construction.stage import Merge
@@ -17,6 +18,9 @@ from conjunct.io.atomic import write_atomically
 
 FORMAT = "conjunct-model"
 VERSION = 1
+
+Count = Annotated[int, msgspec.Meta(ge=1)]
+Probability = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 
 class MergeRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -28,9 +32,14 @@ class MergeRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     both: int | None
     right_only: int | None
     left_only: int | None
-    joint: int
+    joint: Count
     r: float
-    p_value: float
+    score: float
+    p_value: Probability
+    p_adjusted: Probability
+    threshold: float
+    compared: Compared
+    family_size: Count
 
 
 class IndicatorsRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -58,6 +67,8 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     conjunctions: list[tuple[int, int]]
     features: list[int]
     supports: list[int]
+    suppressed: list[int]
+    suppressed_supports: list[int]
     merges: list[MergeRecord]
     history: list[IndicatorsRecord]
 
@@ -71,11 +82,27 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
             lineage.conjoin(left, right)
             _check(len(lineage) == known + 1, "a conjunction stands twice")
         numbers = range(len(lineage))
-        _check(all(number in numbers for number in self.features), "a feature is unknown")
-        _check(len(self.supports) == len(self.features), "supports and features differ in number")
-        _check(all(0 <= s <= self.n_rows for s in self.supports), "a support is out of range")
+        features, supports = (
+            self.features + self.suppressed,
+            self.supports + self.suppressed_supports,
+        )
+        _check(all(number in numbers for number in features), "a feature is unknown")
+        _check(len(set(features)) == len(features), "a feature stands twice")
+        _check(
+            len(self.supports) == len(self.features) and len(supports) == len(features),
+            "supports and features differ in number",
+        )
+        _check(all(0 <= s <= self.n_rows for s in supports), "a support is out of range")
         merges = tuple(_merge(record, len(lineage)) for record in self.merges)
-        return FeatureSet(lineage, tuple(self.features), tuple(self.supports), self.n_rows, merges)
+        return FeatureSet(
+            lineage,
+            tuple(self.features),
+            tuple(self.supports),
+            self.n_rows,
+            merges,
+            tuple(self.suppressed),
+            tuple(self.suppressed_supports),
+        )
 
     def indicators(self) -> tuple[Indicators, ...]:
         nan = float("nan")
@@ -112,6 +139,8 @@ def model_file(
         conjunctions=list(feature_set.lineage.conjunctions),
         features=list(feature_set.features),
         supports=list(feature_set.supports),
+        suppressed=list(feature_set.suppressed),
+        suppressed_supports=list(feature_set.suppressed_supports),
         merges=[
             msgspec.convert(merge, MergeRecord, from_attributes=True)
             for merge in feature_set.merges
