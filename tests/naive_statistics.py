@@ -166,3 +166,18 @@ def ufc(columns, max_iter, *, search="batch", max_length=None, **options):
         features = [f for k, f in enumerate(features) if k not in used]
         features += [f for f in new if any(f[1])]
     return features
+
+
+def nuggets(conjunctions, *, max_support, min_lift, alpha, correction):
+    """``{name: (support, lift, r, p, adjusted p)}`` of the nuggets among ``[(name, x, y)]``."""
+    tested = [(name, x, y) for name, x, y in conjunctions if naive.pearson(x, y) is not None]
+    tables = [naive.contingency(x, y) for _, x, y in tested]
+    p_values = [exact_p(*table) for table in tables]
+    found = {}
+    for k in rejected(p_values, Fraction(str(alpha)), correction):
+        support = tables[k][0]
+        if support / sum(tables[k]) <= max_support and lift(*tables[k]) >= min_lift:
+            p_adjusted = adjusted(p_values, correction)[k]
+            row = (support, lift(*tables[k]), phi(*tables[k]), p_values[k], p_adjusted)
+            found[tested[k][0]] = row
+    return found

@@ -83,6 +83,10 @@ PARAMETERS = {
     "max_length": [1, 0, 2.5],
     "stop": ["oi", 3],
     "search": ["greedy", None],
+    "measure": ["pearson", None, ["phi"]],
+    "test": ["t", None],
+    "correction": ["fdr", "none", 1],
+    "min_support": [0, 1.01, -0.1, "1%", True],
     "binarize": ["yes", True],
     "style": ["html", None],
 }

@@ -8,6 +8,13 @@ from conjunct import UFC
 
 # on most of these tiny tables nothing can be constructed, or C0 has no meaning; UFC says so
 @pytest.mark.filterwarnings("ignore::conjunct.ConjunctWarning")
-@parametrize_with_checks([UFC(binarize=0.5), UFC(0.2, binarize=0.5, search="pairwise")])
+@parametrize_with_checks(
+    [
+        UFC(binarize=0.5),
+        UFC(0.2, binarize=0.5, search="pairwise"),
+        UFC(binarize=0.5, measure="npmi", test="exact", correction="bh", prune=False),
+        UFC(0.1, binarize=0.5, measure="jaccard", min_support=0.01),
+    ]
+)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
