@@ -32,6 +32,7 @@ def phi(n_rows: int, left: Counts, right: Counts, joint: Counts) -> Floats:
     >>> phi(4, np.array([2]), np.array([2]), np.array([2]))
     array([1.])
     """
+    left, right, joint = wide(left), wide(right), wide(joint)
     left_variance = (left * (n_rows - left)).astype(np.float64)
     right_variance = (right * (n_rows - right)).astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -48,7 +49,7 @@ def jaccard(n_rows: int, left: Counts, right: Counts, joint: Counts) -> Floats:
     array([0.25])
     """
     with np.errstate(invalid="ignore"):
-        return joint / (left + right - joint)
+        return joint / (wide(left) + right - joint)
 
 
 def cosine(n_rows: int, left: Counts, right: Counts, joint: Counts) -> Floats:
@@ -166,9 +167,14 @@ MEASURES: dict[Measure, MeasureInfo] = {
 }
 
 
-def _covariance(n_rows: int, left: Counts, right: Counts, joint: Counts) -> Counts:
+def wide(counts: Counts) -> NDArray[np.int64]:
+    """Counts in 64 bits, for products and sums of two of them."""
+    return counts.astype(np.int64, copy=False)
+
+
+def _covariance(n_rows: int, left: Counts, right: Counts, joint: Counts) -> NDArray[np.int64]:
     # |n c − s_i s_j| ≤ n²/4: exact in 64 bits up to 6·10⁹ rows, even where the products wrap.
-    return n_rows * joint - left * right
+    return n_rows * wide(joint) - wide(left) * wide(right)
 
 
 def _product(one: Counts, other: Counts) -> Floats:

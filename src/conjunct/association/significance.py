@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from conjunct.association.measures import Floats
+from conjunct.association.measures import Floats, wide
 from conjunct.stores import Counts
 
 Test = Literal["normal", "exact"]
@@ -75,6 +75,6 @@ def count_tested_pairs(n_rows: int, supports: Counts, *, prune: bool) -> int:
     return int(partners.sum() - with_itself) // 2
 
 
-def rarer_side(n_rows: int, supports: Counts) -> Counts:
+def rarer_side(n_rows: int, supports: Counts) -> NDArray[np.int64]:
     """Rows with the rarer of a column's two values; 0 for a constant column."""
-    return np.minimum(supports, n_rows - supports)
+    return np.minimum(wide(supports), n_rows - wide(supports))

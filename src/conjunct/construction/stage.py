@@ -70,7 +70,7 @@ def replace_pairs(stage: Stage, pairs: Pairs, lineage: Lineage) -> Stage:
     """
     both = stage.store.conjunctions(pairs.left, pairs.right)
     rewrite, merges = _plan(stage, pairs, lineage)
-    extended = _extended_counts(stage.joint, both.joint_counts(stage.store), both.joint_counts())
+    extended = _extended_counts(stage.joint, stage.store.joint_counts(both), both.joint_counts())
     kept = len(stage.features) - 2 * len(pairs)
     features = [stage.features[position] for position in rewrite.plus[:kept]]
     for merge in merges:
@@ -131,19 +131,21 @@ def _plan(stage: Stage, pairs: Pairs, lineage: Lineage) -> tuple[Rewrite, tuple[
 def _extended_counts(old: Counts, across: Counts, new: Counts) -> Counts:
     """Joint counts of present columns and new conjunctions together."""
     m, p = len(old), len(new)
-    extended = np.empty((m + p, m + p), np.int64)
+    extended = np.empty((m + p, m + p), old.dtype)
     extended[:m, :m] = old
-    extended[m:, :m] = across
-    extended[:m, m:] = across.T
+    extended[:m, m:] = across
+    extended[m:, :m] = across.T
     extended[m:, m:] = new
     return extended
 
 
 def _rewritten_counts(extended: Counts, rewrite: Rewrite) -> Counts:
     # a column is one indicator less another, so its counts subtract
-    rows = extended[rewrite.plus]
-    subtracts = np.flatnonzero(rewrite.minus >= 0)
-    rows[subtracts] -= extended[rewrite.minus[subtracts]]
-    counts = rows[:, rewrite.plus]
-    counts[:, subtracts] -= rows[:, rewrite.minus[subtracts]]
+    counts = extended[np.ix_(rewrite.plus, rewrite.plus)]
+    less = np.flatnonzero(rewrite.minus >= 0)
+    taken = rewrite.minus[less]
+    across = extended[np.ix_(taken, rewrite.plus)]
+    counts[less] -= across
+    counts[:, less] -= across.T
+    counts[np.ix_(less, less)] += extended[np.ix_(taken, taken)]
     return counts

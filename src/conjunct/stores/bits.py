@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Self
 
 import numpy as np
@@ -12,14 +12,20 @@ from numpy.typing import NDArray
 from conjunct.stores import packing
 from conjunct.stores.base import Positions, Rewrite
 from conjunct.stores.counting import Counts, count_across, count_each, count_pairs
-from conjunct.stores.packing import Bits
+from conjunct.stores.packing import Bits, line_bytes
 
 
 class BitStore:
-    """One line of bits per column; joint counts are population counts of ``and``."""
+    """One line of bits per column; joint counts are population counts of ``and``.
 
-    def __init__(self, bits: Bits, n_rows: int, n_jobs: int | None = None) -> None:
-        self.bits = bits
+    Lines are never written to once they are made, so that a store and the one rewritten from it
+    share those that they have in common.
+    """
+
+    def __init__(
+        self, lines: Bits | Sequence[Bits], n_rows: int, n_jobs: int | None = None
+    ) -> None:
+        self.lines = lines
         self.n_rows = n_rows
         self.n_jobs = n_jobs
 
@@ -40,7 +46,14 @@ class BitStore:
 
     @property
     def n_columns(self) -> int:
-        return len(self.bits)
+        return len(self.lines)
+
+    @property
+    def bits(self) -> Bits:
+        """All lines as one array."""
+        if isinstance(self.lines, np.ndarray):
+            return self.lines
+        return np.array(self.lines, np.uint8).reshape(self.n_columns, line_bytes(self.n_rows))
 
     def supports(self) -> Counts:
         return count_each(self.bits)
@@ -49,19 +62,16 @@ class BitStore:
         n_threads = effective_jobs(self.n_jobs)
         if other is None:
             return count_pairs(self.bits, n_threads)
-        return count_across(self.bits, other.bits, n_threads)
+        return count_across(self.lines, other.bits, n_threads)
 
     def conjunctions(self, left: Positions, right: Positions) -> Self:
-        return self._with(self.bits[left] & self.bits[right])
+        pairs = zip(left, right, strict=True)
+        return self._with([self.lines[i] & self.lines[j] for i, j in pairs])
 
     def rewritten(self, rewrite: Rewrite, conjunctions: Self) -> Self:
-        next_bits = np.empty((len(rewrite.plus), self.bits.shape[1]), np.uint8)
-        m = self.n_columns
-        for line, plus, minus in zip(next_bits, rewrite.plus, rewrite.minus, strict=True):
-            line[:] = self.bits[plus] if plus < m else conjunctions.bits[plus - m]
-            if minus >= 0:
-                line ^= conjunctions.bits[minus - m]
-        return self._with(next_bits)
+        lines = [*self.lines, *conjunctions.lines]
+        columns = zip(rewrite.plus, rewrite.minus, strict=True)
+        return self._with([lines[p] if m < 0 else lines[p] ^ lines[m] for p, m in columns])
 
     def count_distinct_rows(self) -> int:
         return packing.count_distinct(packing.packed_rows(self.bits, self.n_rows))
@@ -70,8 +80,8 @@ class BitStore:
         union = np.bitwise_or.reduce(self.bits, axis=0, keepdims=True)
         return self.n_rows - int(count_each(union)[0])
 
-    def _with(self, bits: Bits) -> Self:
-        return type(self)(bits, self.n_rows, self.n_jobs)
+    def _with(self, lines: Bits | Sequence[Bits]) -> Self:
+        return type(self)(lines, self.n_rows, self.n_jobs)
 
 
 def effective_jobs(n_jobs: int | None) -> int:
