@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from conjunct.errors import ConjunctError, ConjunctWarning, InputError, ModelFileError
+    from conjunct.errors import (
+        CellError,
+        ConjunctError,
+        ConjunctWarning,
+        InputError,
+        ModelFileError,
+    )
     from conjunct.estimators import UFC, load
     from conjunct.evaluation import (
         closest_point,
@@ -30,7 +36,13 @@ if TYPE_CHECKING:
 # Where each public name lives. Modules are imported when a name is first used, so that
 # ``import conjunct`` and ``conjunct --help`` stay quick.
 _HOMES = {
-    "conjunct.errors": ("ConjunctError", "ConjunctWarning", "InputError", "ModelFileError"),
+    "conjunct.errors": (
+        "CellError",
+        "ConjunctError",
+        "ConjunctWarning",
+        "InputError",
+        "ModelFileError",
+    ),
     "conjunct.estimators": ("UFC", "load"),
     "conjunct.evaluation": (
         "closest_point",
@@ -48,6 +60,7 @@ _SUBMODULES = ("datasets", "evaluation", "expressions")
 __all__ = [
     "UFC",
     "And",
+    "CellError",
     "ConjunctError",
     "ConjunctWarning",
     "Expression",

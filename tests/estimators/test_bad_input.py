@@ -88,6 +88,7 @@ PARAMETERS = {
     "correction": ["fdr", "none", 1],
     "min_support": [0, 1.01, -0.1, "1%", True],
     "binarize": ["yes", True],
+    "n_jobs": [0, 1.5, "two", True],
     "style": ["html", None],
 }
 

@@ -99,7 +99,7 @@ def test_saved_with_what_is_suppressed(model, tmp_path):
         UFC.load(path)
     content["suppressed"].pop()
     path.write_text(json.dumps(content), encoding="utf-8")
-    with pytest.raises(ModelFileError, match="damaged model file"):
+    with pytest.raises(ModelFileError, match="supports and suppressed features differ in number"):
         UFC.load(path)
 
 

@@ -61,6 +61,10 @@ class FeatureConstructor(TransformerMixin, BaseEstimator):
     def _construct(self, store: BitStore, names: Sequence[str]) -> None:
         """Set ``feature_set_``, ``history_`` and ``threshold_``."""
 
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Refuse parameters that cannot be used, by name."""
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Construct features from the rows of ``X``.
 
@@ -302,8 +306,9 @@ class FeatureConstructor(TransformerMixin, BaseEstimator):
             raise ModelFileError(f"{path}: a model of kind {model.kind!r}, not {cls.__name__!r}")
         try:
             fitted = cls(**model.parameters)
+            fitted._check_parameters()
             fitted.feature_set_ = model.feature_set()
-        except (TypeError, ModelFileError) as error:
+        except (TypeError, InputError) as error:
             raise ModelFileError(f"{path}: {error}") from None
         fitted.history_ = model.indicators()
         fitted.threshold_ = model.threshold

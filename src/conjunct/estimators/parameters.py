@@ -50,6 +50,12 @@ def check_reading(binarize: object, style: object) -> None:
     check_choice("style", style, get_args(Style))
 
 
+def check_jobs(n_jobs: object) -> None:
+    """Refuse 0 threads, and what is no number of them."""
+    holds = n_jobs is None or (is_whole(n_jobs) and n_jobs != 0)
+    check(holds, "n_jobs", n_jobs, "None or a whole number other than 0")
+
+
 def at_least(value: Any, least: float) -> bool:
     return bool(value >= least)
 

@@ -31,6 +31,7 @@ from conjunct.estimators.parameters import (
     check,
     check_choice,
     check_frequency,
+    check_jobs,
     check_reading,
     check_risk,
     check_whole,
@@ -243,6 +244,7 @@ class UFC(FeatureConstructor):
         check_choice("correction", self.correction, CORRECTIONS, optional=True)
         check_frequency("min_support", self.min_support, optional=True)
         check_reading(self.binarize, self.style)
+        check_jobs(self.n_jobs)
 
     def _watch(self, indicators: Indicators) -> None:
         if self.verbose:
