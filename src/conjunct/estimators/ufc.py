@@ -21,7 +21,7 @@ from conjunct.association import (
 )
 from conjunct.construction.feature_set import FeatureSet
 from conjunct.construction.run import Run, run_ufc
-from conjunct.construction.stopping import Indicators
+from conjunct.construction.stopping import READABLE_LENGTH, Indicators
 from conjunct.construction.ufc import Rule, Search
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators import containers
@@ -59,7 +59,8 @@ class UFC(FeatureConstructor):
         Number of iterations (the paper's ``limit_iter``). ``None``: ``stop`` decides.
     stop : {"rms", None}, default="rms"
         When to end where ``max_iter`` is None. ``"rms"``: at the last iteration before the root
-        mean square of overlap and complexity rises; with a warning after one iteration where
+        mean square of overlap and complexity rises, or (with a warning) before features have
+        more than 100 literals on average; with a warning after one iteration where
         there are no more distinct rows than columns, for complexity has no meaning there.
         ``None``: when nothing is left to replace.
     prune : bool, default=True
@@ -213,6 +214,10 @@ class UFC(FeatureConstructor):
             warnings.warn(_why_nothing(run, rule), ConjunctWarning, stacklevel=3)
         elif self.max_iter is None and self.stop == "rms" and isnan(run.history[-1].rms):
             warnings.warn(_why_one_iteration(run, len(names)), ConjunctWarning, stacklevel=3)
+        elif (
+            self.max_iter is None and self.stop == "rms" and run.tried[-1].length > READABLE_LENGTH
+        ):
+            warnings.warn(_why_no_further(run), ConjunctWarning, stacklevel=3)
 
     def _criterion(self) -> Criterion:
         risk = self.threshold == "risk"
@@ -250,6 +255,14 @@ def _why_nothing(run: Run, rule: Rule) -> str:
         f"no feature was constructed: the first iteration raises RMS from {before.rms:.3g} to "
         f"{after.rms:.3g} (OI {before.oi:.3g} → {after.oi:.3g}, C0 {before.c0:.3g} → "
         f"{after.c0:.3g}). Try search='pairwise', or set max_iter"
+    )
+
+
+def _why_no_further(run: Run) -> str:
+    return (
+        f"iteration {run.n_iter} is the last whose formulas have {READABLE_LENGTH} literals or "
+        f"fewer on average, and RMS still falls: with {run.n_distinct_rows} distinct rows C0 "
+        f"hardly grows. Set max_length (for instance max_length=4), or max_iter to choose"
     )
 
 
