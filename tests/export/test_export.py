@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive_formulas
-from conjunct import UFC, And, Constant, Not, Or, Primitive, datasets
+from conjunct import UFC, And, Constant, Not, Or, Primitive, UFringe, datasets
 from conjunct.errors import InputError
 from conjunct.export import DIALECTS, to_polars, to_python, to_sql
 from conjunct.io.model import model_schema
@@ -177,6 +177,18 @@ def test_other_forms_give_the_same_on_whole_rows(form: str) -> None:
     assert frame.select(model.to_polars(form=form)).equals(wanted)
     sql = model.to_sql(form=form, keep=["row_number_"])
     assert run("duckdb", sql, frame.columns, frame.rows(), "boolean") == wanted.rows()
+
+
+def test_ufringe_exports_negative_features_and_equal_formulas() -> None:
+    zoo = datasets.load_zoo()
+    frame = pl.DataFrame(zoo.values, schema=list(zoo.feature_names))
+    model = UFringe(max_features=60).fit(frame)
+    wanted = model.transform(frame)
+    assert frame.select(model.to_polars()).equals(wanted)
+    sql = model.to_sql(keep=["row_number_"])
+    assert run("duckdb", sql, frame.columns, frame.rows(), "boolean") == wanted.rows()
+    function = compiled(model.to_python())
+    assert [function(row) for row in frame.iter_rows(named=True)] == wanted.to_dicts()
 
 
 def test_numbered_columns() -> None:

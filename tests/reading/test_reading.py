@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from conjunct import UFC, datasets
+from conjunct import UFC, UFringe, datasets
 from conjunct.errors import InputError
 from expressions.strategies import NASTY_NAMES
 
@@ -194,8 +194,9 @@ def test_formulas_and_rules(street: tuple[UFC, pl.DataFrame]) -> None:
     assert rules["simplified"].to_list() == on_data.texts()
     assert rules["simplified_length"].to_list() == [e.length for e in on_data.expressions]
     assert set(rules["equivalent"]) == {"on the training data"}
-    assert "equivalent" not in fitted.get_rules(form="dnf").columns
-    assert fitted.get_rules(form="dnf")["dnf"].to_list() == fitted.formulas("dnf").texts()
+    dnf = fitted.get_rules(form="dnf")
+    assert set(dnf["equivalent"]) == {"always"}
+    assert dnf["dnf"].to_list() == fitted.formulas("dnf").texts()
     assert fitted.transform(frame).equals(wanted)
 
 
@@ -209,6 +210,30 @@ def test_given_must_be_the_training_data(street: tuple[UFC, pl.DataFrame]) -> No
         fitted.formulas("dnf", given=frame)
     with pytest.raises(InputError, match="given needs a form"):
         fitted.get_rules(given=frame)
+
+
+def test_suppressed_features_are_explained_too(street: tuple[UFC, pl.DataFrame]) -> None:
+    _, frame = street
+    fitted = UFC(search="pairwise", min_support=0.05).fit(frame)
+    rare = fitted.suppressed_[-1]
+    explained = fitted.explain(rare, frame)
+    assert explained.support == len(fitted.rows(rare, frame)) < 0.05 * len(frame)
+    assert fitted.ancestry(rare).startswith(rare.text()[:70])
+    assert len(fitted.nearest(rare, frame, n=99)) == len(fitted.features_)
+    listed = fitted.get_rules(form="simplified", suppressed=True)
+    assert listed["simplified"].to_list() == [x.simplify().text() for x in fitted.suppressed_]
+
+
+def test_features_that_no_correlation_made() -> None:
+    zoo = datasets.load_zoo()
+    fitted = UFringe(max_features=30).fit(zoo.values)
+    last = len(fitted.features_) - 1
+    explained = fitted.explain(last, zoo.values)
+    assert explained.r is None
+    assert len(explained.parents) == 2
+    assert f"(iteration {explained.iteration})\n" in str(explained)
+    assert f"  (iteration {explained.iteration})\n" in fitted.ancestry(last)
+    assert fitted.nearest(last, zoo.values)
 
 
 def test_unknown_format(model: UFC) -> None:

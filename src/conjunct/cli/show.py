@@ -160,23 +160,20 @@ def _one(
 def _json(model: FeatureConstructor, formulas: Formulas | None) -> str:
     import msgspec
 
-    from conjunct.cli.rendering import rules_of
+    from conjunct.estimators.rules import formula_columns
 
-    features = rules_of(model)
+    rules = model.get_rules("dict")
     if formulas is not None:
-        for rule, formula in zip(features, formulas.expressions, strict=True):
-            rule |= {
-                formulas.form: formula.text(model.style),
-                f"{formulas.form}_length": formula.length,
-                "equivalent": formulas.equivalent,
-            }
+        rules |= formula_columns(formulas, model.style)
     content = {
         "kind": type(model).__name__,
         "parameters": {k: v for k, v in model.get_params().items() if k != "callback"},
         "n_rows": model.feature_set_.n_rows,
         "columns": list(model.feature_set_.lineage.primitives),
-        "threshold": model.threshold_,
-        "features": features,
+        "threshold": getattr(model, "threshold_", None),
+        "features": [
+            dict(zip(rules, row, strict=True)) for row in zip(*rules.values(), strict=True)
+        ],
         "history": model.history_,
     }
     return msgspec.json.format(msgspec.json.encode(content), indent=1).decode()

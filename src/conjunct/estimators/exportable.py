@@ -40,8 +40,8 @@ class Exportable:
         """Everything a model file holds."""
 
     @abstractmethod
-    def _texts(self) -> list[str]:
-        """The features as text."""
+    def _column_names(self) -> list[str]:
+        """What ``transform`` calls the features."""
 
     def to_sql(
         self,
@@ -115,7 +115,7 @@ class Exportable:
             raise InputError(f"columns must be 'formula' or 'number'; got {columns!r}")
         expressions = self.feature_set_.expressions
         if columns == "formula":
-            names = self._texts()
+            names = self._column_names()
         else:
             names = [f"f{position}" for position in range(len(expressions))]
         formulas = (in_form(expression, form) for expression in expressions)

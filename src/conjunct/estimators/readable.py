@@ -74,15 +74,13 @@ class Readable:
         rows are contrasted with the others.
         """
         check_is_fitted(self)
-        position = self.feature_set_.position(feature)
         store = None if X is None else self._store(X)
-        return explanation(self.feature_set_, position, self.style, store)
+        return explanation(self.feature_set_, self._number(feature), self.style, store)
 
     def ancestry(self, feature: int | str | Expression, format: GraphFormat = "text") -> str:
         """What a feature was made from, as indented text, a Mermaid chart or a Graphviz graph."""
         check_is_fitted(self)
-        number = self.feature_set_.features[self.feature_set_.position(feature)]
-        return ancestry(self.feature_set_, number, format, self.style)
+        return ancestry(self.feature_set_, self._number(feature), format, self.style)
 
     def nearest(
         self, feature: int | str | Expression, X: Any = None, *, n: int = 5
@@ -90,7 +88,11 @@ class Readable:
         """The features most like one: by the correlation of their columns on ``X``, or without
         data by the primitives they share."""
         check_is_fitted(self)
-        position = self.feature_set_.position(feature)
+        fitted, number, texts = self.feature_set_, self._number(feature), self._texts()
         if X is None:
-            return nearest_by_primitives(self.feature_set_, position, self._texts(), n)
-        return nearest_by_columns(self.feature_set_, position, self._store(X), self._texts(), n)
+            return nearest_by_primitives(fitted, number, texts, n)
+        return nearest_by_columns(fitted, number, self._store(X), texts, n)
+
+    def _number(self, feature: int | str | Expression) -> int:
+        fitted = self.feature_set_
+        return (fitted.features + fitted.suppressed)[fitted.position(feature)]

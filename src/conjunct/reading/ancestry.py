@@ -41,6 +41,7 @@ def ancestry(
 
 class _Ancestry:
     def __init__(self, feature_set: FeatureSet, style: Style) -> None:
+        self._feature_set = feature_set
         self._lineage = feature_set.lineage
         self._origins = feature_set.origins()
         self._style = style
@@ -60,8 +61,11 @@ class _Ancestry:
         return ("|- ", "|  "), ("`- ", "   ")
 
     def remark(self, number: int) -> str:
+        iteration = self._feature_set.iteration(number)
         merge = self._origins.get(number)
-        return f"iteration {merge.iteration}, r = {merge.r:.2f}" if merge else ""
+        return f"iteration {iteration}" * bool(iteration) + (
+            f", r = {merge.r:.2f}" if merge else ""
+        )
 
     def parents(self, number: int) -> list[tuple[int, bool]]:
         """The operands of a conjunction, and whether each is negated; none for a primitive."""

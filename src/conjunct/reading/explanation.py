@@ -35,7 +35,8 @@ class Explanation:
     iteration : int
         0 for a primitive.
     parents : tuple of str
-        The two features it came from; ``r`` and ``p_value`` are theirs.
+        The two features it came from; ``r`` and ``p_value`` are theirs where a correlation made
+        the feature.
     present, absent, mixed : tuple of str
         The primitives it separates: those that speak for it, those that speak against it, and
         those that do either, depending on others.
@@ -64,10 +65,9 @@ class Explanation:
         lines.append(f"  in words: {self.english}")
         lines.append(f"  support: {self.support} rows ({self.frequency:.1%})")
         if self.parents:
-            lines.append(
-                f"  from: {self.parents[0]}  and  {self.parents[1]}"
-                f" (iteration {self.iteration}, r = {self.r:.3f}, p = {self.p_value:.2g})"
-            )
+            why = "" if self.r is None else f", r = {self.r:.3f}, p = {self.p_value:.2g}"
+            parents = "  and  ".join(self.parents)
+            lines.append(f"  from: {parents} (iteration {self.iteration}{why})")
         for title, names in (
             ("present", self.present),
             ("absent", self.absent),
@@ -83,15 +83,14 @@ class Explanation:
 
 
 def explanation(
-    feature_set: FeatureSet, position: int, style: Style, primitives: BitStore | None = None
+    feature_set: FeatureSet, number: int, style: Style, primitives: BitStore | None = None
 ) -> Explanation:
-    """Explain a feature; with data, contrast its rows with the others."""
-    number = feature_set.features[position]
-    expression = feature_set.lineage.expression(number)
+    """Explain a feature by its number; with data, contrast its rows with the others."""
+    lineage = feature_set.lineage
+    expression = lineage.expression(number)
     simplified = expression.simplify()
     merge = feature_set.origins().get(number)
-    parents = feature_set.lineage.expressions((merge.left, merge.right)) if merge else ()
-    support = feature_set.supports[position]
+    support = _support(feature_set, number)
     present, absent = _signs(simplified)
     return Explanation(
         feature=expression.text(style),
@@ -99,15 +98,21 @@ def explanation(
         english=english(simplified),
         support=support,
         frequency=support / feature_set.n_rows,
-        iteration=merge.iteration if merge else 0,
-        parents=tuple(parent.text(style) for parent in parents),
+        iteration=feature_set.iteration(number),
+        parents=tuple(p.text(style) for p in lineage.expressions(feature_set.parents(number))),
         r=merge.r if merge else None,
         p_value=merge.p_value if merge else None,
         present=_texts(present - absent, feature_set, style),
         absent=_texts(absent - present, feature_set, style),
         mixed=_texts(present & absent, feature_set, style),
-        contrasts=_contrasts(feature_set, position, style, primitives) if primitives else (),
+        contrasts=_contrasts(feature_set, number, style, primitives) if primitives else (),
     )
+
+
+def _support(feature_set: FeatureSet, number: int) -> int:
+    numbers = feature_set.features + feature_set.suppressed
+    supports = feature_set.supports + feature_set.suppressed_supports
+    return supports[numbers.index(number)]
 
 
 def _signs(expression: Expression) -> tuple[set[str], set[str]]:
@@ -137,12 +142,11 @@ def _texts(names: set[str], feature_set: FeatureSet, style: Style) -> tuple[str,
 
 
 def _contrasts(
-    feature_set: FeatureSet, position: int, style: Style, primitives: BitStore
+    feature_set: FeatureSet, number: int, style: Style, primitives: BitStore
 ) -> tuple[Contrast, ...]:
-    features = feature_columns(feature_set, primitives)
-    one = BitStore(features.bits[[position]], features.n_rows)
+    one = feature_columns(feature_set, primitives, [number])
     support = int(one.supports()[0])
-    others = features.n_rows - support
+    others = one.n_rows - support
     if not support or not others:
         return ()
     joint = one.joint_counts(primitives)[0]
