@@ -47,8 +47,8 @@ def kept(model: FeatureConstructor) -> list[str]:
     return [rule["rule"] for rule in rules_of(model) if not rule["iteration"]]
 
 
-def rules_of(model: FeatureConstructor) -> list[dict[str, Any]]:
-    columns = model.get_rules("dict")
+def rules_of(model: FeatureConstructor, *, suppressed: bool = False) -> list[dict[str, Any]]:
+    columns = model.get_rules("dict", suppressed=suppressed)
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 

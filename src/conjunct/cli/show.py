@@ -73,6 +73,7 @@ def _json(model: FeatureConstructor) -> str:
         "columns": list(model.feature_set_.lineage.primitives),
         "threshold": model.threshold_,
         "features": rules_of(model),
+        "suppressed": rules_of(model, suppressed=True),
         "history": model.history_,
     }
     return msgspec.json.format(msgspec.json.encode(content), indent=1).decode()

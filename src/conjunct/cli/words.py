@@ -17,7 +17,8 @@ def summary(model: FeatureConstructor) -> str:
     data = f"{_count(fitted.n_rows, 'row')} and {_count(n_columns, 'column')}"
     if not fitted.merges:
         return f"From {data}, no pair of columns was replaced: the features are the columns."
-    return " ".join((_replaced(model, data), _scores(model), _links(model)))
+    sentences = (_replaced(model, data), _suppressed(model), _scores(model), _links(model))
+    return " ".join(sentence for sentence in sentences if sentence)
 
 
 def _replaced(model: FeatureConstructor, data: str) -> str:
@@ -30,6 +31,11 @@ def _replaced(model: FeatureConstructor, data: str) -> str:
         f"conjunctions: {_count(len(rules), 'feature')} {_were(len(rules))} constructed and "
         f"{_count(n_kept, 'column')} {_were(n_kept)} kept."
     )
+
+
+def _suppressed(model: FeatureConstructor) -> str:
+    rare = len(model.feature_set_.suppressed)
+    return f"{_count(rare, 'rare feature')} {_were(rare)} suppressed." if rare else ""
 
 
 def _scores(model: FeatureConstructor) -> str:
@@ -49,12 +55,17 @@ def _links(model: FeatureConstructor) -> str:
     strongest = max(fitted.merges, key=lambda merge: merge.r)
     pair = (fitted.lineage.expression(k) for k in (strongest.left, strongest.right))
     left, right = (f'"{shortened(feature.text(model.style))}"' for feature in pair)
-    common = constructed(model)[0]
-    return (
+    link = (
         f"The strongest link is between {left} and {right}: r = {strongest.r:.2f}, together in "
-        f"{_count(strongest.joint, 'row')}. The most common new feature is "
-        f'"{shortened(common["rule"])}", true in {_count(common["support"], "row")} '
-        f"({common['frequency']:.0%})."
+        f"{_count(strongest.joint, 'row')}."
+    )
+    rules = constructed(model)
+    if not rules:
+        return link
+    return (
+        f"{link} The most common new feature is "
+        f'"{shortened(rules[0]["rule"])}", true in {_count(rules[0]["support"], "row")} '
+        f"({rules[0]['frequency']:.0%})."
     )
 
 
