@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         InputError,
         ModelFileError,
     )
-    from conjunct.estimators import UFC, load
+    from conjunct.estimators import UFC, ClusteringTree, Fringe, UFringe, load
     from conjunct.evaluation import (
         closest_point,
         complexity,
@@ -43,7 +43,7 @@ _HOMES = {
         "InputError",
         "ModelFileError",
     ),
-    "conjunct.estimators": ("UFC", "load"),
+    "conjunct.estimators": ("UFC", "ClusteringTree", "Fringe", "UFringe", "load"),
     "conjunct.evaluation": (
         "closest_point",
         "complexity",
@@ -61,13 +61,16 @@ __all__ = [
     "UFC",
     "And",
     "CellError",
+    "ClusteringTree",
     "ConjunctError",
     "ConjunctWarning",
     "Expression",
+    "Fringe",
     "InputError",
     "ModelFileError",
     "Not",
     "Primitive",
+    "UFringe",
     "closest_point",
     "complexity",
     "load",

@@ -3,15 +3,19 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from conjunct import UFC
+from conjunct import UFC, ClusteringTree, Fringe, UFringe
 
 
-# on most of these tiny tables nothing can be constructed, or C0 has no meaning; UFC says so
+# on most of these tiny tables nothing can be constructed, or C0 has no meaning; estimators say so
 @pytest.mark.filterwarnings("ignore::conjunct.ConjunctWarning")
 @parametrize_with_checks(
     [
         UFC(binarize=0.5),
         UFC(0.2, binarize=0.5, search="pairwise"),
+        UFringe(binarize=0.5),
+        UFringe(binarize=0.5, min_samples_leaf=1, redundant="drop"),
+        Fringe(binarize=0.5),
+        ClusteringTree(binarize=0.5),
         UFC(binarize=0.5, measure="npmi", test="exact", correction="bh", prune=False),
         UFC(0.1, binarize=0.5, measure="jaccard", min_support=0.01),
     ]

@@ -13,6 +13,7 @@ import conjunct
 from conjunct.cli.datasets import datasets
 from conjunct.cli.demo import demo
 from conjunct.cli.fit import fit
+from conjunct.cli.fringe import fringe
 from conjunct.cli.show import show
 from conjunct.cli.terminal import complain, notes_on_stderr, tolerate_any_encoding
 from conjunct.cli.transform import transform
@@ -20,7 +21,7 @@ from conjunct.errors import InputError
 
 # plain help: rich would add 0.1 s to --help and a column of types to every option
 app = typer.Typer(rich_markup_mode=None)
-for command in (demo, fit, transform, show, datasets):
+for command in (demo, fit, fringe, transform, show, datasets):
     app.command()(command)
 
 

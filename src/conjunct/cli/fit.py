@@ -71,44 +71,24 @@ def fit(
       $ conjunct fit zoo.csv --test exact --correction holm --out model.json
     """
     from conjunct import UFC
-    from conjunct.cli import terminal
-    from conjunct.cli.rendering import before_and_after, constructed, feature_table
-    from conjunct.cli.words import summary
+    from conjunct.cli.constructing import construct
     from conjunct.errors import InputError
-    from conjunct.io.atomic import check_target
-    from conjunct.io.tables import naming_cells_of, read_table
 
     if threshold is not None and alpha is not None:
         raise InputError("--threshold and --alpha exclude each other: give one of them")
-    if check_target(out) == data.resolve():
-        raise InputError(f"{out} is the data: name another file for the model")
-    table = read_table(data)
-    with naming_cells_of(data), terminal.progress("Constructing", max_iter) as callback:
-        model = UFC(
-            "risk" if threshold is None else threshold,
-            alpha=0.001 if alpha is None else alpha,
-            max_iter=max_iter,
-            prune=prune,
-            search=search,
-            max_length=max_length,
-            measure=measure,
-            test=test,
-            correction=None if correction == "none" else correction,
-            min_support=min_support,
-            stop="rms" if stop == "rms" else None,
-            n_jobs=jobs,
-            style="ascii" if ascii_ else "unicode",
-            callback=callback,
-        ).fit(table)
-    model.save(out)
-    if terminal.ascii_only():
-        model.set_params(style="ascii")
-    limit = 20
-    more = len(constructed(model)) - limit
-    terminal.write(
-        feature_table(model, limit) if model.n_iter_ else None,
-        f"The {limit} most common; conjunct show lists {more} more." if more > 0 else None,
-        before_and_after(model),
-        summary(model),
-        f"Saved as {out}.",
+    model = UFC(
+        "risk" if threshold is None else threshold,
+        alpha=0.001 if alpha is None else alpha,
+        max_iter=max_iter,
+        prune=prune,
+        search=search,
+        max_length=max_length,
+        measure=measure,
+        test=test,
+        correction=None if correction == "none" else correction,
+        min_support=min_support,
+        stop="rms" if stop == "rms" else None,
+        n_jobs=jobs,
+        style="ascii" if ascii_ else "unicode",
     )
+    construct(model, data, out, max_iter)

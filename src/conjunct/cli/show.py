@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -64,16 +64,18 @@ def _tables(title: str, model: FeatureConstructor) -> None:
 def _json(model: FeatureConstructor) -> str:
     import msgspec
 
-    from conjunct.cli.rendering import rules_of
-
     content = {
         "kind": type(model).__name__,
         "parameters": {k: v for k, v in model.get_params().items() if k != "callback"},
         "n_rows": model.feature_set_.n_rows,
         "columns": list(model.feature_set_.lineage.primitives),
-        "threshold": model.threshold_,
-        "features": rules_of(model),
-        "suppressed": rules_of(model, suppressed=True),
+        "threshold": getattr(model, "threshold_", None),
+        "features": _rows(model.get_rules("dict")),
+        "suppressed": _rows(model.get_rules("dict", suppressed=True)),
         "history": model.history_,
     }
     return msgspec.json.format(msgspec.json.encode(content), indent=1).decode()
+
+
+def _rows(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 # Messages come from the library and speak Python; at a prompt the same things have other names.
 _PARAMETER = re.compile(
-    r"\b(?P<name>threshold|alpha|max_iter|max_length|search|n_jobs|prune)\b"
+    r"\b(?P<name>threshold|alpha|max_iter|max_length|search|n_jobs|prune"
+    r"|max_features|min_samples_leaf|max_depth|strategy|redundant)\b"
     r"(?:='?(?P<value>\w+)'?)?"
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conjunct.cli.rendering import constructed, shortened
+from conjunct.cli.rendering import constructed, formula
 
 if TYPE_CHECKING:
     from conjunct.estimators.base import FeatureConstructor
@@ -15,10 +15,12 @@ def summary(model: FeatureConstructor) -> str:
     fitted = model.feature_set_
     n_columns = len(fitted.lineage.primitives)
     data = f"{_count(fitted.n_rows, 'row')} and {_count(n_columns, 'column')}"
-    if not fitted.merges:
-        return f"From {data}, no pair of columns was replaced: the features are the columns."
-    sentences = (_replaced(model, data), _suppressed(model), _scores(model), _links(model))
-    return " ".join(sentence for sentence in sentences if sentence)
+    if fitted.merges:
+        sentences = (_replaced(model, data), _suppressed(model), _scores(model), _links(model))
+        return " ".join(sentence for sentence in sentences if sentence)
+    if model.n_iter_:
+        return " ".join((_added(model, data), _scores(model), _most_common(model)))
+    return f"From {data}, nothing was constructed: the features are the columns."
 
 
 def _replaced(model: FeatureConstructor, data: str) -> str:
@@ -38,6 +40,14 @@ def _suppressed(model: FeatureConstructor) -> str:
     return f"{_count(rare, 'rare feature')} {_were(rare)} suppressed." if rare else ""
 
 
+def _added(model: FeatureConstructor, data: str) -> str:
+    n_made = len(constructed(model))
+    return (
+        f"From {data}, {_count(n_made, 'feature')} {_were(n_made)} constructed in "
+        f"{_count(model.n_iter_, 'iteration')} and added to the columns."
+    )
+
+
 def _scores(model: FeatureConstructor) -> str:
     first, last = model.history_[0], model.history_[-1]
     fell = last.oi < first.oi
@@ -53,19 +63,20 @@ def _scores(model: FeatureConstructor) -> str:
 def _links(model: FeatureConstructor) -> str:
     fitted = model.feature_set_
     strongest = max(fitted.merges, key=lambda merge: merge.r)
-    pair = (fitted.lineage.expression(k) for k in (strongest.left, strongest.right))
-    left, right = (f'"{shortened(feature.text(model.style))}"' for feature in pair)
-    link = (
+    left, right = (f'"{formula(model, k)}"' for k in (strongest.left, strongest.right))
+    return (
         f"The strongest link is between {left} and {right}: r = {strongest.r:.2f}, together in "
-        f"{_count(strongest.joint, 'row')}."
-    )
+        f"{_count(strongest.joint, 'row')}. {_most_common(model)}"
+    ).rstrip()
+
+
+def _most_common(model: FeatureConstructor) -> str:
     rules = constructed(model)
     if not rules:
-        return link
+        return ""
     return (
-        f"{link} The most common new feature is "
-        f'"{shortened(rules[0]["rule"])}", true in {_count(rules[0]["support"], "row")} '
-        f"({rules[0]['frequency']:.0%})."
+        f'The most common new feature is "{rules[0].formula}", true in '
+        f"{_count(rules[0].support, 'row')} ({rules[0].frequency:.0%})."
     )
 
 

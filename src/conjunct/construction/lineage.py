@@ -33,8 +33,16 @@ class Lineage:
         if number is None:
             number = self._numbers[pair] = len(self._expressions)
             self.conjunctions.append(pair)
-            self._expressions.append(And(self._literal(left), self._literal(right)))
+            self._expressions.append(self.conjunction(left, right))
         return number
+
+    def conjunction(self, left: Literal, right: Literal) -> Expression:
+        """``left ∧ right`` as an expression, which is not made for it."""
+        return And(self._literal(left), self._literal(right))
+
+    def knows(self, left: Literal, right: Literal) -> bool:
+        """Whether the conjunction of these two literals was made, in either order."""
+        return (left, right) in self._numbers or (right, left) in self._numbers
 
     def expression(self, number: int) -> Expression:
         return self._expressions[number]

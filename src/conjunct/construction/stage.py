@@ -70,7 +70,7 @@ def replace_pairs(stage: Stage, pairs: Pairs, lineage: Lineage) -> Stage:
     """
     both = stage.store.conjunctions(pairs.left, pairs.right)
     rewrite, merges = _plan(stage, pairs, lineage)
-    extended = _extended_counts(stage.joint, stage.store.joint_counts(both), both.joint_counts())
+    extended = extended_counts(stage.joint, stage.store.joint_counts(both), both.joint_counts())
     kept = len(stage.features) - 2 * len(pairs)
     features = [stage.features[position] for position in rewrite.plus[:kept]]
     for merge in merges:
@@ -128,7 +128,7 @@ def _plan(stage: Stage, pairs: Pairs, lineage: Lineage) -> tuple[Rewrite, tuple[
     return rewrite, tuple(merges)
 
 
-def _extended_counts(old: Counts, across: Counts, new: Counts) -> Counts:
+def extended_counts(old: Counts, across: Counts, new: Counts) -> Counts:
     """Joint counts of present columns and new conjunctions together."""
     m, p = len(old), len(new)
     extended = np.empty((m + p, m + p), old.dtype)

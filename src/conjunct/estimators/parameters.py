@@ -44,14 +44,11 @@ def check_frequency(name: str, value: Any, *, optional: bool = False) -> None:
     check(holds, name, value, f"{none_or}a number above 0, at most 1")
 
 
-def check_reading(binarize: object, style: object) -> None:
-    """The parameters that every estimator shares."""
+def check_common(estimator: Any) -> None:
+    """The parameters that every estimator has."""
+    binarize, n_jobs = estimator.binarize, estimator.n_jobs
     check(binarize is None or is_number(binarize), "binarize", binarize, "None or a number")
-    check_choice("style", style, get_args(Style))
-
-
-def check_jobs(n_jobs: object) -> None:
-    """Refuse 0 threads, and what is no number of them."""
+    check_choice("style", estimator.style, get_args(Style))
     holds = n_jobs is None or (is_whole(n_jobs) and n_jobs != 0)
     check(holds, "n_jobs", n_jobs, "None or a whole number other than 0")
 

@@ -21,12 +21,10 @@ def rule_columns(fitted: FeatureSet, style: Style) -> Columns:
         "support": list(fitted.supports),
         "frequency": [support / fitted.n_rows for support in fitted.supports],
         "length": [expression.length for expression in fitted.expressions],
-        "iteration": [merge.iteration if merge else 0 for merge in merges],
+        "iteration": [fitted.iteration(number) for number in fitted.features],
         "parents": [
-            [lineage.expression(parent).text(style) for parent in (merge.left, merge.right)]
-            if merge
-            else []
-            for merge in merges
+            [parent.text(style) for parent in lineage.expressions(fitted.parents(number))]
+            for number in fitted.features
         ],
         "r": [merge.r if merge else math.nan for merge in merges],
         "p_value": [merge.p_value if merge else math.nan for merge in merges],

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Callable, Sequence
 from math import isinf, isnan
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,7 +21,7 @@ from conjunct.association import (
 )
 from conjunct.construction.feature_set import FeatureSet
 from conjunct.construction.run import Run, run_ufc
-from conjunct.construction.stopping import Indicators
+from conjunct.construction.stopping import READABLE_LENGTH, Indicators
 from conjunct.construction.ufc import Rule, Search
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators import containers
@@ -30,9 +29,8 @@ from conjunct.estimators.base import FeatureConstructor
 from conjunct.estimators.parameters import (
     check,
     check_choice,
+    check_common,
     check_frequency,
-    check_jobs,
-    check_reading,
     check_risk,
     check_whole,
     is_number,
@@ -61,7 +59,8 @@ class UFC(FeatureConstructor):
         Number of iterations (the paper's ``limit_iter``). ``None``: ``stop`` decides.
     stop : {"rms", None}, default="rms"
         When to end where ``max_iter`` is None. ``"rms"``: at the last iteration before the root
-        mean square of overlap and complexity rises; with a warning after one iteration where
+        mean square of overlap and complexity rises, or (with a warning) before features have
+        more than 100 literals on average; with a warning after one iteration where
         there are no more distinct rows than columns, for complexity has no meaning there.
         ``None``: when nothing is left to replace.
     prune : bool, default=True
@@ -131,9 +130,9 @@ class UFC(FeatureConstructor):
     ¬cascade ∧ water
     """
 
-    _unsaved: ClassVar[tuple[str, ...]] = ("callback",)
-
     n_distinct_rows_: int
+    # also of a loaded model whose iterations each drew a line of their own
+    threshold_: float | None = None
 
     def __init__(
         self,
@@ -184,7 +183,7 @@ class UFC(FeatureConstructor):
         check_is_fitted(self)
         if self.feature_set_.suppressed:
             warnings.warn(_what_was_lost(self.feature_set_), ConjunctWarning, stacklevel=2)
-        texts = self._texts()
+        texts = self._column_names()
         data = containers.checked(X)
         names = containers.column_names(data)
         if names is not None and not containers.is_baskets(data) and list(names) != texts:
@@ -217,6 +216,10 @@ class UFC(FeatureConstructor):
             warnings.warn(_why_nothing(run, rule), ConjunctWarning, stacklevel=3)
         elif self.max_iter is None and self.stop == "rms" and isnan(run.history[-1].rms):
             warnings.warn(_why_one_iteration(run, len(names)), ConjunctWarning, stacklevel=3)
+        elif (
+            self.max_iter is None and self.stop == "rms" and run.tried[-1].length > READABLE_LENGTH
+        ):
+            warnings.warn(_why_no_further(run), ConjunctWarning, stacklevel=3)
 
     def _criterion(self) -> Criterion:
         risk = self.threshold == "risk"
@@ -243,18 +246,7 @@ class UFC(FeatureConstructor):
         check_choice("test", self.test, TESTS)
         check_choice("correction", self.correction, CORRECTIONS, optional=True)
         check_frequency("min_support", self.min_support, optional=True)
-        check_reading(self.binarize, self.style)
-        check_jobs(self.n_jobs)
-
-    def _watch(self, indicators: Indicators) -> None:
-        if self.verbose:
-            sys.stdout.write(
-                f"iteration {indicators.iteration}: {indicators.n_features} features, "
-                f"length {indicators.length:.2f}, OI {indicators.oi:.3f}, "
-                f"C0 {indicators.c0:.3f}, RMS {indicators.rms:.3f}\n"
-            )
-        if self.callback is not None:
-            self.callback(indicators)
+        check_common(self)
 
 
 def _why_nothing(run: Run, rule: Rule) -> str:
@@ -265,6 +257,14 @@ def _why_nothing(run: Run, rule: Rule) -> str:
         f"no feature was constructed: the first iteration raises RMS from {before.rms:.3g} to "
         f"{after.rms:.3g} (OI {before.oi:.3g} → {after.oi:.3g}, C0 {before.c0:.3g} → "
         f"{after.c0:.3g}). Try search='pairwise', or set max_iter"
+    )
+
+
+def _why_no_further(run: Run) -> str:
+    return (
+        f"iteration {run.n_iter} is the last whose formulas have {READABLE_LENGTH} literals or "
+        f"fewer on average, and RMS still falls: with {run.n_distinct_rows} distinct rows C0 "
+        f"hardly grows. Set max_length (for instance max_length=4), or max_iter to choose"
     )
 
 

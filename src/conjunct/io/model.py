@@ -71,6 +71,7 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     threshold: float | None
     primitives: list[str]
     conjunctions: list[tuple[int, int]]
+    iterations: list[int]
     features: list[int]
     supports: list[int]
     suppressed: list[int]
@@ -78,8 +79,11 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     merges: list[MergeRecord]
     history: list[IndicatorsRecord]
 
-    def feature_set(self) -> FeatureSet:
-        """The feature set, after checking that all parts of the file agree."""
+    def feature_set(self, *, only_adds: bool = False) -> FeatureSet:
+        """The feature set, after checking that all parts of the file agree.
+
+        ``only_adds``: the algorithm adds conjunctions to the primitives and replaces nothing.
+        """
         lineage = self._lineage()
         _check(self.n_rows >= 1, "it was fitted on no rows")
         _check(len(self.supports) == len(self.features), "supports and features differ in number")
@@ -91,17 +95,30 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         left_over = _replay(merges, lineage, self.n_rows)
         features = self.features + self.suppressed
         _check(len(set(features)) == len(features), "a feature stands twice")
-        _check(set(features) == left_over, "its features are not what its merges leave")
-        self._check_history(merges)
-        return FeatureSet(
+        if only_adds:
+            _check(not merges and not self.suppressed, "it has merges, which its kind has not")
+            self._check_added(lineage)
+        else:
+            _check(set(features) == left_over, "its features are not what its merges leave")
+        fitted = FeatureSet(
             lineage,
             tuple(self.features),
             tuple(self.supports),
             self.n_rows,
+            tuple(self.iterations),
             merges,
             tuple(self.suppressed),
             tuple(self.suppressed_supports),
         )
+        _check_iterations(fitted)
+        self._check_history()
+        return fitted
+
+    def _check_added(self, lineage: Lineage) -> None:
+        _check(len(self.features) >= 1, "it has no features")
+        _check(all(0 <= f < len(lineage) for f in self.features), "a feature is unknown")
+        made = range(len(lineage.primitives), len(lineage))
+        _check(set(made) <= set(self.features), "a conjunction is not among its features")
 
     def _lineage(self) -> Lineage:
         _check(len(self.primitives) >= 1, "it has no primitives")
@@ -113,16 +130,18 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
             number = lineage.conjoin(left, right)
             _check(number == known, "a conjunction stands twice")
             _check(lineage.length(number) <= _LONGEST, "a conjunction is absurdly long")
+        same = len(self.iterations) == len(self.conjunctions)
+        _check(same, "iterations and conjunctions differ in number")
         return lineage
 
-    def _check_history(self, merges: tuple[Merge, ...]) -> None:
+    def _check_history(self) -> None:
         iterations = [line.iteration for line in self.history]
         _check(iterations == list(range(len(iterations))) != [], "its history is not 0, 1, 2, …")
         n_features = self.history[-1].n_features
         known = len(self.features) + len(self.suppressed)
         _check(n_features == known, "its history ends with other features")
-        last = merges[-1].iteration if merges else 0
-        _check(last == iterations[-1], "its history and its merges differ in iterations")
+        last = max(self.iterations, default=0)
+        _check(last == iterations[-1], "its history and its conjunctions differ in iterations")
 
     def indicators(self) -> tuple[Indicators, ...]:
         nan = float("nan")
@@ -157,6 +176,7 @@ def model_file(
         threshold=threshold,
         primitives=list(feature_set.lineage.primitives),
         conjunctions=list(feature_set.lineage.conjunctions),
+        iterations=list(feature_set.iterations),
         features=list(feature_set.features),
         supports=list(feature_set.supports),
         suppressed=list(feature_set.suppressed),
@@ -235,6 +255,14 @@ def _replay(merges: tuple[Merge, ...], lineage: Lineage, n_rows: int) -> set[int
         _check(in_order, "merges are out of order")
         iteration = merge.iteration
     return present
+
+
+def _check_iterations(fitted: FeatureSet) -> None:
+    for number in range(len(fitted.lineage.primitives), len(fitted.lineage)):
+        before = max(fitted.iteration(parent) for parent in fitted.parents(number))
+        _check(fitted.iteration(number) > before, "a conjunction is no later than its parts")
+    for number, merge in fitted.origins().items():
+        _check(fitted.iteration(number) == merge.iteration, "a merge is of another iteration")
 
 
 def _check(holds: bool, what: str) -> None:

@@ -32,6 +32,7 @@ _BLOCK_BYTES = 1 << 27
 _TILE_LINES = 64
 # Fewer bit pairs than this are counted faster than a thread starts.
 _PAIRS_PER_THREAD = 1 << 28
+_TILE = 256
 
 
 def kernel_name() -> str:
@@ -90,13 +91,17 @@ def _row_blocks(bits: Bits) -> Iterator[Bits]:
         yield bits[:, start : start + _BLOCK_BYTES]
 
 
-def _mirror(upper: Counts) -> None:
-    # Line by line: no index arrays of the size of the matrix.
-    for row in range(len(upper)):
-        upper[row + 1 :, row] = upper[row, row + 1 :]
+def _mirror(counted: Counts) -> None:
+    # Below the diagonal the kernel leaves zeros or, with threads, some of the counts: the larger
+    # one of two cells is right. Tile by tile, so that no temporary is as large as the matrix.
+    for start in range(0, len(counted), _TILE):
+        stop = min(start + _TILE, len(counted))
+        tile = counted[start:stop, start:stop]
+        np.maximum(tile, tile.T, out=tile)
+        counted[stop:, start:stop] = counted[start:stop, stop:].T
 
 
-def _symmetric(bits: Bits, n_jobs: int) -> NDArray[np.uint32]:
+def _symmetric(bits: Bits, n_jobs: int) -> NDArray[np.int32]:
     m = len(bits)
     out = numkong.zeros((m, m), dtype="uint32")
     # Row ranges of about equal numbers of pairs: row i of the triangle has m − i of them.
@@ -108,7 +113,7 @@ def _symmetric(bits: Bits, n_jobs: int) -> NDArray[np.uint32]:
             bits, dtype="uint1", out=out, start_row=start, end_row=stop
         ),
     )
-    return np.asarray(out)
+    return np.asarray(out).view(np.int32)  # of at most 2^30 rows
 
 
 def _across(right: Bits) -> Callable[[Bits, Bits], NDArray[np.uint32]]:
