@@ -48,6 +48,7 @@ def test_every_option_goes_with_every_search_and_stop(options, search, tmp_path)
     loaded = UFC.load(tmp_path / "model.json")
     assert loaded.get_params() == model.get_params()
     assert loaded.get_rules().equals(rules)
+    assert loaded.threshold_ == model.threshold_
 
 
 @pytest.mark.parametrize("measure", MEASURES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -171,9 +171,12 @@ def _json(model: FeatureConstructor, formulas: Formulas | None) -> str:
         "n_rows": model.feature_set_.n_rows,
         "columns": list(model.feature_set_.lineage.primitives),
         "threshold": getattr(model, "threshold_", None),
-        "features": [
-            dict(zip(rules, row, strict=True)) for row in zip(*rules.values(), strict=True)
-        ],
+        "features": _rows(rules),
+        "suppressed": _rows(model.get_rules("dict", suppressed=True)),
         "history": model.history_,
     }
     return msgspec.json.format(msgspec.json.encode(content), indent=1).decode()
+
+
+def _rows(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

@@ -131,6 +131,8 @@ class UFC(FeatureConstructor):
     """
 
     n_distinct_rows_: int
+    # also of a loaded model whose iterations each drew a line of their own
+    threshold_: float | None = None
 
     def __init__(
         self,
