@@ -55,31 +55,59 @@ class Stage:
 def replace_pairs(stage: Stage, pairs: Pairs, lineage: Lineage) -> Stage:
     """The next stage: each pair gives way to its non-empty conjunctions (§3.3).
 
-    Kept features come first, then ``i ∧ j``, ``¬i ∧ j``, ``i ∧ ¬j`` of each pair in turn. Only the
-    columns ``i ∧ j`` are counted; the rest follows by subtraction.
+    Kept features come first, then ``i ∧ j``, ``¬i ∧ j``, ``i ∧ ¬j`` of each pair in turn.
     """
-    both = stage.store.conjunctions(pairs.left, pairs.right)
-    rewrite, merges = _plan(stage, pairs, lineage)
-    extended = _extended_counts(stage.joint, both.joint_counts(stage.store), both.joint_counts())
-    kept = len(stage.features) - 2 * len(pairs)
-    features = [stage.features[position] for position in rewrite.plus[:kept]]
-    for merge in merges:
-        features.extend(merge.made)
-    return Stage(
-        stage.iteration + 1,
-        tuple(features),
-        stage.store.rewritten(rewrite, both),
-        _rewritten_counts(extended, rewrite),
-        merges,
-    )
+    return Replacement(stage, pairs, lineage).of_first(len(pairs))
 
 
-def _plan(stage: Stage, pairs: Pairs, lineage: Lineage) -> tuple[Rewrite, tuple[Merge, ...]]:
+class Replacement:
+    """The next stages of a sequence of pairs: that of all of them, or of the first few only.
+
+    What is counted is counted once for all: the columns ``i ∧ j``, against each other and against
+    the present ones. The rest follows by subtraction.
+    """
+
+    def __init__(self, stage: Stage, pairs: Pairs, lineage: Lineage) -> None:
+        self.pairs = pairs
+        self._stage = stage
+        self._both = stage.store.conjunctions(pairs.left, pairs.right)
+        self._extended = _extended_counts(
+            stage.joint, self._both.joint_counts(stage.store), self._both.joint_counts()
+        )
+        self._merges, self._plus, self._minus = _planned(stage, pairs, lineage)
+
+    def of_first(self, n_pairs: int) -> Stage:
+        """The stage in which the first ``n_pairs`` pairs are replaced."""
+        stage, pairs, merges = self._stage, self.pairs, self._merges[:n_pairs]
+        keeps = np.ones(len(stage.features), bool)
+        keeps[pairs.left[:n_pairs]] = keeps[pairs.right[:n_pairs]] = False
+        kept = np.flatnonzero(keeps).tolist()
+        n_made = sum(len(merge.made) for merge in merges)
+        rewrite = Rewrite(
+            pairs.left[:n_pairs],
+            pairs.right[:n_pairs],
+            np.array(kept + self._plus[:n_made], np.intp),
+            np.array([-1] * len(kept) + self._minus[:n_made], np.intp),
+        )
+        features = [stage.features[position] for position in kept]
+        for merge in merges:
+            features.extend(merge.made)
+        return Stage(
+            stage.iteration + 1,
+            tuple(features),
+            stage.store.rewritten(rewrite, self._both),
+            _rewritten_counts(self._extended, rewrite),
+            merges,
+        )
+
+
+def _planned(
+    stage: Stage, pairs: Pairs, lineage: Lineage
+) -> tuple[tuple[Merge, ...], list[int], list[int]]:
+    """What each pair becomes, and the new columns as a :class:`Rewrite` has them."""
     m = len(stage.features)
-    replaced = np.zeros(m, bool)
-    replaced[pairs.left] = replaced[pairs.right] = True
-    plus: list[int] = np.flatnonzero(~replaced).tolist()
-    minus = [-1] * len(plus)
+    plus: list[int] = []
+    minus: list[int] = []
     p_values = p_value(pairs.r, stage.store.n_rows)
     merges = []
     for k, (i, j) in enumerate(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)):
@@ -110,8 +138,7 @@ def _plan(stage: Stage, pairs: Pairs, lineage: Lineage) -> tuple[Rewrite, tuple[
                 p_value=float(p_values[k]),
             )
         )
-    rewrite = Rewrite(pairs.left, pairs.right, np.array(plus, np.intp), np.array(minus, np.intp))
-    return rewrite, tuple(merges)
+    return tuple(merges), plus, minus
 
 
 def _extended_counts(old: Counts, across: Counts, new: Counts) -> Counts:
@@ -127,9 +154,9 @@ def _extended_counts(old: Counts, across: Counts, new: Counts) -> Counts:
 
 def _rewritten_counts(extended: Counts, rewrite: Rewrite) -> Counts:
     # a column is one indicator less another, so its counts subtract
-    rows = extended[rewrite.plus]
+    rows = np.take(extended, rewrite.plus, axis=0)
     subtracts = np.flatnonzero(rewrite.minus >= 0)
     rows[subtracts] -= extended[rewrite.minus[subtracts]]
-    counts = rows[:, rewrite.plus]
-    counts[:, subtracts] -= rows[:, rewrite.minus[subtracts]]
+    counts = np.take(rows, rewrite.plus, axis=1)
+    counts[:, subtracts] -= np.take(rows, rewrite.minus[subtracts], axis=1)
     return counts

@@ -14,6 +14,8 @@ from conjunct.stores.base import Positions, Rewrite
 from conjunct.stores.counting import Counts, count_across, count_each, count_pairs
 from conjunct.stores.packing import Bits
 
+_BLOCK_BYTES = 1 << 20
+
 
 class BitStore:
     """One line of bits per column; joint counts are population counts of ``and``."""
@@ -55,12 +57,16 @@ class BitStore:
         return self._with(self.bits[left] & self.bits[right])
 
     def rewritten(self, rewrite: Rewrite, conjunctions: Self) -> Self:
-        next_bits = np.empty((len(rewrite.plus), self.bits.shape[1]), np.uint8)
-        m = self.n_columns
-        for line, plus, minus in zip(next_bits, rewrite.plus, rewrite.minus, strict=True):
-            line[:] = self.bits[plus] if plus < m else conjunctions.bits[plus - m]
-            if minus >= 0:
-                line ^= conjunctions.bits[minus - m]
+        n_bytes = self.bits.shape[1]
+        next_bits = np.empty((len(rewrite.plus), n_bytes), np.uint8)
+        at_once = max(1, _BLOCK_BYTES // n_bytes)  # nothing else of the size of the store
+        for start in range(0, len(next_bits), at_once):
+            plus, minus = (p[start : start + at_once] for p in (rewrite.plus, rewrite.minus))
+            lines = next_bits[start : start + at_once]
+            is_old, is_less = plus < self.n_columns, minus >= 0
+            lines[is_old] = self.bits[plus[is_old]]
+            lines[~is_old] = conjunctions.bits[plus[~is_old] - self.n_columns]
+            lines[is_less] ^= conjunctions.bits[minus[is_less] - self.n_columns]
         return self._with(next_bits)
 
     def count_distinct_rows(self) -> int:
