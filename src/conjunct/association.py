@@ -114,9 +114,9 @@ def correlated_pairs(n_rows: int, joint: Counts, criterion: Criterion) -> Pairs:
     for start in range(0, m - 1, rows_at_once):
         stop = min(start + rows_at_once, m - 1)
         # r > λ ≥ 0 needs a common row; below the diagonal each pair stands a second time
-        both = np.triu(joint[start:stop], k=start + 1) > 0
-        row, right = np.nonzero(both)
-        left = row + start
+        row, right = np.divmod(np.flatnonzero(joint[start:stop]), m)
+        above = right > row + start
+        left, right = row[above] + start, right[above]
         r = phi(n_rows, supports[left], supports[right], joint[left, right])
         passes = criterion.accepts(r, n_rows, supports[left], supports[right])
         left, right = left[passes], right[passes]
