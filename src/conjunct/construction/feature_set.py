@@ -22,7 +22,10 @@ class FeatureSet:
     features: tuple[int, ...]
     supports: tuple[int, ...]
     n_rows: int
-    merges: tuple[Merge, ...]
+    # for each conjunction of the lineage, the iteration that made it
+    iterations: tuple[int, ...]
+    # what uFC replaced, which is what can be undone; other algorithms replace nothing
+    merges: tuple[Merge, ...] = ()
 
     @classmethod
     def compacted(
@@ -36,6 +39,7 @@ class FeatureSet:
         """With a lineage of its own, which holds what the merges made and nothing else."""
         own = Lineage(lineage.primitives)
         number = dict(zip(range(len(own)), range(len(own)), strict=True))
+        iterations: list[int] = []
 
         def conjoin(made: int | None, left: int, right: int) -> int | None:
             if made is not None:
@@ -55,11 +59,13 @@ class FeatureSet:
                     left_only=conjoin(merge.left_only, left, ~right),
                 )
             )
+            iterations += [merge.iteration] * (len(own.conjunctions) - len(iterations))
         return cls(
             own,
             tuple(number[feature] for feature in features),
             tuple(int(support) for support in supports),
             n_rows,
+            tuple(iterations),
             tuple(renumbered),
         )
 
@@ -108,8 +114,18 @@ class FeatureSet:
         except ValueError:
             raise InputError(f"there is no feature {wanted} in this model") from None
 
+    def iteration(self, number: int) -> int:
+        """The iteration that made a feature; 0 for a primitive."""
+        k = number - len(self.lineage.primitives)
+        return self.iterations[k] if k >= 0 else 0
+
+    def parents(self, number: int) -> tuple[int, ...]:
+        """The two features that a feature was made from; none for a primitive."""
+        operands = self.lineage.operands(number) or ()
+        return tuple(literal if literal >= 0 else ~literal for literal in operands)
+
     def origins(self) -> dict[int, Merge]:
-        """The merge that made each constructed feature."""
+        """The merge that made each feature, where one did."""
         return {number: merge for merge in self.merges for number in merge.made}
 
 

@@ -47,6 +47,14 @@ class Lineage:
             self._lengths.append(self._lengths[_feature(left)] + self._lengths[_feature(right)])
         return number
 
+    def conjunction(self, left: Literal, right: Literal) -> Expression:
+        """``left ∧ right`` as an expression, which is not made for it."""
+        return And(self._literal(left), self._literal(right))
+
+    def knows(self, left: Literal, right: Literal) -> bool:
+        """Whether the conjunction of these two literals was made, in either order."""
+        return (left, right) in self._numbers or (right, left) in self._numbers
+
     def forget_after(self, length: int) -> None:
         """Unmake all but the first ``length`` features."""
         while len(self._lengths) > length:
@@ -67,7 +75,7 @@ class Lineage:
                 continue
             made = pending.pop()
             if pair is not None and made not in self._expressions:
-                self._expressions[made] = And(self._literal(pair[0]), self._literal(pair[1]))
+                self._expressions[made] = self.conjunction(*pair)
         return self._expressions[number]
 
     def expressions(self, numbers: Iterable[int]) -> tuple[Expression, ...]:
@@ -122,7 +130,7 @@ class Lineage:
         return (~literal,) if literal < 0 else self.operands(literal) or ()
 
     def _literal(self, literal: Literal) -> Expression:
-        expression = self._expressions[_feature(literal)]
+        expression = self.expression(_feature(literal))
         return expression if literal >= 0 else Not(expression)
 
 

@@ -71,7 +71,7 @@ class Replacement:
         self.pairs = pairs
         self._stage = stage
         self._both = stage.store.conjunctions(pairs.left, pairs.right)
-        self._extended = _extended_counts(
+        self._extended = extended_counts(
             stage.joint, self._both.joint_counts(stage.store), self._both.joint_counts()
         )
         self._merges, self._plus, self._minus = _planned(stage, pairs, lineage)
@@ -141,7 +141,7 @@ def _planned(
     return tuple(merges), plus, minus
 
 
-def _extended_counts(old: Counts, across: Counts, new: Counts) -> Counts:
+def extended_counts(old: Counts, across: Counts, new: Counts) -> Counts:
     """Joint counts of present columns and new conjunctions together."""
     m, p = len(old), len(new)
     extended = np.empty((m + p, m + p), np.int64)

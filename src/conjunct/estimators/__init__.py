@@ -1,6 +1,9 @@
 """scikit-learn faces of the algorithms."""
 
+from conjunct.estimators.clustering_tree import ClusteringTree
+from conjunct.estimators.fringe import Fringe
 from conjunct.estimators.loading import load
 from conjunct.estimators.ufc import UFC
+from conjunct.estimators.ufringe import UFringe
 
-__all__ = ["UFC", "load"]
+__all__ = ["UFC", "ClusteringTree", "Fringe", "UFringe", "load"]

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from conjunct.construction.feature_set import FeatureSet
 from conjunct.construction.stopping import Indicators
-from conjunct.errors import InputError, ModelFileError
+from conjunct.errors import ModelFileError
 from conjunct.estimators import containers
+from conjunct.estimators.reading import BooleanEstimator, told_apart
 from conjunct.expressions import Expression, Style
 from conjunct.io.model import ModelFile, model_file, read_model, write_model
 from conjunct.stores import BitStore
@@ -26,29 +28,26 @@ from conjunct.stores.packing import unpack
 Backend = Literal["pandas", "polars", "pyarrow", "dict"]
 
 
-class FeatureConstructor(TransformerMixin, BaseEstimator):
+class FeatureConstructor(TransformerMixin, BooleanEstimator):
     """Base of the estimators whose features are conjunctions of the columns they were given.
 
     A subclass says how features are made, in ``_construct``; all the rest is here.
     """
 
     # parameters that belong to a session, not to a model
-    _unsaved: ClassVar[tuple[str, ...]] = ()
+    _unsaved: ClassVar[tuple[str, ...]] = ("callback",)
 
-    binarize: float | None
     style: Style
-    n_jobs: int | None
+    callback: Callable[[Indicators], object] | None
+    verbose: int
 
-    n_features_in_: int
-    feature_names_in_: NDArray[np.object_]
     feature_set_: FeatureSet
     history_: tuple[Indicators, ...]
-    threshold_: float | None
-    _backend: str | None = None
+    threshold_: float
 
     @abstractmethod
     def _construct(self, store: BitStore, names: Sequence[str]) -> None:
-        """Set ``feature_set_``, ``history_`` and ``threshold_``."""
+        """Set ``feature_set_``, ``history_`` and, where there is one, ``threshold_``."""
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Construct features from the rows of ``X``.
@@ -64,16 +63,7 @@ class FeatureConstructor(TransformerMixin, BaseEstimator):
         -------
         self
         """
-        data = containers.checked(X)
-        names = containers.column_names(data)
-        containers.check_distinct(names or ())
-        if containers.is_baskets(data):
-            self.n_features_in_ = len(names or ())
-            self.feature_names_in_ = np.array(names, object)
-        else:
-            validate_data(self, data, reset=True, skip_check_array=True)
-        self._backend = containers.frame_backend(data)
-        self._construct(self._read(data), self._primitive_names())
+        self._construct(self._read_to_fit(X), self._primitive_names())
         return self
 
     def transform(self, X: Any) -> Any:
@@ -85,10 +75,10 @@ class FeatureConstructor(TransformerMixin, BaseEstimator):
         data = self._checked_as_fitted(X)
         store = self._read(data)
         bits = self.feature_set_.evaluate(store.bits)
-        return containers.write_like(data, bits, store.n_rows, self._texts())
+        return containers.write_like(data, bits, store.n_rows, self._column_names())
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The formulas, as text.
+        """The formulas, as text; equal texts are told apart by ``[2]``, ``[3]`` … after them.
 
         Parameters
         ----------
@@ -98,21 +88,10 @@ class FeatureConstructor(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if input_features is None:
-            return np.array(self._texts(), object)
-        names = [str(name) for name in input_features]
-        if len(names) != self.n_features_in_:
-            raise ValueError(
-                f"input_features should have length equal to number of features "
-                f"({self.n_features_in_}), got {len(names)}"
-            )
-        if hasattr(self, "feature_names_in_"):
-            if names != list(self.feature_names_in_):
-                raise ValueError("input_features is not equal to feature_names_in_")
-            return np.array(self._texts(), object)
-        containers.check_distinct(names)
-        lineage = self.feature_set_.lineage.renamed(names)
+            return np.array(self._column_names(), object)
+        lineage = self.feature_set_.lineage.renamed(self._names_for(input_features))
         expressions = lineage.expressions(self.feature_set_.features)
-        return np.array([e.text(self.style) for e in expressions], object)
+        return np.array(told_apart([e.text(self.style) for e in expressions]), object)
 
     @property
     def features_(self) -> tuple[Expression, ...]:
@@ -150,7 +129,7 @@ class FeatureConstructor(TransformerMixin, BaseEstimator):
         data frame
             ``rule``, ``support`` (rows), ``frequency`` (share of rows), ``length`` (literals),
             ``iteration`` (0 for a primitive), ``parents`` (the two features it came from),
-            ``r`` and ``p_value`` of those (NaN for a primitive).
+            ``r`` and ``p_value`` of those (NaN where no correlation made the feature).
         """
         check_is_fitted(self)
         columns = self._rule_columns()
@@ -176,46 +155,38 @@ class FeatureConstructor(TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = []
         return tags
-
-    def _read(self, data: Any) -> BitStore:
-        return containers.read_store(
-            data, self._primitive_names(), binarize=self.binarize, n_jobs=self.n_jobs
-        )
-
-    def _checked_as_fitted(self, X: Any) -> Any:
-        data = containers.checked(X)
-        if not containers.is_baskets(data):
-            validate_data(self, data, reset=False, skip_check_array=True)
-        elif not hasattr(self, "feature_names_in_"):
-            raise InputError("baskets need a model fitted on named columns; this one has no names")
-        return data
-
-    def _primitive_names(self) -> tuple[str, ...]:
-        if hasattr(self, "feature_names_in_"):
-            return tuple(self.feature_names_in_)
-        return tuple(f"x{k}" for k in range(self.n_features_in_))
 
     def _texts(self) -> list[str]:
         return [expression.text(self.style) for expression in self.features_]
 
+    def _column_names(self) -> list[str]:
+        return told_apart(self._texts())
+
+    def _watch(self, indicators: Indicators) -> None:
+        if self.verbose:
+            sys.stdout.write(
+                f"iteration {indicators.iteration}: {indicators.n_features} features, "
+                f"length {indicators.length:.2f}, OI {indicators.oi:.3f}, "
+                f"C0 {indicators.c0:.3f}, RMS {indicators.rms:.3f}\n"
+            )
+        if self.callback is not None:
+            self.callback(indicators)
+
     def _rule_columns(self) -> dict[str, list[Any]]:
         fitted = self.feature_set_
-        merges = [fitted.origins().get(number) for number in fitted.features]
-        lineage = fitted.lineage
+        origins = fitted.origins()
+        merges = [origins.get(number) for number in fitted.features]
         return {
             "rule": self._texts(),
             "support": list(fitted.supports),
             "frequency": [support / fitted.n_rows for support in fitted.supports],
             "length": [expression.length for expression in fitted.expressions],
-            "iteration": [merge.iteration if merge else 0 for merge in merges],
+            "iteration": [fitted.iteration(number) for number in fitted.features],
             "parents": [
-                [lineage.expression(p).text(self.style) for p in (merge.left, merge.right)]
-                if merge
-                else []
-                for merge in merges
+                [e.text(self.style) for e in fitted.lineage.expressions(fitted.parents(number))]
+                for number in fitted.features
             ],
             "r": [merge.r if merge else math.nan for merge in merges],
             "p_value": [merge.p_value if merge else math.nan for merge in merges],
@@ -230,7 +201,7 @@ class FeatureConstructor(TransformerMixin, BaseEstimator):
             parameters,
             self.feature_set_,
             self.history_,
-            threshold=self.threshold_,
+            threshold=getattr(self, "threshold_", None),
             named=hasattr(self, "feature_names_in_"),
         )
 
@@ -244,7 +215,8 @@ class FeatureConstructor(TransformerMixin, BaseEstimator):
         except (TypeError, ModelFileError) as error:
             raise ModelFileError(f"{path}: {error}") from None
         fitted.history_ = model.indicators()
-        fitted.threshold_ = model.threshold
+        if model.threshold is not None:
+            fitted.threshold_ = model.threshold
         fitted.n_features_in_ = len(model.primitives)
         if model.named:
             fitted.feature_names_in_ = np.array(model.primitives, object)

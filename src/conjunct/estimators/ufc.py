@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Callable, Sequence
 from math import isnan
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal, get_args
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,6 +16,13 @@ from conjunct.construction.ufc import Rule, Search
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators import containers
 from conjunct.estimators.base import FeatureConstructor
+from conjunct.estimators.parameters import (
+    check,
+    check_choice,
+    check_reading,
+    check_whole,
+    is_number,
+)
 from conjunct.expressions import Style
 from conjunct.stores import BitStore
 
@@ -92,8 +97,6 @@ class UFC(FeatureConstructor):
     ¬cascade ∧ water
     """
 
-    _unsaved: ClassVar[tuple[str, ...]] = ("callback",)
-
     n_distinct_rows_: int
 
     def __init__(
@@ -134,7 +137,7 @@ class UFC(FeatureConstructor):
         it has a combination that never occurred in training.
         """
         check_is_fitted(self)
-        texts = self._texts()
+        texts = self._column_names()
         data = containers.checked(X)
         names = containers.column_names(data)
         if names is not None and not containers.is_baskets(data) and list(names) != texts:
@@ -171,45 +174,21 @@ class UFC(FeatureConstructor):
             return Criterion.from_risk(self.alpha, n_rows, prune=self.prune)
         return Criterion(float(self.threshold), prune=self.prune)
 
-    def _watch(self, indicators: Indicators) -> None:
-        if self.verbose:
-            sys.stdout.write(
-                f"iteration {indicators.iteration}: {indicators.n_features} features, "
-                f"length {indicators.length:.2f}, OI {indicators.oi:.3f}, "
-                f"C0 {indicators.c0:.3f}, RMS {indicators.rms:.3f}\n"
-            )
-        if self.callback is not None:
-            self.callback(indicators)
-
     def _check_parameters(self) -> None:
         threshold = self.threshold
-        _check(
-            threshold == "risk" or (_is_number(threshold) and 0 <= threshold < 1),
+        check(
+            threshold == "risk" or (is_number(threshold) and 0 <= threshold < 1),
             "threshold",
             threshold,
             "'risk' or a number from 0 up to, but not including, 1",
         )
         alpha = self.alpha
-        _check(_is_number(alpha) and 0 < alpha < 0.5, "alpha", alpha, "between 0 and 0.5")
-        for name, least in (("max_iter", 0), ("max_length", 2)):
-            value = getattr(self, name)
-            _check(
-                value is None or (_is_whole(value) and value >= least),
-                name,
-                value,
-                f"None or a whole number, at least {least}",
-            )
-        _check(self.stop in ("rms", None), "stop", self.stop, "'rms' or None")
-        choices = ("batch", "pairwise")
-        _check(self.search in choices, "search", self.search, "'batch' or 'pairwise'")
-        _check(
-            self.binarize is None or _is_number(self.binarize),
-            "binarize",
-            self.binarize,
-            "None or a number",
-        )
-        styles = ("unicode", "ascii", "latex")
-        _check(self.style in styles, "style", self.style, "'unicode', 'ascii' or 'latex'")
+        check(is_number(alpha) and 0 < alpha < 0.5, "alpha", alpha, "between 0 and 0.5")
+        check_whole("max_iter", self.max_iter, 0, optional=True)
+        check_whole("max_length", self.max_length, 2, optional=True)
+        check(self.stop in ("rms", None), "stop", self.stop, "'rms' or None")
+        check_choice("search", self.search, get_args(Search))
+        check_reading(self.binarize, self.style)
 
 
 def _why_nothing(run: Run, rule: Rule) -> str:
@@ -239,16 +218,3 @@ def _why_one_iteration(run: Run, n_columns: int) -> str:
         f"C0 has no meaning for {run.n_distinct_rows} distinct rows and {n_columns} columns, so "
         f"the RMS stop cannot be used: one iteration was made. Set max_iter to choose"
     )
-
-
-def _check(holds: bool, name: str, value: object, wanted: str) -> None:
-    if not holds:
-        raise InputError(f"{name} must be {wanted}; got {value!r}")
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)

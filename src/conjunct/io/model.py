@@ -56,6 +56,7 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     threshold: float | None
     primitives: list[str]
     conjunctions: list[tuple[int, int]]
+    iterations: list[int]
     features: list[int]
     supports: list[int]
     merges: list[MergeRecord]
@@ -70,12 +71,24 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
             _check(-known <= left < known and -known <= right < known, "a conjunction refers ahead")
             lineage.conjoin(left, right)
             _check(len(lineage) == known + 1, "a conjunction stands twice")
+        _check(
+            len(self.iterations) == len(self.conjunctions),
+            "iterations and conjunctions differ in number",
+        )
         numbers = range(len(lineage))
         _check(all(number in numbers for number in self.features), "a feature is unknown")
         _check(len(self.supports) == len(self.features), "supports and features differ in number")
         _check(all(0 <= s <= self.n_rows for s in self.supports), "a support is out of range")
-        merges = tuple(_merge(record, len(lineage)) for record in self.merges)
-        return FeatureSet(lineage, tuple(self.features), tuple(self.supports), self.n_rows, merges)
+        fitted = FeatureSet(
+            lineage,
+            tuple(self.features),
+            tuple(self.supports),
+            self.n_rows,
+            tuple(self.iterations),
+            tuple(_merge(record, len(lineage)) for record in self.merges),
+        )
+        _check_iterations(fitted)
+        return fitted
 
     def indicators(self) -> tuple[Indicators, ...]:
         nan = float("nan")
@@ -110,6 +123,7 @@ def model_file(
         threshold=threshold,
         primitives=list(feature_set.lineage.primitives),
         conjunctions=list(feature_set.lineage.conjunctions),
+        iterations=list(feature_set.iterations),
         features=list(feature_set.features),
         supports=list(feature_set.supports),
         merges=[
@@ -162,6 +176,14 @@ def _merge(record: MergeRecord, n_known: int) -> Merge:
     numbers = (merge.left, merge.right, *merge.made)
     _check(all(0 <= number < n_known for number in numbers), "a merge refers to nothing")
     return merge
+
+
+def _check_iterations(fitted: FeatureSet) -> None:
+    for number in range(len(fitted.lineage.primitives), len(fitted.lineage)):
+        before = max(fitted.iteration(parent) for parent in fitted.parents(number))
+        _check(fitted.iteration(number) > before, "a conjunction is no later than its parts")
+    for number, merge in fitted.origins().items():
+        _check(fitted.iteration(number) == merge.iteration, "a merge is of another iteration")
 
 
 def _check(holds: bool, what: str) -> None:

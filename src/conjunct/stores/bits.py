@@ -56,6 +56,18 @@ class BitStore:
     def conjunctions(self, left: Positions, right: Positions) -> Self:
         return self._with(self.bits[left] & self.bits[right])
 
+    def conjoined(self, left: Positions, right: Positions) -> Self:
+        """The columns ``left[k] ∧ right[k]`` of literals: ``~position`` is a negated column."""
+        return self._with(self._literals(left) & self._literals(right))
+
+    def joined(self, other: Self) -> Self:
+        """The columns of this store, then those of ``other``."""
+        return self._with(np.concatenate((self.bits, other.bits)))
+
+    def taken(self, columns: Positions) -> Self:
+        """Some of the columns, in the order given."""
+        return self._with(self.bits[columns])
+
     def rewritten(self, rewrite: Rewrite, conjunctions: Self) -> Self:
         n_bytes = self.bits.shape[1]
         next_bits = np.empty((len(rewrite.plus), n_bytes), np.uint8)
@@ -75,6 +87,13 @@ class BitStore:
     def count_null_rows(self) -> int:
         union = np.bitwise_or.reduce(self.bits, axis=0, keepdims=True)
         return self.n_rows - int(count_each(union)[0])
+
+    def _literals(self, literals: Positions) -> Bits:
+        negated = literals < 0
+        lines = self.bits[np.where(negated, ~literals, literals)]
+        every_row = packing.pack_column(np.ones(self.n_rows, np.bool_))
+        lines[negated] ^= every_row
+        return lines
 
     def _with(self, bits: Bits) -> Self:
         return type(self)(bits, self.n_rows, self.n_jobs)

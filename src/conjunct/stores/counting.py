@@ -30,6 +30,7 @@ Counts = NDArray[np.int64]
 _BLOCK_BYTES = 1 << 28
 # Fewer bit pairs than this are counted faster than a thread starts.
 _PAIRS_PER_THREAD = 1 << 28
+_TILE = 256
 
 
 def kernel_name() -> str:
@@ -69,9 +70,12 @@ def _row_blocks(bits: Bits) -> Iterator[Bits]:
 
 
 def _mirror(upper: Counts) -> None:
-    # Line by line: no index arrays of the size of the matrix.
-    for row in range(len(upper)):
-        upper[row + 1 :, row] = upper[row, row + 1 :]
+    # Tile by tile: no temporary of the size of a large matrix.
+    for start in range(0, len(upper), _TILE):
+        stop = min(start + _TILE, len(upper))
+        tile = upper[start:stop, start:stop]
+        tile[:] = np.triu(tile) + np.triu(tile, 1).T  # threads leave some counts below too
+        upper[stop:, start:stop] = upper[start:stop, stop:].T
 
 
 def _symmetric(bits: Bits, n_jobs: int) -> NDArray[np.uint32]:
