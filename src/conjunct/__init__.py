@@ -16,7 +16,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from conjunct.errors import ConjunctError, ConjunctWarning, InputError, ModelFileError
-    from conjunct.estimators import UFC, ClusteringTree, Fringe, UFringe, load
+    from conjunct.estimators import UFC, ClusteringTree, Fringe, UFCPath, UFringe, load
     from conjunct.evaluation import (
         closest_point,
         complexity,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # ``import conjunct`` and ``conjunct --help`` stay quick.
 _HOMES = {
     "conjunct.errors": ("ConjunctError", "ConjunctWarning", "InputError", "ModelFileError"),
-    "conjunct.estimators": ("UFC", "ClusteringTree", "Fringe", "UFringe", "load"),
+    "conjunct.estimators": ("UFC", "UFCPath", "ClusteringTree", "Fringe", "UFringe", "load"),
     "conjunct.evaluation": (
         "closest_point",
         "complexity",
@@ -57,6 +57,7 @@ __all__ = [
     "ModelFileError",
     "Not",
     "Primitive",
+    "UFCPath",
     "UFringe",
     "closest_point",
     "complexity",

@@ -3,14 +3,13 @@
 import math
 import weakref
 
-import naive
-import naive_path
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tables import named, tables
 
+import naive
+import naive_path
 from conjunct import datasets
 from conjunct.association import Criterion
 from conjunct.construction.lineage import Lineage
@@ -28,6 +27,7 @@ from conjunct.construction.ufc import Rule
 from conjunct.errors import InputError
 from conjunct.expressions import And, Not, Primitive, canonical_text
 from conjunct.stores import BitStore
+from tables import named, tables
 
 NAMES = "abcdefghijklmnopqrstuvwxyz"
 
@@ -181,11 +181,9 @@ def test_no_seconds_leave_one_solution():
 def test_a_budget_of_seconds_ends_an_endless_run():
     coco = datasets.load_coco_val2017()
     store = BitStore.from_table(coco.values)
-    part = follow_path(
-        store, coco.feature_names, Range(0.002, 0.5, 20), budget=Budget(seconds=0.5)
-    )
+    part = follow_path(store, coco.feature_names, Range(0.002, 0.5, 20), budget=Budget(seconds=0.5))
     assert not part.complete
-    assert 0.002 < part.covered_from
+    assert part.covered_from > 0.002
 
 
 @given(tables(min_rows=12, max_columns=6), st.booleans())

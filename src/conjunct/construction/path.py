@@ -228,9 +228,9 @@ def readable_threshold(low: float, high: float) -> float:
 
 def _no_complexity(n_distinct_rows: int, n_columns: int) -> str:
     return (
-        f"a path weighs OI against C0, and C0 has no meaning here: it needs more distinct rows than "
-        f"columns, and there are {n_distinct_rows} distinct rows for {n_columns} columns. Use UFC "
-        f"with a threshold and max_iter instead"
+        f"a path weighs OI against C0, and C0 has no meaning here: it needs more distinct rows "
+        f"than columns, and there are {n_distinct_rows} distinct rows for {n_columns} "
+        f"columns. Use UFC with a threshold and max_iter instead"
     )
 
 

@@ -132,16 +132,7 @@ class FeatureConstructor(TransformerMixin, BooleanEstimator):
             ``r`` and ``p_value`` of those (NaN where no correlation made the feature).
         """
         check_is_fitted(self)
-        columns = self._rule_columns()
-        kind: Any = backend or self._backend or "pandas"
-        if kind == "dict":
-            return columns
-        try:
-            return nw.from_dict(columns, backend=kind).to_native()
-        except ImportError:
-            raise ImportError(
-                f"a table needs {kind}: pip install {kind}, or ask for backend='dict'"
-            ) from None
+        return self._table(self._rule_columns(), backend)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model as JSON (docs/model-file.md). The file is whole or absent."""
@@ -173,6 +164,17 @@ class FeatureConstructor(TransformerMixin, BooleanEstimator):
             )
         if self.callback is not None:
             self.callback(indicators)
+
+    def _table(self, columns: dict[str, list[Any]], backend: Backend | None) -> Any:
+        kind: Any = backend or self._backend or "pandas"
+        if kind == "dict":
+            return columns
+        try:
+            return nw.from_dict(columns, backend=kind).to_native()
+        except ImportError:
+            raise ImportError(
+                f"a table needs {kind}: pip install {kind}, or ask for backend='dict'"
+            ) from None
 
     def _rule_columns(self) -> dict[str, list[Any]]:
         fitted = self.feature_set_

@@ -5,17 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from math import isnan
-from typing import Any, Literal, get_args
-
-from sklearn.utils.validation import check_is_fitted
+from typing import Literal, get_args
 
 from conjunct.association import Criterion
 from conjunct.construction.run import Run, run_ufc
 from conjunct.construction.stopping import Indicators
 from conjunct.construction.ufc import Rule, Search
-from conjunct.errors import ConjunctWarning, InputError
-from conjunct.estimators import containers
-from conjunct.estimators.base import FeatureConstructor
+from conjunct.errors import ConjunctWarning
+from conjunct.estimators.lossless import LosslessConstructor
 from conjunct.estimators.parameters import (
     check,
     check_choice,
@@ -27,7 +24,7 @@ from conjunct.expressions import Style
 from conjunct.stores import BitStore
 
 
-class UFC(FeatureConstructor):
+class UFC(LosslessConstructor):
     """Unsupervised feature construction: replace correlated columns by readable conjunctions.
 
     A pair of correlated features ``f``, ``g`` gives way to ``f ∧ g``, ``¬f ∧ g`` and ``f ∧ ¬g``,
@@ -129,24 +126,6 @@ class UFC(FeatureConstructor):
         self.callback = callback
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def inverse_transform(self, X: Any) -> Any:
-        """The original columns of rows given by their constructed features.
-
-        Undoes ``transform`` exactly for every row of the training data, and for a new row unless
-        it has a combination that never occurred in training.
-        """
-        check_is_fitted(self)
-        texts = self._column_names()
-        data = containers.checked(X)
-        names = containers.column_names(data)
-        if names is not None and not containers.is_baskets(data) and list(names) != texts:
-            raise InputError("the columns are not the features of this model, in their order")
-        store = containers.read_store(data, texts, binarize=None, n_jobs=self.n_jobs)
-        if store.n_columns != len(texts):
-            raise InputError(f"X has {store.n_columns} columns, the model {len(texts)} features")
-        bits = self.feature_set_.recover(store.bits)
-        return containers.write_like(data, bits, store.n_rows, self._primitive_names())
 
     def _construct(self, store: BitStore, names: Sequence[str]) -> None:
         self._check_parameters()

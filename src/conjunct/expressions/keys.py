@@ -8,6 +8,7 @@ piece is comparing texts. Parts that formulas share are the same object, which P
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 Operand = tuple[Any, ...]
@@ -22,7 +23,7 @@ def is_plain(name: str) -> bool:
     Apart from the signs themselves, that takes a sign or something below it after a space, or
     characters below the space.
     """
-    after_spaces = [after for space, after in zip(name, name[1:], strict=False) if space == " "]
+    after_spaces = [after for space, after in pairwise(name) if space == " "]
     return (
         _SIGNS.isdisjoint(name)
         and all(character >= " " for character in name)
