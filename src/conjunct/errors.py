@@ -12,6 +12,21 @@ class InputError(ConjunctError, ValueError):
     """The data or an option cannot be used as given."""
 
 
+class CellError(InputError):
+    """One cell of a table cannot be used. Readers of files add the file and the line to it."""
+
+    def __init__(self, column: str, row: int, value: object, problem: str, advice: str) -> None:
+        super().__init__(column, row, value, problem, advice)
+        self.column = column
+        self.row = row
+        self.value = value
+        self.problem = problem
+        self.advice = advice
+
+    def __str__(self) -> str:
+        return f"column {self.column!r}, row {self.row}: {self.problem}; {self.advice}"
+
+
 class ModelFileError(InputError):
     """A model file is damaged, of another version, or not a model file at all."""
 

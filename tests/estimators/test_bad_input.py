@@ -84,6 +84,7 @@ PARAMETERS = {
     "stop": ["oi", 3],
     "search": ["greedy", None],
     "binarize": ["yes", True],
+    "n_jobs": [0, 1.5, "two", True],
     "style": ["html", None],
 }
 

@@ -5,7 +5,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from conjunct import UFC, UFCPath
 
-# their table has three distinct rows and three columns: C0, and so the closest point, has no meaning
+# three distinct rows and three columns: C0, and so the closest point, has no meaning
 WITHOUT_COMPLEXITY = ("check_transformer_data_not_an_array", "check_transformer_general")
 
 

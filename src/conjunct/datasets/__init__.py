@@ -1,6 +1,6 @@
 """Small Boolean data sets that come with conjunct, each with its licence."""
 
-from conjunct.datasets.catalogue import DATASETS, Dataset
+from conjunct.datasets.catalogue import DATASETS, Dataset, find
 from conjunct.datasets.loading import (
     BooleanDataset,
     load,
@@ -15,6 +15,7 @@ __all__ = [
     "DATASETS",
     "BooleanDataset",
     "Dataset",
+    "find",
     "load",
     "load_coco_street",
     "load_coco_val2017",

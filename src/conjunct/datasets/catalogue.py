@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from conjunct.errors import InputError
+
 FOLDER = Path(__file__).with_name("data")
 
 
@@ -80,3 +82,12 @@ DATASETS: tuple[Dataset, ...] = (
         rows_file="coco_val2017_rows.csv",
     ),
 )
+
+
+def find(name: str) -> Dataset:
+    """The bundled data set of that name."""
+    for dataset in DATASETS:
+        if dataset.name == name:
+            return dataset
+    names = ", ".join(dataset.name for dataset in DATASETS)
+    raise InputError(f"no bundled dataset is called {name!r}; choose one of {names}")

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.datasets.catalogue import DATASETS, Dataset
-from conjunct.errors import InputError
+from conjunct.datasets.catalogue import Dataset, find
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +41,7 @@ class BooleanDataset:
 
 def load(name: str) -> BooleanDataset:
     """Load a bundled data set by its name in ``DATASETS``."""
-    for dataset in DATASETS:
-        if dataset.name == name:
-            return _read(dataset)
-    names = ", ".join(dataset.name for dataset in DATASETS)
-    raise InputError(f"no bundled dataset is called {name!r}; choose one of {names}")
+    return _read(find(name))
 
 
 def load_spect() -> BooleanDataset:

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from conjunct.construction.feature_set import FeatureSet
 from conjunct.construction.stopping import Indicators
-from conjunct.errors import ModelFileError
+from conjunct.errors import InputError, ModelFileError
 from conjunct.estimators import containers
 from conjunct.estimators.reading import BooleanEstimator, told_apart
 from conjunct.expressions import Expression, Style
@@ -48,6 +48,10 @@ class FeatureConstructor(TransformerMixin, BooleanEstimator):
     @abstractmethod
     def _construct(self, store: BitStore, names: Sequence[str]) -> None:
         """Set ``feature_set_``, ``history_`` and, where there is one, ``threshold_``."""
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Refuse parameters that cannot be used, by name."""
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Construct features from the rows of ``X``.
@@ -213,8 +217,9 @@ class FeatureConstructor(TransformerMixin, BooleanEstimator):
             raise ModelFileError(f"{path}: a model of kind {model.kind!r}, not {cls.__name__!r}")
         try:
             fitted = cls(**model.parameters)
+            fitted._check_parameters()
             fitted.feature_set_ = model.feature_set()
-        except (TypeError, ModelFileError) as error:
+        except (TypeError, InputError) as error:
             raise ModelFileError(f"{path}: {error}") from None
         fitted.history_ = model.indicators()
         if model.threshold is not None:

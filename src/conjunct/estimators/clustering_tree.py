@@ -120,7 +120,7 @@ class ClusteringTree(ClusterMixin, TransformerMixin, BooleanEstimator):
         -------
         self
         """
-        check_reading(self.binarize, self.style)
+        check_reading(self.binarize, self.style, self.n_jobs)
         store = self._read_to_fit(X)
         ranks = simplest_first(map(Primitive, self._primitive_names()))
         self.tree_ = grow(store, ranks, limits_of(self, store.n_rows))

@@ -151,7 +151,7 @@ class Fringe(TreeBasedConstructor):
     def _construct_for(
         self, store: BitStore, names: Sequence[str], codes: NDArray[np.intp]
     ) -> None:
-        self._check_schema()
+        self._check_parameters()
         check_choice("criterion", self.criterion, get_args(Purity))
         check_whole("random_state", self.random_state, 0)
         limits = limits_of(self, store.n_rows)

@@ -30,8 +30,14 @@ def check_whole(name: str, value: object, least: int, *, optional: bool = False)
     check(holds, name, value, f"{none_or}a whole number, at least {least}")
 
 
-def check_reading(binarize: object, style: object) -> None:
+def check_reading(binarize: object, style: object, n_jobs: object = None) -> None:
     """The parameters that every estimator shares."""
+    check(
+        n_jobs is None or (is_whole(n_jobs) and n_jobs != 0),
+        "n_jobs",
+        n_jobs,
+        "None or a whole number other than 0",
+    )
     check(binarize is None or is_number(binarize), "binarize", binarize, "None or a number")
     check_choice("style", style, get_args(Style))
 

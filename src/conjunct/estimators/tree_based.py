@@ -23,12 +23,12 @@ class TreeBasedConstructor(FeatureConstructor):
 
     n_distinct_rows_: int
 
-    def _check_schema(self) -> None:
+    def _check_parameters(self) -> None:
         check_whole("max_features", self.max_features, 1)
         check_whole("max_iter", self.max_iter, 0, optional=True)
         check_choice("strategy", self.strategy, get_args(Strategy))
         check_choice("redundant", self.redundant, get_args(Redundant))
-        check_reading(self.binarize, self.style)
+        check_reading(self.binarize, self.style, self.n_jobs)
 
     def _run(self, store: BitStore, names: Sequence[str], learner: Learner) -> None:
         run = run_fringe(

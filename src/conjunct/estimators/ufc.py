@@ -167,7 +167,7 @@ class UFC(LosslessConstructor):
         check_whole("max_length", self.max_length, 2, optional=True)
         check(self.stop in ("rms", None), "stop", self.stop, "'rms' or None")
         check_choice("search", self.search, get_args(Search))
-        check_reading(self.binarize, self.style)
+        check_reading(self.binarize, self.style, self.n_jobs)
 
 
 def _why_nothing(run: Run, rule: Rule) -> str:

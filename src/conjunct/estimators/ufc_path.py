@@ -262,7 +262,7 @@ class UFCPath(LosslessConstructor):
             seconds,
             "None or a number above 0",
         )
-        check_reading(self.binarize, self.style)
+        check_reading(self.binarize, self.style, self.n_jobs)
 
 
 _ONLY_CLOSEST = (

@@ -113,5 +113,5 @@ class UFringe(TreeBasedConstructor):
         self.verbose = verbose
 
     def _construct(self, store: BitStore, names: Sequence[str]) -> None:
-        self._check_schema()
+        self._check_parameters()
         self._run(store, names, clustering_paths(limits_of(self, store.n_rows)))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.errors import InputError
+from conjunct.errors import CellError, InputError
 
 
 def as_boolean(
@@ -37,10 +37,16 @@ def _numbers(block: NDArray[Any], names: Sequence[str], first_row: int) -> NDArr
     if block.dtype.kind != "O":
         block = block.astype(object)
     never = (str, bytes, datetime.date, datetime.timedelta)
-    is_other = np.frompyfunc(lambda value: isinstance(value, never), 1, 1)(block)
-    _refuse(is_other.astype(bool), block, names, first_row)
+    is_other = np.frompyfunc(lambda value: isinstance(value, never), 1, 1)(block).astype(bool)
+    # '0' among 'yes' and 'no' is text too, but not what a person has to change
+    is_word = is_other & ~np.frompyfunc(_is_spelled, 1, 1)(block).astype(bool)
+    _refuse(is_word if is_word.any() else is_other, block, names, first_row)
     missing = np.frompyfunc(_is_missing, 1, 1)(block).astype(bool)
     return np.where(missing, np.nan, block).astype(np.float64)
+
+
+def _is_spelled(value: object) -> bool:
+    return isinstance(value, str) and value.strip().lower() in ("0", "1", "true", "false")
 
 
 def _is_missing(value: object) -> bool:
@@ -58,12 +64,10 @@ def _refuse(
         return
     row, column = (int(k) for k in np.argwhere(bad)[0])
     value = values[row, column].item() if values.dtype.kind in "iuf" else values[row, column]
-    where = f"column {names[column]!r}, row {first_row + row}"
+    advice = "use True/False or 0/1, or pass binarize= to cut numbers at a threshold"
+    problem = f"{value!r} is not Boolean"
     if value != value:
-        raise InputError(f"{where}: the value is missing (NaN); fill or drop missing cells first")
-    if values.dtype.kind == "f" and np.isinf(value):
-        raise InputError(f"{where}: the value is infinity ({value!r}); it must be Boolean or 0/1")
-    raise InputError(
-        f"{where}: {value!r} is not Boolean; use True/False or 0/1, "
-        "or pass binarize= to cut numbers at a threshold"
-    )
+        problem, advice = "the value is missing (NaN)", "fill or drop missing cells first"
+    elif values.dtype.kind == "f" and np.isinf(value):
+        problem, advice = f"the value is infinity ({value!r})", "it must be Boolean or 0/1"
+    raise CellError(names[column], first_row + row, value, problem, advice)

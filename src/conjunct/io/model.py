@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from conjunct.construction.feature_set import FeatureSet
 from conjunct.construction.lineage import Lineage
@@ -17,6 +18,9 @@ from conjunct.io.atomic import write_atomically
 
 FORMAT = "conjunct-model"
 VERSION = 1
+
+# Every merge may double a length, so a small file could ask for numbers of any size.
+_LONGEST = 1 << 4096
 
 
 class MergeRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -63,32 +67,53 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     history: list[IndicatorsRecord]
 
     def feature_set(self) -> FeatureSet:
-        """The feature set, after checking that every number refers to something earlier."""
-        lineage = Lineage(self.primitives)
-        _check(len(set(self.primitives)) == len(self.primitives), "two primitives share a name")
-        for left, right in self.conjunctions:
-            known = len(lineage)
-            _check(-known <= left < known and -known <= right < known, "a conjunction refers ahead")
-            lineage.conjoin(left, right)
-            _check(len(lineage) == known + 1, "a conjunction stands twice")
+        """The feature set, after checking that all parts of the file agree."""
+        lineage = self._lineage()
+        _check(self.n_rows >= 1, "it was fitted on no rows")
+        _check(len(self.supports) == len(self.features), "supports and features differ in number")
+        _check(all(0 <= s <= self.n_rows for s in self.supports), "a support is out of range")
         _check(
             len(self.iterations) == len(self.conjunctions),
             "iterations and conjunctions differ in number",
         )
+        merges = tuple(Merge(**msgspec.structs.asdict(record)) for record in self.merges)
+        _check(len(set(self.features)) == len(self.features), "a feature stands twice")
+        if merges or not self.conjunctions:
+            left_over = _replay(merges, lineage, self.n_rows)
+            _check(set(self.features) == left_over, "its features are not what its merges leave")
         numbers = range(len(lineage))
         _check(all(number in numbers for number in self.features), "a feature is unknown")
-        _check(len(self.supports) == len(self.features), "supports and features differ in number")
-        _check(all(0 <= s <= self.n_rows for s in self.supports), "a support is out of range")
         fitted = FeatureSet(
             lineage,
             tuple(self.features),
             tuple(self.supports),
             self.n_rows,
             tuple(self.iterations),
-            tuple(_merge(record, len(lineage)) for record in self.merges),
+            merges,
         )
         _check_iterations(fitted)
+        self._check_history()
         return fitted
+
+    def _lineage(self) -> Lineage:
+        _check(len(self.primitives) >= 1, "it has no primitives")
+        _check(len(set(self.primitives)) == len(self.primitives), "two primitives share a name")
+        lineage = Lineage(self.primitives)
+        for left, right in self.conjunctions:
+            known = len(lineage)
+            _check(-known <= left < known and -known <= right < known, "a conjunction refers ahead")
+            number = lineage.conjoin(left, right)
+            _check(number == known, "a conjunction stands twice")
+            _check(lineage.length(number) <= _LONGEST, "a conjunction is absurdly long")
+        return lineage
+
+    def _check_history(self) -> None:
+        iterations = [line.iteration for line in self.history]
+        _check(iterations == list(range(len(iterations))) != [], "its history is not 0, 1, 2, …")
+        n_features = self.history[-1].n_features
+        _check(n_features == len(self.features), "its history ends with other features")
+        last = max(self.iterations, default=0)
+        _check(last == iterations[-1], "its history and its merges differ in iterations")
 
     def indicators(self) -> tuple[Indicators, ...]:
         nan = float("nan")
@@ -137,10 +162,17 @@ def model_file(
 def write_model(path: str | os.PathLike[str], model: ModelFile) -> None:
     """Write a model file, whole or not at all."""
     try:
-        text = msgspec.json.format(msgspec.json.encode(model), indent=1)
+        text = msgspec.json.format(msgspec.json.encode(model, enc_hook=_plain), indent=1)
     except UnicodeEncodeError:
         raise InputError("a name holds a lone surrogate, which a file cannot: rename it") from None
     write_atomically(path, lambda part: part.write_bytes(text + b"\n"))
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's numbers, which a parameter may well be, as Python's."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise InputError(f"a parameter cannot be saved: {value!r}")
 
 
 def read_model(path: str | os.PathLike[str]) -> ModelFile:
@@ -151,8 +183,8 @@ def read_model(path: str | os.PathLike[str]) -> ModelFile:
         raise ModelFileError(f"{path}: cannot be read ({error.strerror})") from None
     try:
         header = msgspec.json.decode(content, type=_Header)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        raise ModelFileError(f"{path}: not a conjunct model file") from None
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise ModelFileError(f"{path}: not a conjunct model file ({error})") from None
     if header.format != FORMAT:
         raise ModelFileError(f"{path}: not a conjunct model file")
     if header.version != VERSION:
@@ -171,11 +203,28 @@ class _Header(msgspec.Struct):
     version: int
 
 
-def _merge(record: MergeRecord, n_known: int) -> Merge:
-    merge = Merge(**msgspec.structs.asdict(record))
-    numbers = (merge.left, merge.right, *merge.made)
-    _check(all(0 <= number < n_known for number in numbers), "a merge refers to nothing")
-    return merge
+def _replay(merges: tuple[Merge, ...], lineage: Lineage, n_rows: int) -> set[int]:
+    """The features left by replacing pair after pair, as ``FeatureSet.recover`` undoes it."""
+    present = set(range(len(lineage.primitives)))
+    iteration = 0
+    for merge in merges:
+        left, right = merge.left, merge.right
+        _check({left, right} <= present and left != right, "a merge is of features not there")
+        present -= {left, right}
+        for number, operands in (
+            (merge.both, (left, right)),
+            (merge.right_only, (~left, right)),
+            (merge.left_only, (left, ~right)),
+        ):
+            if number is not None:
+                _check(0 <= number < len(lineage), "a merge refers to nothing")
+                _check(lineage.operands(number) == operands, "a merge makes other conjunctions")
+                present.add(number)
+        _check(0 < merge.joint <= n_rows, "a joint count is out of range")
+        in_order = max(iteration, 1) <= merge.iteration <= iteration + 1
+        _check(in_order, "merges are out of order")
+        iteration = merge.iteration
+    return present
 
 
 def _check_iterations(fitted: FeatureSet) -> None:

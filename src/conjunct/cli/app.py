@@ -1,0 +1,92 @@
+"""The commands together, and how each run ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+import conjunct
+from conjunct.cli.datasets import datasets
+from conjunct.cli.demo import demo
+from conjunct.cli.fit import fit
+from conjunct.cli.show import show
+from conjunct.cli.terminal import complain, notes_on_stderr, tolerate_any_encoding
+from conjunct.cli.transform import transform
+from conjunct.errors import InputError
+
+# plain help: rich would add 0.1 s to --help and a column of types to every option
+app = typer.Typer(rich_markup_mode=None)
+for command in (demo, fit, transform, show, datasets):
+    app.command()(command)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"conjunct {conjunct.__version__}\n")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def conjunct_(
+    context: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Turn Boolean data into a small set of readable features, without labels.
+
+    A pair of correlated columns gives way to its three conjunctions, again and again: from
+    "sky" and "building" come "sky ∧ building", "sky ∧ ¬building" and "¬sky ∧ building".
+
+    \b
+    Examples:
+      $ conjunct demo
+      $ conjunct datasets zoo --out zoo.csv
+      $ conjunct fit zoo.csv --out model.json
+      $ conjunct transform model.json zoo.csv --out features.csv
+    """
+    if context.invoked_subcommand is None:
+        sys.stdout.write(context.get_help() + "\n")
+
+
+def run(args: Sequence[str] | None = None) -> int:
+    """Run one command and say how it ended, in one line if badly."""
+    tolerate_any_encoding()
+    try:
+        with notes_on_stderr():
+            code = app(args, prog_name="conjunct", standalone_mode=False)
+        sys.stdout.flush()
+    except typer.TyperException as error:
+        context = getattr(error, "ctx", None)
+        path = context.command_path if context else "conjunct"
+        complain(f"{_message(error)} See {path} --help")
+        return 2
+    except InputError as error:
+        complain(str(error))
+        return 2
+    except BrokenPipeError:
+        # whoever read the output has left; nothing more can be written, not even at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except MemoryError:
+        complain("not enough memory")
+        return 1
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        complain(f"{where}{error.strerror or error}")
+        return 1
+    return code if isinstance(code, int) else 0
+
+
+def _message(error: typer.TyperException) -> str:
+    text: str = error.format_message() if hasattr(error, "format_message") else str(error)
+    return text if text.endswith((".", "?")) else f"{text}."
