@@ -98,7 +98,7 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.left)
 
-    def take(self, which: Positions | NDArray[np.bool_]) -> Pairs:
+    def take(self, which: Positions | NDArray[np.bool_] | slice) -> Pairs:
         return Pairs(self.left[which], self.right[which], self.joint[which], self.r[which])
 
 

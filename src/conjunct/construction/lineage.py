@@ -111,23 +111,28 @@ class Lineage:
         return other
 
     def _key(self, literal: Literal) -> Key:
+        keys = self._keys
+        if literal in keys:
+            return keys[literal]
+        n_primitives = len(self.primitives)
         pending = [literal]
         while pending:
-            needed = self._parts(pending[-1])
-            missing = [part for part in needed if part not in self._keys]
-            if missing:
-                pending += missing
-                continue
-            made = pending.pop()
+            made = pending[-1]
             if made < 0:
-                is_conjunction = ~made >= len(self.primitives)
-                self._keys[made] = negation_key(self._keys[~made], is_conjunction=is_conjunction)
-            elif needed:
-                self._keys[made] = conjunction_key(*(self._keys[part] for part in needed))
-        return self._keys[literal]
-
-    def _parts(self, literal: Literal) -> tuple[Literal, ...]:
-        return (~literal,) if literal < 0 else self.operands(literal) or ()
+                part = keys.get(~made)
+                if part is None:
+                    pending.append(~made)
+                    continue
+                keys[made] = negation_key(part, is_conjunction=~made >= n_primitives)
+            else:
+                left, right = self.conjunctions[made - n_primitives]
+                one, other = keys.get(left), keys.get(right)
+                if one is None or other is None:
+                    pending += [left] * (one is None) + [right] * (other is None)
+                    continue
+                keys[made] = conjunction_key(one, other)
+            pending.pop()
+        return keys[literal]
 
     def _literal(self, literal: Literal) -> Expression:
         expression = self.expression(_feature(literal))

@@ -189,7 +189,7 @@ def follow_path(
     found: list[Solution] = []
     complete, covered_from = True, covered.lowest
     for state in states(Stage.first(store), lineage, covered):
-        if state.stage.merges and not evaluate.has_complexity:
+        if state.stage.replaced and not evaluate.has_complexity:
             raise InputError(_no_complexity(n_distinct_rows, len(names)))
         if found and (len(found) >= most or time.monotonic() > deadline):
             complete, covered_from = False, state.high

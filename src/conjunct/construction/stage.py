@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from conjunct.association import Pairs, p_value
 from conjunct.construction.lineage import Lineage
 from conjunct.stores import Counts, Rewrite, Store
+
+# the conjunctions i ∧ j, ¬i ∧ j and i ∧ ¬j of a pair: numbers in the lineage, None for an empty one
+Made = tuple[int | None, int | None, int | None]
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,7 @@ class Stage:
     features: tuple[int, ...]
     store: Store
     joint: Counts
-    merges: tuple[Merge, ...] = ()
+    replaced: Replaced | None = None
 
     @classmethod
     def first(cls, store: Store) -> Stage:
@@ -50,6 +55,38 @@ class Stage:
     @property
     def supports(self) -> Counts:
         return np.diagonal(self.joint)
+
+    @property
+    def merges(self) -> tuple[Merge, ...]:
+        """What the last iteration replaced."""
+        return () if self.replaced is None else tuple(self.replaced.merges(self.iteration))
+
+
+@dataclass(frozen=True, eq=False)
+class Replaced:
+    """The pairs that an iteration replaced; written out as merges only where they are wanted."""
+
+    features: tuple[int, ...]
+    pairs: Pairs
+    made: list[Made]
+    n_rows: int
+
+    def merges(self, iteration: int) -> Iterator[Merge]:
+        pairs = self.pairs
+        columns = (pairs.left, pairs.right, pairs.joint, pairs.r, p_value(pairs.r, self.n_rows))
+        lines = zip(*(column.tolist() for column in columns), self.made, strict=True)
+        for i, j, joint, r, p, (both, right_only, left_only) in lines:
+            yield Merge(
+                iteration=iteration,
+                left=self.features[i],
+                right=self.features[j],
+                both=both,
+                right_only=right_only,
+                left_only=left_only,
+                joint=joint,
+                r=r,
+                p_value=p,
+            )
 
 
 def replace_pairs(stage: Stage, pairs: Pairs, lineage: Lineage) -> Stage:
@@ -74,71 +111,57 @@ class Replacement:
         self._extended = extended_counts(
             stage.joint, self._both.joint_counts(stage.store), self._both.joint_counts()
         )
-        self._merges, self._plus, self._minus = _planned(stage, pairs, lineage)
+        # one line a pair: i ∧ j, ¬i ∧ j, i ∧ ¬j
+        i, j = pairs.left, pairs.right
+        supports = stage.supports
+        parts = np.column_stack([pairs.joint, supports[j] - pairs.joint, supports[i] - pairs.joint])
+        both = len(stage.features) + np.arange(len(pairs))
+        self._plus = np.column_stack([both, j, i])
+        self._minus = np.column_stack([np.full_like(both, -1), both, both])
+        self._occurs = parts > 0
+        self._made = _made(stage, pairs, self._occurs, lineage)
 
     def of_first(self, n_pairs: int) -> Stage:
         """The stage in which the first ``n_pairs`` pairs are replaced."""
-        stage, pairs, merges = self._stage, self.pairs, self._merges[:n_pairs]
+        stage = self._stage
+        pairs = self.pairs.take(slice(n_pairs))
         keeps = np.ones(len(stage.features), bool)
-        keeps[pairs.left[:n_pairs]] = keeps[pairs.right[:n_pairs]] = False
-        kept = np.flatnonzero(keeps).tolist()
-        n_made = sum(len(merge.made) for merge in merges)
+        keeps[pairs.left] = keeps[pairs.right] = False
+        kept = np.flatnonzero(keeps)
+        occurs = self._occurs[:n_pairs]
         rewrite = Rewrite(
-            pairs.left[:n_pairs],
-            pairs.right[:n_pairs],
-            np.array(kept + self._plus[:n_made], np.intp),
-            np.array([-1] * len(kept) + self._minus[:n_made], np.intp),
+            pairs.left,
+            pairs.right,
+            np.concatenate([kept, self._plus[:n_pairs][occurs]]),
+            np.concatenate([np.full_like(kept, -1), self._minus[:n_pairs][occurs]]),
         )
-        features = [stage.features[position] for position in kept]
-        for merge in merges:
-            features.extend(merge.made)
+        features = [stage.features[position] for position in kept.tolist()]
+        for made in self._made[:n_pairs]:
+            features += [number for number in made if number is not None]
         return Stage(
             stage.iteration + 1,
             tuple(features),
             stage.store.rewritten(rewrite, self._both),
             _rewritten_counts(self._extended, rewrite),
-            merges,
+            Replaced(stage.features, pairs, self._made[:n_pairs], stage.store.n_rows),
         )
 
 
-def _planned(
-    stage: Stage, pairs: Pairs, lineage: Lineage
-) -> tuple[tuple[Merge, ...], list[int], list[int]]:
-    """What each pair becomes, and the new columns as a :class:`Rewrite` has them."""
-    m = len(stage.features)
-    plus: list[int] = []
-    minus: list[int] = []
-    p_values = p_value(pairs.r, stage.store.n_rows)
-    merges = []
-    for k, (i, j) in enumerate(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)):
+def _made(stage: Stage, pairs: Pairs, occurs: NDArray[np.bool_], lineage: Lineage) -> list[Made]:
+    """The numbers of the conjunctions of each pair, ``None`` for those that occur nowhere."""
+    made: list[Made] = []
+    for i, j, (both, right_only, left_only) in zip(
+        pairs.left.tolist(), pairs.right.tolist(), occurs.tolist(), strict=True
+    ):
         left, right = stage.features[i], stage.features[j]
-        joint = int(pairs.joint[k])
-        candidates = (
-            (m + k, -1, joint, left, right),
-            (j, m + k, int(stage.joint[j, j]) - joint, ~left, right),
-            (i, m + k, int(stage.joint[i, i]) - joint, left, ~right),
-        )
-        made: list[int | None] = []
-        for base, less, support, one, other in candidates:
-            if support:
-                plus.append(base)
-                minus.append(less)
-            made.append(lineage.conjoin(one, other) if support else None)
-        both, right_only, left_only = made
-        merges.append(
-            Merge(
-                iteration=stage.iteration + 1,
-                left=left,
-                right=right,
-                both=both,
-                right_only=right_only,
-                left_only=left_only,
-                joint=joint,
-                r=float(pairs.r[k]),
-                p_value=float(p_values[k]),
+        made.append(
+            (
+                lineage.conjoin(left, right) if both else None,
+                lineage.conjoin(~left, right) if right_only else None,
+                lineage.conjoin(left, ~right) if left_only else None,
             )
         )
-    return tuple(merges), plus, minus
+    return made
 
 
 def extended_counts(old: Counts, across: Counts, new: Counts) -> Counts:

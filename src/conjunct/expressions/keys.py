@@ -8,6 +8,7 @@ piece is comparing texts. Parts that formulas share are the same object, which P
 
 from __future__ import annotations
 
+from bisect import bisect
 from itertools import pairwise
 from typing import Any
 
@@ -37,7 +38,12 @@ def primitive_key(name: str) -> Key:
 
 
 def conjunction_key(left: Key, right: Key) -> Key:
-    return tuple(sorted(left + right))
+    if len(left) < len(right):
+        left, right = right, left
+    if len(right) > 1:
+        return tuple(sorted(left + right))
+    place = bisect(left, right[0])
+    return (*left[:place], right[0], *left[place:])
 
 
 def negation_key(key: Key, *, is_conjunction: bool) -> Key:
