@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         pareto_front,
         rms,
     )
+    from conjunct.experiments import stability
     from conjunct.expressions import And, Expression, Not, Primitive, parse
 
 # Where each public name lives. Modules are imported when a name is first used, so that
@@ -40,10 +41,11 @@ _HOMES = {
         "pareto_front",
         "rms",
     ),
+    "conjunct.experiments": ("stability",),
     "conjunct.expressions": ("And", "Expression", "Not", "Primitive", "parse"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_SUBMODULES = ("datasets", "evaluation", "expressions")
+_SUBMODULES = ("datasets", "evaluation", "experiments", "expressions", "plots")
 
 __all__ = [
     "UFC",
@@ -67,6 +69,7 @@ __all__ = [
     "pareto_front",
     "parse",
     "rms",
+    "stability",
 ]
 
 

@@ -149,3 +149,14 @@ def test_too_few_distinct_rows_have_no_path():
 def test_no_name_before_fit():
     path = clone(UFCPath())
     assert not hasattr(path, "solutions_")
+
+
+def test_any_parameters_are_found_among_the_solutions(zoo, path):
+    for threshold in (0.002, 0.1, 0.25, 0.4, 0.5):
+        for max_iter in (1, 2, 4):
+            model = UFC(threshold, max_iter=max_iter, prune=False).fit(zoo)
+            found = path.result_of(threshold, max_iter)
+            assert (found.n_features, found.oi) == (len(model.features_), model.history_[-1].oi)
+    for threshold, max_iter in ((0.001, 1), (0.9, 1), (0.2, 5)):
+        with pytest.raises(InputError, match=r"is not covered: λ goes from 0\.002 to 0\.5"):
+            path.result_of(threshold, max_iter)

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import math
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 from conjunct.association import Criterion
@@ -90,6 +92,22 @@ class Path:
     covered_from: float
     complete: bool
     n_distinct_rows: int
+
+    @cached_property
+    def _by_iterations(self) -> dict[int, list[Solution]]:
+        grouped: dict[int, list[Solution]] = {}
+        for solution in self.solutions:
+            grouped.setdefault(solution.iterations, []).append(solution)
+        return grouped
+
+    def result_of(self, threshold: float, limit_iter: int) -> Solution | None:
+        """The solution of uFC(threshold, limit_iter); ``None`` if the path does not cover it."""
+        for iterations in range(limit_iter, -1, -1):
+            there = self._by_iterations.get(iterations, [])
+            k = bisect_right(there, threshold, key=lambda solution: solution.min_threshold) - 1
+            if k >= 0 and there[k].is_result_of(threshold, limit_iter):
+                return there[k]
+        return None
 
     def front(self) -> tuple[int, ...]:
         """Positions of the solutions on the Pareto front, by rising C0."""

@@ -7,9 +7,8 @@ import os
 import sys
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
@@ -20,12 +19,11 @@ from conjunct.construction.stopping import Indicators
 from conjunct.errors import InputError, ModelFileError
 from conjunct.estimators import containers
 from conjunct.estimators.reading import BooleanEstimator, told_apart
+from conjunct.estimators.tables import Backend, as_table
 from conjunct.expressions import Expression, Style
 from conjunct.io.model import ModelFile, model_file, read_model, write_model
 from conjunct.stores import BitStore
 from conjunct.stores.packing import unpack
-
-Backend = Literal["pandas", "polars", "pyarrow", "dict"]
 
 
 class FeatureConstructor(TransformerMixin, BooleanEstimator):
@@ -68,6 +66,14 @@ class FeatureConstructor(TransformerMixin, BooleanEstimator):
         self
         """
         self._construct(self._read_to_fit(X), self._primitive_names())
+        return self
+
+    def _fit_store(self, store: BitStore, names: Sequence[str] | None) -> Self:
+        """As ``fit``, on columns that are packed already; ``None``: they have no names."""
+        self.n_features_in_ = store.n_columns
+        if names is not None:
+            self.feature_names_in_ = np.array(names, object)
+        self._construct(store, self._primitive_names())
         return self
 
     def transform(self, X: Any) -> Any:
@@ -136,7 +142,7 @@ class FeatureConstructor(TransformerMixin, BooleanEstimator):
             ``r`` and ``p_value`` of those (NaN where no correlation made the feature).
         """
         check_is_fitted(self)
-        return self._table(self._rule_columns(), backend)
+        return as_table(self._rule_columns(), backend or self._backend or "pandas")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model as JSON (docs/model-file.md). The file is whole or absent."""
@@ -168,17 +174,6 @@ class FeatureConstructor(TransformerMixin, BooleanEstimator):
             )
         if self.callback is not None:
             self.callback(indicators)
-
-    def _table(self, columns: dict[str, list[Any]], backend: Backend | None) -> Any:
-        kind: Any = backend or self._backend or "pandas"
-        if kind == "dict":
-            return columns
-        try:
-            return nw.from_dict(columns, backend=kind).to_native()
-        except ImportError:
-            raise ImportError(
-                f"a table needs {kind}: pip install {kind}, or ask for backend='dict'"
-            ) from None
 
     def _rule_columns(self) -> dict[str, list[Any]]:
         fitted = self.feature_set_

@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from conjunct.construction.path import Budget, Path, Range, Solution, follow_path
 from conjunct.errors import ConjunctWarning, InputError
-from conjunct.estimators.base import Backend
 from conjunct.estimators.lossless import LosslessConstructor
 from conjunct.estimators.parameters import check, check_reading, check_whole, is_number
+from conjunct.estimators.tables import Backend, as_table
 from conjunct.estimators.ufc import UFC
 from conjunct.expressions import Style
 from conjunct.stores import BitStore
@@ -163,12 +163,18 @@ class UFCPath(LosslessConstructor):
             style=self.style,
             n_jobs=self.n_jobs,
         )
-        model.n_features_in_ = self.n_features_in_
-        if hasattr(self, "feature_names_in_"):
-            model.feature_names_in_ = self.feature_names_in_
         model._backend = self._backend
-        model._construct(self._store, self._primitive_names())
-        return model
+        return model._fit_store(self._store, getattr(self, "feature_names_in_", None))
+
+    def result_of(self, threshold: float, max_iter: int) -> Solution:
+        """What ``UFC(threshold, max_iter=max_iter)`` gives, found among ``solutions_``."""
+        found = self._followed().result_of(threshold, max_iter)
+        if found is None:
+            raise InputError(
+                f"uFC({threshold}, {max_iter}) is not covered: λ goes from {self.covered_from_} to "
+                f"{self.max_threshold} here, and iterations from 1 to {self.max_iter}"
+            )
+        return found
 
     def get_solutions(self, backend: Backend | None = None) -> Any:
         """A table of ``solutions_``, with ``on_front`` and ``is_closest`` marked.
@@ -198,7 +204,7 @@ class UFCPath(LosslessConstructor):
         }
         columns["on_front"] = [k in on_front for k in range(len(path.solutions))]
         columns["is_closest"] = [k == path.closest() for k in range(len(path.solutions))]
-        return self._table(columns, backend)
+        return as_table(columns, backend or self._backend or "pandas")
 
     def _construct(self, store: BitStore, names: Sequence[str]) -> None:
         self._check_parameters()
