@@ -144,7 +144,7 @@ def test_published_closest_point():
     path = follow_path(
         BitStore.from_table(spect.values), spect.feature_names, Range(0.002, 0.5, 20)
     )
-    best = path.solutions[path.closest()]
+    best = path.solutions[path.closest]
     assert (best.threshold, best.iterations, best.n_features) == (0.432, 3, 36)
     assert f"{best.length:.2f} {best.oi:.3f} {best.c0:.3f}" == "2.83 0.086 0.071"
     assert path.complete

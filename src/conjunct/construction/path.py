@@ -109,11 +109,13 @@ class Path:
                 return there[k]
         return None
 
+    @cached_property
     def front(self) -> tuple[int, ...]:
         """Positions of the solutions on the Pareto front, by rising C0."""
         chosen = pareto_front([s.oi for s in self.solutions], [s.c0 for s in self.solutions])
         return tuple(chosen)
 
+    @cached_property
     def closest(self) -> int:
         """Position of the closest point; ties: fewer features, then the smaller λ."""
         order = sorted(

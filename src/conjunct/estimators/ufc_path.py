@@ -126,12 +126,12 @@ class UFCPath(LosslessConstructor):
     @property
     def front_(self) -> tuple[Solution, ...]:
         path = self._followed()
-        return tuple(path.solutions[k] for k in path.front())
+        return tuple(path.solutions[k] for k in path.front)
 
     @property
     def closest_point_(self) -> Solution:
         path = self._followed()
-        return path.solutions[path.closest()]
+        return path.solutions[path.closest]
 
     @property
     def complete_(self) -> bool:
@@ -185,7 +185,7 @@ class UFCPath(LosslessConstructor):
             What kind of table. By default the kind the model was fitted on, and pandas otherwise.
         """
         path = self._followed()
-        on_front = set(path.front())
+        on_front = set(path.front)
         fields = (
             "threshold",
             "min_threshold",
@@ -203,7 +203,7 @@ class UFCPath(LosslessConstructor):
             field: [getattr(solution, field) for solution in path.solutions] for field in fields
         }
         columns["on_front"] = [k in on_front for k in range(len(path.solutions))]
-        columns["is_closest"] = [k == path.closest() for k in range(len(path.solutions))]
+        columns["is_closest"] = [k == path.closest for k in range(len(path.solutions))]
         return as_table(columns, backend or self._backend or "pandas")
 
     def _construct(self, store: BitStore, names: Sequence[str]) -> None:
@@ -218,7 +218,7 @@ class UFCPath(LosslessConstructor):
         )
         self._path, self._store = path, store
         self.n_distinct_rows_ = path.n_distinct_rows
-        chosen = self.solution(path.closest())
+        chosen = self.solution(path.closest)
         self.feature_set_ = chosen.feature_set_
         self.history_ = chosen.history_
         self.threshold_ = chosen.threshold_

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from conjunct.construction.path import Solution
@@ -12,31 +15,79 @@ from conjunct.experiments.outcome import Outcome
 from conjunct.experiments.study import Study
 from conjunct.plots import plot_trajectories
 
-SHORT = 4
-ALPHA = 0.001  # the default of UFC
-_NAMES = {None: "one pair at a time", SHORT: f"one pair at a time, {SHORT} literals at most"}
+# name → options of UFC; all with pruning and the RMS stop
+RUNS: dict[str, dict[str, Any]] = {
+    "pairwise, α = 0.001": {"alpha": 0.001},
+    "pairwise, α = 0.05": {"alpha": 0.05},
+    "pairwise, α = 0.001, at most 4 literals": {"alpha": 0.001, "max_length": 4},
+}
 
 
-def beyond_the_front(studies: list[Study]) -> Outcome:
+def beyond_the_front(studies: Sequence[Study]) -> Outcome:
     """Where ``search="pairwise"`` stops, and the best that any λ of the paper's search gives."""
-    rows = [row for study in studies for row in _rows(study)]
-    charts = {f"-{study.name}": lambda study=study: _chart(study) for study in studies}
-    text = " ".join(_verdict(study) for study in studies)
-    title = "One pair at a time, and the front of the path"
-    return Outcome("beyond-the-front", title, text, rows, charts)
+    compared = [_Comparison(study) for study in studies]
+    return Outcome(
+        "beyond-the-front",
+        "One pair at a time, and the front of the path",
+        " ".join(one.verdict() for one in compared),
+        [row for one in compared for row in one.rows()],
+        {f"-{one.study.name}": one.chart for one in compared},
+    )
 
 
-def _rows(study: Study) -> list[dict[str, Any]]:
-    best, pruned = study.path.closest_point_, study.pruned_path.closest_point_
-    rows = [
-        _row(study, "primitives", study.primitives),
-        _row(study, f"{star(best)}, best of all λ", best),
-        _row(study, f"{star(pruned)}, best of all λ, pruned", pruned),
-    ]
-    for max_length, name in _NAMES.items():
-        stop, _ = _trajectory(study, max_length)
-        rows.append(_row(study, name, stop))
-    return rows
+@dataclass(frozen=True, eq=False)
+class _Comparison:
+    study: Study
+
+    @cached_property
+    def ways(self) -> dict[str, tuple[int, tuple[Indicators, ...]]]:
+        """For each run, where the RMS stop ends it, and the way there and half as far again."""
+        found = {}
+        for name, options in RUNS.items():
+            pairwise = {**options, "search": "pairwise", "prune": True}
+            stop = self.study.risk_based(**pairwise).n_iter_
+            on = self.study.risk_based(**pairwise, max_iter=stop * 3 // 2 + 1)
+            found[name] = (stop, on.history_)
+        return found
+
+    def rows(self) -> list[dict[str, Any]]:
+        study = self.study
+        best, pruned = study.path.closest_point_, study.pruned_path.closest_point_
+        lines: dict[str, Indicators | Solution] = {
+            "primitives": study.primitives,
+            f"best of all λ: {star(best)}": best,
+            f"best of all λ, pruned: {star(pruned)}": pruned,
+            **{name: way[stop] for name, (stop, way) in self.ways.items()},
+        }
+        return [_row(study, name, line) for name, line in lines.items()]
+
+    def chart(self) -> Any:
+        return plot_trajectories(
+            self.study.path.front_,
+            {name: way for name, (_, way) in self.ways.items()},
+            {name: way[stop] for name, (stop, way) in self.ways.items()},
+            title=f"One pair at a time on {self.study.name}",
+        )
+
+    def verdict(self) -> str:
+        """Better or worse than the best that the path offers, in plain words."""
+        study = self.study
+        paths = (study.path.closest_point_, study.pruned_path.closest_point_)
+        best = min(paths, key=lambda solution: solution.distance)
+        words = []
+        for name, (stop, way) in self.ways.items():
+            end = way[stop]
+            distance = math.hypot(end.oi, end.c0)
+            judged = "better" if distance < best.distance else "worse"
+            words.append(
+                f"{name}: {judged}, {distance:.4f} with {end.n_features} features of "
+                f"{end.length:.2f} literals"
+            )
+        return (
+            f"On {study.name} the path comes within {best.distance:.4f} of (0, 0), with "
+            f"{best.n_features} features of {best.length:.2f} literals; {'; '.join(words)}."
+            f"{study.coverage}"
+        )
 
 
 def _row(study: Study, solution: str, line: Indicators | Solution) -> dict[str, Any]:
@@ -48,39 +99,5 @@ def _row(study: Study, solution: str, line: Indicators | Solution) -> dict[str, 
         "oi": line.oi,
         "c0": line.c0,
         "distance": math.hypot(line.oi, line.c0),
-        "covered_from": max(study.path.covered_from_, study.pruned_path.covered_from_),
+        "path_covered_from": max(study.path.covered_from_, study.pruned_path.covered_from_),
     }
-
-
-def _trajectory(study: Study, max_length: int | None) -> tuple[Indicators, tuple[Indicators, ...]]:
-    """Where the RMS stop ends, and the way there and on for half as many pairs again."""
-    options = {"search": "pairwise", "prune": True, "max_length": max_length}
-    kept = study.risk_based(ALPHA, **options)
-    on = study.risk_based(ALPHA, **options, max_iter=kept.n_iter_ * 3 // 2 + 1)
-    return kept.history_[-1], on.history_
-
-
-def _chart(study: Study) -> Any:
-    ways, stops = {}, {}
-    for max_length, name in _NAMES.items():
-        stops[name], ways[name] = _trajectory(study, max_length)
-    return plot_trajectories(
-        study.path.front_, ways, stops, title=f"One pair at a time on {study.name}"
-    )
-
-
-def _verdict(study: Study) -> str:
-    best = min(
-        (study.path.closest_point_, study.pruned_path.closest_point_), key=lambda s: s.distance
-    )
-    stop, _ = _trajectory(study, None)
-    distance = math.hypot(stop.oi, stop.c0)
-    nearer = "nearer" if distance < best.distance else "farther"
-    longer = "longer" if stop.length > best.length else "shorter"
-    more = "more" if stop.n_features > best.n_features else "not more"
-    return (
-        f"On {study.name} one pair at a time ends {nearer} to (0, 0), at {distance:.4f} instead of "
-        f"{best.distance:.4f}, with {longer} features ({stop.length:.2f} literals instead of "
-        f"{best.length:.2f}) and {more} of them ({stop.n_features}, {best.n_features})."
-        f"{study.coverage}"
-    )

@@ -31,7 +31,7 @@ def solutions(study: Study) -> Outcome:
         f"Solutions, Pareto front and closest point on {study.name}",
         text + study.coverage,
         _rows(path),
-        {"a": lambda: chart(False), "b-magnified": lambda: chart(True)},
+        {"-a": lambda: chart(False), "-b-magnified": lambda: chart(True)},
     )
 
 
@@ -62,7 +62,7 @@ def pruned_fronts(study: Study) -> Outcome:
         f"Pareto fronts with and without pruning on {study.name}",
         text + study.coverage,
         rows,
-        {"a": lambda: chart(False), "b-magnified": lambda: chart(True)},
+        {"-a": lambda: chart(False), "-b-magnified": lambda: chart(True)},
     )
 
 

@@ -25,7 +25,7 @@ def noise_stability(study: Study) -> Outcome:
         f"Stability under noise on {study.name}",
         text,
         rows,
-        {"a-indicators": found.plot_indicators, "b-features": found.plot_features},
+        {"-a-indicators": found.plot_indicators, "-b-features": found.plot_features},
     )
 
 

@@ -103,16 +103,13 @@ def dependence(study: Study) -> Outcome:
             }
         )
     tested = [row for row in rows if row["tau"] == row["tau"]]
-    text = (
-        f"{len(tested)} of {len(rows)} λ can be tested: at the others C0 or C1 does not change. "
-        + (
-            f"The largest p-value is {max(row['p_value'] for row in tested):.2g}, "
-            f"{sum(row['p_value'] < 1e-8 for row in tested)} are below 1e-8; the smallest τ is "
-            f"{min(row['tau'] for row in tested):.2f}. The paper prints p-values of the order of "
-            f"1e-9."
-            if tested
-            else ""
-        )
+    text = f"{len(tested)} of {len(rows)} λ can be tested; at the others nothing changes. " + (
+        f"The largest p-value is {max(row['p_value'] for row in tested):.2g}, "
+        f"{sum(row['p_value'] < 1e-8 for row in tested)} are below 1e-8; the smallest τ is "
+        f"{min(row['tau'] for row in tested):.2f}. The paper prints p-values of the order of "
+        f"1e-9."
+        if tested
+        else ""
     )
     title = f"Dependence of C0 and C1 on {study.name}"
     return Outcome("section-5.4-kendall", title, text + study.coverage, rows)

@@ -62,8 +62,8 @@ def risk_and_pruning(study: Study) -> Outcome:
         text + study.coverage,
         rows,
         {
-            "a": lambda: _chart(study, study.path, plain, ", not pruned"),
-            "b-pruned": lambda: _chart(study, study.pruned_path, pruned, ", pruned"),
+            "-a": lambda: _chart(study, study.path, plain, ", not pruned"),
+            "-b-pruned": lambda: _chart(study, study.pruned_path, pruned, ", pruned"),
         },
     )
 

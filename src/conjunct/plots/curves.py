@@ -35,7 +35,7 @@ def plot_curves(
         interpolate="step-after" if steps else "linear", strokeWidth=1.8, clip=True
     ).encode(strokeDash=_channel("StrokeDash", by_series(names, legend, "strokeDash")))
     if not points:
-        return finished(line, title)
+        return finished(line, title, lines_only=True)
     marks = base.mark_point(size=38, filled=True, opacity=1).encode(
         shape=_channel("Shape", by_series(names, legend, "shape"))
     )

@@ -85,9 +85,11 @@ def plot_trajectories(
     far_oi = 1.05 * max(start.oi, nearest.oi)
     far_c0 = 3.5 * max(nearest.oi, nearest.c0)
     layers = [_line(_rows(names[0], front), names, far_c0, far_oi, plain=False)]
-    for name, way in trajectories.items():
+    for k, (name, way) in enumerate(trajectories.items()):
+        # where runs stop at the same point, the mark of the earlier one shows behind the other
+        size = max(50, 230 - 80 * k)
         layers.append(_line(_rows(name, way), names, far_c0, far_oi, plain=False))
-        layers.append(_points(_rows(name, [stops[name]]), names, far_c0, far_oi, 150, plain=False))
+        layers.append(_points(_rows(name, [stops[name]]), names, far_c0, far_oi, size, plain=False))
     return finished(_layered(layers), title)
 
 

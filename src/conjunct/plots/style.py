@@ -21,8 +21,13 @@ def chart_of(rows: Sequence[Row]) -> Any:
     return alt.Chart(alt.InlineData(values=[dict(row) for row in rows]))
 
 
-def finished(chart: Any, title: str, *, width: int = 380, height: int = 300) -> Any:
-    """The chart with its size, its title and the house style."""
+def finished(
+    chart: Any, title: str, *, width: int = 380, height: int = 300, lines_only: bool = False
+) -> Any:
+    """The chart with its size, its title and the house style.
+
+    ``lines_only``: the legend shows strokes. Otherwise it shows marks, without a dashed outline.
+    """
     titled = chart.properties(title=title, width=width, height=height)
     return (
         titled.configure(background="white", font="DejaVu Sans, Arial, sans-serif")
@@ -42,6 +47,7 @@ def finished(chart: Any, title: str, *, width: int = 380, height: int = 300) -> 
             titleFontWeight="normal",
             symbolSize=90,
             symbolOpacity=1,
+            symbolStrokeWidth=2 if lines_only else 0.01,
             labelLimit=320,
         )
         .configure_view(stroke=None)
@@ -66,11 +72,10 @@ def by_series(names: Sequence[str], title: str | None, channel: str) -> dict[str
         "strokeDash": DASHES,
     }
     chosen = [marks[channel][k % len(marks[channel])] for k in range(len(names))]
-    encoding: dict[str, Any] = {
+    return {
         "field": "series",
         "type": "nominal",
         "title": title,
         "sort": list(names),
         "scale": {"domain": list(names), "range": chosen},
     }
-    return encoding | ({"legend": None} if channel == "strokeDash" else {})
