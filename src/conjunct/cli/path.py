@@ -114,7 +114,7 @@ def _check_targets(data: Path, *targets: Path | None) -> None:
     from conjunct.errors import InputError
     from conjunct.io.atomic import check_target
 
-    out, solutions, figure = targets
+    _, solutions, figure = targets
     known = {data.resolve()}
     for target in targets:
         if target is not None:

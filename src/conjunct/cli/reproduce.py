@@ -29,7 +29,7 @@ def reproduce(
     """
     from conjunct.cli import terminal
     from conjunct.experiments import reproduce as write_all
-    from conjunct.experiments.reproduce import EXPERIMENTS
+    from conjunct.experiments.writing import EXPERIMENTS
     from conjunct.io.tables import naming_cells_of, read_table
 
     total = len(EXPERIMENTS) + 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from conjunct.experiments.outcome import Outcome
-from conjunct.experiments.stability import N_RUNS, paper_model, stability_of
+from conjunct.experiments.perturbation import N_RUNS, paper_model, stability_of
 from conjunct.experiments.study import Study
 
 
