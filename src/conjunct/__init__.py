@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from conjunct.errors import ConjunctError, ConjunctWarning, InputError, ModelFileError
+    from conjunct.errors import (
+        CellError,
+        ConjunctError,
+        ConjunctWarning,
+        InputError,
+        ModelFileError,
+    )
     from conjunct.estimators import UFC, ClusteringTree, Fringe, UFCPath, UFringe, load
     from conjunct.evaluation import (
         closest_point,
@@ -31,7 +37,13 @@ if TYPE_CHECKING:
 # Where each public name lives. Modules are imported when a name is first used, so that
 # ``import conjunct`` and ``conjunct --help`` stay quick.
 _HOMES = {
-    "conjunct.errors": ("ConjunctError", "ConjunctWarning", "InputError", "ModelFileError"),
+    "conjunct.errors": (
+        "CellError",
+        "ConjunctError",
+        "ConjunctWarning",
+        "InputError",
+        "ModelFileError",
+    ),
     "conjunct.estimators": ("UFC", "UFCPath", "ClusteringTree", "Fringe", "UFringe", "load"),
     "conjunct.evaluation": (
         "closest_point",
@@ -50,6 +62,7 @@ _SUBMODULES = ("datasets", "evaluation", "experiments", "expressions", "plots")
 __all__ = [
     "UFC",
     "And",
+    "CellError",
     "ClusteringTree",
     "ConjunctError",
     "ConjunctWarning",

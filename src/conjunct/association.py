@@ -31,6 +31,7 @@ def phi(n_rows: int, left: Counts, right: Counts, joint: Counts) -> Floats:
     >>> phi(4, np.array([2]), np.array([2]), np.array([2]))
     array([1.])
     """
+    left, right, joint = _wide(left), _wide(right), _wide(joint)
     # |n c − s_i s_j| ≤ n²/4: exact in 64 bits up to 6·10⁹ rows, even where the products wrap.
     covariance = n_rows * joint - left * right
     left_variance = (left * (n_rows - left)).astype(np.float64)
@@ -60,6 +61,7 @@ def has_expected_frequencies(n_rows: int, left: Counts, right: Counts) -> NDArra
 
     The smallest of the four is the product of the two rarer sides over n: one exact comparison.
     """
+    left, right = _wide(left), _wide(right)
     rarer_left = np.minimum(left, n_rows - left)
     rarer_right = np.minimum(right, n_rows - right)
     return np.asarray(rarer_left * rarer_right >= MIN_EXPECTED_FREQUENCY * n_rows)
@@ -127,6 +129,11 @@ def correlated_pairs(n_rows: int, joint: Counts, criterion: Criterion) -> Pairs:
         np.concatenate([pairs.joint for pairs in found]),
         np.concatenate([pairs.r for pairs in found]),
     )
+
+
+def _wide(counts: Counts) -> NDArray[np.int64]:
+    """Counts in 64 bits, for products of two of them."""
+    return counts.astype(np.int64, copy=False)
 
 
 def _no_pairs() -> Pairs:

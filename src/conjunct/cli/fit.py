@@ -9,6 +9,9 @@ import typer
 
 from conjunct.cli.options import Ascii, DataFile
 
+# mean literals of a feature beyond which nobody reads them
+_LONG = 10
+
 
 def fit(
     data: DataFile,
@@ -82,6 +85,8 @@ def fit(
             callback=callback,
         ).fit(table)
     model.save(out)
+    if max_length is None and model.history_[-1].length > _LONG:
+        terminal.note("the formulas are long: --max-length 4 keeps them readable")
     if terminal.ascii_only():
         model.set_params(style="ascii")
     limit = 20

@@ -61,7 +61,7 @@ def path(
     Examples:
       $ conjunct path zoo.csv
       $ conjunct path zoo.csv --out model.json --solutions solutions.csv --figure front.svg
-      $ conjunct path wide.csv --prune --max-seconds 60
+      $ conjunct path zoo.csv --prune --max-seconds 60
     """
     from conjunct import UFCPath
     from conjunct.cli import terminal

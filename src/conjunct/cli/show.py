@@ -64,15 +64,16 @@ def _tables(title: str, model: FeatureConstructor) -> None:
 def _json(model: FeatureConstructor) -> str:
     import msgspec
 
-    from conjunct.cli.rendering import rules_of
-
+    rules = model.get_rules("dict")
     content = {
         "kind": type(model).__name__,
         "parameters": {k: v for k, v in model.get_params().items() if k != "callback"},
         "n_rows": model.feature_set_.n_rows,
         "columns": list(model.feature_set_.lineage.primitives),
         "threshold": model.threshold_,
-        "features": rules_of(model),
+        "features": [
+            dict(zip(rules, row, strict=True)) for row in zip(*rules.values(), strict=True)
+        ],
         "history": model.history_,
     }
     return msgspec.json.format(msgspec.json.encode(content), indent=1).decode()

@@ -123,5 +123,4 @@ def _save(found: Stability, folder: Path) -> None:
         charts["indicators"] = found.plot_indicators()
         charts["features"] = found.plot_features()
     for name, chart in charts.items():
-        for kind in ("svg", "png"):
-            save_chart(chart, folder / f"{name}.{kind}")
+        save_chart(chart, folder / f"{name}.svg", folder / f"{name}.png")

@@ -68,9 +68,9 @@ def _columns(model: FeatureConstructor, table: pl.DataFrame, data: Path) -> pl.D
     wanted = list(model.feature_names_in_)
     missing = [repr(name) for name in wanted if name not in table.columns]
     if missing:
-        raise InputError(f"{data} lacks {len(missing)} columns of the model: {listed(missing)}")
+        raise InputError(f"{data} lacks columns of the model: {listed(missing)}")
     known = set(wanted)
     extra = [repr(name) for name in table.columns if name not in known]
     if extra:
-        note(f"{len(extra)} columns of {data} are not in the model: {listed(extra)}")
+        note(f"columns of {data} that the model does not use: {listed(extra)}")
     return table.select(wanted)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conjunct.cli.rendering import constructed, shortened
+from conjunct.cli.rendering import constructed, formula
 
 if TYPE_CHECKING:
     from conjunct.estimators.base import FeatureConstructor
@@ -47,14 +47,12 @@ def _scores(model: FeatureConstructor) -> str:
 def _links(model: FeatureConstructor) -> str:
     fitted = model.feature_set_
     strongest = max(fitted.merges, key=lambda merge: merge.r)
-    pair = (fitted.lineage.expression(k) for k in (strongest.left, strongest.right))
-    left, right = (f'"{shortened(feature.text(model.style))}"' for feature in pair)
+    left, right = (f'"{formula(model, k)}"' for k in (strongest.left, strongest.right))
     common = constructed(model)[0]
     return (
         f"The strongest link is between {left} and {right}: r = {strongest.r:.2f}, together in "
         f"{_count(strongest.joint, 'row')}. The most common new feature is "
-        f'"{shortened(common["rule"])}", true in {_count(common["support"], "row")} '
-        f"({common['frequency']:.0%})."
+        f'"{common.formula}", true in {_count(common.support, "row")} ({common.frequency:.0%}).'
     )
 
 

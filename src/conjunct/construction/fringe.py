@@ -177,7 +177,7 @@ def _without_redundant(stage: BitStage, lineage: Lineage) -> BitStage:
 
 def _extended(stage: BitStage, lineage: Lineage, pairs: list[Path], made: BitStore) -> BitStage:
     features = [lineage.conjoin(*_literals(stage, pair)) for pair in pairs]
-    joint = extended_counts(stage.joint, made.joint_counts(stage.store), made.joint_counts())
+    joint = extended_counts(stage.joint, stage.store.joint_counts(made), made.joint_counts())
     return BitStage(
         stage.iteration + 1, (*stage.features, *features), stage.store.joined(made), joint
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Literal
 
 from conjunct.construction.feature_set import FeatureSet
@@ -62,15 +61,12 @@ def run_ufc(
     if stop == "rms" and not evaluate.has_complexity:
         # there is no RMS without C0; one iteration is the least that constructs anything
         stop, max_iter = None, 1
-    first = Stage.first(store)
-    stages = at_most(chain([first], iterate(first, lineage, rule)), max_iter)
+    stages = at_most(iterate(Stage.first(store), lineage, rule), max_iter)
     if stop == "rms":
         stages = until_rms_rises(stages, evaluate_once)
-    kept = first
     merges: list[Merge] = []
-    for stage in stages:
-        evaluate_once(stage)
-        merges.extend(stage.merges)
-        kept = stage
+    for kept in stages:
+        evaluate_once(kept)
+        merges.extend(kept.merges)
     feature_set = FeatureSet.compacted(lineage, kept.features, kept.supports, store.n_rows, merges)
     return Run(feature_set, kept.iteration, tuple(seen.values()), n_distinct_rows)

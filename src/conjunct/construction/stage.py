@@ -109,7 +109,7 @@ class Replacement:
         self._stage = stage
         self._both = stage.store.conjunctions(pairs.left, pairs.right)
         self._extended = extended_counts(
-            stage.joint, self._both.joint_counts(stage.store), self._both.joint_counts()
+            stage.joint, stage.store.joint_counts(self._both), self._both.joint_counts()
         )
         # one line a pair: i ∧ j, ¬i ∧ j, i ∧ ¬j
         i, j = pairs.left, pairs.right
@@ -167,19 +167,21 @@ def _made(stage: Stage, pairs: Pairs, occurs: NDArray[np.bool_], lineage: Lineag
 def extended_counts(old: Counts, across: Counts, new: Counts) -> Counts:
     """Joint counts of present columns and new conjunctions together."""
     m, p = len(old), len(new)
-    extended = np.empty((m + p, m + p), np.int64)
+    extended = np.empty((m + p, m + p), old.dtype)
     extended[:m, :m] = old
-    extended[m:, :m] = across
-    extended[:m, m:] = across.T
+    extended[:m, m:] = across
+    extended[m:, :m] = across.T
     extended[m:, m:] = new
     return extended
 
 
 def _rewritten_counts(extended: Counts, rewrite: Rewrite) -> Counts:
     # a column is one indicator less another, so its counts subtract
-    rows = np.take(extended, rewrite.plus, axis=0)
-    subtracts = np.flatnonzero(rewrite.minus >= 0)
-    rows[subtracts] -= extended[rewrite.minus[subtracts]]
-    counts = np.take(rows, rewrite.plus, axis=1)
-    counts[:, subtracts] -= np.take(rows, rewrite.minus[subtracts], axis=1)
+    counts = extended[np.ix_(rewrite.plus, rewrite.plus)]
+    less = np.flatnonzero(rewrite.minus >= 0)
+    taken = rewrite.minus[less]
+    across = extended[np.ix_(taken, rewrite.plus)]
+    counts[less] -= across
+    counts[:, less] -= across.T
+    counts[np.ix_(less, less)] += extended[np.ix_(taken, taken)]
     return counts

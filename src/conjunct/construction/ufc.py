@@ -30,9 +30,9 @@ class Rule:
     max_length: int | None = None
 
 
-def iterate(first: Stage, lineage: Lineage, rule: Rule) -> Iterator[Stage]:
-    """The stages after ``first``, for as long as a pair is replaced."""
-    stage = first
+def iterate(stage: Stage, lineage: Lineage, rule: Rule) -> Iterator[Stage]:
+    """The stage and those after it, for as long as a pair is replaced."""
+    yield stage
     while len(pairs := chosen_pairs(stage, lineage, rule)):
         stage = replace_pairs(stage, pairs, lineage)
         yield stage

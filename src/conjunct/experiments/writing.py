@@ -107,6 +107,5 @@ def _write(folder: Path, outcome: Outcome) -> None:
     text = outcome.csv()
     write_atomically(folder / f"{outcome.name}.csv", lambda part: part.write_text(text, "utf-8"))
     for ending, chart in outcome.charts.items():
-        drawn = chart()
-        for kind in ("svg", "png"):
-            save_chart(drawn, folder / f"{outcome.name}{ending}.{kind}")
+        name = f"{outcome.name}{ending}"
+        save_chart(chart(), folder / f"{name}.svg", folder / f"{name}.png")

@@ -19,6 +19,11 @@ from conjunct.io.atomic import write_atomically
 FORMAT = "conjunct-model"
 VERSION = 1
 
+# the estimators whose features are what is left after replacing pairs
+_REPLACING = ("UFC", "UFCPath")
+
+_UNDECODABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
 # Every merge may double a length, so a small file could ask for numbers of any size.
 _LONGEST = 1 << 4096
 
@@ -78,7 +83,7 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         )
         merges = tuple(Merge(**msgspec.structs.asdict(record)) for record in self.merges)
         _check(len(set(self.features)) == len(self.features), "a feature stands twice")
-        if merges or not self.conjunctions:
+        if self.kind in _REPLACING:
             left_over = _replay(merges, lineage, self.n_rows)
             _check(set(self.features) == left_over, "its features are not what its merges leave")
         numbers = range(len(lineage))
@@ -183,7 +188,7 @@ def read_model(path: str | os.PathLike[str]) -> ModelFile:
         raise ModelFileError(f"{path}: cannot be read ({error.strerror})") from None
     try:
         header = msgspec.json.decode(content, type=_Header)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+    except _UNDECODABLE as error:
         raise ModelFileError(f"{path}: not a conjunct model file ({error})") from None
     if header.format != FORMAT:
         raise ModelFileError(f"{path}: not a conjunct model file")
@@ -194,7 +199,7 @@ def read_model(path: str | os.PathLike[str]) -> ModelFile:
         )
     try:
         return msgspec.json.decode(content, type=ModelFile)
-    except (msgspec.MsgspecError, RecursionError) as error:
+    except _UNDECODABLE as error:
         raise ModelFileError(f"{path}: damaged model file ({error})") from None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,21 +16,19 @@ def svg_of(chart: Any) -> str:
     """The chart as SVG."""
     import vl_convert
 
-    return str(vl_convert.vegalite_to_svg(_specification(chart)))
+    return str(vl_convert.vegalite_to_svg(chart.to_dict()))
 
 
-def save_chart(chart: Any, path: str | os.PathLike[str]) -> None:
-    """Write the chart as ``.svg`` or ``.png``; the ending of the path says which."""
+def save_chart(chart: Any, *paths: str | os.PathLike[str]) -> None:
+    """Write the chart as ``.svg`` or ``.png``; the endings of the paths say which."""
     import vl_convert
 
-    target = Path(path)
-    if target.suffix == ".png":
-        content = bytes(vl_convert.vegalite_to_png(_specification(chart), ppi=_PRINT_PPI))
-    else:
-        content = svg_of(chart).encode()
-    write_atomically(target, lambda part: part.write_bytes(content))
+    svg = svg_of(chart)
+    for path in paths:
+        is_png = Path(path).suffix == ".png"
+        content = bytes(vl_convert.svg_to_png(svg, ppi=_PRINT_PPI)) if is_png else svg.encode()
+        write_atomically(path, partial(_write, content=content))
 
 
-def _specification(chart: Any) -> dict[str, Any]:
-    specification: dict[str, Any] = chart.to_dict()
-    return specification
+def _write(part: Path, content: bytes) -> None:
+    part.write_bytes(content)

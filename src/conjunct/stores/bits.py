@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Self
 
 import numpy as np
@@ -12,16 +12,20 @@ from numpy.typing import NDArray
 from conjunct.stores import packing
 from conjunct.stores.base import Positions, Rewrite
 from conjunct.stores.counting import Counts, count_across, count_each, count_pairs
-from conjunct.stores.packing import Bits
-
-_BLOCK_BYTES = 1 << 20
+from conjunct.stores.packing import Bits, line_bytes
 
 
 class BitStore:
-    """One line of bits per column; joint counts are population counts of ``and``."""
+    """One line of bits per column; joint counts are population counts of ``and``.
 
-    def __init__(self, bits: Bits, n_rows: int, n_jobs: int | None = None) -> None:
-        self.bits = bits
+    Lines are never written to once they are made, so that a store and the one rewritten from it
+    share those that they have in common.
+    """
+
+    def __init__(
+        self, lines: Bits | Sequence[Bits], n_rows: int, n_jobs: int | None = None
+    ) -> None:
+        self.lines = lines
         self.n_rows = n_rows
         self.n_jobs = n_jobs
 
@@ -42,7 +46,14 @@ class BitStore:
 
     @property
     def n_columns(self) -> int:
-        return len(self.bits)
+        return len(self.lines)
+
+    @property
+    def bits(self) -> Bits:
+        """All lines as one array."""
+        if isinstance(self.lines, np.ndarray):
+            return self.lines
+        return np.array(self.lines, np.uint8).reshape(self.n_columns, line_bytes(self.n_rows))
 
     def supports(self) -> Counts:
         return count_each(self.bits)
@@ -51,10 +62,11 @@ class BitStore:
         n_threads = effective_jobs(self.n_jobs)
         if other is None:
             return count_pairs(self.bits, n_threads)
-        return count_across(self.bits, other.bits, n_threads)
+        return count_across(self.lines, other.bits, n_threads)
 
     def conjunctions(self, left: Positions, right: Positions) -> Self:
-        return self._with(self.bits[left] & self.bits[right])
+        pairs = zip(left, right, strict=True)
+        return self._with([self.lines[i] & self.lines[j] for i, j in pairs])
 
     def conjoined(self, left: Positions, right: Positions) -> Self:
         """The columns ``left[k] ∧ right[k]`` of literals: ``~position`` is a negated column."""
@@ -69,17 +81,9 @@ class BitStore:
         return self._with(self.bits[columns])
 
     def rewritten(self, rewrite: Rewrite, conjunctions: Self) -> Self:
-        n_bytes = self.bits.shape[1]
-        next_bits = np.empty((len(rewrite.plus), n_bytes), np.uint8)
-        at_once = max(1, _BLOCK_BYTES // n_bytes)  # nothing else of the size of the store
-        for start in range(0, len(next_bits), at_once):
-            plus, minus = (p[start : start + at_once] for p in (rewrite.plus, rewrite.minus))
-            lines = next_bits[start : start + at_once]
-            is_old, is_less = plus < self.n_columns, minus >= 0
-            lines[is_old] = self.bits[plus[is_old]]
-            lines[~is_old] = conjunctions.bits[plus[~is_old] - self.n_columns]
-            lines[is_less] ^= conjunctions.bits[minus[is_less] - self.n_columns]
-        return self._with(next_bits)
+        lines = [*self.lines, *conjunctions.lines]
+        columns = zip(rewrite.plus, rewrite.minus, strict=True)
+        return self._with([lines[p] if m < 0 else lines[p] ^ lines[m] for p, m in columns])
 
     def count_distinct_rows(self) -> int:
         return packing.count_distinct(packing.packed_rows(self.bits, self.n_rows))
@@ -95,8 +99,8 @@ class BitStore:
         lines[negated] ^= every_row
         return lines
 
-    def _with(self, bits: Bits) -> Self:
-        return type(self)(bits, self.n_rows, self.n_jobs)
+    def _with(self, lines: Bits | Sequence[Bits]) -> Self:
+        return type(self)(lines, self.n_rows, self.n_jobs)
 
 
 def effective_jobs(n_jobs: int | None) -> int:

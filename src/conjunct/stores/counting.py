@@ -1,13 +1,14 @@
 """The counting kernel: how often packed columns occur together.
 
 NumKong does the work where it is installed; ``np.bitwise_count`` gives the same integers where it
-is not. Counts of a block of rows fit in 32 bits; blocks are added up in 64.
+is not. Counts of a block of rows fit in 32 bits; blocks are added up in 64, and only a table of
+one block, whose counts cannot outgrow 32 bits, keeps them there.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
@@ -24,10 +25,12 @@ except ImportError:  # the NumPy kernel below gives the same counts
 
 numkong: Any = _numkong
 
-Counts = NDArray[np.int64]
+Counts = NDArray[np.signedinteger[Any]]
 
-# NumKong counts in uint32: 2^28 bytes are 2^31 rows.
-_BLOCK_BYTES = 1 << 28
+# 2^27 bytes are 2^30 rows: their counts fit in a signed 32-bit integer.
+_BLOCK_BYTES = 1 << 27
+# Lines brought together at a time: enough to keep the kernel busy, few enough for the cache.
+_TILE_LINES = 64
 # Fewer bit pairs than this are counted faster than a thread starts.
 _PAIRS_PER_THREAD = 1 << 28
 _TILE = 256
@@ -48,20 +51,40 @@ def count_each(bits: Bits) -> Counts:
 
 def count_pairs(bits: Bits, n_jobs: int = 1) -> Counts:
     """Joint counts of every pair of lines, symmetric, supports on the diagonal."""
-    total = np.zeros((len(bits), len(bits)), np.int64)
+    total = np.zeros((len(bits), len(bits)), _dtype(bits))
     for block in _row_blocks(bits):
         upper = _symmetric_numpy(block) if numkong is None else _symmetric(block, n_jobs)
-        total += upper
+        np.add(total, upper, out=total, casting="unsafe")
     _mirror(total)
     return total
 
 
-def count_across(left: Bits, right: Bits, n_jobs: int = 1) -> Counts:
-    """Joint counts of each line of ``left`` with each line of ``right``."""
-    total = np.zeros((len(left), len(right)), np.int64)
-    for one, other in zip(_row_blocks(left), _row_blocks(right), strict=True):
-        total += _across_numpy(one, other) if numkong is None else _across(one, other, n_jobs)
+def count_across(left: Bits | Sequence[Bits], right: Bits, n_jobs: int = 1) -> Counts:
+    """Joint counts of each line of ``left`` with each line of ``right``.
+
+    ``left`` may be lines from different places in memory; a few at a time are brought together.
+    """
+    total = np.zeros((len(left), len(right)), _dtype(right))
+    if not total.size:
+        return total
+    for start in range(0, right.shape[1], _BLOCK_BYTES):
+        block = slice(start, start + _BLOCK_BYTES)
+        count = _across_numpy if numkong is None else _across(right[:, block])
+
+        def add_tile(first: int, last: int, block: slice = block, count: Any = count) -> None:
+            for k in range(first, last, _TILE_LINES):
+                tile = slice(k, min(k + _TILE_LINES, last))
+                lines = np.stack([line[block] for line in left[tile]])
+                counted = count(lines, right[:, block])
+                np.add(total[tile], counted, out=total[tile], casting="unsafe")
+
+        threads = _threads(total.size, right, n_jobs)
+        _share([len(left) * k // threads for k in range(threads + 1)], add_tile)
     return total
+
+
+def _dtype(bits: Bits) -> type[np.int32] | type[np.int64]:
+    return np.int32 if bits.shape[1] <= _BLOCK_BYTES else np.int64
 
 
 def _row_blocks(bits: Bits) -> Iterator[Bits]:
@@ -93,20 +116,9 @@ def _symmetric(bits: Bits, n_jobs: int) -> NDArray[np.uint32]:
     return np.asarray(out)
 
 
-def _across(left: Bits, right: Bits, n_jobs: int) -> NDArray[np.uint32]:
-    if not len(left) or not len(right):
-        return np.zeros((len(left), len(right)), np.uint32)
-    out = numkong.zeros((len(left), len(right)), dtype="uint32")
+def _across(right: Bits) -> Callable[[Bits, Bits], NDArray[np.uint32]]:
     packed = numkong.dots_pack(right, dtype="uint1")
-    threads = _threads(len(left) * len(right), left, n_jobs)
-    edges = [len(left) * k // threads for k in range(threads + 1)]
-    _share(
-        edges,
-        lambda start, stop: numkong.dots_packed(
-            left, packed, out=out, start_row=start, end_row=stop
-        ),
-    )
-    return np.asarray(out)
+    return lambda lines, _: np.asarray(numkong.dots_packed(lines, packed))
 
 
 def _threads(n_pairs: int, bits: Bits, n_jobs: int) -> int:

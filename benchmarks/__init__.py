@@ -1,0 +1,1 @@
+"""Side-by-side measurements. Machines are noisy: each compares things in one run, as a ratio."""

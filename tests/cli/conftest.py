@@ -1,0 +1,48 @@
+"""Running commands: in a process of their own, or in this one."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+
+import pytest
+
+from conjunct.cli.app import run as run_app
+
+
+@dataclass(frozen=True)
+class Done:
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def command(tmp_path, monkeypatch):
+    """Run ``conjunct ...`` as a person would: another process, in an empty folder, 80 columns."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words, **environment):
+        done = subprocess.run(
+            [sys.executable, "-m", "conjunct", *map(str, words)],
+            env=os.environ | {"COLUMNS": "80", "PYTHONUTF8": "1"} | environment,
+            capture_output=True,
+            timeout=120,
+        )
+        return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    return run
+
+
+@pytest.fixture
+def call(tmp_path, monkeypatch, capsys):
+    """Run a command in this process, which is quicker; same folder, same width."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def run(*words):
+        capsys.readouterr()
+        code = run_app([str(word) for word in words])
+        return Done(code, *capsys.readouterr())
+
+    return run

@@ -1,0 +1,154 @@
+"""Bad input: one line on standard error, exit code 2, nothing written."""
+
+import polars as pl
+import pytest
+
+from conjunct import load
+from conjunct.io.tables import read_table
+
+FILES = {
+    "good.csv": "a,b\n" + "1,1\n0,0\n" * 20,
+    "empty.csv": "",
+    "header.csv": "a,b\n",
+    "ragged.csv": "a,b\n0,1,1\n",
+    "short.csv": "a,b\n0\n",
+    "twice.csv": "a,a\n0,1\n",
+    "two.csv": "a,b\n0,2\n",
+    "yes.csv": "a,b\n0,yes\n",
+    "missing.csv": "a,b\n0,\n",
+    "rubbish.csv": b"\x89PNG\r\n\x1a\n\0\0",
+    "rubbish.parquet": b"rubbish",
+    "rubbish.csv.gz": b"\x1f\x8brubbish",
+    "table.xlsx": "a,b\n0,1\n",
+    "line\nfeed.csv": "a,b\n0,2\n",
+    "other.json": "{}",
+}
+
+BAD = [
+    ("fit empty.csv --out m.json", "empty.csv is empty"),
+    ("fit header.csv --out m.json", "header.csv has column names but no rows"),
+    ("fit ragged.csv --out m.json", "ragged.csv, line 2: 3 cells"),
+    ("fit short.csv --out m.json", "short.csv, line 2: 1 cell"),
+    ("fit twice.csv --out m.json", "twice.csv, line 1: two columns are called 'a'"),
+    ("fit two.csv --out m.json", "two.csv, line 2, column 'b': 2 is not Boolean"),
+    ("fit yes.csv --out m.json", "yes.csv, line 2, column 'b': 'yes' is not Boolean"),
+    ("fit missing.csv --out m.json", "missing.csv, line 2, column 'b': the cell is empty"),
+    ("fit rubbish.csv --out m.json", "rubbish.csv, line 1 is not UTF-8 text"),
+    ("fit rubbish.parquet --out m.json", "rubbish.parquet is not a readable Parquet file"),
+    ("fit rubbish.csv.gz --out m.json", "rubbish.csv.gz cannot be read"),
+    ("fit table.xlsx --out m.json", "table.xlsx: not a known kind of table"),
+    ("fit no.csv --out m.json", "no.csv does not exist"),
+    ("fit . --out m.json", ". is a folder: name a file to read"),
+    ("fit line\nfeed.csv --out m.json", "line\\nfeed.csv, line 2, column 'b': 2 is"),
+    ("fit good.csv --out good.csv", "good.csv is the data: name another file"),
+    ("fit good.csv --out .", ". is a folder: name a file to write"),
+    ("fit good.csv --out no/m.json", "no is not a folder: make it first"),
+    ("fit good.csv", "Missing option '--out'. See conjunct fit --help"),
+    ("fit", "Missing argument 'DATA'. See conjunct fit --help"),
+    ("fit good.csv --out m.json --alpha 2", "--alpha must be between 0 and 0.5; got 2"),
+    ("fit good.csv --out m.json --threshold 1", "--threshold must be 'risk' or a number"),
+    ("fit good.csv --out m.json --max-iter -1", "--max-iter must be None or a whole number"),
+    ("fit good.csv --out m.json --max-iter x", "Invalid value for '--max-iter'"),
+    ("fit good.csv --out m.json --max-length 1", "--max-length must be None or a whole"),
+    ("fit good.csv --out m.json --search best", "Invalid value for '--search'"),
+    ("fit good.csv --out m.json --stop soon", "Invalid value for '--stop'"),
+    ("fit good.csv --out m.json --jobs 0", "--jobs must be None or a whole number other"),
+    ("fit good.csv --out m.json --alpha 0.1 --threshold 0.1", "exclude each other"),
+    ("fit good.csv --out m.json --nope", "No such option: --nope"),
+    ("transform other.json good.csv --out f.csv", "other.json: not a conjunct model file"),
+    ("transform no.json good.csv --out f.csv", "no.json: cannot be read"),
+    ("transform . good.csv --out f.csv", ".: cannot be read"),
+    ("transform model.json yes.csv --out f.csv", "yes.csv, line 2, column 'b': 'yes' is not"),
+    ("transform model.json good.csv --out f.txt", "f.txt: not a known kind of table"),
+    ("transform model.json good.csv --out no/f.csv", "no is not a folder: make it first"),
+    ("transform model.json model.json --out f.csv", "model.json: not a known kind of table"),
+    ("show good.csv", "good.csv: not a conjunct model file"),
+    ("show model.json --ascii --latex", "--ascii and --latex exclude each other"),
+    ("datasets iris", "no bundled dataset is called 'iris'"),
+    ("datasets --out d.csv", "--out needs the name of a data set"),
+    ("datasets zoo --out d.txt", "d.txt: not a known kind of table"),
+    ("demo --out good.csv", "good.csv is a file: name a folder"),
+    ("nope", "No such command 'nope'. See conjunct --help"),
+]
+
+
+@pytest.fixture
+def files(call, tmp_path):
+    for name, content in FILES.items():
+        raw = content if isinstance(content, bytes) else content.encode()
+        (tmp_path / name).write_bytes(raw)
+    assert call("fit", "good.csv", "--max-iter", 1, "--out", "model.json").code == 0
+    return {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+
+@pytest.mark.parametrize(("words", "message"), BAD, ids=[words for words, _ in BAD])
+def test_one_line_and_nothing_written(words, message, files, call, tmp_path):
+    done = call(*words.split(" "))
+    assert (done.code, done.out) == (2, "")
+    lines = done.err.splitlines()
+    assert [line for line in lines if not line.startswith("conjunct: note:")] == lines[-1:]
+    assert lines[-1].startswith("conjunct: error: ")
+    assert message in lines[-1]
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == files
+
+
+def test_bad_input_in_a_process(command, tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n0,2\n")
+    done = command("fit", "t.csv", "--out", "m.json")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        "conjunct: error: t.csv, line 2, column 'b': 2 is not Boolean; "
+        "write 0/1 or true/false, or leave the column out\n"
+    )
+
+
+HOSTILE_NAMES = [
+    "[red]x[/red]",
+    "[link=file:///x]",
+    "<script>alert(1)</script>",
+    ":smile:",
+    'quote"d, with comma',
+    "new\nline",
+    "\x1b[31mred\x1b[0m",
+    "a ∧ b",
+    "",
+    " ",
+    "\u202egnp",
+    "日本語",
+    "x" * 300,
+    "threshold",
+]
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_hostile_names_are_shown_as_text(name, call, tmp_path):
+    rows = [True, False] * 20
+    pl.DataFrame({name: rows, "other": [*rows[:-2], True, True]}).write_parquet(
+        tmp_path / "t.parquet"
+    )
+    done = call("fit", "t.parquet", "--max-iter", 1, "--out", "m.json")
+    assert (done.code, done.err) == (0, "")
+    assert "\x1b" not in done.out
+    assert "\u202e" not in done.out
+    shown = call("show", "m.json").out
+    lines = shown.splitlines()
+    assert len([line for line in lines if "iteration" in line]) == 2
+    text = str(load("m.json").features_[0])
+    # what wraps in a column is compared without its spaces and line ends
+    squeezed = "".join(line[:43].strip() for line in lines).replace(" ", "")
+    assert text.replace(" ", "")[:150] in squeezed
+    done = call("transform", "m.json", "t.parquet", "--out", "f.csv")
+    assert done.code == 0
+    written = read_table(tmp_path / "f.csv")
+    assert written.columns == [str(feature) for feature in load("m.json").features_]
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_hostile_names_stay_on_the_line_of_the_error(name, call, tmp_path):
+    pl.DataFrame({name: [2, 1]}).write_parquet(tmp_path / "t.parquet")
+    done = call("fit", "t.parquet", "--out", "m.json")
+    assert done.code == 2
+    assert done.err == (
+        f"conjunct: error: t.parquet, row 1, column {name!r}: 2 is not Boolean; "
+        "write 0/1 or true/false, or leave the column out\n"
+    )

@@ -1,0 +1,284 @@
+"""What the commands do: files in, files out, notes and exit codes."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from conjunct import UFC, __version__, datasets, load
+from conjunct.cli.app import app
+from conjunct.io.tables import read_table
+
+
+@pytest.fixture
+def fitted(call, tmp_path):
+    call("datasets", "zoo", "--out", "zoo.csv")
+    assert call("fit", "zoo.csv", "--out", "model.json").code == 0
+    return load(tmp_path / "model.json")
+
+
+@pytest.fixture
+def zoo():
+    data = datasets.load_zoo()
+    return pl.DataFrame(data.values, schema=list(data.feature_names))
+
+
+def test_the_whole_way_in_processes(command, tmp_path, zoo):
+    assert command("datasets", "zoo", "--out", "zoo.csv").code == 0
+    done = command("fit", "zoo.csv", "--out", "model.json")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.endswith("Saved as model.json.\n")
+    done = command("transform", "model.json", "zoo.csv", "--out", "features.csv")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == "Saved 20 features of 101 rows as features.csv.\n"
+    expected = UFC().fit(zoo).transform(zoo)
+    assert pl.read_csv(tmp_path / "features.csv").cast(pl.Boolean).equals(expected)
+    assert command("show", "model.json").code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "parameters"),
+    [
+        ([], {}),
+        (["--threshold", "0.4"], {"threshold": 0.4}),
+        (["--alpha", "0.05"], {"alpha": 0.05}),
+        (["--max-iter", "2"], {"max_iter": 2}),
+        (["--no-prune"], {"prune": False}),
+        (["--search", "pairwise"], {"search": "pairwise"}),
+        (["--max-length", "3"], {"max_length": 3}),
+        (["--stop", "none", "--max-length", "4"], {"stop": None, "max_length": 4}),
+        (["--jobs", "2"], {"n_jobs": 2}),
+        (["--ascii"], {"style": "ascii"}),
+    ],
+)
+def test_each_option_is_a_parameter(options, parameters, call, zoo, tmp_path):
+    call("datasets", "zoo", "--out", "zoo.csv")
+    assert call("fit", "zoo.csv", *options, "--out", "model.json").code == 0
+    model, expected = load(tmp_path / "model.json"), UFC(**parameters).fit(zoo)
+    assert model.get_params() == expected.get_params()
+    assert model.features_ == expected.features_
+
+
+@pytest.mark.parametrize("extension", [".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet"])
+def test_every_kind_of_file_gives_the_same_features(extension, call, fitted, zoo, tmp_path):
+    call("datasets", "zoo", "--out", f"again{extension}")
+    assert call("fit", f"again{extension}", "--out", "again.json").code == 0
+    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "model.json").read_bytes()
+    done = call("transform", "model.json", f"again{extension}", "--out", f"features{extension}")
+    assert done.code == 0
+    assert read_table(tmp_path / f"features{extension}").equals(fitted.transform(zoo))
+
+
+def test_transform_finds_columns_by_name(call, fitted, zoo, tmp_path):
+    other = zoo.select(reversed(zoo.columns)).with_columns(pl.lit("x").alias("note"))
+    other.write_csv(tmp_path / "other.csv")
+    done = call("transform", "model.json", "other.csv", "--out", "features.parquet")
+    assert done.err == "conjunct: note: columns of other.csv that the model does not use: 'note'\n"
+    assert pl.read_parquet(tmp_path / "features.parquet").equals(fitted.transform(zoo))
+
+
+def test_transform_names_the_columns_it_lacks(call, fitted, zoo, tmp_path):
+    zoo.drop("hair", "milk").write_csv(tmp_path / "less.csv")
+    done = call("transform", "model.json", "less.csv", "--out", "features.csv")
+    assert done.code == 2
+    assert done.err == ("conjunct: error: less.csv lacks columns of the model: 'hair', 'milk'\n")
+    assert not (tmp_path / "features.csv").exists()
+
+
+def test_model_without_names_goes_by_position(call, fitted, zoo, tmp_path):
+    model = UFC().fit(zoo.to_numpy())
+    model.save(tmp_path / "unnamed.json")
+    assert call("transform", "unnamed.json", "zoo.csv", "--out", "f.parquet").code == 0
+    written = pl.read_parquet(tmp_path / "f.parquet")
+    assert written.columns == list(model.get_feature_names_out())
+    assert (written.to_numpy() == model.transform(zoo.to_numpy())).all()
+    zoo.drop("hair").write_csv(tmp_path / "less.csv")
+    done = call("transform", "unnamed.json", "less.csv", "--out", "g.csv")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "less.csv has 14 columns, and the model, which has no names, 15" in done.err
+
+
+def test_notes_speak_of_options(call, tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n" + "1,0\n0,1\n" * 20)
+    done = call("fit", "t.csv", "--out", "m.json")
+    assert done.code == 0
+    assert done.err.startswith("conjunct: note: no feature was constructed: no pair of columns")
+    assert "a smaller --threshold or --no-prune\n" in done.err
+    assert done.err.count("\n") == 1
+    assert load(tmp_path / "m.json").n_iter_ == 0
+
+
+def test_datasets_without_out_prints_csv(command):
+    done = command("datasets", "spect")
+    assert done.out == datasets.load_spect().path.read_text()
+    assert done.err == (
+        "conjunct: note: SPECT Heart, K. Cios, L. Kurgan and L. Goodenday (2001), "
+        "UCI Machine Learning Repository; CC BY 4.0\n"
+    )
+
+
+@pytest.mark.parametrize("name", [dataset.name for dataset in datasets.DATASETS])
+def test_datasets_are_written_with_their_missing_cells(name, call, tmp_path):
+    call("datasets", name, "--out", "d.parquet")
+    written, data = pl.read_parquet(tmp_path / "d.parquet"), datasets.load(name)
+    assert written.columns == list(data.feature_names)
+    assert (written.fill_null(False).to_numpy() == data.values).all()
+    missing = 0 if data.missing is None else data.missing.sum()
+    assert sum(written.null_count().row(0)) == missing
+
+
+def test_version(command):
+    assert command("--version").out == f"conjunct {__version__}\n"
+
+
+def test_no_command_prints_the_help(call):
+    assert call().out == call("--help").out
+
+
+COMMANDS = [command.callback.__name__ for command in app.registered_commands]
+
+
+@pytest.mark.parametrize("name", ["", *COMMANDS])
+def test_examples_of_the_help_run(name, call):
+    text = call(*name.split(), "--help").out
+    examples = re.findall(r"^ +\$ conjunct (.+)$", text, re.MULTILINE)
+    assert examples
+    call("datasets", "zoo", "--out", "zoo.csv")
+    call("fit", "zoo.csv", "--out", "model.json")
+    for example in examples:
+        done = call(*shlex.split(example))
+        assert done.code == 0, f"{example}\n{done.err}"
+
+
+def test_every_command_has_help():
+    assert sorted(COMMANDS) == [
+        "datasets",
+        "demo",
+        "fit",
+        "path",
+        "reproduce",
+        "show",
+        "stability",
+        "transform",
+    ]
+
+
+def test_narrow_encodings_get_ascii(command):
+    command("datasets", "zoo", "--out", "zoo.csv")
+    done = command("fit", "zoo.csv", "--out", "m.json", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.isascii()
+    assert "aquatic & ~fins" in done.out
+    assert load("m.json").style == "unicode"
+
+
+def test_colours_only_on_a_terminal(command):
+    command("datasets", "zoo", "--out", "zoo.csv")
+    assert "\x1b" not in command("fit", "zoo.csv", "--out", "m.json").out
+
+
+def test_closed_pipe_is_quiet(command):
+    command("datasets", "coco_val2017", "--out", "coco.csv")
+    for words in (["datasets", "coco_val2017"], ["datasets"]):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "conjunct", *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        process.stdout.close()
+        error = process.stderr.read().decode()
+        process.stderr.close()
+        assert process.wait() == 1
+        assert [line for line in error.splitlines() if "conjunct: note" not in line] == []
+
+
+def test_full_disk_is_a_failure(command):
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "conjunct", "datasets"], stdout=full, stderr=subprocess.PIPE
+        )
+    assert done.returncode == 1
+    assert done.stderr == b"conjunct: error: No space left on device\n"
+
+
+def test_interrupt_ends_with_130_and_leaves_no_file(command, tmp_path):
+    code = (
+        "import os, signal, sys; import conjunct.io.tables as t; "
+        "t.read_table = lambda path: os.kill(os.getpid(), signal.SIGINT); "
+        "from conjunct.cli import main; sys.exit(main())"
+    )
+    (tmp_path / "t.csv").write_text("a\n1\n")
+    done = subprocess.run(
+        [sys.executable, "-c", code, "fit", "t.csv", "--out", "m.json"], capture_output=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+    assert [p.name for p in tmp_path.iterdir()] == ["t.csv"]
+
+
+def test_missing_libraries_are_named(command):
+    code = (
+        "import importlib.util as u, sys; find = u.find_spec; "
+        "u.find_spec = lambda name: None if name in ('typer', 'polars') else find(name); "
+        "from conjunct.cli import main; sys.exit(main())"
+    )
+    done = subprocess.run([sys.executable, "-c", code, "demo"], capture_output=True)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr == (
+        b'conjunct: error: the commands need typer, polars: pip install "conjunct[cli]"\n'
+    )
+
+
+HEAVY = {"numpy", "scipy", "sklearn", "polars", "pandas", "typer", "rich", "narwhals", "msgspec"}
+
+
+@pytest.mark.parametrize(
+    ("code", "allowed"),
+    [
+        ("import conjunct", set()),
+        ("import conjunct.cli", set()),
+        ("import conjunct.cli.app", {"typer"}),
+        ("from conjunct.cli.app import run; run(['--help'])", {"typer"}),
+    ],
+)
+def test_nothing_heavy_is_imported(code, allowed):
+    code = f"{code}; import sys; sys.stderr.write(' '.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    loaded = {name.partition(".")[0] for name in done.stderr.decode().split()}
+    assert loaded & HEAVY <= allowed
+
+
+def test_help_is_quick(command):
+    start = time.perf_counter()
+    subprocess.run([sys.executable, "-c", "pass"], check=True)
+    bare = time.perf_counter() - start
+    durations = []
+    for _ in range(3):
+        start = time.perf_counter()
+        assert command("--help").code == 0
+        durations.append(time.perf_counter() - start)
+    assert min(durations) - bare < 2, os.getloadavg()
+
+
+def test_progress_is_shown_on_a_terminal_only(command, tmp_path):
+    command("datasets", "spect", "--out", "spect.csv")
+    words = ["fit", "spect.csv", "--search", "pairwise", "--max-iter", "9", "--out", "m.json"]
+    assert command(*words).err == ""
+    ours, theirs = os.openpty()
+    done = subprocess.run(
+        [sys.executable, "-m", "conjunct", *words],
+        env=os.environ | {"TERM": "xterm", "COLUMNS": "80"},
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    seen = os.read(ours, 1 << 16).decode()
+    os.close(ours)
+    assert done.returncode == 0
+    assert "Constructing: iteration 9, 31 features" in seen
+    assert b"\x1b" not in done.stdout

@@ -1,0 +1,141 @@
+"""What the commands print at 80 columns, to the letter; see expected/ beside this file."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conjunct import UFC, load
+
+EXPECTED = Path(__file__).with_name("expected")
+
+
+@pytest.fixture
+def zoo(call, tmp_path):
+    assert call("datasets", "zoo", "--out", "zoo.csv").code == 0
+    return tmp_path / "zoo.csv"
+
+
+@pytest.mark.parametrize(
+    ("expected", "words"),
+    [
+        ("fit.txt", ["fit", "zoo.csv", "--out", "model.json"]),
+        ("fit-ascii.txt", ["fit", "zoo.csv", "--ascii", "--max-iter", "1", "--out", "model.json"]),
+        ("datasets.txt", ["datasets"]),
+        ("demo.txt", ["demo"]),
+        ("help.txt", ["--help"]),
+        ("fit-help.txt", ["fit", "--help"]),
+    ],
+)
+def test_printed_text(expected, words, call, zoo):
+    done = call(*words)
+    assert (done.code, done.err) == (0, "")
+    assert done.out == (EXPECTED / expected).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("expected", "options"),
+    [("show.txt", []), ("show-ascii.txt", ["--ascii"]), ("show.json", ["--json"])],
+)
+def test_shown_text(expected, options, call, zoo):
+    call("fit", "zoo.csv", "--search", "pairwise", "--max-length", 3, "--out", "model.json")
+    done = call("show", "model.json", *options)
+    assert (done.code, done.err) == (0, "")
+    assert done.out == (EXPECTED / expected).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("expected", sorted(EXPECTED.glob("*.txt")), ids=lambda path: path.name)
+def test_eighty_columns_suffice(expected):
+    lines = expected.read_text(encoding="utf-8").splitlines()
+    assert max(map(len, lines)) <= 80
+    assert all(line == line.rstrip() for line in lines)
+
+
+def test_json_says_what_the_model_says(call, zoo):
+    call("fit", "zoo.csv", "--out", "model.json")
+    shown = json.loads(call("show", "model.json", "--json").out)
+    model = load("model.json")
+    assert [rule["rule"] for rule in shown["features"]] == [str(f) for f in model.features_]
+    assert [rule["support"] for rule in shown["features"]] == list(model.feature_set_.supports)
+    assert shown["features"][0]["r"] is None
+    assert shown["threshold"] == model.threshold_
+    assert shown["history"][-1]["oi"] == model.history_[-1].oi
+    latex = json.loads(call("show", "model.json", "--json", "--latex").out)
+    assert latex["features"][-1]["rule"].startswith("\\")
+
+
+def test_summary_of_a_model_that_made_nothing(call, zoo):
+    done = call("fit", "zoo.csv", "--max-iter", 0, "--out", "model.json")
+    assert "no pair of columns was replaced" in done.out
+    assert "no pair of columns was replaced" in call("show", "model.json").out
+
+
+def test_only_the_most_common_are_printed_by_fit(call, tmp_path):
+    call("datasets", "spect", "--out", "spect.csv")
+    done = call("fit", "spect.csv", "--out", "model.json", "--no-prune", "--alpha", "0.0001")
+    assert "The 20 most common; conjunct show lists 18 more." in done.out
+    assert len(call("show", "model.json").out.splitlines()) > 38
+
+
+def test_demo_saves_models_that_give_the_published_figures(call, tmp_path):
+    assert call("demo", "--out", "a/b").code == 0
+    assert sorted(p.name for p in (tmp_path / "a/b").iterdir()) == [
+        "coco_street.json",
+        "spect.json",
+    ]
+    found = load(tmp_path / "a/b/spect.json").history_[-1]
+    assert (found.n_features, round(found.length, 2)) == (39, 2.97)
+    assert (round(found.oi, 3), round(found.c0, 3)) == (0.078, 0.086)
+
+
+def test_endless_formulas_are_not_written_out(call, tmp_path):
+    """Forty doublings of a formula: few nodes, 10¹² literals, and show must not expand them."""
+    model = UFC(max_iter=1, prune=False).fit([["a", "b"]] * 30 + [["a"], ["b"]] * 5 + [[]] * 30)
+    model.save(tmp_path / "m.json")
+    content = json.loads((tmp_path / "m.json").read_text())
+    left_over = []
+    for iteration in range(2, 42):
+        left, right, other = content["features"]
+        number = len(content["primitives"]) + len(content["conjunctions"])
+        content["conjunctions"] += [[left, right], [~left, right], [left, ~right]]
+        content["iterations"] += [iteration] * 3
+        made = dict(
+            zip(("both", "right_only", "left_only"), range(number, number + 3), strict=True)
+        )
+        merge = content["merges"][0] | made | {"left": left, "right": right}
+        content["merges"].append(merge | {"iteration": iteration})
+        content["history"].append(content["history"][-1] | {"iteration": iteration})
+        content["features"] = [number, number + 1, number + 2]
+        left_over.append(other)
+    content["features"] += left_over
+    content["supports"] = [1] * len(content["features"])
+    content["history"][-1]["n_features"] = len(content["features"])
+    (tmp_path / "endless.json").write_text(json.dumps(content))
+    done = call("show", "endless.json")
+    assert (done.code, done.err) == (0, "")
+    assert "(a formula of 2,199,023,255,552 literals)" in done.out
+    done = call("show", "endless.json", "--json")
+    assert (done.code, done.out) == (2, "")
+    assert "too long to write out" in done.err
+
+
+def test_fit_says_how_to_get_shorter_formulas(call, tmp_path):
+    call("datasets", "spect", "--out", "spect.csv")
+    words = ["fit", "spect.csv", "--threshold", "0", "--max-iter", "6", "--no-prune"]
+    done = call(*words, "--out", "m.json")
+    assert done.code == 0
+    assert done.err == (
+        "conjunct: note: the formulas are long: --max-length 4 keeps them readable\n"
+    )
+    assert call(*words, "--max-length", "4", "--out", "m.json").err == ""
+
+
+def test_long_formulas_are_cut_in_tables_only(call, tmp_path):
+    name = "n" * 1000
+    (tmp_path / "t.csv").write_text(f"{name},b\n" + "1,1\n0,0\n" * 30 + "1,0\n" * 5)
+    assert call("fit", "t.csv", "--max-iter", 1, "--out", "m.json").code == 0
+    done = call("show", "m.json")
+    assert name not in done.out.replace("\n", "")
+    assert "…" in done.out
+    assert name in call("show", "m.json", "--json").out
+    assert max(map(len, done.out.splitlines())) <= 80

@@ -1,0 +1,294 @@
+"""Model files: what is saved is loaded; anything else is refused in one line."""
+
+import contextlib
+import copy
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conjunct import UFC, datasets, load
+from conjunct.errors import ConjunctWarning, InputError, ModelFileError
+from tables import tables
+
+BASKETS = [["a", "b"]] * 30 + [["a"]] * 5 + [["b", "c"]] * 5 + [["c"]] * 40
+
+
+@pytest.fixture
+def model():
+    return UFC(max_iter=2, prune=False, alpha=0.01).fit(BASKETS)
+
+
+@pytest.fixture
+def saved(model, tmp_path):
+    model.save(tmp_path / "m.json")
+    return json.loads((tmp_path / "m.json").read_text())
+
+
+def same(left, right):
+    assert left.get_params() | {"callback": None} == right.get_params() | {"callback": None}
+    assert left.features_ == right.features_
+    np.testing.assert_equal(left.get_rules("dict"), right.get_rules("dict"))
+    assert repr(left.history_) == repr(right.history_)
+    assert left.threshold_ == right.threshold_
+    assert left.n_iter_ == right.n_iter_
+    assert left.n_features_in_ == right.n_features_in_
+    assert hasattr(left, "feature_names_in_") == hasattr(right, "feature_names_in_")
+
+
+@pytest.mark.parametrize("name", [dataset.name for dataset in datasets.DATASETS])
+def test_round_trip(name, tmp_path):
+    data = datasets.load(name)
+    seen = []
+    frame = pl.DataFrame(data.values, schema=list(data.feature_names))
+    model = UFC(search="pairwise", max_iter=12, style="ascii", callback=seen.append).fit(frame)
+    model.save(tmp_path / "m.json")
+    loaded = load(tmp_path / "m.json")
+    assert seen
+    assert loaded.callback is None
+    same(model, loaded)
+    assert loaded.transform(frame).equals(model.transform(frame))
+    assert loaded.inverse_transform(model.transform(frame)).equals(frame)
+    loaded.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "m.json").read_bytes()
+
+
+@pytest.mark.filterwarnings("ignore::conjunct.errors.ConjunctWarning")
+@given(
+    table=tables(),
+    max_iter=st.none() | st.integers(0, 4),
+    threshold=st.just("risk") | st.floats(0, 0.9),
+)
+def test_round_trip_of_awkward_tables(table, max_iter, threshold, tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "m.json"
+    model = UFC(threshold, max_iter=max_iter, prune=False).fit(table)
+    model.save(path)
+    loaded = UFC.load(path)
+    same(model, loaded)
+    assert np.array_equal(loaded.inverse_transform(loaded.transform(table)), table)
+
+
+@given(names=st.lists(st.text(st.characters(codec="utf-8")), min_size=2, max_size=4, unique=True))
+def test_any_names(names, tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "m.json"
+    model = UFC(max_iter=1, prune=False).fit([set(names)] * 20 + [{names[0]}, set()] * 20)
+    model.save(path)
+    same(model, load(path))
+
+
+def test_numbers_of_numpy_are_saved(tmp_path):
+    parameters = {"alpha": np.float64(0.01), "max_iter": np.int64(1), "prune": np.bool_(False)}
+    UFC(**parameters).fit(BASKETS).save(tmp_path / "m.json")
+    assert (
+        load(tmp_path / "m.json").get_params() | parameters
+        == load(tmp_path / "m.json").get_params()
+    )
+
+
+def test_what_cannot_be_saved(tmp_path):
+    with pytest.raises(InputError, match="a parameter cannot be saved"):
+        UFC(max_iter=1, verbose=object()).fit(BASKETS).save(tmp_path / "m.json")
+    with pytest.raises(InputError, match="lone surrogate"):
+        UFC(max_iter=0).fit([["a", "\ud800"]]).save(tmp_path / "m.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_truncated_at_every_byte(model, tmp_path):
+    model.save(tmp_path / "m.json")
+    content = (tmp_path / "m.json").read_bytes()
+    assert content.endswith(b"}\n")
+    for length in range(len(content) - 1):
+        (tmp_path / "cut.json").write_bytes(content[:length])
+        with pytest.raises(ModelFileError):
+            load(tmp_path / "cut.json")
+
+
+@given(data=st.data())
+def test_no_changed_byte_gets_past(data, tmp_path_factory):
+    """A changed byte gives a model that works, or a ModelFileError; nothing else."""
+    path = tmp_path_factory.mktemp("models") / "m.json"
+    UFC(max_iter=2, prune=False, alpha=0.01).fit(BASKETS).save(path)
+    content = bytearray(path.read_bytes())
+    position = data.draw(st.integers(0, len(content) - 1))
+    content[position] = data.draw(st.integers(0, 255))
+    path.write_bytes(content)
+    with contextlib.suppress(ModelFileError):
+        loaded = load(path)
+        loaded.get_rules("dict")
+        rows = np.zeros((2, loaded.n_features_in_), bool)
+        names = getattr(loaded, "feature_names_in_", None)
+        table = rows if names is None else pl.DataFrame(rows, schema=list(names))
+        loaded.inverse_transform(loaded.transform(table))
+
+
+def edited(**changes):
+    return lambda content: content.update(changes)
+
+
+def merge(**changes):
+    return lambda content: content["merges"][0].update(changes)
+
+
+HOSTILE = {
+    "other format": (edited(format="other"), "not a conjunct model file"),
+    "newer version": (edited(version=2), "version 2 of the model file; .* reads version 1"),
+    "version as text": (edited(version="1"), "not a conjunct model file"),
+    "unknown kind": (edited(kind="Pickle"), "a model of unknown kind 'Pickle'"),
+    "unknown field": (edited(extra=1), "damaged model file .*extra"),
+    "no features": (edited(features=[], supports=[]), "not what its merges leave"),
+    "features as text": (edited(features="abc"), "damaged model file .*Expected `array`"),
+    "unknown feature": (edited(features=[0, 99]), "supports and features differ"),
+    "feature twice": (lambda c: c["features"].__setitem__(0, c["features"][1]), "stands twice"),
+    "too few supports": (lambda c: c["supports"].pop(), "supports and features differ"),
+    "negative support": (lambda c: c["supports"].__setitem__(0, -1), "support is out of range"),
+    "large support": (lambda c: c["supports"].__setitem__(0, 10**6), "support is out of range"),
+    "no rows": (edited(n_rows=0), "it was fitted on no rows"),
+    "negative rows": (edited(n_rows=-5), "it was fitted on no rows"),
+    "huge rows": (edited(n_rows=10**5000), "damaged model file .*out of range"),
+    "no primitives": (edited(primitives=[]), "it has no primitives"),
+    "names twice": (edited(primitives=["a", "a", "c"]), "two primitives share a name"),
+    "a name less": (lambda c: c["primitives"].pop(), "damaged model file"),
+    "refers to itself": (lambda c: c["conjunctions"].insert(0, [3, 0]), "refers ahead"),
+    "refers ahead": (lambda c: c["conjunctions"].insert(0, [0, 50]), "refers ahead"),
+    "refers back too far": (lambda c: c["conjunctions"].insert(0, [0, -50]), "refers ahead"),
+    "conjunction twice": (lambda c: c["conjunctions"].append([0, 1]), "stands twice"),
+    "conjunction of three": (lambda c: c["conjunctions"].append([0, 1, 2]), "damaged"),
+    "huge number": (lambda c: c["conjunctions"].append([0, 10**40]), "damaged"),
+    "merge of nothing": (merge(left=77), "a merge is of features not there"),
+    "merge with itself": (merge(left=1, right=1), "a merge is of features not there"),
+    "merge into nothing": (merge(both=77), "a merge refers to nothing"),
+    "merge into a primitive": (merge(both=2), "a merge makes other conjunctions"),
+    "merge swapped": (merge(left=1, right=0), "a merge makes other conjunctions"),
+    "merge without count": (merge(joint=0), "a joint count is out of range"),
+    "merge too late": (merge(iteration=2), "merges are out of order"),
+    "merge lost": (lambda c: c["merges"].pop(), "not what its merges leave"),
+    "r as text": (merge(r="high"), r"damaged model file .*merges\[0\].r"),
+    "no history": (edited(history=[]), "its history is not 0, 1, 2"),
+    "history out of order": (lambda c: c["history"].reverse(), "its history is not 0, 1, 2"),
+    "history too short": (lambda c: c["history"].pop(), "its history"),
+    "history of others": (
+        lambda c: c["history"][-1].update(n_features=1),
+        "its history ends with other features",
+    ),
+    "unknown parameter": (lambda c: c["parameters"].update(evil=1), "evil"),
+    "parameter out of range": (lambda c: c["parameters"].update(alpha=7), "alpha must be"),
+    "parameter of another type": (
+        lambda c: c["parameters"].update(binarize="x"),
+        "binarize must be",
+    ),
+    "style unknown": (lambda c: c["parameters"].update(style="html"), "style must be"),
+    "threads": (lambda c: c["parameters"].update(n_jobs="x"), "n_jobs must be"),
+    "parameters in a list": (edited(parameters=[]), "damaged model file"),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_hostile_file(case, saved, tmp_path):
+    change, message = HOSTILE[case]
+    content = copy.deepcopy(saved)
+    change(content)
+    assert content != saved
+    text = json.dumps({k: v for k, v in content.items() if v != 10**5000})
+    if case == "huge rows":
+        text = text[:-1] + ', "n_rows": 1' + "0" * 5000 + "}"
+    (tmp_path / "bad.json").write_text(text)
+    with pytest.raises(ModelFileError, match=message) as raised:
+        load(tmp_path / "bad.json")
+    assert str(raised.value).startswith(str(tmp_path / "bad.json"))
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("field", ["format", "kind", "primitives", "merges", "history", "n_rows"])
+def test_missing_field(field, saved, tmp_path):
+    del saved[field]
+    (tmp_path / "bad.json").write_text(json.dumps(saved))
+    with pytest.raises(ModelFileError):
+        load(tmp_path / "bad.json")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"null",
+        b"[]",
+        b"a,b\n0,1\n",
+        b"\xff\xfe\x00",
+        b"[" * 100_000,
+        b'{"format": "conjunct-model", "version": 1, "x": '
+        + b"[" * 100_000
+        + b"]" * 100_000
+        + b"}",
+        b'{"format": "conjunct-model", "version": 1, "kind": "\\ud800"}',
+    ],
+    ids=["empty", "null", "list", "table", "binary", "deep", "deep field", "surrogate"],
+)
+def test_not_a_model(content, tmp_path):
+    (tmp_path / "bad.json").write_bytes(content)
+    with pytest.raises(ModelFileError) as raised:
+        load(tmp_path / "bad.json")
+    assert "\n" not in str(raised.value)
+
+
+def test_formula_of_any_length_is_not_computed(saved, tmp_path):
+    """Each merge may double a length: five thousand of them would ask for 5,000-bit numbers."""
+    left, right = 0, 1
+    conjunctions, merges = [], []
+    for iteration in range(1, 5001):
+        number = 3 + len(conjunctions)
+        conjunctions += [[left, right], [~left, right], [left, ~right]]
+        merges.append(
+            saved["merges"][0]
+            | {"iteration": iteration, "left": left, "right": right}
+            | {"both": number, "right_only": number + 1, "left_only": number + 2}
+        )
+        left, right = number, number + 1
+    saved |= {"conjunctions": conjunctions, "merges": merges}
+    (tmp_path / "long.json").write_text(json.dumps(saved))
+    with pytest.raises(ModelFileError, match="a conjunction is absurdly long"):
+        load(tmp_path / "long.json")
+
+
+def test_unreadable_path(tmp_path):
+    with pytest.raises(ModelFileError, match="cannot be read"):
+        load(tmp_path)
+    with pytest.raises(ModelFileError, match="cannot be read"):
+        load(tmp_path / "no.json")
+
+
+def test_failed_save_keeps_the_old_model(model, tmp_path, monkeypatch):
+    from pathlib import Path
+
+    path = tmp_path / "m.json"
+    model.save(path)
+    before = path.read_bytes()
+
+    def full(self, content):
+        with self.open("wb") as file:
+            file.write(content[: len(content) // 2])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OSError, match="No space left"):
+        UFC(max_iter=0).fit(BASKETS).save(path)
+    monkeypatch.undo()
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["m.json"]
+
+
+def test_folder_as_output(model, tmp_path):
+    with pytest.raises(InputError, match="is a folder"):
+        model.save(tmp_path)
+    with pytest.raises(InputError, match="is not a folder: make it first"):
+        model.save(tmp_path / "no" / "m.json")
+
+
+def test_primitives_alone_are_a_model(tmp_path):
+    with pytest.warns(ConjunctWarning):
+        model = UFC().fit(np.eye(3, dtype=bool))
+    model.save(tmp_path / "m.json")
+    same(model, load(tmp_path / "m.json"))
+    assert json.loads((tmp_path / "m.json").read_text())["history"][0]["c0"] is None
