@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         InputError,
         ModelFileError,
     )
-    from conjunct.estimators import UFC, ClusteringTree, Fringe, UFringe, load
+    from conjunct.estimators import UFC, ClusteringTree, Fringe, UFCPath, UFringe, load
     from conjunct.evaluation import (
         closest_point,
         complexity,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         pareto_front,
         rms,
     )
+    from conjunct.experiments import stability
     from conjunct.expressions import And, Constant, Expression, Not, Or, Primitive, parse
 
 # Where each public name lives. Modules are imported when a name is first used, so that
@@ -43,7 +44,7 @@ _HOMES = {
         "InputError",
         "ModelFileError",
     ),
-    "conjunct.estimators": ("UFC", "ClusteringTree", "Fringe", "UFringe", "load"),
+    "conjunct.estimators": ("UFC", "UFCPath", "ClusteringTree", "Fringe", "UFringe", "load"),
     "conjunct.evaluation": (
         "closest_point",
         "complexity",
@@ -52,10 +53,11 @@ _HOMES = {
         "pareto_front",
         "rms",
     ),
+    "conjunct.experiments": ("stability",),
     "conjunct.expressions": ("And", "Constant", "Expression", "Not", "Or", "Primitive", "parse"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_SUBMODULES = ("datasets", "evaluation", "expressions")
+_SUBMODULES = ("datasets", "evaluation", "experiments", "expressions", "plots")
 
 __all__ = [
     "UFC",
@@ -72,6 +74,7 @@ __all__ = [
     "Not",
     "Or",
     "Primitive",
+    "UFCPath",
     "UFringe",
     "closest_point",
     "complexity",
@@ -81,6 +84,7 @@ __all__ = [
     "pareto_front",
     "parse",
     "rms",
+    "stability",
 ]
 
 

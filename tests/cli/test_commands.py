@@ -185,7 +185,8 @@ def test_examples_of_the_help_run(name, call):
 
 
 def test_every_command_has_help():
-    commands = ["datasets", "demo", "export", "fit", "fringe", "show", "transform"]
+    commands = ["datasets", "demo", "export", "fit", "fringe"]
+    commands += ["path", "reproduce", "show", "stability", "transform"]
     assert sorted(COMMANDS) == commands
 
 

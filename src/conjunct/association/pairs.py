@@ -54,7 +54,7 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.left)
 
-    def take(self, which: Positions | Mask) -> Pairs:
+    def take(self, which: Positions | Mask | slice) -> Pairs:
         return Pairs(
             self.left[which],
             self.right[which],
@@ -155,9 +155,9 @@ def _screened(
     for start in range(0, m - 1, rows_at_once):
         stop = min(start + rows_at_once, m - 1)
         # r > 0 needs a common row; below the diagonal each pair stands a second time
-        both = np.triu(joint[start:stop], k=start + 1) > 0
-        row, right = np.nonzero(both)
-        left = row + start
+        row, right = np.divmod(np.flatnonzero(joint[start:stop]), m)
+        above = right > row + start
+        left, right = row[above] + start, right[above]
         counts = supports[left], supports[right], joint[left, right]
         passes = criterion.accepts(phi(n_rows, *counts), n_rows, *counts)
         yield left[passes], right[passes]

@@ -42,7 +42,7 @@ class Evaluator:
         if self.has_complexity:
             n_primitives = len(self.lineage.primitives)
             c0 = complexity(len(stage.features), n_primitives, self.n_distinct_rows)
-        length = mean_length(self.lineage.length(number) for number in stage.features)
+        length = mean_length(self.lineage.lengths(stage.features))
         return Indicators(stage.iteration, len(stage.features), length, oi, c0, rms(oi, c0))
 
     @property

@@ -12,7 +12,6 @@ from conjunct.association import Criterion, Pairs, correlated_pairs
 from conjunct.construction.lineage import Lineage
 from conjunct.construction.pairing import greedy_matching, largest_joint_count
 from conjunct.construction.stage import Stage, replace_pairs
-from conjunct.expressions import Expression
 
 Search = Literal["batch", "pairwise"]
 
@@ -46,9 +45,10 @@ def chosen_pairs(stage: Stage, lineage: Lineage, rule: Rule) -> Pairs:
         lengths = np.array([min(lineage.length(f), rule.max_length) for f in stage.features])
         pairs = pairs.take(lengths[pairs.left] + lengths[pairs.right] <= rule.max_length)
 
-    def expression_of(column: int) -> Expression:
-        return lineage.expression(stage.features[column])
+    def by_text(columns: list[int]) -> list[int]:
+        column_of = {stage.features[column]: column for column in columns}
+        return [column_of[feature] for feature in lineage.by_text(column_of)]
 
     if rule.search == "pairwise":
-        return pairs.take(largest_joint_count(pairs, expression_of))
-    return pairs.take(greedy_matching(pairs, len(stage.features), expression_of))
+        return pairs.take(largest_joint_count(pairs, by_text))
+    return pairs.take(greedy_matching(pairs, len(stage.features), by_text))

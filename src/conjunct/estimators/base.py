@@ -6,9 +6,8 @@ import os
 import sys
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
@@ -30,15 +29,14 @@ from conjunct.estimators.parameters import (
 )
 from conjunct.estimators.readable import Readable
 from conjunct.estimators.reading import BooleanEstimator, told_apart
-from conjunct.estimators.rules import Columns, formula_columns, nugget_columns, rule_columns
+from conjunct.estimators.rules import formula_columns, nugget_columns, rule_columns
+from conjunct.estimators.tables import Backend, as_table
 from conjunct.expressions import Expression, Style
 from conjunct.expressions.simplification import Form
 from conjunct.io.model import ModelFile, model_file, read_model, write_model
 from conjunct.reading import formulas_of
 from conjunct.stores import BitStore
 from conjunct.stores.packing import unpack
-
-Backend = Literal["pandas", "polars", "pyarrow", "dict"]
 
 
 class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimator):
@@ -85,6 +83,14 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
         self
         """
         self._construct(self._read_to_fit(X), self._primitive_names())
+        return self
+
+    def _fit_store(self, store: BitStore, names: Sequence[str] | None) -> Self:
+        """As ``fit``, on columns that are packed already; ``None``: they have no names."""
+        self.n_features_in_ = store.n_columns
+        if names is not None:
+            self.feature_names_in_ = np.array(names, object)
+        self._construct(store, self._primitive_names())
         return self
 
     def transform(self, X: Any) -> Any:
@@ -184,7 +190,7 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
             columns |= formula_columns(formulas_of(fitted, form, store), self.style)
         elif given is not None:
             raise InputError("given needs a form: ask for form='simplified'")
-        return self._table(columns, backend)
+        return as_table(columns, backend or self._backend or "pandas")
 
     def nuggets(
         self,
@@ -238,7 +244,8 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
             alpha=alpha,
             correction=correction,
         )
-        return self._table(nugget_columns(found, store.n_rows, self.style), backend)
+        columns = nugget_columns(found, store.n_rows, self.style)
+        return as_table(columns, backend or self._backend or "pandas")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model as JSON (docs/model-file.md). The file is whole or absent."""
@@ -273,17 +280,6 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
             )
         if self.callback is not None:
             self.callback(indicators)
-
-    def _table(self, columns: Columns, backend: Backend | None) -> Any:
-        kind: Any = backend or self._backend or "pandas"
-        if kind == "dict":
-            return columns
-        try:
-            return nw.from_dict(columns, backend=kind).to_native()
-        except ImportError:
-            raise ImportError(
-                f"a table needs {kind}: pip install {kind}, or ask for backend='dict'"
-            ) from None
 
     def _model_file(self) -> ModelFile:
         parameters = self.get_params(deep=False)

@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 from math import isinf, isnan
 from typing import Any, Literal
 
-from sklearn.utils.validation import check_is_fitted
-
 from conjunct.association import (
     CORRECTIONS,
     MEASURES,
@@ -19,13 +17,11 @@ from conjunct.association import (
     MeasureInfo,
     Test,
 )
-from conjunct.construction.feature_set import FeatureSet
 from conjunct.construction.run import Run, run_ufc
 from conjunct.construction.stopping import READABLE_LENGTH, Indicators
 from conjunct.construction.ufc import Rule, Search
-from conjunct.errors import ConjunctWarning, InputError
-from conjunct.estimators import containers
-from conjunct.estimators.base import FeatureConstructor
+from conjunct.errors import ConjunctWarning
+from conjunct.estimators.lossless import LosslessConstructor
 from conjunct.estimators.parameters import (
     check,
     check_choice,
@@ -39,7 +35,7 @@ from conjunct.expressions import Style
 from conjunct.stores import BitStore
 
 
-class UFC(FeatureConstructor):
+class UFC(LosslessConstructor):
     """Unsupervised feature construction: replace correlated columns by readable conjunctions.
 
     A pair of correlated features ``f``, ``g`` gives way to ``f ∧ g``, ``¬f ∧ g`` and ``f ∧ ¬g``,
@@ -173,27 +169,6 @@ class UFC(FeatureConstructor):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def inverse_transform(self, X: Any) -> Any:
-        """The original columns of rows given by their constructed features.
-
-        Undoes ``transform`` exactly for every row of the training data, and for a new row unless
-        it has a combination that never occurred in training. Features below ``min_support`` are
-        taken as false, with a warning that says how much that loses.
-        """
-        check_is_fitted(self)
-        if self.feature_set_.suppressed:
-            warnings.warn(_what_was_lost(self.feature_set_), ConjunctWarning, stacklevel=2)
-        texts = self._column_names()
-        data = containers.checked(X)
-        names = containers.column_names(data)
-        if names is not None and not containers.is_baskets(data) and list(names) != texts:
-            raise InputError("the columns are not the features of this model, in their order")
-        store = containers.read_store(data, texts, binarize=None, n_jobs=self.n_jobs)
-        if store.n_columns != len(texts):
-            raise InputError(f"X has {store.n_columns} columns, the model {len(texts)} features")
-        bits = self.feature_set_.recover(store.bits)
-        return containers.write_like(data, bits, store.n_rows, self._primitive_names())
-
     def _construct(self, store: BitStore, names: Sequence[str]) -> None:
         self._check_parameters()
         rule = Rule(self._criterion(), self.search, self.max_length)
@@ -278,13 +253,6 @@ def _why_one_iteration(run: Run, n_columns: int) -> str:
 def _thresholds(measure: MeasureInfo) -> str:
     below = "" if isinf(measure.below) else f" up to, but not including, {measure.below:g}"
     return f"'risk' or a number from {measure.least:g}{below}"
-
-
-def _what_was_lost(feature_set: FeatureSet) -> str:
-    return (
-        f"{len(feature_set.suppressed)} features below min_support are taken as false: "
-        f"{sum(feature_set.lost_cells())} true cells of the training data come back false"
-    )
 
 
 def _no_pair(criterion: Criterion, n_rows: int) -> str:

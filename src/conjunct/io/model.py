@@ -20,6 +20,9 @@ from conjunct.io.atomic import write_atomically
 FORMAT = "conjunct-model"
 VERSION = 1
 
+# the estimators whose features are what is left after replacing pairs
+_REPLACING = ("UFC", "UFCPath")
+
 _UNDECODABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 # Every merge may double a length, so a small file could ask for numbers of any size.

@@ -7,6 +7,7 @@ one block, whose counts cannot outgrow 32 bits, keeps them there.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -78,7 +79,7 @@ def count_across(left: Bits | Sequence[Bits], right: Bits, n_jobs: int = 1) -> C
                 np.add(total[tile], counted, out=total[tile], casting="unsafe")
 
         threads = _threads(total.size, right, n_jobs)
-        _share(np.linspace(0, len(left), threads + 1).astype(int), add_tile)
+        _share([len(left) * k // threads for k in range(threads + 1)], add_tile)
     return total
 
 
@@ -105,8 +106,8 @@ def _symmetric(bits: Bits, n_jobs: int) -> NDArray[np.int32]:
     m = len(bits)
     out = numkong.zeros((m, m), dtype="uint32")
     # Row ranges of about equal numbers of pairs: row i of the triangle has m − i of them.
-    shares = 1 - np.sqrt(1 - np.linspace(0, 1, _threads(m * m // 2, bits, n_jobs) + 1))
-    edges = np.rint(shares * m).astype(int)
+    threads = _threads(m * m // 2, bits, n_jobs)
+    edges = [round(m * (1 - math.sqrt(1 - k / threads))) for k in range(threads + 1)]
     _share(
         edges,
         lambda start, stop: numkong.dots_symmetric(
@@ -126,8 +127,8 @@ def _threads(n_pairs: int, bits: Bits, n_jobs: int) -> int:
     return max(1, min(n_jobs, n_pairs * n_bits // _PAIRS_PER_THREAD))
 
 
-def _share(edges: NDArray[np.int64], count: Callable[[int, int], object]) -> None:
-    ranges = [(int(a), int(b)) for a, b in pairwise(edges) if a < b]
+def _share(edges: list[int], count: Callable[[int, int], object]) -> None:
+    ranges = [(a, b) for a, b in pairwise(edges) if a < b]
     if len(ranges) <= 1:
         for start, stop in ranges:
             count(start, stop)
