@@ -185,7 +185,8 @@ def test_examples_of_the_help_run(name, call):
 
 
 def test_every_command_has_help():
-    assert sorted(COMMANDS) == ["datasets", "demo", "fit", "fringe", "show", "transform"]
+    commands = ["datasets", "demo", "export", "fit", "fringe", "show", "transform"]
+    assert sorted(COMMANDS) == commands
 
 
 def test_narrow_encodings_get_ascii(command):

@@ -16,6 +16,8 @@ from conjunct.cli.terminal import ascii_only
 if TYPE_CHECKING:
     from conjunct.construction.stopping import Indicators
     from conjunct.estimators.base import FeatureConstructor
+    from conjunct.expressions import Expression, Style
+    from conjunct.reading import Formulas
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _BAR_WIDTH = 10
@@ -34,12 +36,14 @@ class Constructed:
     r: float | None
 
 
-def feature_table(model: FeatureConstructor, limit: int | None = None) -> Table:
-    """The constructed features, the most common ones first."""
+def feature_table(
+    model: FeatureConstructor, limit: int | None = None, formulas: Formulas | None = None
+) -> Table:
+    """The constructed features, the most common ones first; in another form, if one is given."""
     replaced = bool(model.feature_set_.merges)  # otherwise no correlation made a feature
     headings = ("feature", ">support", "", ">length", ">iter", *([">r"] if replaced else []))
     table = plain_table(*headings)
-    for feature in constructed(model)[:limit]:
+    for feature in constructed(model, formulas)[:limit]:
         table.add_row(
             # Text, not str: a name may look like markup
             Text(feature.formula),
@@ -52,20 +56,23 @@ def feature_table(model: FeatureConstructor, limit: int | None = None) -> Table:
     return table
 
 
-def constructed(model: FeatureConstructor) -> list[Constructed]:
+def constructed(model: FeatureConstructor, formulas: Formulas | None = None) -> list[Constructed]:
     """All features but primitives, the most common ones first."""
     fitted = model.feature_set_
     origins = fitted.origins()
+    expressions = formulas.expressions if formulas else fitted.expressions
     features = [
         Constructed(
-            formula(model, number),
+            written(expression, model.style),
             support,
             support / fitted.n_rows,
-            fitted.lineage.length(number),
+            expression.length,
             fitted.iteration(number),
             origins[number].r if number in origins else None,
         )
-        for number, support in zip(fitted.features, fitted.supports, strict=True)
+        for expression, number, support in zip(
+            expressions, fitted.features, fitted.supports, strict=True
+        )
         if fitted.iteration(number)
     ]
     return sorted(features, key=lambda feature: -feature.support)
@@ -79,11 +86,15 @@ def kept(model: FeatureConstructor) -> list[str]:
 
 
 def formula(model: FeatureConstructor, number: int) -> str:
-    """A feature as text that fits into a table; one of a million literals is not written out."""
-    expression = model.feature_set_.lineage.expression(number)
+    """A feature as text that fits into a table."""
+    return written(model.feature_set_.lineage.expression(number), model.style)
+
+
+def written(expression: Expression, style: Style) -> str:
+    """A formula as text that fits into a table; one of a million literals is not written out."""
     if expression.length > _LONGEST:
         return f"(a formula of {expression.length:,} literals)"
-    return shortened(expression.text(model.style))
+    return shortened(expression.text(style))
 
 
 def score_table(lines: Iterable[tuple[str, Indicators]]) -> Table:

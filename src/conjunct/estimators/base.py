@@ -20,6 +20,7 @@ from conjunct.construction.nuggets import find_nuggets
 from conjunct.construction.stopping import Indicators
 from conjunct.errors import InputError, ModelFileError
 from conjunct.estimators import containers
+from conjunct.estimators.exportable import Exportable
 from conjunct.estimators.parameters import (
     check,
     check_choice,
@@ -27,17 +28,20 @@ from conjunct.estimators.parameters import (
     check_risk,
     is_number,
 )
+from conjunct.estimators.readable import Readable
 from conjunct.estimators.reading import BooleanEstimator, told_apart
-from conjunct.estimators.rules import Columns, nugget_columns, rule_columns
+from conjunct.estimators.rules import Columns, formula_columns, nugget_columns, rule_columns
 from conjunct.expressions import Expression, Style
+from conjunct.expressions.simplification import Form
 from conjunct.io.model import ModelFile, model_file, read_model, write_model
+from conjunct.reading import formulas_of
 from conjunct.stores import BitStore
 from conjunct.stores.packing import unpack
 
 Backend = Literal["pandas", "polars", "pyarrow", "dict"]
 
 
-class FeatureConstructor(TransformerMixin, BooleanEstimator):
+class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimator):
     """Base of the estimators whose features are conjunctions of the columns they were given.
 
     A subclass says how features are made, in ``_construct``; all the rest is here.
@@ -134,13 +138,19 @@ class FeatureConstructor(TransformerMixin, BooleanEstimator):
         ``feature`` is a position in ``features_``, a formula, or its text.
         """
         check_is_fitted(self)
-        store = self._read(self._checked_as_fitted(X))
+        store = self._store(X)
         fitted = self.feature_set_
-        number = (fitted.features + fitted.suppressed)[fitted.position(feature)]
-        bits = fitted.evaluate(store.bits, [number])
+        bits = fitted.evaluate(store.bits, [self._number(feature)])
         return np.flatnonzero(unpack(bits, store.n_rows)[:, 0])
 
-    def get_rules(self, backend: Backend | None = None, *, suppressed: bool = False) -> Any:
+    def get_rules(
+        self,
+        backend: Backend | None = None,
+        *,
+        suppressed: bool = False,
+        form: Form | None = None,
+        given: Any = None,
+    ) -> Any:
         """A table of the features: what they are, how common, and why they were made.
 
         Parameters
@@ -149,6 +159,11 @@ class FeatureConstructor(TransformerMixin, BooleanEstimator):
             What kind of table. By default the kind the model was fitted on, and pandas otherwise.
         suppressed : bool, default=False
             List the features below ``min_support`` instead.
+        form : {"built", "nested", "dnf", "simplified"}, optional
+            Adds the rules in that form and their lengths, in columns called after it, and
+            ``equivalent``: ``"always"`` or ``"on the training data"``.
+        given : optional
+            The training data, for ``form="simplified"``: see ``formulas``.
 
         Returns
         -------
@@ -162,10 +177,14 @@ class FeatureConstructor(TransformerMixin, BooleanEstimator):
             ``"p_value"`` does not exceed it.
         """
         check_is_fitted(self)
-        fitted = self.feature_set_
-        return self._table(
-            rule_columns(fitted.rare() if suppressed else fitted, self.style), backend
-        )
+        fitted = self.feature_set_.rare() if suppressed else self.feature_set_
+        columns = rule_columns(fitted, self.style)
+        if form is not None:
+            store = None if given is None else self._store(given)
+            columns |= formula_columns(formulas_of(fitted, form, store), self.style)
+        elif given is not None:
+            raise InputError("given needs a form: ask for form='simplified'")
+        return self._table(columns, backend)
 
     def nuggets(
         self,
@@ -210,7 +229,7 @@ class FeatureConstructor(TransformerMixin, BooleanEstimator):
         check(is_number(min_lift) and min_lift >= 1, "min_lift", min_lift, "a number, at least 1")
         check_risk("alpha", alpha)
         check_choice("correction", correction, CORRECTIONS, optional=True)
-        store = self._read(self._checked_as_fitted(X))
+        store = self._store(X)
         found = find_nuggets(
             store,
             self.feature_set_,
@@ -235,6 +254,9 @@ class FeatureConstructor(TransformerMixin, BooleanEstimator):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+    def _store(self, X: Any) -> BitStore:
+        return self._read(self._checked_as_fitted(X))
 
     def _texts(self) -> list[str]:
         return [expression.text(self.style) for expression in self.features_]

@@ -8,6 +8,7 @@ from typing import Any
 from conjunct.construction.feature_set import FeatureSet
 from conjunct.construction.nuggets import Nugget
 from conjunct.expressions import Style
+from conjunct.reading import Formulas
 
 Columns = dict[str, list[Any]]
 
@@ -33,6 +34,15 @@ def rule_columns(fitted: FeatureSet, style: Style) -> Columns:
         "score": [merge.score if merge else math.nan for merge in merges],
         "threshold": [merge.threshold if merge else math.nan for merge in merges],
         "compared": [merge.compared if merge else "" for merge in merges],
+    }
+
+
+def formula_columns(formulas: Formulas, style: Style) -> Columns:
+    """The same features in another form, and whether it is one on every row there could be."""
+    return {
+        formulas.form: formulas.texts(style),
+        f"{formulas.form}_length": [formula.length for formula in formulas.expressions],
+        "equivalent": [formulas.equivalent] * len(formulas.expressions),
     }
 
 

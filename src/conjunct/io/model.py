@@ -191,11 +191,23 @@ def model_file(
 
 def write_model(path: str | os.PathLike[str], model: ModelFile) -> None:
     """Write a model file, whole or not at all."""
+    text = model_json(model)
+    write_atomically(path, lambda part: part.write_bytes(text))
+
+
+def model_json(model: ModelFile) -> bytes:
+    """The content of a model file."""
     try:
-        text = msgspec.json.format(msgspec.json.encode(model, enc_hook=_plain), indent=1)
+        encoded = msgspec.json.encode(model, enc_hook=_plain)
     except UnicodeEncodeError:
         raise InputError("a name holds a lone surrogate, which a file cannot: rename it") from None
-    write_atomically(path, lambda part: part.write_bytes(text + b"\n"))
+    return msgspec.json.format(encoded, indent=1) + b"\n"
+
+
+def model_schema() -> bytes:
+    """The JSON Schema of a model file: docs/model-schema.json."""
+    schema = msgspec.json.schema(ModelFile)
+    return msgspec.json.format(msgspec.json.encode(schema), indent=1) + b"\n"
 
 
 def _plain(value: Any) -> Any:
