@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import gammaln, ndtr, ndtri
 
 from conjunct.association.measures import Floats, wide
 from conjunct.stores import Counts
@@ -45,10 +45,43 @@ def exact_p_value(n_rows: int, left: Counts, right: Counts, joint: Counts) -> Fl
     >>> exact_p_value(6, np.array([3]), np.array([3]), np.array([3])).round(12)
     array([0.05])
     """
-    # scipy.stats takes long to import, and only this test needs it
-    from scipy.stats import hypergeom
+    s, t, c = wide(left), wide(right), wide(joint)
+    # up to the mean the lower tail is summed, as the upper one of the rows without the second
+    low = n_rows * c <= s * t
+    tail = _upper_tail(n_rows, s, np.where(low, n_rows - t, t), np.where(low, s - c + 1, c))
+    return np.where(low, 1 - tail, tail)
 
-    return np.asarray(hypergeom.sf(joint - 1, n_rows, left, right), np.float64)
+
+def _upper_tail(n_rows: int, s: Counts, t: Counts, c: Counts) -> Floats:
+    """P(C ≥ c) of a hypergeometric C, for c above its mean.
+
+    There the terms of the sum fall, and each follows from the one before; a sum ends where what
+    is left adds nothing to it. scipy.stats takes many times as long for up to 10⁵ rows.
+    """
+    total = np.where(c > np.minimum(s, t), 0.0, 1.0)
+    chance = np.zeros_like(total)
+    going = np.flatnonzero(total)
+    one, other, both = (counts[going].astype(np.float64) for counts in (s, t, c))
+    chance[going] = np.exp(
+        _log_binomial(one, both)
+        + _log_binomial(n_rows - one, other - both)
+        - _log_binomial(np.float64(n_rows), other)
+    )
+    term = np.ones(len(going))
+    while len(going):
+        term = term * (one - both) / (both + 1)
+        term = term * (other - both) / (n_rows - one - other + both + 1)
+        both = both + 1
+        total[going] += term
+        adds = term > 1e-17 * total[going]
+        if not adds.all():
+            going, one, other = going[adds], one[adds], other[adds]
+            both, term = both[adds], term[adds]
+    return np.asarray(np.minimum(chance * total, 1.0), np.float64)
+
+
+def _log_binomial(n: Floats | np.float64, k: Floats) -> Floats:
+    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1), np.float64)
 
 
 def has_expected_frequencies(n_rows: int, left: Counts, right: Counts) -> NDArray[np.bool_]:
