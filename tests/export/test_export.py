@@ -5,6 +5,8 @@ import itertools
 import json
 import re
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import duckdb
@@ -18,7 +20,9 @@ from hypothesis import strategies as st
 import naive_formulas
 from conjunct import UFC, And, Constant, Not, Or, Primitive, UFringe, datasets
 from conjunct.errors import InputError
-from conjunct.export import DIALECTS, to_polars, to_python, to_sql
+from conjunct.export.polars import to_polars
+from conjunct.export.python import to_python
+from conjunct.export.sql import DIALECTS, to_sql
 from conjunct.io.model import model_schema
 from expressions.strategies import Formula, build, formulas, names
 
@@ -318,3 +322,16 @@ def test_the_published_schema_is_current_and_describes_models() -> None:
     damaged = model.to_dict() | {"n_rows": "many"}
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(damaged, schema)
+
+
+def test_only_sql_needs_sqlglot() -> None:
+    code = (
+        "import sys; sys.modules['sqlglot'] = None\n"
+        "from conjunct import UFC\n"
+        "model = UFC(max_iter=1).fit([['a', 'b']] * 40 + [['a']] * 9 + [[]] * 40)\n"
+        "model.to_python(), model.to_polars(), model.to_json()\n"
+        "try:\n    model.to_sql()\n"
+        "except ImportError as error:\n    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == 'SQL needs sqlglot: pip install "conjunct[sql]"\n'

@@ -59,6 +59,7 @@ def export(
       $ conjunct export --to schema --out model-schema.json
     """
     import sys
+    from importlib.util import find_spec
 
     from conjunct import load
     from conjunct.cli.terminal import write
@@ -73,6 +74,8 @@ def export(
     else:
         fitted = load(model)
         if to == "sql":
+            if find_spec("sqlglot") is None:
+                raise InputError('SQL needs sqlglot: pip install "conjunct[sql]"')
             text = fitted.to_sql(
                 table or "data",
                 dialect=dialect,

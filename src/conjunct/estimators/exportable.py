@@ -18,7 +18,7 @@ from conjunct.io.model import ModelFile, model_json
 if TYPE_CHECKING:
     import polars as pl
 
-    from conjunct.export import Source
+    from conjunct.export.sql import Source
 
 Columns = Literal["formula", "number"]
 
@@ -79,8 +79,10 @@ class Exportable:
           NOT "r"."cascade" AND "r"."water" AS "¬cascade ∧ water"
         FROM "photos" AS "r"
         """
-        from conjunct.export.sql import to_sql
-
+        try:
+            from conjunct.export.sql import to_sql
+        except ImportError:
+            raise ImportError('SQL needs sqlglot: pip install "conjunct[sql]"') from None
         features = self._exported(columns, form)
         return to_sql(features, table, dialect=dialect, source=source, cut=self.binarize, keep=keep)
 
