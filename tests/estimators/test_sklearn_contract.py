@@ -14,7 +14,7 @@ from conjunct import UFC, ClusteringTree, Fringe, UFringe
         UFC(0.2, binarize=0.5, search="pairwise"),
         UFringe(binarize=0.5),
         UFringe(binarize=0.5, min_samples_leaf=1, redundant="drop"),
-        Fringe(binarize=0.5),
+        Fringe(60, binarize=0.5),
         ClusteringTree(binarize=0.5),
     ]
 )
