@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         pareto_front,
         rms,
     )
-    from conjunct.expressions import And, Expression, Not, Primitive, parse
+    from conjunct.expressions import And, Constant, Expression, Not, Or, Primitive, parse
 
 # Where each public name lives. Modules are imported when a name is first used, so that
 # ``import conjunct`` and ``conjunct --help`` stay quick.
@@ -52,7 +52,7 @@ _HOMES = {
         "pareto_front",
         "rms",
     ),
-    "conjunct.expressions": ("And", "Expression", "Not", "Primitive", "parse"),
+    "conjunct.expressions": ("And", "Constant", "Expression", "Not", "Or", "Primitive", "parse"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _SUBMODULES = ("datasets", "evaluation", "expressions")
@@ -64,11 +64,13 @@ __all__ = [
     "ClusteringTree",
     "ConjunctError",
     "ConjunctWarning",
+    "Constant",
     "Expression",
     "Fringe",
     "InputError",
     "ModelFileError",
     "Not",
+    "Or",
     "Primitive",
     "UFringe",
     "closest_point",

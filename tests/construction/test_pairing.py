@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conjunct.association import Pairs
+from conjunct.association import Line, Pairs
 from conjunct.construction import pairing
 from conjunct.construction.pairing import greedy_matching, largest_joint_count
 from conjunct.expressions import Primitive
@@ -24,7 +24,17 @@ def pair_lists(draw):
 
 def as_pairs(chosen, r, joint):
     left, right = zip(*chosen, strict=True) if chosen else ((), ())
-    return Pairs(np.array(left, int), np.array(right, int), np.array(joint, int), np.array(r))
+    score, unused = np.array(r, float), np.full(len(r), np.nan)
+    return Pairs(
+        np.array(left, int),
+        np.array(right, int),
+        np.array(joint, int),
+        unused,
+        score,
+        unused,
+        unused,
+        Line("score", 0.0, 66),
+    )
 
 
 def naive_order(chosen, r, joint, names, first):
@@ -64,10 +74,10 @@ def test_a_higher_threshold_takes_a_prefix(drawn, threshold):
 
     def ends(pairs):
         taken = greedy_matching(pairs, m, lambda k: Primitive(names[k]))
-        return [(pairs.left[k], pairs.right[k], pairs.r[k]) for k in taken]
+        return [(pairs.left[k], pairs.right[k], pairs.score[k]) for k in taken]
 
     above = [end for end in ends(pairs) if end[2] > threshold]
-    assert ends(pairs.take(pairs.r > threshold)) == above
+    assert ends(pairs.take(pairs.score > threshold)) == above
 
 
 @given(pair_lists())

@@ -16,6 +16,8 @@ from conjunct import UFC, ClusteringTree, Fringe, UFringe
         UFringe(binarize=0.5, min_samples_leaf=1, redundant="drop"),
         Fringe(60, binarize=0.5),
         ClusteringTree(binarize=0.5),
+        UFC(binarize=0.5, measure="npmi", test="exact", correction="bh", prune=False),
+        UFC(0.1, binarize=0.5, measure="jaccard", min_support=0.01),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

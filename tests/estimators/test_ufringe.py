@@ -96,6 +96,11 @@ def test_rules_say_in_which_iteration_and_from_what(model):
         "parents",
         "r",
         "p_value",
+        "p_adjusted",
+        "family_size",
+        "score",
+        "threshold",
+        "compared",
     ]
     assert rules["r"].isna().all()
     assert rules["p_value"].isna().all()

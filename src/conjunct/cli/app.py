@@ -12,6 +12,7 @@ import typer
 import conjunct
 from conjunct.cli.datasets import datasets
 from conjunct.cli.demo import demo
+from conjunct.cli.export import export
 from conjunct.cli.fit import fit
 from conjunct.cli.fringe import fringe
 from conjunct.cli.show import show
@@ -21,7 +22,7 @@ from conjunct.errors import InputError
 
 # plain help: rich would add 0.1 s to --help and a column of types to every option
 app = typer.Typer(rich_markup_mode=None)
-for command in (demo, fit, fringe, transform, show, datasets):
+for command in (demo, fit, fringe, transform, show, export, datasets):
     app.command()(command)
 
 

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from conjunct.estimators.base import FeatureConstructor
 
 _SHOWN = 20
+# Mean literals of a feature from which on few people read it.
+_LONG = 10
 
 
 def construct(
@@ -26,6 +28,8 @@ def construct(
     with naming_cells_of(data), terminal.progress("Constructing", n_iterations) as callback:
         model.set_params(callback=callback).fit(table)
     model.save(out)
+    if model.get_params().get("max_length", 0) is None and model.history_[-1].length > _LONG:
+        terminal.note("the formulas are long: --max-length 4 keeps them readable")
     if terminal.ascii_only():
         model.set_params(style="ascii")
     _show(model, out)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from conjunct.cli.options import Ascii, DataFile
+from conjunct.cli.options import Ascii, Correction, DataFile, Measure, Test
 
 
 def fit(
@@ -15,7 +15,7 @@ def fit(
     out: Annotated[Path, typer.Option(help="Model file to write (JSON).", show_default=False)],
     threshold: Annotated[
         float | None,
-        typer.Option(help="Replace pairs with a correlation above this, instead of by risk."),
+        typer.Option(help="Replace pairs with a --measure above this, instead of by risk."),
     ] = None,
     alpha: Annotated[
         float | None,
@@ -38,6 +38,20 @@ def fit(
     max_length: Annotated[
         int | None, typer.Option(help="Make no feature with more literals than this.")
     ] = None,
+    measure: Annotated[
+        Measure,
+        typer.Option(help="What --threshold is compared with; the strongest pairs come first."),
+    ] = "phi",
+    test: Annotated[
+        Test, typer.Option(help="The paper's test, or Fisher's exact one for rare columns.")
+    ] = "normal",
+    correction: Annotated[
+        Correction, typer.Option(help="Correct the risk for the number of pairs tested.")
+    ] = "none",
+    min_support: Annotated[
+        float | None,
+        typer.Option(help="Suppress features that are true in less than this share of rows."),
+    ] = None,
     stop: Annotated[
         Literal["rms", "none"],
         typer.Option(help="End before RMS rises, or when no pair is left."),
@@ -54,6 +68,7 @@ def fit(
       $ conjunct fit zoo.csv --out model.json
       $ conjunct fit zoo.csv --search pairwise --max-length 3 --out model.json
       $ conjunct fit zoo.csv --threshold 0.4 --max-iter 2 --out model.json
+      $ conjunct fit zoo.csv --test exact --correction holm --out model.json
     """
     from conjunct import UFC
     from conjunct.cli.constructing import construct
@@ -68,6 +83,10 @@ def fit(
         prune=prune,
         search=search,
         max_length=max_length,
+        measure=measure,
+        test=test,
+        correction=None if correction == "none" else correction,
+        min_support=min_support,
         stop="rms" if stop == "rms" else None,
         n_jobs=jobs,
         style="ascii" if ascii_ else "unicode",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conjunct.cli.rendering import constructed, shortened
+from conjunct.cli.rendering import constructed, formula
 
 if TYPE_CHECKING:
     from conjunct.estimators.base import FeatureConstructor
@@ -16,7 +16,8 @@ def summary(model: FeatureConstructor) -> str:
     n_columns = len(fitted.lineage.primitives)
     data = f"{_count(fitted.n_rows, 'row')} and {_count(n_columns, 'column')}"
     if fitted.merges:
-        return " ".join((_replaced(model, data), _scores(model), _links(model)))
+        sentences = (_replaced(model, data), _suppressed(model), _scores(model), _links(model))
+        return " ".join(sentence for sentence in sentences if sentence)
     if model.n_iter_:
         return " ".join((_added(model, data), _scores(model), _most_common(model)))
     return f"From {data}, nothing was constructed: the features are the columns."
@@ -32,6 +33,11 @@ def _replaced(model: FeatureConstructor, data: str) -> str:
         f"conjunctions: {_count(len(rules), 'feature')} {_were(len(rules))} constructed and "
         f"{_count(n_kept, 'column')} {_were(n_kept)} kept."
     )
+
+
+def _suppressed(model: FeatureConstructor) -> str:
+    rare = len(model.feature_set_.suppressed)
+    return f"{_count(rare, 'rare feature')} {_were(rare)} suppressed." if rare else ""
 
 
 def _added(model: FeatureConstructor, data: str) -> str:
@@ -57,19 +63,20 @@ def _scores(model: FeatureConstructor) -> str:
 def _links(model: FeatureConstructor) -> str:
     fitted = model.feature_set_
     strongest = max(fitted.merges, key=lambda merge: merge.r)
-    pair = (fitted.lineage.expression(k) for k in (strongest.left, strongest.right))
-    left, right = (f'"{shortened(feature.text(model.style))}"' for feature in pair)
+    left, right = (f'"{formula(model, k)}"' for k in (strongest.left, strongest.right))
     return (
         f"The strongest link is between {left} and {right}: r = {strongest.r:.2f}, together in "
         f"{_count(strongest.joint, 'row')}. {_most_common(model)}"
-    )
+    ).rstrip()
 
 
 def _most_common(model: FeatureConstructor) -> str:
-    common = constructed(model)[0]
+    rules = constructed(model)
+    if not rules:
+        return ""
     return (
-        f'The most common new feature is "{shortened(common["rule"])}", true in '
-        f"{_count(common['support'], 'row')} ({common['frequency']:.0%})."
+        f'The most common new feature is "{rules[0].formula}", true in '
+        f"{_count(rules[0].support, 'row')} ({rules[0].frequency:.0%})."
     )
 
 

@@ -1,7 +1,8 @@
 """Greedy choice among candidate pairs (§3.3), with the documented order.
 
-Larger r first, then the larger joint count, then the two canonical texts in code-point order.
-The order does not depend on the order of columns, and so neither do the features.
+Larger score (the measure: r in the paper) first, then the larger joint count, then the two
+canonical texts in code-point order. It does not depend on the order of columns, and so neither do
+the features.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ def greedy_matching(pairs: Pairs, n_columns: int, expression_of: ExpressionOf) -
     taken: list[int] = []
     left = np.arange(len(pairs))
     while len(left):
-        strongest = left[_at_least_nth(pairs.r[left], 2 * n_columns)]
-        for run in _runs(strongest, pairs.r, pairs.joint):
+        strongest = left[_at_least_nth(pairs.score[left], 2 * n_columns)]
+        for run in _runs(strongest, pairs.score, pairs.joint):
             if len(run) > 1:
                 still_free = free[pairs.left[run]] & free[pairs.right[run]]
                 run = _by_text(pairs, run[still_free], expression_of)
@@ -47,7 +48,7 @@ def largest_joint_count(pairs: Pairs, expression_of: ExpressionOf) -> Positions:
     if not len(pairs):
         return np.empty(0, np.intp)
     largest = np.flatnonzero(pairs.joint == pairs.joint.max())
-    first_run = next(_runs(largest, pairs.joint, pairs.r))
+    first_run = next(_runs(largest, pairs.joint, pairs.score))
     return _by_text(pairs, first_run, expression_of)[:1]
 
 

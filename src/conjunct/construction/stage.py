@@ -6,14 +6,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from conjunct.association import Pairs, p_value
+from conjunct.association import Compared, Pairs
 from conjunct.construction.lineage import Lineage
 from conjunct.stores import Counts, Rewrite, Store
 
 
 @dataclass(frozen=True)
 class Merge:
-    """One replaced pair. Features are numbers in the lineage; an empty conjunction is ``None``."""
+    """One replaced pair. Features are numbers in the lineage; an empty conjunction is ``None``.
+
+    ``r``, ``score`` (the measure) and the p-values are the pair's; ``threshold`` is where its
+    iteration drew the line, ``compared`` which of them was held against it, and ``family_size``
+    how many pairs were tested.
+    """
 
     iteration: int
     left: int
@@ -23,7 +28,12 @@ class Merge:
     left_only: int | None
     joint: int
     r: float
+    score: float
     p_value: float
+    p_adjusted: float
+    threshold: float
+    compared: Compared
+    family_size: int
 
     @property
     def made(self) -> tuple[int, ...]:
@@ -80,7 +90,6 @@ def _plan(stage: Stage, pairs: Pairs, lineage: Lineage) -> tuple[Rewrite, tuple[
     replaced[pairs.left] = replaced[pairs.right] = True
     plus: list[int] = np.flatnonzero(~replaced).tolist()
     minus = [-1] * len(plus)
-    p_values = p_value(pairs.r, stage.store.n_rows)
     merges = []
     for k, (i, j) in enumerate(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)):
         left, right = stage.features[i], stage.features[j]
@@ -107,7 +116,12 @@ def _plan(stage: Stage, pairs: Pairs, lineage: Lineage) -> tuple[Rewrite, tuple[
                 left_only=left_only,
                 joint=joint,
                 r=float(pairs.r[k]),
-                p_value=float(p_values[k]),
+                score=float(pairs.score[k]),
+                p_value=float(pairs.p_value[k]),
+                p_adjusted=float(pairs.p_adjusted[k]),
+                threshold=pairs.line.threshold,
+                compared=pairs.line.compared,
+                family_size=pairs.line.family_size,
             )
         )
     rewrite = Rewrite(pairs.left, pairs.right, np.array(plus, np.intp), np.array(minus, np.intp))

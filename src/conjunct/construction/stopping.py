@@ -11,6 +11,9 @@ from conjunct.construction.lineage import Lineage
 from conjunct.construction.stage import Stage
 from conjunct.evaluation import complexity, mean_length, overlapping_index, rms
 
+READABLE_LENGTH = 100
+"""Mean literals of a feature beyond which a run that may stop by itself does so."""
+
 
 @dataclass(frozen=True)
 class Indicators:
@@ -58,6 +61,20 @@ def until_rms_rises(
         if value > lowest:
             return
         lowest = value
+        yield stage
+
+
+def while_readable(
+    stages: Iterable[Stage], evaluate: Callable[[Stage], Indicators]
+) -> Iterator[Stage]:
+    """The stages up to the last one whose features have at most ``READABLE_LENGTH`` literals each.
+
+    With many distinct rows C0 stays near 0 whatever is constructed, and RMS alone would go on
+    until formulas have millions of literals.
+    """
+    for stage in stages:
+        if evaluate(stage).length > READABLE_LENGTH:
+            return
         yield stage
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import sys
 from abc import abstractmethod
@@ -15,20 +14,34 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from conjunct.association import CORRECTIONS, Correction
 from conjunct.construction.feature_set import FeatureSet
+from conjunct.construction.nuggets import find_nuggets
 from conjunct.construction.stopping import Indicators
 from conjunct.errors import InputError, ModelFileError
 from conjunct.estimators import containers
+from conjunct.estimators.exportable import Exportable
+from conjunct.estimators.parameters import (
+    check,
+    check_choice,
+    check_frequency,
+    check_risk,
+    is_number,
+)
+from conjunct.estimators.readable import Readable
 from conjunct.estimators.reading import BooleanEstimator, told_apart
+from conjunct.estimators.rules import Columns, formula_columns, nugget_columns, rule_columns
 from conjunct.expressions import Expression, Style
+from conjunct.expressions.simplification import Form
 from conjunct.io.model import ModelFile, model_file, read_model, write_model
+from conjunct.reading import formulas_of
 from conjunct.stores import BitStore
 from conjunct.stores.packing import unpack
 
 Backend = Literal["pandas", "polars", "pyarrow", "dict"]
 
 
-class FeatureConstructor(TransformerMixin, BooleanEstimator):
+class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimator):
     """Base of the estimators whose features are conjunctions of the columns they were given.
 
     A subclass says how features are made, in ``_construct``; all the rest is here.
@@ -42,10 +55,12 @@ class FeatureConstructor(TransformerMixin, BooleanEstimator):
     style: Style
     callback: Callable[[Indicators], object] | None
     verbose: int
+    # only uFC suppresses
+    min_support: float | None = None
 
     feature_set_: FeatureSet
     history_: tuple[Indicators, ...]
-    threshold_: float
+    threshold_: float | None
 
     @abstractmethod
     def _construct(self, store: BitStore, names: Sequence[str]) -> None:
@@ -106,6 +121,12 @@ class FeatureConstructor(TransformerMixin, BooleanEstimator):
         return self.feature_set_.expressions
 
     @property
+    def suppressed_(self) -> tuple[Expression, ...]:
+        """The features that ``min_support`` suppresses."""
+        check_is_fitted(self)
+        return self.feature_set_.rare().expressions
+
+    @property
     def n_iter_(self) -> int:
         """Number of iterations behind the features."""
         check_is_fitted(self)
@@ -117,37 +138,107 @@ class FeatureConstructor(TransformerMixin, BooleanEstimator):
         ``feature`` is a position in ``features_``, a formula, or its text.
         """
         check_is_fitted(self)
-        store = self._read(self._checked_as_fitted(X))
-        bits = self.feature_set_.evaluate(store.bits)
-        position = self.feature_set_.position(feature)
-        return np.flatnonzero(unpack(bits[[position]], store.n_rows)[:, 0])
+        store = self._store(X)
+        fitted = self.feature_set_
+        bits = fitted.evaluate(store.bits, [self._number(feature)])
+        return np.flatnonzero(unpack(bits, store.n_rows)[:, 0])
 
-    def get_rules(self, backend: Backend | None = None) -> Any:
+    def get_rules(
+        self,
+        backend: Backend | None = None,
+        *,
+        suppressed: bool = False,
+        form: Form | None = None,
+        given: Any = None,
+    ) -> Any:
         """A table of the features: what they are, how common, and why they were made.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow", "dict"}, optional
             What kind of table. By default the kind the model was fitted on, and pandas otherwise.
+        suppressed : bool, default=False
+            List the features below ``min_support`` instead.
+        form : {"built", "nested", "dnf", "simplified"}, optional
+            Adds the rules in that form and their lengths, in columns called after it, and
+            ``equivalent``: ``"always"`` or ``"on the training data"``.
+        given : optional
+            The training data, for ``form="simplified"``: see ``formulas``.
 
         Returns
         -------
         data frame
             ``rule``, ``support`` (rows), ``frequency`` (share of rows), ``length`` (literals),
-            ``iteration`` (0 for a primitive), ``parents`` (the two features it came from),
-            ``r`` and ``p_value`` of those (NaN where no correlation made the feature).
+            ``iteration`` (0 for a primitive), ``parents`` (the two features it came from), and
+            what decided for those (missing where no correlation made the feature): the
+            correlation ``r``, ``p_value``, ``p_adjusted`` for the pairs tested in that iteration
+            (``family_size``), the ``score`` by the measure, and the ``threshold`` with which one
+            of these was ``compared``: ``"score"`` exceeds it, ``"r"`` reaches it, or
+            ``"p_value"`` does not exceed it.
         """
         check_is_fitted(self)
-        columns = self._rule_columns()
-        kind: Any = backend or self._backend or "pandas"
-        if kind == "dict":
-            return columns
-        try:
-            return nw.from_dict(columns, backend=kind).to_native()
-        except ImportError:
-            raise ImportError(
-                f"a table needs {kind}: pip install {kind}, or ask for backend='dict'"
-            ) from None
+        fitted = self.feature_set_.rare() if suppressed else self.feature_set_
+        columns = rule_columns(fitted, self.style)
+        if form is not None:
+            store = None if given is None else self._store(given)
+            columns |= formula_columns(formulas_of(fitted, form, store), self.style)
+        elif given is not None:
+            raise InputError("given needs a form: ask for form='simplified'")
+        return self._table(columns, backend)
+
+    def nuggets(
+        self,
+        X: Any,
+        *,
+        max_support: float | None = None,
+        min_lift: float = 5.0,
+        alpha: float = 0.001,
+        correction: Correction | None = "holm",
+        backend: Backend | None = None,
+    ) -> Any:
+        """A table of the conjunctions that are rare in ``X``, yet too frequent for chance.
+
+        Looks at all pairs of columns, and at all conjunctions of the model, suppressed or not.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix or list of baskets
+            The data of ``fit``, or other rows with the same columns.
+        max_support : float, optional
+            Share of rows up to which a conjunction is rare. By default ``min_support``, or 0.01.
+        min_lift : float, default=5.0
+            How many times as often as by chance its two parts must come together.
+        alpha : float, default=0.001
+            Level of the exact test, corrected for all conjunctions looked at.
+        correction : {"bonferroni", "holm", "bh", "by"}, optional
+            The correction.
+        backend : {"pandas", "polars", "pyarrow", "dict"}, optional
+            What kind of table, as in ``get_rules``.
+
+        Returns
+        -------
+        data frame
+            ``rule``, ``status`` (``"feature"``, ``"suppressed"`` or ``"not a feature"``),
+            ``support``, ``frequency``, ``length``, ``lift``, ``r``, ``p_value``, ``p_adjusted``
+            and ``family_size``; the largest lift first.
+        """
+        check_is_fitted(self)
+        if max_support is None:
+            max_support = 0.01 if self.min_support is None else self.min_support
+        check_frequency("max_support", max_support)
+        check(is_number(min_lift) and min_lift >= 1, "min_lift", min_lift, "a number, at least 1")
+        check_risk("alpha", alpha)
+        check_choice("correction", correction, CORRECTIONS, optional=True)
+        store = self._store(X)
+        found = find_nuggets(
+            store,
+            self.feature_set_,
+            max_support=max_support,
+            min_lift=min_lift,
+            alpha=alpha,
+            correction=correction,
+        )
+        return self._table(nugget_columns(found, store.n_rows, self.style), backend)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model as JSON (docs/model-file.md). The file is whole or absent."""
@@ -163,6 +254,9 @@ class FeatureConstructor(TransformerMixin, BooleanEstimator):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+    def _store(self, X: Any) -> BitStore:
+        return self._read(self._checked_as_fitted(X))
 
     def _texts(self) -> list[str]:
         return [expression.text(self.style) for expression in self.features_]
@@ -180,23 +274,16 @@ class FeatureConstructor(TransformerMixin, BooleanEstimator):
         if self.callback is not None:
             self.callback(indicators)
 
-    def _rule_columns(self) -> dict[str, list[Any]]:
-        fitted = self.feature_set_
-        origins = fitted.origins()
-        merges = [origins.get(number) for number in fitted.features]
-        return {
-            "rule": self._texts(),
-            "support": list(fitted.supports),
-            "frequency": [support / fitted.n_rows for support in fitted.supports],
-            "length": [expression.length for expression in fitted.expressions],
-            "iteration": [fitted.iteration(number) for number in fitted.features],
-            "parents": [
-                [e.text(self.style) for e in fitted.lineage.expressions(fitted.parents(number))]
-                for number in fitted.features
-            ],
-            "r": [merge.r if merge else math.nan for merge in merges],
-            "p_value": [merge.p_value if merge else math.nan for merge in merges],
-        }
+    def _table(self, columns: Columns, backend: Backend | None) -> Any:
+        kind: Any = backend or self._backend or "pandas"
+        if kind == "dict":
+            return columns
+        try:
+            return nw.from_dict(columns, backend=kind).to_native()
+        except ImportError:
+            raise ImportError(
+                f"a table needs {kind}: pip install {kind}, or ask for backend='dict'"
+            ) from None
 
     def _model_file(self) -> ModelFile:
         parameters = self.get_params(deep=False)

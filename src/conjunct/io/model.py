@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
 
+from conjunct.association import Compared
 from conjunct.construction.feature_set import FeatureSet
 from conjunct.construction.lineage import Lineage
 from conjunct.construction.stage import Merge
@@ -24,6 +25,9 @@ _UNDECODABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 # Every merge may double a length, so a small file could ask for numbers of any size.
 _LONGEST = 1 << 4096
 
+Count = Annotated[int, msgspec.Meta(ge=1)]
+Probability = Annotated[float, msgspec.Meta(ge=0, le=1)]
+
 
 class MergeRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One replaced pair; numbers name features, null an empty conjunction."""
@@ -36,7 +40,12 @@ class MergeRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     left_only: int | None
     joint: int
     r: float
-    p_value: float
+    score: float
+    p_value: Probability
+    p_adjusted: Probability
+    threshold: float
+    compared: Compared
+    family_size: Count
 
 
 class IndicatorsRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -65,6 +74,8 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     iterations: list[int]
     features: list[int]
     supports: list[int]
+    suppressed: list[int]
+    suppressed_supports: list[int]
     merges: list[MergeRecord]
     history: list[IndicatorsRecord]
 
@@ -76,15 +87,19 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         lineage = self._lineage()
         _check(self.n_rows >= 1, "it was fitted on no rows")
         _check(len(self.supports) == len(self.features), "supports and features differ in number")
-        _check(all(0 <= s <= self.n_rows for s in self.supports), "a support is out of range")
+        same = len(self.suppressed_supports) == len(self.suppressed)
+        _check(same, "supports and suppressed features differ in number")
+        supports = self.supports + self.suppressed_supports
+        _check(all(0 <= s <= self.n_rows for s in supports), "a support is out of range")
         merges = tuple(Merge(**msgspec.structs.asdict(record)) for record in self.merges)
         left_over = _replay(merges, lineage, self.n_rows)
-        _check(len(set(self.features)) == len(self.features), "a feature stands twice")
+        features = self.features + self.suppressed
+        _check(len(set(features)) == len(features), "a feature stands twice")
         if only_adds:
-            _check(not merges, "it has merges, which its kind has not")
+            _check(not merges and not self.suppressed, "it has merges, which its kind has not")
             self._check_added(lineage)
         else:
-            _check(set(self.features) == left_over, "its features are not what its merges leave")
+            _check(set(features) == left_over, "its features are not what its merges leave")
         fitted = FeatureSet(
             lineage,
             tuple(self.features),
@@ -92,6 +107,8 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
             self.n_rows,
             tuple(self.iterations),
             merges,
+            tuple(self.suppressed),
+            tuple(self.suppressed_supports),
         )
         _check_iterations(fitted)
         self._check_history()
@@ -121,7 +138,8 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         iterations = [line.iteration for line in self.history]
         _check(iterations == list(range(len(iterations))) != [], "its history is not 0, 1, 2, …")
         n_features = self.history[-1].n_features
-        _check(n_features == len(self.features), "its history ends with other features")
+        known = len(self.features) + len(self.suppressed)
+        _check(n_features == known, "its history ends with other features")
         last = max(self.iterations, default=0)
         _check(last == iterations[-1], "its history and its conjunctions differ in iterations")
 
@@ -161,6 +179,8 @@ def model_file(
         iterations=list(feature_set.iterations),
         features=list(feature_set.features),
         supports=list(feature_set.supports),
+        suppressed=list(feature_set.suppressed),
+        suppressed_supports=list(feature_set.suppressed_supports),
         merges=[
             msgspec.convert(merge, MergeRecord, from_attributes=True)
             for merge in feature_set.merges
@@ -171,11 +191,23 @@ def model_file(
 
 def write_model(path: str | os.PathLike[str], model: ModelFile) -> None:
     """Write a model file, whole or not at all."""
+    text = model_json(model)
+    write_atomically(path, lambda part: part.write_bytes(text))
+
+
+def model_json(model: ModelFile) -> bytes:
+    """The content of a model file."""
     try:
-        text = msgspec.json.format(msgspec.json.encode(model, enc_hook=_plain), indent=1)
+        encoded = msgspec.json.encode(model, enc_hook=_plain)
     except UnicodeEncodeError:
         raise InputError("a name holds a lone surrogate, which a file cannot: rename it") from None
-    write_atomically(path, lambda part: part.write_bytes(text + b"\n"))
+    return msgspec.json.format(encoded, indent=1) + b"\n"
+
+
+def model_schema() -> bytes:
+    """The JSON Schema of a model file: docs/model-schema.json."""
+    schema = msgspec.json.schema(ModelFile)
+    return msgspec.json.format(msgspec.json.encode(schema), indent=1) + b"\n"
 
 
 def _plain(value: Any) -> Any:

@@ -1,0 +1,1 @@
+"""Experiments: seeded simulations and measurements that anyone can run again."""
