@@ -134,6 +134,12 @@ def test_equal_gains_go_to_the_name_that_comes_first():
     assert grown(np.column_stack([table[:, 0], ~table[:, 0]]), Limits(), "ba").nodes[0].column == 1
 
 
+def test_equal_gains_of_two_nodes_go_to_the_one_made_first():
+    table = np.array([[1, 1], [1, 0], [0, 1], [0, 0]], bool)
+    tree = grown(table, Limits(max_leaf_nodes=3), "ab")
+    assert tree.paths() == ((0, 1), (0, ~1), (~0,))
+
+
 def test_reductions_of_all_candidates_are_close():
     table = np.random.default_rng(0).random((200, 12)) < 0.3
     joint = BitStore.from_table(table).joint_counts()

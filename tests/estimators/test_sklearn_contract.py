@@ -23,7 +23,7 @@ def expected_failures(estimator):
         UFC(0.2, binarize=0.5, search="pairwise"),
         UFringe(binarize=0.5),
         UFringe(binarize=0.5, min_samples_leaf=1, redundant="drop"),
-        Fringe(binarize=0.5),
+        Fringe(60, binarize=0.5),
         ClusteringTree(binarize=0.5),
         UFC(binarize=0.5, measure="npmi", test="exact", correction="bh", prune=False),
         UFC(0.1, binarize=0.5, measure="jaccard", min_support=0.01),

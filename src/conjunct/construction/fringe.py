@@ -139,6 +139,14 @@ def _unseen_pairs(
     return list(unseen.values())
 
 
+def simplest_of_equals(store: BitStore, expressions: Sequence[Expression]) -> Positions:
+    """The positions of distinct columns, the simplest of equal ones, simplest first."""
+    first: dict[bytes, int] = {}
+    for k in np.argsort(simplest_first(expressions)).tolist():
+        first.setdefault(store.lines[k].tobytes(), k)
+    return np.array(list(first.values()), np.intp)
+
+
 def _useful(stage: BitStage, lineage: Lineage, pairs: list[Path], made: BitStore) -> list[int]:
     """Which conjunctions repeat no literal and are no column that is there already."""
     columns = {line.tobytes() for line in stage.store.lines}
@@ -159,14 +167,10 @@ def _repeats(expression: Expression) -> bool:
 
 def _without_redundant(stage: BitStage, lineage: Lineage) -> BitStage:
     """The primitives that are true somewhere, one of each kind of equal ones."""
-    first_of: dict[bytes, int] = {}
-    ranks = simplest_first(lineage.expressions(stage.features))
-    for k in np.argsort(ranks).tolist():
-        if stage.supports[k]:
-            first_of.setdefault(stage.store.lines[k].tobytes(), k)
-    if not first_of:
+    simplest = simplest_of_equals(stage.store, lineage.expressions(stage.features))
+    kept = np.sort(simplest[stage.supports[simplest] > 0])
+    if not len(kept):
         raise InputError("no column is true in any row: nothing is left to construct from")
-    kept = np.sort(np.array(list(first_of.values()), np.intp))
     return BitStage(
         stage.iteration,
         tuple(stage.features[k] for k in kept),

@@ -12,9 +12,15 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from conjunct.construction.fringe import BitStage, Learner, Redundant, Strategy
+from conjunct.construction.fringe import (
+    BitStage,
+    Learner,
+    Redundant,
+    Strategy,
+    simplest_of_equals,
+)
 from conjunct.construction.stopping import Indicators
-from conjunct.construction.tree import Path, simplest_first
+from conjunct.construction.tree import Path
 from conjunct.errors import InputError
 from conjunct.estimators.limits import limits_of
 from conjunct.estimators.parameters import check_choice, check_whole
@@ -186,10 +192,11 @@ def _decision_paths(
     """The paths of a decision tree for ``codes``: to leaves that say ``positive``, or all."""
 
     def learn(stage: BitStage, expressions: tuple[Expression, ...]) -> Iterable[Path]:
-        order = np.argsort(simplest_first(expressions))
-        table = unpack(stage.store.bits[order], stage.store.n_rows)
+        # of equal columns scikit-learn would take any, and formulas would grow without need
+        columns = simplest_of_equals(stage.store, expressions)
+        table = unpack(stage.store.taken(columns).bits, stage.store.n_rows)
         fitted = tree.fit(table.astype(np.float32), codes).tree_
-        return list(_paths(fitted, order.tolist(), positive))
+        return list(_paths(fitted, columns.tolist(), positive))
 
     return learn
 
