@@ -1,0 +1,55 @@
+"""The exact path against the paper's grid of 250 λ × 20 limit_iter, run in plain NumPy.
+
+The plain loop is the oracle of the tests: it constructs the same features. Each (λ, limit_iter) of
+the grid is a run of its own, as in the paper; what the grid would take is told from a sample of λ.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from benchmarks._measure import report
+from conjunct import UFCPath, datasets
+from tests import naive_path
+
+THRESHOLDS = [round(0.002 * k, 3) for k in range(1, 251)]
+LIMITS = range(1, 21)
+SAMPLED = THRESHOLDS[12::25]
+
+
+def main() -> int:
+    missed = 0
+    for name in ("spect", "coco_street"):
+        data = datasets.load(name)
+
+        def once(threshold: float, limit: int, data: datasets.BooleanDataset = data) -> object:
+            formulas = naive_path.Formulas()
+            return naive_path.run(formulas, data.values, data.feature_names, threshold, limit)
+
+        model = UFCPath().fit(data.values)
+        ours, separate, together = [], 0.0, 0.0
+        for threshold in SAMPLED:
+            for limit in LIMITS:
+                separate += _seconds(lambda t=threshold, k=limit: once(t, k))
+            together += _seconds(lambda t=threshold: once(t, LIMITS[-1]))
+            # between the others, so that a busy neighbour slows both
+            ours.append(_seconds(lambda: UFCPath().fit(data.values)))
+        scale = len(THRESHOLDS) / len(SAMPLED)
+        path = sum(ours) / len(ours)
+        print(
+            f"{name}: UFCPath.fit {path:.2f} s for {len(model.solutions_)} solutions; the grid of "
+            f"{len(THRESHOLDS)} × {len(LIMITS)} runs {separate * scale:.0f} s, and "
+            f"{together * scale:.1f} s if each λ is run once for all limit_iter "
+            f"({together * scale / path:.0f} ×)"
+        )
+        what = f"{name}: grid in plain NumPy / UFCPath.fit"
+        missed += report(what, separate * scale / path, 300, at_least=True)
+    return missed
+
+
+def _seconds(function: Callable[[], object]) -> float:
+    """Processor time: both sides use one thread, and machines are shared."""
+    start = time.process_time()
+    function()
+    return time.process_time() - start
