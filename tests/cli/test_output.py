@@ -100,6 +100,7 @@ def test_endless_formulas_are_not_written_out(call, tmp_path):
         left, right, other = content["features"]
         number = len(content["primitives"]) + len(content["conjunctions"])
         content["conjunctions"] += [[left, right], [~left, right], [left, ~right]]
+        content["iterations"] += [iteration] * 3
         made = dict(
             zip(("both", "right_only", "left_only"), range(number, number + 3), strict=True)
         )
