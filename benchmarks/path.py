@@ -9,9 +9,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from tests import naive_path
+
 from benchmarks._measure import report
 from conjunct import UFCPath, datasets
-from tests import naive_path
 
 THRESHOLDS = [round(0.002 * k, 3) for k in range(1, 251)]
 LIMITS = range(1, 21)
