@@ -1,5 +1,7 @@
 """Sort keys order formulas as their canonical texts do."""
 
+from itertools import pairwise
+
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -28,7 +30,7 @@ def test_features_are_sorted_by_canonical_text(lineage):
     ordered = lineage.by_text(numbers)
     assert sorted(ordered) == numbers
     keys = [canonical_key(lineage.expression(number)) for number in ordered]
-    assert all(not later < earlier for earlier, later in zip(keys, keys[1:], strict=False))
+    assert all(not later < earlier for earlier, later in pairwise(keys))
 
 
 plain_names = st.lists(
