@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
+
+import pandas as pd
+from tests import naive_path
 
 from tests import naive_path
 
@@ -20,33 +24,33 @@ SAMPLED = THRESHOLDS[12::25]
 
 
 def main() -> int:
-    missed = 0
-    for name in ("spect", "coco_street"):
-        data = datasets.load(name)
+    return sum(_compared(datasets.load(name)) for name in ("spect", "coco_street"))
 
-        def once(threshold: float, limit: int, data: datasets.BooleanDataset = data) -> object:
-            formulas = naive_path.Formulas()
-            return naive_path.run(formulas, data.values, data.feature_names, threshold, limit)
 
-        model = UFCPath().fit(data.values)
-        ours, separate, together = [], 0.0, 0.0
-        for threshold in SAMPLED:
-            for limit in LIMITS:
-                separate += _seconds(lambda t=threshold, k=limit: once(t, k))
-            together += _seconds(lambda t=threshold: once(t, LIMITS[-1]))
-            # between the others, so that a busy neighbour slows both
-            ours.append(_seconds(lambda: UFCPath().fit(data.values)))
-        scale = len(THRESHOLDS) / len(SAMPLED)
-        path = sum(ours) / len(ours)
-        print(
-            f"{name}: UFCPath.fit {path:.2f} s for {len(model.solutions_)} solutions; the grid of "
-            f"{len(THRESHOLDS)} × {len(LIMITS)} runs {separate * scale:.0f} s, and "
-            f"{together * scale:.1f} s if each λ is run once for all limit_iter "
-            f"({together * scale / path:.0f} ×)"
-        )
-        what = f"{name}: grid in plain NumPy / UFCPath.fit"
-        missed += report(what, separate * scale / path, 300, at_least=True)
-    return missed
+def _compared(data: datasets.BooleanDataset) -> int:
+    table = pd.DataFrame(data.values, columns=list(data.feature_names))
+
+    def plain(threshold: float, limit: int) -> object:
+        formulas = naive_path.Formulas()
+        return naive_path.run(formulas, data.values, data.feature_names, threshold, limit)
+
+    n_solutions = len(UFCPath().fit(table).solutions_)
+    ours, separate, together = [], 0.0, 0.0
+    for threshold in SAMPLED:
+        separate += sum(_seconds(partial(plain, threshold, limit)) for limit in LIMITS)
+        together += _seconds(partial(plain, threshold, LIMITS[-1]))
+        # between the others, so that a busy neighbour slows both
+        ours.append(_seconds(partial(UFCPath().fit, table)))
+    scale = len(THRESHOLDS) / len(SAMPLED)
+    path = sum(ours) / len(ours)
+    print(
+        f"{data.name}: UFCPath.fit {path:.2f} s for {n_solutions} solutions; the grid of "
+        f"{len(THRESHOLDS)} × {len(LIMITS)} runs {separate * scale:.0f} s, or "
+        f"{together * scale:.1f} s if each λ is run once for all limit_iter "
+        f"({together * scale / path:.0f} ×)"
+    )
+    what = f"{data.name}: grid in plain NumPy / UFCPath.fit"
+    return report(what, separate * scale / path, 300, at_least=True)
 
 
 def _seconds(function: Callable[[], object]) -> float:

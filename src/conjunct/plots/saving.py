@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,19 @@ from conjunct.io.atomic import write_atomically
 _PRINT_PPI = 200
 
 
+# the renderer counts these on from one chart to the next
+_COUNTED = re.compile(r"\b(clip|gradient_|pattern_)(\d+)\b")
+
+
 def svg_of(chart: Any) -> str:
     """The chart as SVG."""
     import vl_convert
 
-    return str(vl_convert.vegalite_to_svg(chart.to_dict()))
+    svg = str(vl_convert.vegalite_to_svg(chart.to_dict()))
+    numbers: dict[str, int] = {}
+    return _COUNTED.sub(
+        lambda found: found[1] + str(numbers.setdefault(found[0], len(numbers))), svg
+    )
 
 
 def save_chart(chart: Any, *paths: str | os.PathLike[str]) -> None:
