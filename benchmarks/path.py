@@ -13,8 +13,6 @@ from functools import partial
 import pandas as pd
 from tests import naive_path
 
-from tests import naive_path
-
 from benchmarks._measure import report
 from conjunct import UFCPath, datasets
 
