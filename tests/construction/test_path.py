@@ -1,5 +1,6 @@
 """The exact path against running each λ on its own."""
 
+import gc
 import math
 import weakref
 
@@ -8,19 +9,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import conjunct.construction.path
 import naive
 import naive_path
 from conjunct import datasets
 from conjunct.association import Criterion
+from conjunct.construction import rows
 from conjunct.construction.lineage import Lineage
 from conjunct.construction.path import (
     Budget,
     Range,
     Solution,
+    first_stage,
     follow_path,
     readable_threshold,
     states,
 )
+from conjunct.construction.rows import RowStage
 from conjunct.construction.run import run_ufc
 from conjunct.construction.stage import Stage
 from conjunct.construction.ufc import Rule
@@ -32,11 +37,11 @@ from tables import named, tables
 NAMES = "abcdefghijklmnopqrstuvwxyz"
 
 
-def walked(table, names, covered):
+def walked(table, names, covered, first=first_stage):
     """[(low, high, settled_from, iterations, features)] for every state."""
     lineage = Lineage(names)
     found = []
-    for state in states(Stage.first(BitStore.from_table(table)), lineage, covered):
+    for state in states(first(BitStore.from_table(table)), lineage, covered):
         features = lineage.expressions(state.stage.features)
         interval = (state.low, state.high, state.settled_from)
         found.append((*interval, state.stage.iteration, features))
@@ -205,19 +210,65 @@ def test_indicators_are_those_of_a_run_of_its_own(table, prune):
         )
 
 
-def test_states_of_a_path_are_not_all_kept():
+@given(tables(max_rows=25, max_columns=6), st.booleans())
+def test_rows_and_matrices_give_the_same_states(table, prune):
+    names, covered = NAMES[: table.shape[1]], Range(0.0, 0.6, 4, prune)
+    by_rows = walked(table, names, covered, RowStage.first)
+    assert by_rows == walked(table, names, covered, Stage.first)
+
+
+@given(tables(max_rows=25, max_columns=6))
+def test_rows_count_what_a_matrix_counts(table):
+    lineage, covered = Lineage(NAMES[: table.shape[1]]), Range(0.0, 0.5, 3)
+    store = BitStore.from_table(table)
+    pairs = zip(
+        states(RowStage.first(store), lineage, covered),
+        states(Stage.first(store), lineage, covered),
+        strict=True,
+    )
+    for ours, theirs in pairs:
+        assert ours.stage.supports.tolist() == theirs.stage.supports.tolist()
+        for threshold in (0.0, 0.3):
+            criterion = Criterion(threshold)
+            found, expected = (s.stage.candidates(criterion) for s in (ours, theirs))
+            for column in ("left", "right", "joint", "r"):
+                assert getattr(found, column).tolist() == getattr(expected, column).tolist()
+
+
+def test_too_many_meetings_are_counted_in_a_matrix(monkeypatch):
+    store = BitStore.from_table(np.ones((3, 3), bool))
+    assert isinstance(first_stage(store), RowStage)
+    for limit in ("_MAX_MEETINGS", "_MAX_CELLS"):
+        with monkeypatch.context() as patch:
+            patch.setattr(rows, limit, 8)
+            assert isinstance(first_stage(store), Stage)
+
+
+def test_garbage_is_collected_again_afterwards():
+    spect = datasets.load_spect()
+    store = BitStore.from_table(spect.values)
+    seen = []
+    covered, budget = Range(0.3, 0.5, 2), Budget(solutions=2)
+    watch = lambda solution: seen.append(gc.isenabled())  # noqa: E731
+    follow_path(store, spect.feature_names, covered, budget=budget, watch=watch)
+    assert seen == [False, False]
+    assert gc.isenabled()
+
+
+def test_states_of_a_path_are_not_all_kept(monkeypatch):
+    monkeypatch.setattr(conjunct.construction.path, "_MAX_REMEMBERED", 100)
     spect = datasets.load_spect()
     lineage = Lineage(spect.feature_names)
     most, alive = 0, []
-    first = Stage.first(BitStore.from_table(spect.values))
+    first = first_stage(BitStore.from_table(spect.values))
     for state in states(first, lineage, Range(0.002, 0.5, 20)):
         alive.append(weakref.ref(state.stage))
         del state
         alive = [stage for stage in alive if stage() is not None]
         most = max(most, len(alive))
     assert most <= 21
-    # those of the first iteration; some fifty thousand were made
-    assert len(lineage) <= 22 + 3 * 11
+    # some fifty thousand were made
+    assert len(lineage) <= 100
 
 
 def test_without_complexity_there_is_no_path():

@@ -6,7 +6,14 @@ joint count. They become floating-point numbers in the measures and the tests, a
 
 from conjunct.association.corrections import CORRECTIONS, Correction, adjusted, significant
 from conjunct.association.measures import MEASURES, Floats, Measure, MeasureInfo, lift, phi
-from conjunct.association.pairs import Compared, Criterion, Line, Pairs, correlated_pairs
+from conjunct.association.pairs import (
+    Compared,
+    Criterion,
+    Line,
+    Pairs,
+    correlated_pairs,
+    judged,
+)
 from conjunct.association.significance import (
     TESTS,
     Test,
@@ -35,6 +42,7 @@ __all__ = [
     "count_tested_pairs",
     "exact_p_value",
     "has_expected_frequencies",
+    "judged",
     "lift",
     "p_value",
     "phi",

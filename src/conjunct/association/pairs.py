@@ -127,17 +127,29 @@ def correlated_pairs(n_rows: int, joint: Counts, criterion: Criterion) -> Pairs:
     pass the filter of expected frequencies.
     """
     supports = np.diagonal(joint)
-    family_size = count_tested_pairs(n_rows, supports, prune=criterion.prune)
     blocks = [*_screened(n_rows, joint, criterion.screen())]
     left = np.concatenate([np.empty(0, np.intp), *(block[0] for block in blocks)])
     right = np.concatenate([np.empty(0, np.intp), *(block[1] for block in blocks)])
-    counts = supports[left], supports[right], joint[left, right]
+    return judged(n_rows, supports, left, right, joint[left, right], criterion)
+
+
+def judged(
+    n_rows: int,
+    supports: Counts,
+    left: Positions,
+    right: Positions,
+    joint: Counts,
+    criterion: Criterion,
+) -> Pairs:
+    """Pairs that the screen of a criterion let through, with the evidence and the correction."""
+    family_size = count_tested_pairs(n_rows, supports, prune=criterion.prune)
+    counts = supports[left], supports[right], joint
     r = phi(n_rows, *counts)
     score = criterion.score(r, n_rows, *counts)
     p = p_value(r, n_rows) if criterion.test == "normal" else exact_p_value(n_rows, *counts)
     p_adjusted = adjusted(p, family_size, criterion.correction)
     line = _line(criterion, n_rows, p_adjusted, family_size)
-    pairs = Pairs(left, right, counts[2], r, score, p, p_adjusted, line)
+    pairs = Pairs(left, right, joint, r, score, p, p_adjusted, line)
     # without a correction the screen has decided already
     return pairs if criterion.correction is None else pairs.take(_above(line, pairs))
 

@@ -57,13 +57,13 @@ class Lineage:
 
     def forget_after(self, length: int) -> None:
         """Unmake all but the first ``length`` features."""
-        while len(self._lengths) > length:
-            self._lengths.pop()
-            del self._numbers[self.conjunctions.pop()]
-            number = len(self._lengths)
+        for number in range(length, len(self)):
+            del self._numbers[self.conjunctions[number - len(self.primitives)]]
             self._expressions.pop(number, None)
             self._keys.pop(number, None)
             self._keys.pop(~number, None)
+        del self._lengths[length:]
+        del self.conjunctions[length - len(self.primitives) :]
 
     def expression(self, number: int) -> Expression:
         pending = [number]

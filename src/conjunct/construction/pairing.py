@@ -26,24 +26,30 @@ def greedy_matching(pairs: Pairs, n_columns: int, by_text: ByText) -> Positions:
     are still free are ever sorted: after each batch, pairs with a used end are dropped. Texts are
     compared only where tied pairs share an end, for nowhere else does their order matter.
     """
-    flags = bytearray(b"\1") * n_columns
-    free = np.frombuffer(flags, bool)
+    free = bytearray(b"\1") * n_columns
     taken: list[int] = []
     left = np.arange(len(pairs))
     while len(left):
         strongest = left[_at_least_nth(pairs.score[left], 2 * n_columns)]
         order, edges = _in_runs(strongest, pairs.score, pairs.joint)
         ends = list(zip(pairs.left[order].tolist(), pairs.right[order].tolist(), strict=True))
+        numbers = order.tolist()
         for start, stop in pairwise(edges):
-            run = [k for k in range(start, stop) if flags[ends[k][0]] and flags[ends[k][1]]]
-            if len(run) > 1 and _overlap([ends[k] for k in run]):
-                run = [run[k] for k in _in_order([ends[k] for k in run], by_text)]
+            if stop - start == 1:
+                run = [start]
+            else:
+                run = [k for k in range(start, stop) if free[ends[k][0]] and free[ends[k][1]]]
+                if len(run) > 1 and _overlap([ends[k] for k in run]):
+                    run = [run[k] for k in _in_order([ends[k] for k in run], by_text)]
             for k in run:
                 i, j = ends[k]
-                if flags[i] and flags[j]:
-                    flags[i] = flags[j] = 0
-                    taken.append(int(order[k]))
-        left = left[free[pairs.left[left]] & free[pairs.right[left]]]
+                if free[i] and free[j]:
+                    free[i] = free[j] = 0
+                    taken.append(numbers[k])
+        if len(strongest) == len(left):
+            break
+        is_free = np.frombuffer(free, bool)
+        left = left[is_free[pairs.left[left]] & is_free[pairs.right[left]]]
     return np.array(taken, np.intp)
 
 
@@ -85,6 +91,7 @@ def _in_order(ends: list[tuple[int, int]], by_text: ByText) -> list[int]:
     """Tied pairs in the order of their smaller text, then of the other one."""
     if len(ends) == 1:
         return [0]
-    columns = by_text(sorted({column for pair in ends for column in pair}))
+    columns = by_text(list({column for pair in ends for column in pair}))
     rank = {column: place for place, column in enumerate(columns)}
-    return sorted(range(len(ends)), key=lambda k: sorted(rank[column] for column in ends[k]))
+    ranks = [(rank[i], rank[j]) if rank[i] < rank[j] else (rank[j], rank[i]) for i, j in ends]
+    return sorted(range(len(ends)), key=ranks.__getitem__)

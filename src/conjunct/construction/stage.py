@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.association import Compared, Pairs
+from conjunct.association import Compared, Criterion, Pairs, correlated_pairs
 from conjunct.construction.lineage import Lineage
 from conjunct.stores import Counts, Rewrite, Store
 
@@ -65,6 +65,13 @@ class Stage:
     @property
     def supports(self) -> Counts:
         return np.diagonal(self.joint)
+
+    def candidates(self, criterion: Criterion) -> Pairs:
+        """The pairs that pass."""
+        return correlated_pairs(self.store.n_rows, self.joint, criterion)
+
+    def replacement(self, pairs: Pairs, lineage: Lineage) -> Replacement:
+        return Replacement(self, pairs, lineage)
 
     @property
     def merges(self) -> tuple[Merge, ...]:
@@ -134,7 +141,7 @@ class Replacement:
         self._plus = np.column_stack([both, j, i])
         self._minus = np.column_stack([np.full_like(both, -1), both, both])
         self._occurs = parts > 0
-        self._made = _made(stage, pairs, self._occurs, lineage)
+        self._made = made_of(stage.features, pairs, self._occurs, lineage)
 
     def of_first(self, n_pairs: int) -> Stage:
         """The stage in which the first ``n_pairs`` pairs are replaced."""
@@ -162,13 +169,15 @@ class Replacement:
         )
 
 
-def _made(stage: Stage, pairs: Pairs, occurs: NDArray[np.bool_], lineage: Lineage) -> list[Made]:
+def made_of(
+    features: tuple[int, ...], pairs: Pairs, occurs: NDArray[np.bool_], lineage: Lineage
+) -> list[Made]:
     """The numbers of the conjunctions of each pair, ``None`` for those that occur nowhere."""
     made: list[Made] = []
     for i, j, (both, right_only, left_only) in zip(
         pairs.left.tolist(), pairs.right.tolist(), occurs.tolist(), strict=True
     ):
-        left, right = stage.features[i], stage.features[j]
+        left, right = features[i], features[j]
         made.append(
             (
                 lineage.conjoin(left, right) if both else None,

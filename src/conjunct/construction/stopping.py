@@ -6,10 +6,12 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import Protocol
 
 from conjunct.construction.lineage import Lineage
 from conjunct.construction.stage import Stage
 from conjunct.evaluation import complexity, mean_length, overlapping_index, rms
+from conjunct.stores import Counts
 
 READABLE_LENGTH = 100
 """Mean literals of a feature beyond which a run that may stop by itself does so."""
@@ -27,6 +29,19 @@ class Indicators:
     rms: float
 
 
+class Evaluated(Protocol):
+    """What of a stage is evaluated."""
+
+    @property
+    def iteration(self) -> int: ...
+
+    @property
+    def features(self) -> tuple[int, ...]: ...
+
+    @property
+    def supports(self) -> Counts: ...
+
+
 @dataclass(frozen=True)
 class Evaluator:
     """Computes the indicators of stages over the same primitives and rows."""
@@ -36,7 +51,7 @@ class Evaluator:
     n_distinct_rows: int
     null_support: int | None = None
 
-    def __call__(self, stage: Stage) -> Indicators:
+    def __call__(self, stage: Evaluated) -> Indicators:
         oi = overlapping_index(stage.supports, self.n_rows, null_support=self.null_support)
         c0 = math.nan
         if self.has_complexity:

@@ -14,7 +14,7 @@ _PRINT_PPI = 200
 
 
 # the renderer counts these on from one chart to the next
-_COUNTED = re.compile(r"\b(clip|gradient_|pattern_)(\d+)\b")
+_COUNTED = re.compile(r'((?:id="|="url\(#)clip)(\d+)')
 
 
 def svg_of(chart: Any) -> str:
@@ -24,7 +24,7 @@ def svg_of(chart: Any) -> str:
     svg = str(vl_convert.vegalite_to_svg(chart.to_dict()))
     numbers: dict[str, int] = {}
     return _COUNTED.sub(
-        lambda found: found[1] + str(numbers.setdefault(found[0], len(numbers))), svg
+        lambda found: found[1] + str(numbers.setdefault(found[2], len(numbers))), svg
     )
 
 
