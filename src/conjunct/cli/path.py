@@ -97,6 +97,7 @@ def path(
         write_table(solutions, model.get_solutions("polars"))
     if figure is not None:
         _draw(model, figure)
+    saved = [str(target) for target in (out, solutions, figure) if target is not None]
     best = model.closest_point_
     covered = "" if model.complete_ else f" (only λ from {model.covered_from_:.4f} up)"
     terminal.write(
@@ -105,7 +106,7 @@ def path(
         _front_table(model),
         f"Closest point: uFC({best.threshold:g}, {best.iterations}), for every λ from "
         f"{best.min_threshold:.4f} up to {best.max_threshold:.4f}. {summary(model)}",
-        *(f"Saved as {target}." for target in (out, solutions, figure) if target is not None),
+        f"Saved as {', '.join(saved)}." if saved else None,
     )
 
 

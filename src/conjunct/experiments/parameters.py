@@ -103,11 +103,12 @@ def dependence(study: Study) -> Outcome:
             }
         )
     tested = [row for row in rows if row["tau"] == row["tau"]]
-    text = f"{len(tested)} of {len(rows)} λ can be tested; at the others nothing changes. " + (
+    untested = len(rows) - len(tested)
+    text = (f"At {untested} λ nothing changes, so nothing can be tested. " if untested else "") + (
         f"The largest p-value is {max(row['p_value'] for row in tested):.2g}, "
-        f"{sum(row['p_value'] < 1e-8 for row in tested)} are below 1e-8; the smallest τ is "
-        f"{min(row['tau'] for row in tested):.2f}. The paper prints p-values of the order of "
-        f"1e-9."
+        f"{sum(row['p_value'] < 1e-8 for row in tested)} of {len(tested)} are below 1e-8; the "
+        f"smallest τ is {min(row['tau'] for row in tested):.2f}. The paper prints p-values of the "
+        f"order of 1e-9."
         if tested
         else ""
     )
