@@ -62,14 +62,13 @@ def test_expected_frequencies_are_the_four_cells(table):
         assert holds == all(e >= 5 for e in naive.expected_frequencies(table[:, i], table[:, j]))
 
 
-@given(tables(), st.floats(0, 0.9), st.booleans(), st.booleans())
-def test_pairs_are_the_oracles(table, threshold, strict, prune):
-    pairs = correlated_pairs(len(table), counts_of(table), Criterion(threshold, strict, prune))
+@given(tables(), st.floats(0, 0.9), st.booleans())
+def test_pairs_are_the_oracles(table, threshold, prune):
+    pairs = correlated_pairs(len(table), counts_of(table), Criterion(threshold, prune))
     features = [(name, column) for name, column in zip("abcdefgh", table.T, strict=False)]
-    expected = naive.candidates(features, threshold, strict, prune)
+    expected = naive.candidates(features, threshold, prune=prune)
     found = zip(pairs.r, pairs.joint, pairs.left, pairs.right, strict=True)
-    # r ≥ 0 with no common row is the one case the search leaves out: r is then 0 at most
-    assert set(found) == {(r, c, i, j) for r, c, _, _, i, j in expected if c > 0}
+    assert set(found) == {(r, c, i, j) for r, c, _, _, i, j in expected}
 
 
 def test_pairs_of_many_columns_come_from_every_block():
@@ -95,8 +94,10 @@ def test_p_value_is_alpha_at_the_threshold():
     assert p_value(np.array([0.0]), 500) == pytest.approx(0.5)
 
 
-def test_classic_is_strict_and_risk_is_not():
-    r = np.array([0.5])
-    ones = np.array([50])
-    assert not Criterion(0.5, strict=True).accepts(r, 100, ones, ones)
-    assert Criterion(0.5, strict=False).accepts(r, 100, ones, ones)
+def test_classic_is_strict_and_risk_is_not(monkeypatch):
+    joint = np.array([[50, 38], [38, 52]])
+    r = r_of(joint, 100, 0, 1)
+    assert len(correlated_pairs(100, joint, Criterion(r))) == 0
+    assert len(correlated_pairs(100, joint, Criterion(np.nextafter(r, 0)))) == 1
+    monkeypatch.setattr("conjunct.association.pairs.risk_threshold", lambda alpha, n: r)
+    assert len(correlated_pairs(100, joint, Criterion(alpha=0.001))) == 1

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         InputError,
         ModelFileError,
     )
-    from conjunct.estimators import UFC, load
+    from conjunct.estimators import UFC, ClusteringTree, Fringe, UFCPath, UFringe, load
     from conjunct.evaluation import (
         closest_point,
         complexity,
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
         pareto_front,
         rms,
     )
-    from conjunct.expressions import And, Expression, Not, Primitive, parse
+    from conjunct.experiments import stability
+    from conjunct.expressions import And, Constant, Expression, Not, Or, Primitive, parse
 
 # Where each public name lives. Modules are imported when a name is first used, so that
 # ``import conjunct`` and ``conjunct --help`` stay quick.
@@ -45,7 +46,7 @@ _HOMES = {
         "InputError",
         "ModelFileError",
     ),
-    "conjunct.estimators": ("UFC", "load"),
+    "conjunct.estimators": ("UFC", "UFCPath", "ClusteringTree", "Fringe", "UFringe", "load"),
     "conjunct.evaluation": (
         "closest_point",
         "complexity",
@@ -54,10 +55,11 @@ _HOMES = {
         "pareto_front",
         "rms",
     ),
-    "conjunct.expressions": ("And", "Expression", "Not", "Primitive", "parse"),
+    "conjunct.experiments": ("stability",),
+    "conjunct.expressions": ("And", "Constant", "Expression", "Not", "Or", "Primitive", "parse"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_SUBMODULES = ("datasets", "evaluation", "expressions", "io")
+_SUBMODULES = ("datasets", "evaluation", "experiments", "expressions", "io", "plots")
 
 __all__ = [
     "UFC",
@@ -65,15 +67,21 @@ __all__ = [
     "Binarizer",
     "BooleanTable",
     "CellError",
+    "ClusteringTree",
     "ConjunctError",
     "ConjunctWarning",
+    "Constant",
     "DataSummary",
     "Expression",
+    "Fringe",
     "InputError",
     "ModelFileError",
     "Not",
+    "Or",
     "Primitive",
     "TagCleaner",
+    "UFCPath",
+    "UFringe",
     "closest_point",
     "complexity",
     "load",
@@ -82,6 +90,7 @@ __all__ = [
     "pareto_front",
     "parse",
     "rms",
+    "stability",
 ]
 
 

@@ -1,6 +1,7 @@
 """What the commands do: files in, files out, notes and exit codes."""
 
 import contextlib
+import json
 import os
 import re
 import shlex
@@ -8,11 +9,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import get_args
 
 import polars as pl
 import pytest
 
-from conjunct import UFC, __version__, datasets, load
+from conjunct import UFC, __version__, association, datasets, load
+from conjunct.cli import options
 from conjunct.cli.app import app
 from conjunct.io.tables import read_table
 
@@ -53,6 +56,10 @@ def test_the_whole_way_in_processes(command, tmp_path, zoo):
         (["--no-prune"], {"prune": False}),
         (["--search", "pairwise"], {"search": "pairwise"}),
         (["--max-length", "3"], {"max_length": 3}),
+        (["--threshold", "0.4", "--measure", "npmi"], {"threshold": 0.4, "measure": "npmi"}),
+        (["--test", "exact", "--correction", "by"], {"test": "exact", "correction": "by"}),
+        (["--correction", "none"], {"correction": None}),
+        (["--min-support", "0.2"], {"min_support": 0.2}),
         (["--stop", "none", "--max-length", "4"], {"stop": None, "max_length": 4}),
         (["--jobs", "2"], {"n_jobs": 2}),
         (["--ascii"], {"style": "ascii"}),
@@ -64,6 +71,27 @@ def test_each_option_is_a_parameter(options, parameters, call, zoo, tmp_path):
     model, expected = load(tmp_path / "model.json"), UFC(**parameters).fit(zoo)
     assert model.get_params() == expected.get_params()
     assert model.features_ == expected.features_
+
+
+def test_choices_are_the_librarys():
+    assert get_args(options.Measure) == tuple(association.MEASURES)
+    assert get_args(options.Test) == association.TESTS
+    assert get_args(options.Correction) == ("none", *association.CORRECTIONS)
+
+
+def test_rare_features_are_said_to_be_suppressed(call):
+    call("datasets", "zoo", "--out", "zoo.csv")
+    done = call("fit", "zoo.csv", "--min-support", "0.2", "--out", "model.json")
+    assert done.code == 0
+    assert "rare features were suppressed." in " ".join(done.out.split())
+    shown = json.loads(call("show", "model.json", "--json").out)
+    assert all(rule["frequency"] < 0.2 for rule in shown["suppressed"])
+    assert all(rule["frequency"] >= 0.2 for rule in shown["features"])
+    # no constructed feature is that frequent: only columns are left
+    assert call("fit", "zoo.csv", "--min-support", "0.7", "--out", "model.json").code == 0
+    done = call("fit", "zoo.csv", "--min-support", "1", "--out", "model.json")
+    assert done.code == 2
+    assert "no feature reaches min_support=1" in done.err
 
 
 @pytest.mark.parametrize("extension", [".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet"])
@@ -80,7 +108,7 @@ def test_transform_finds_columns_by_name(call, fitted, zoo, tmp_path):
     other = zoo.select(reversed(zoo.columns)).with_columns(pl.lit("x").alias("note"))
     other.write_csv(tmp_path / "other.csv")
     done = call("transform", "model.json", "other.csv", "--out", "features.parquet")
-    assert done.err == "conjunct: note: 1 columns of other.csv are not in the model: 'note'\n"
+    assert done.err == "conjunct: note: columns of other.csv that the model does not use: 'note'\n"
     assert pl.read_parquet(tmp_path / "features.parquet").equals(fitted.transform(zoo))
 
 
@@ -88,7 +116,7 @@ def test_transform_names_the_columns_it_lacks(call, fitted, zoo, tmp_path):
     zoo.drop("hair", "milk").write_csv(tmp_path / "less.csv")
     done = call("transform", "model.json", "less.csv", "--out", "features.csv")
     assert done.code == 2
-    assert done.err == ("conjunct: error: less.csv lacks 2 columns of the model: 'hair', 'milk'\n")
+    assert done.err == ("conjunct: error: less.csv lacks columns of the model: 'hair', 'milk'\n")
     assert not (tmp_path / "features.csv").exists()
 
 
@@ -158,7 +186,9 @@ def test_examples_of_the_help_run(name, call):
 
 
 def test_every_command_has_help():
-    assert sorted(COMMANDS) == ["datasets", "demo", "fit", "show", "tags", "transform"]
+    commands = ["datasets", "demo", "export", "fit", "fringe"]
+    commands += ["path", "reproduce", "show", "stability", "tags", "transform"]
+    assert sorted(COMMANDS) == commands
 
 
 def test_narrow_encodings_get_ascii(command):

@@ -23,7 +23,8 @@ NAMES = "abcdefgh"
 
 rules = st.builds(
     Rule,
-    st.builds(Criterion, st.sampled_from([0.0, 0.1, 0.3, 0.6]), st.booleans(), st.booleans()),
+    st.builds(Criterion, st.sampled_from([0.0, 0.1, 0.3, 0.6]), st.booleans())
+    | st.builds(Criterion, alpha=st.sampled_from([0.001, 0.1, 0.4]), prune=st.booleans()),
     st.sampled_from(["batch", "pairwise"]),
     st.sampled_from([None, 2, 3, 5]),
 )
@@ -37,8 +38,8 @@ def naive_run(table, rule, max_iter):
     return naive.ufc(
         named(table, NAMES),
         max_iter,
-        rule.criterion.threshold,
-        strict=rule.criterion.strict,
+        rule.criterion.fixed_threshold(len(table)),
+        strict=rule.criterion.alpha is None,
         prune=rule.criterion.prune,
         max_length=rule.max_length,
         search=rule.search,

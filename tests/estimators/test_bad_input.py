@@ -5,8 +5,9 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
-from conjunct import UFC, ConjunctWarning, InputError, datasets
+from conjunct import UFC, ClusteringTree, ConjunctWarning, InputError, UFringe, datasets
 
 REFUSED = {
     "no rows": (np.zeros((0, 3), bool), r"0 sample\(s\)"),
@@ -36,11 +37,12 @@ REFUSED = {
 }
 
 
+@pytest.mark.parametrize("estimator", [UFC(), UFringe(), ClusteringTree()], ids=repr)
 @pytest.mark.parametrize("case", REFUSED)
-def test_refused_with_one_line(case):
+def test_refused_with_one_line(case, estimator):
     data, message = REFUSED[case]
     with pytest.raises(ValueError, match=message) as raised:
-        UFC().fit(data)
+        clone(estimator).fit(data)
     assert "\n" not in str(raised.value)
 
 
@@ -83,6 +85,10 @@ PARAMETERS = {
     "max_length": [1, 0, 2.5],
     "stop": ["oi", 3],
     "search": ["greedy", None],
+    "measure": ["pearson", None, ["phi"]],
+    "test": ["t", None],
+    "correction": ["fdr", "none", 1],
+    "min_support": [0, 1.01, -0.1, "1%", True],
     "binarize": ["yes", True],
     "n_jobs": [0, 1.5, "two", True],
     "style": ["html", None],
@@ -123,3 +129,17 @@ def test_transform_wants_the_columns_of_fit():
         model.transform(np.zeros((2, 3), bool))
     with pytest.raises(InputError, match="X has 3 columns, the model"):
         model.inverse_transform(np.zeros((2, 3), bool))
+
+
+def test_rms_that_never_rises_ends_while_formulas_can_be_read():
+    # independent columns and as many distinct rows as rows: C0 hardly grows
+    table = np.random.default_rng(0).random((20_000, 40)) < 0.3
+    with pytest.warns(
+        ConjunctWarning, match="iteration [0-9]+ is the last whose formulas have 100"
+    ):
+        model = UFC(0.001, prune=False).fit(table)
+    assert model.n_iter_ > 3
+    assert model.history_[-1].length <= 100
+    assert len(UFC(0.001, prune=False, max_iter=model.n_iter_ + 1).fit(table).history_) == (
+        model.n_iter_ + 2
+    )

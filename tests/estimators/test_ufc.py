@@ -65,6 +65,7 @@ def test_rules_say_why(model):
     rules = model.get_rules()
     assert list(rules.columns) == [
         "rule", "support", "frequency", "length", "iteration", "parents", "r", "p_value",
+        "p_adjusted", "family_size", "score", "threshold", "compared",
     ]  # fmt: skip
     assert rules["rule"].tolist() == model.get_feature_names_out().tolist()
     transformed = model.transform(FRAME)

@@ -1,7 +1,8 @@
 """Hypothesis strategies, and slow, obvious meanings of an expression.
 
-A formula is drawn as plain nested tuples, ("name", "sky"), ("not", f), ("and", f, g, ...), and
-built from them, so that no oracle asks the code under test what an expression is.
+A formula is drawn as plain nested tuples, ("name", "sky"), ("constant", True), ("not", f),
+("and", f, g, ...), ("or", f, g, ...), and built from them, so that no oracle asks the code under
+test what an expression is.
 """
 
 from collections import Counter
@@ -9,13 +10,14 @@ from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
 
-from conjunct.expressions import And, Expression, Not, Primitive
+from conjunct.expressions import And, Constant, Expression, Not, Or, Primitive
 
 Formula: TypeAlias = tuple[Any, ...]
 
 NASTY_NAMES = [
     "", " ", "  ", " a", "a ", "a  b", "a\tb", "a\nb", "a\r\nb", "\x00", "\x1f", "\x7f",
-    "¬", "∧", "&", "~", "(", ")", "()", "a & b", "~a", "¬(a ∧ b)", "age in [30, 45)",
+    "¬", "∧", "∨", "&", "|", "~", "⊤", "⊥", "true", "false", "True", "a|b",
+    "(", ")", "()", "a & b", "~a", "¬(a ∧ b)", "age in [30, 45)",
     '"', '"a"', "\\", "\\n", "\\u0041", '\\"', "'", "don't", "a\u00a0b", "\u2028", "\u2003a",
     "\u200f", "\u202eabc\u202c", "\u2066", "\ufeff", "\ud800", "\udfff", "\ud83d\ude00", "😀",
     "\U000e0001", "\U0010ffff", "\u0301", "e\u0301", "é", "$x_1^2$", "100%", "{a}", "#1",
@@ -29,10 +31,12 @@ names = st.sampled_from(["a", "b", "c"]) | st.sampled_from(NASTY_NAMES) | st.tex
 
 def formulas(names: st.SearchStrategy[str] = names) -> st.SearchStrategy[Formula]:
     return st.recursive(
-        st.tuples(st.just("name"), names),
+        st.tuples(st.just("name"), names) | st.tuples(st.just("constant"), st.booleans()),
         lambda inner: (
             st.tuples(st.just("not"), inner)
-            | st.lists(inner, min_size=2, max_size=4).map(lambda parts: ("and", *parts))
+            | st.tuples(
+                st.sampled_from(["and", "or"]), st.lists(inner, min_size=2, max_size=4)
+            ).map(lambda drawn: (drawn[0], *drawn[1]))
         ),
         max_leaves=12,
     )
@@ -44,22 +48,26 @@ def build(formula: Formula) -> Expression:
         return Primitive(parts[0])
     if kind == "not":
         return Not(build(parts[0]))
-    return And(*map(build, parts))
+    if kind == "constant":
+        return Constant(parts[0])
+    return (And if kind == "and" else Or)(*map(build, parts))
 
 
 def flat_operands(formula: Formula) -> list[Formula]:
-    if formula[0] != "and":
-        return [formula]
-    return [operand for part in formula[1:] for operand in flat_operands(part)]
+    """Operands of a connective, with those of the same kind inside it taken out."""
+    flat = []
+    for part in formula[1:]:
+        flat += flat_operands(part) if part[0] == formula[0] else [part]
+    return flat
 
 
 def canonical(formula: Formula) -> Any:
     """Nested multisets: two formulas are equal exactly when these are."""
-    if formula[0] == "name":
+    if formula[0] in ("name", "constant"):
         return formula
     if formula[0] == "not":
         return ("not", canonical(formula[1]))
-    return ("and", frozenset(Counter(map(canonical, flat_operands(formula))).items()))
+    return (formula[0], frozenset(Counter(map(canonical, flat_operands(formula))).items()))
 
 
 def doubled(expression: Expression, times: int) -> Expression:

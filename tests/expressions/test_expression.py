@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conjunct.expressions import And, Expression, Not, Primitive
+import naive_formulas
+from conjunct.expressions import And, Constant, Expression, Not, Or, Primitive
 from expressions.strategies import (
     Formula,
     build,
@@ -28,8 +29,8 @@ a, b, c, d = map(Primitive, "abcd")
 
 
 def regrouped(formula: Formula, draw: st.DataObject) -> Formula:
-    """The same formula with its conjunctions shuffled and nested another way."""
-    if formula[0] == "name":
+    """The same formula with its connectives shuffled and nested another way."""
+    if formula[0] in ("name", "constant"):
         return formula
     if formula[0] == "not":
         return ("not", regrouped(formula[1], draw))
@@ -37,8 +38,8 @@ def regrouped(formula: Formula, draw: st.DataObject) -> Formula:
     parts = draw.draw(st.permutations(parts))
     while len(parts) > 2 and draw.draw(st.booleans()):
         cut = draw.draw(st.integers(2, len(parts) - 1))
-        parts = [*parts[cut:], ("and", *parts[:cut])]
-    return ("and", *parts)
+        parts = [*parts[cut:], (formula[0], *parts[:cut])]
+    return (formula[0], *parts)
 
 
 @given(formulas(st.sampled_from("ab")), formulas(st.sampled_from("ab")))
@@ -57,18 +58,34 @@ def test_order_and_nesting_do_not_matter(formula: Formula, data: st.DataObject) 
 
 def test_all_small_formulas_are_told_apart() -> None:
     # 4 literals, 10 pairs of them, 12 new negations, 20 triples and 35 quadruples.
-    small: list[Formula] = [("name", "a"), ("name", "b")]
+    assert count_small(("name", "a"), ("name", "b"), "and") == 4 + 10 + 12 + 20 + 35
+    assert count_small(("name", "a"), ("constant", True), "or") == 4 + 10 + 12 + 20 + 35
+
+
+def count_small(one: Formula, other: Formula, kind: str) -> int:
+    small: list[Formula] = [one, other]
     small += [("not", f) for f in small]
-    small += [("and", f, g) for f, g in itertools.product(small, repeat=2)]
+    small += [(kind, f, g) for f, g in itertools.product(small, repeat=2)]
     small += [("not", f) for f in small]
-    small += [("and", f, g) for f, g in itertools.product(small[:20], repeat=2)]
-    assert len(set(map(build, small))) == len(set(map(canonical, small))) == 4 + 10 + 12 + 20 + 35
+    small += [(kind, f, g) for f, g in itertools.product(small[:20], repeat=2)]
+    assert len(set(map(build, small))) == len(set(map(canonical, small)))
+    return len(set(map(canonical, small)))
 
 
 @pytest.mark.parametrize(
     ("one", "other"),
     [
         (And(a, a), a),
+        (Or(a, a), a),
+        (Or(a, b), And(a, b)),
+        (Or(a, b), Not(And(Not(a), Not(b)))),
+        (Or(a, And(b, c)), And(Or(a, b), Or(a, c))),
+        (Or(And(a, b), c), And(a, Or(b, c))),
+        (And(Or(a, b), Or(c, d)), Or(And(a, b), And(c, d))),
+        (Constant(True), Constant(False)),
+        (Constant(True), Not(Constant(False))),
+        (Constant(True), Primitive("true")),
+        (And(a, Constant(True)), a),
         (And(a, a, b), And(a, b)),
         (And(a, a, b), And(a, b, b)),
         (Not(Not(a)), a),
@@ -108,17 +125,11 @@ def test_digest_is_the_same_in_every_process() -> None:
 
 
 def naive_literals(formula: Formula) -> list[Formula]:
+    if formula[0] == "constant":
+        return []
     if formula[0] == "name" or (formula[0] == "not" and formula[1][0] == "name"):
         return [formula]
     return [literal for part in formula[1:] for literal in naive_literals(part)]
-
-
-def naive_value(formula: Formula, values: dict[str, bool]) -> bool:
-    if formula[0] == "name":
-        return values[formula[1]]
-    if formula[0] == "not":
-        return not naive_value(formula[1], values)
-    return all(naive_value(part, values) for part in formula[1:])
 
 
 @given(formulas())
@@ -133,7 +144,7 @@ def test_literals_length_and_primitives(formula: Formula) -> None:
 @given(formulas(st.sampled_from("abc")), st.tuples(st.booleans(), st.booleans(), st.booleans()))
 def test_evaluate(formula: Formula, truths: tuple[bool, bool, bool]) -> None:
     values = dict(zip("abc", truths, strict=True))
-    assert build(formula).evaluate(values) is naive_value(formula, values)
+    assert build(formula).evaluate(values) is naive_formulas.value(formula, values)
 
 
 def test_literals_as_the_paper_prints_them() -> None:
@@ -142,6 +153,8 @@ def test_literals_as_the_paper_prints_them() -> None:
     assert Not(Not(a)).literals == {Not(a)}
     assert a.literals == {a}
     assert And(a, b, a).length == 3
+    assert Or(a, Not(b), Constant(True)).literals == {a, Not(b)}
+    assert Constant(False).length == 0
 
 
 def test_evaluate_names_the_missing_primitive() -> None:
@@ -160,8 +173,11 @@ def test_operands_stay_as_built() -> None:
 def test_operators() -> None:
     assert a & ~b == And(a, Not(b))
     assert (a & b & c).operands == (And(a, b), c)
+    assert a | ~b & c == Or(a, And(Not(b), c))
     with pytest.raises(TypeError, match="unsupported operand"):
         a & "b"  # type: ignore[operator]
+    with pytest.raises(TypeError, match="unsupported operand"):
+        a | True  # type: ignore[operator]
 
 
 @pytest.mark.parametrize(
@@ -171,12 +187,15 @@ def test_operators() -> None:
         (lambda: And(a), ValueError, "And takes at least two operands, got 1"),
         (lambda: And([a, b]), TypeError, "operand 1 of And must be an Expression, not 'list'"),
         (lambda: And(a, "b"), TypeError, "operand 2 of And must be an Expression, not 'str'"),
+        (lambda: Or(a), ValueError, "Or takes at least two operands, got 1"),
+        (lambda: Or(a, 1), TypeError, "operand 2 of Or must be an Expression, not 'int'"),
+        (lambda: Constant(1), TypeError, "the value of a Constant must be a bool, not 'int'"),
         (lambda: Not("a"), TypeError, "the operand of Not must be an Expression, not 'str'"),
         (lambda: Primitive(3), TypeError, "the name of a Primitive must be a str, not 'int'"),
         (
             lambda: Expression(),
             TypeError,
-            "Expression is abstract: build a Primitive, a Not or an And",
+            "Expression is abstract: build a Primitive, a Not, an And or an Or",
         ),
     ],
 )
@@ -188,7 +207,14 @@ def test_refusals(make, error, message) -> None:  # type: ignore[no-untyped-def]
 
 @pytest.mark.parametrize(
     ("expression", "attribute"),
-    [(a, "name"), (Not(a), "operand"), (And(a, b), "operands"), (a, "_digest"), (a, "colour")],
+    [
+        (a, "name"),
+        (Not(a), "operand"),
+        (And(a, b), "operands"),
+        (Or(a, b), "operands"),
+        (a, "_digest"),
+        (a, "colour"),
+    ],
 )
 def test_immutable(expression: Expression, attribute: str) -> None:
     before = expression.digest

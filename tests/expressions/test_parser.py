@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 from conjunct.errors import InputError
 from conjunct.expressions import (
     And,
+    Constant,
     Expression,
     ExpressionSyntaxError,
     Not,
+    Or,
     Primitive,
     parse,
     render,
@@ -38,7 +40,7 @@ def test_every_name_comes_back(name: str) -> None:
 
 def test_every_character_comes_back() -> None:
     characters = list(map(chr, range(0x11_0000)))
-    bare = "".join(x for x in characters if x.isprintable() and x not in ' ∧¬&~()"\\')
+    bare = "".join(x for x in characters if x.isprintable() and x not in ' ∧∨¬&|~()"\\')
     assert render(Primitive(bare)) == bare
     assert parse(bare) == Primitive(bare)
     for start in range(0, 0x11_0000, 0x1000):
@@ -71,6 +73,16 @@ def test_nasty_names_come_back_from_the_middle(name: str) -> None:
         ("~a & b", And(Not(a), b)),
         ("a &\n b", And(a, b)),
         ("a & a", And(a, a)),
+        ("a | b ∨ c", Or(a, b, c)),
+        ("a & b | c", Or(And(a, b), c)),
+        ("a | b & c", Or(a, And(b, c))),
+        ("a & (b | c)", And(a, Or(b, c))),
+        ("~a|~(b|c)", Or(Not(a), Not(Or(b, c)))),
+        ("true", Constant(True)),
+        (" ⊥ ∨ ¬false", Or(Constant(False), Not(Constant(False)))),
+        ("⊤ & a", And(Constant(True), a)),
+        ('"true" & "⊥"', And(Primitive("true"), Primitive("⊥"))),
+        ("True | true story", Or(Primitive("True"), Primitive("true story"))),
         ('"a"', a),
         ('""', Primitive("")),
         ('" a"&"(b)"', And(Primitive(" a"), Primitive("(b)"))),
@@ -86,7 +98,7 @@ def test_accepted(text: str, expression: Expression) -> None:
 
 
 OPERAND = "expected a name, '¬', '~' or '('"
-OPERATOR = "expected '∧', '&' or the end"
+OPERATOR = "expected '∧', '&', '∨', '|' or the end"
 SPACES = "expected single spaces in a bare name; put the name in double quotes"
 ESCAPE = r"expected one of the escapes \" \\ \n \r \t \uXXXX \UXXXXXXXX"
 BACKSLASH = "a backslash is allowed in a quoted name only"
@@ -106,14 +118,20 @@ QUOTE = "expected a closing '\"' for the quote opened here"
         ("a ∧ ∧ b", 5, f"{OPERAND}, found '\\u2227'"),
         ("()", 2, f"{OPERAND}, found ')'"),
         ("a & ~)", 6, f"{OPERAND}, found ')'"),
+        ("a |", 4, f"{OPERAND}, found the end"),
+        ("a | | b", 5, f"{OPERAND}, found '|'"),
+        ("a & | b", 5, f"{OPERAND}, found '|'"),
+        ("| a", 1, f"{OPERAND}, found '|'"),
+        ("(a |)", 5, f"{OPERAND}, found ')'"),
+        ("a (true)", 3, f"{OPERATOR}, found '('"),
         ("a)", 2, f"{OPERATOR}, found ')'"),
         ("a ~b", 3, f"{OPERATOR}, found '~'"),
         ("a (b)", 3, f"{OPERATOR}, found '('"),
         ('a "b"', 3, f"{OPERATOR}, found 'b'"),
         ('"a" b', 5, f"{OPERATOR}, found 'b'"),
-        ("(a & b", 7, "expected '∧', '&' or the ')' of column 1, found the end"),
-        ("a & (b ~c)", 8, "expected '∧', '&' or the ')' of column 5, found '~'"),
-        ("((a) & b", 9, "expected '∧', '&' or the ')' of column 1, found the end"),
+        ("(a & b", 7, "expected '∧', '&', '∨', '|' or the ')' of column 1, found the end"),
+        ("a & (b ~c)", 8, "expected '∧', '&', '∨', '|' or the ')' of column 5, found '~'"),
+        ("((a) & b", 9, "expected '∧', '&', '∨', '|' or the ')' of column 1, found the end"),
         ("a  b", 2, SPACES),
         ("sky & a\tb", 8, SPACES),
         ("  a\nb", 4, SPACES),
@@ -149,7 +167,7 @@ def test_only_text_is_parsed() -> None:
         parse(b"sky")  # type: ignore[arg-type]
 
 
-@given(st.text(st.sampled_from('ab ∧&¬~()"\\un0\n'), max_size=12))
+@given(st.text(st.sampled_from('ab ∧&∨|¬~⊤()"\\un0\n'), max_size=12))
 @example('"\\u')
 def test_any_text_is_read_or_refused_in_one_line(text: str) -> None:
     try:
@@ -170,6 +188,8 @@ def test_deep_and_long_texts() -> None:
     assert parse(render(ladder(20_000))) == ladder(20_000)
     assert parse("(" * 20_000 + "a" + " & b)" * 20_000) == And(a, *[b] * 20_000)
     assert parse(" & ".join("a" * DEEP)).length == DEEP
+    assert parse(" | ".join("a" * DEEP)).length == DEEP
+    assert parse("(a | " * 20_000 + "b" + ")" * 20_000) == Or(*[a] * 20_000, b)
     with pytest.raises(ExpressionSyntaxError, match=f"^column {DEEP + 2}: .* of column {DEEP}, "):
         parse("(" * DEEP + "a")
     with pytest.raises(ExpressionSyntaxError, match=r"^column 1: expected a closing"):

@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 
 from conjunct.errors import InputError
-from conjunct.expressions import And, Expression, Not, Primitive, canonical_text, parse, render
+from conjunct.expressions import (
+    And,
+    Constant,
+    Expression,
+    Not,
+    Or,
+    Primitive,
+    canonical_text,
+    parse,
+    render,
+)
 from conjunct.expressions.text import MAX_LITERALS
 from expressions.strategies import (
     NASTY_NAMES,
@@ -55,6 +65,25 @@ groups, road, interior = map(Primitive, ("groups", "road", "interior"))
             "~(sky & building) & tree & ~forest",
             r"\overline{sky \wedge building} \wedge tree \wedge \overline{forest}",
         ),
+        (
+            And(tree, Or(And(Not(road), sky), And(road, Or(groups, Not(sky))))),
+            "tree ∧ ((¬road ∧ sky) ∨ (road ∧ (groups ∨ ¬sky)))",
+            "tree & ((~road & sky) | (road & (groups | ~sky)))",
+            r"tree \wedge ((\overline{road} \wedge sky) \vee "
+            r"(road \wedge (groups \vee \overline{sky})))",
+        ),
+        (
+            Or(Or(sky, tree), Not(Or(road, sky))),
+            "sky ∨ tree ∨ ¬(road ∨ sky)",
+            "sky | tree | ~(road | sky)",
+            r"sky \vee tree \vee \overline{road \vee sky}",
+        ),
+        (
+            Or(Constant(True), Not(Constant(False))),
+            "⊤ ∨ ¬⊥",
+            "true | ~false",
+            r"\top \vee \overline{\bot}",
+        ),
         (Not(Not(sky)), "¬¬sky", "~~sky", r"\overline{\overline{sky}}"),
         (
             Not(Not(And(tree, sky, tree))),
@@ -84,7 +113,8 @@ def test_latex_is_exact() -> None:
             (name, name)
             for name in (
                 "sky", "traffic light", "colour = red", "age in [30, 45]", "age ≥ 30", "F22",
-                "don't", "naïve", "雪", "t-shirt", "a|b", "100%", "x < 3", "😀", "!", "'",
+                "don't", "naïve", "雪", "t-shirt", "truest", "True", "100%", "x < 3", "😀",
+                "!", "'",
             )
         ],
         ("", '""'),
@@ -95,6 +125,10 @@ def test_latex_is_exact() -> None:
         ("R&D", '"R&D"'),
         ("¬", '"¬"'),
         ("∧", '"∧"'),
+        ("a|b", '"a|b"'),
+        ("∨", '"∨"'),
+        ("⊤", '"⊤"'),
+        ("false", '"false"'),
         ('say "hi"', r'"say \"hi\""'),
         ("C:\\new", r'"C:\\new"'),
         ("a\nb\tc\rd", r'"a\nb\tc\rd"'),
@@ -164,8 +198,16 @@ def naive_canonical_text(formula: Formula) -> str:
         return str(formula[1])
     if formula[0] == "not":
         inner = naive_canonical_text(formula[1])
-        return f"~({inner})" if formula[1][0] == "and" else f"~{inner}"
-    return " & ".join(sorted(map(naive_canonical_text, flat_operands(formula))))
+        return f"~({inner})" if formula[1][0] in ("and", "or") else f"~{inner}"
+    if formula[0] == "constant":
+        return "true" if formula[1] else "false"
+    texts = [
+        f"({naive_canonical_text(part)})"
+        if part[0] in ("and", "or")
+        else naive_canonical_text(part)
+        for part in flat_operands(formula)
+    ]
+    return (" & " if formula[0] == "and" else " | ").join(sorted(texts))
 
 
 @given(formulas())
@@ -182,6 +224,7 @@ def test_canonical_text(formula: Formula) -> None:
         (Not(Not(And(b, a))), "~~(a & b)"),
         (And(Primitive("é"), Primitive("z"), Primitive("Z")), "Z & z & é"),
         (And(Not(a), b, a), "a & b & ~a"),
+        (Or(And(d, c), Or(b, a), Not(Or(d, c))), "(c & d) | a | b | ~(c | d)"),
         (And(Primitive("a b"), Primitive("R&D")), "R&D & a b"),
     ],
 )

@@ -31,6 +31,15 @@ def test_padding_is_zero_and_fills_words(table):
     assert np.bitwise_count(bits).sum() == table.sum()
 
 
+@given(any_table, st.randoms(use_true_random=False))
+def test_rows_can_be_taken_from_packed_rows(table, random):
+    taken = np.array([random.randrange(len(table)) for _ in table], np.intp)
+    rows = packing.packed_rows(packing.pack(table), len(table)).view(np.uint8)
+    columns = packing.pack_rows(rows[taken], table.shape[1])
+    assert np.array_equal(columns, packing.pack(table[taken]))
+    assert np.array_equal(packing.bits_of_rows(packing.pack(table)[0], taken), table[taken, 0])
+
+
 @given(any_table)
 def test_columns_packed_one_by_one_are_the_same(table):
     one_by_one = np.array([packing.pack_column(column) for column in table.T])

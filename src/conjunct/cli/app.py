@@ -12,8 +12,13 @@ import typer
 import conjunct
 from conjunct.cli.datasets import datasets
 from conjunct.cli.demo import demo
+from conjunct.cli.export import export
 from conjunct.cli.fit import fit
+from conjunct.cli.fringe import fringe
+from conjunct.cli.path import path
+from conjunct.cli.reproduce import reproduce
 from conjunct.cli.show import show
+from conjunct.cli.stability import stability
 from conjunct.cli.tags import tags
 from conjunct.cli.terminal import complain, notes_on_stderr, tolerate_any_encoding
 from conjunct.cli.transform import transform
@@ -21,7 +26,19 @@ from conjunct.errors import InputError
 
 # plain help: rich would add 0.1 s to --help and a column of types to every option
 app = typer.Typer(rich_markup_mode=None)
-for command in (demo, fit, transform, show, tags, datasets):
+for command in (
+    demo,
+    fit,
+    transform,
+    path,
+    fringe,
+    stability,
+    show,
+    export,
+    tags,
+    reproduce,
+    datasets,
+):
     app.command()(command)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from conjunct.cli.inputs import DataInput, prepares_data
-from conjunct.cli.options import Ascii, DataFile
+from conjunct.cli.options import Ascii, Correction, DataFile, Measure, Test
 
 
 @prepares_data
@@ -17,7 +17,7 @@ def fit(
     out: Annotated[Path, typer.Option(help="Model file to write (JSON).", show_default=False)],
     threshold: Annotated[
         float | None,
-        typer.Option(help="Replace pairs with a correlation above this, instead of by risk."),
+        typer.Option(help="Replace pairs with a --measure above this, instead of by risk."),
     ] = None,
     alpha: Annotated[
         float | None,
@@ -40,6 +40,20 @@ def fit(
     max_length: Annotated[
         int | None, typer.Option(help="Make no feature with more literals than this.")
     ] = None,
+    measure: Annotated[
+        Measure,
+        typer.Option(help="What --threshold is compared with; the strongest pairs come first."),
+    ] = "phi",
+    test: Annotated[
+        Test, typer.Option(help="The paper's test, or Fisher's exact one for rare columns.")
+    ] = "normal",
+    correction: Annotated[
+        Correction, typer.Option(help="Correct the risk for the number of pairs tested.")
+    ] = "none",
+    min_support: Annotated[
+        float | None,
+        typer.Option(help="Suppress features that are true in less than this share of rows."),
+    ] = None,
     stop: Annotated[
         Literal["rms", "none"],
         typer.Option(help="End before RMS rises, or when no pair is left."),
@@ -58,46 +72,27 @@ def fit(
       $ conjunct fit zoo.csv --out model.json
       $ conjunct fit zoo.csv --search pairwise --max-length 3 --out model.json
       $ conjunct fit zoo.csv --threshold 0.4 --max-iter 2 --out model.json
+      $ conjunct fit zoo.csv --test exact --correction holm --out model.json
     """
     from conjunct import UFC
-    from conjunct.cli import terminal
-    from conjunct.cli.rendering import before_and_after, constructed, data_tables, feature_table
-    from conjunct.cli.words import summary
+    from conjunct.cli.constructing import construct
     from conjunct.errors import InputError
-    from conjunct.io.atomic import check_target
-    from conjunct.io.tables import naming_cells_of
 
     if threshold is not None and alpha is not None:
         raise InputError("--threshold and --alpha exclude each other: give one of them")
-    if check_target(out) == data.resolve():
-        raise InputError(f"{out} is the data: name another file for the model")
-    table = source.read(data)
-    with (
-        naming_cells_of(data, source.options),
-        terminal.progress("Constructing", max_iter) as callback,
-    ):
-        model = UFC(
-            "risk" if threshold is None else threshold,
-            alpha=0.001 if alpha is None else alpha,
-            max_iter=max_iter,
-            prune=prune,
-            search=search,
-            max_length=max_length,
-            stop="rms" if stop == "rms" else None,
-            n_jobs=jobs,
-            style="ascii" if ascii_ else "unicode",
-            callback=callback,
-        ).fit(table)
-    model.save(out)
-    if terminal.ascii_only():
-        model.set_params(style="ascii")
-    limit = 20
-    more = len(constructed(model)) - limit
-    terminal.write(
-        *data_tables(table),
-        feature_table(model, limit) if model.n_iter_ else None,
-        f"The {limit} most common; conjunct show lists {more} more." if more > 0 else None,
-        before_and_after(model),
-        summary(model),
-        f"Saved as {out}.",
+    model = UFC(
+        "risk" if threshold is None else threshold,
+        alpha=0.001 if alpha is None else alpha,
+        max_iter=max_iter,
+        prune=prune,
+        search=search,
+        max_length=max_length,
+        measure=measure,
+        test=test,
+        correction=None if correction == "none" else correction,
+        min_support=min_support,
+        stop="rms" if stop == "rms" else None,
+        n_jobs=jobs,
+        style="ascii" if ascii_ else "unicode",
     )
+    construct(model, data, source, out, max_iter)

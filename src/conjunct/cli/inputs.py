@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -12,9 +13,9 @@ import typer
 
 if TYPE_CHECKING:
     from conjunct.binarize.binarizer import Binarizer
-    from conjunct.binarize.preparation import Preparation
     from conjunct.binarize.table import BooleanTable
     from conjunct.binarize.tags import TagCleaner
+    from conjunct.estimators.base import FeatureConstructor
     from conjunct.io.wide import ReadOptions
 
 Command = Callable[..., None]
@@ -31,25 +32,54 @@ class DataInput:
     binarizer: Binarizer | None = None
     cleaner: TagCleaner | None = None
 
-    def read(
+    def read(self, data: Path) -> BooleanTable:
+        """The data as a Boolean table."""
+        return self._read(data, self.binarizer, self.cleaner, None)
+
+    def read_for(self, model: FeatureConstructor, data: Path) -> BooleanTable:
+        """The features that a model was fitted on, prepared as they were for it."""
+        import numpy as np
+
+        from conjunct.errors import InputError
+
+        prepared = model.preparation_
+        named = hasattr(model, "feature_names_in_")
+        names = list(model.feature_names_in_) if named else None
+        table = self._read(data, prepared.binarizer, prepared.cleaner, names)
+        if not named:
+            # fitted on an array: columns go by position
+            if len(table.names) != model.n_features_in_:
+                raise InputError(
+                    f"{data} has {len(table.names)} columns, and the model, which has no names, "
+                    f"{model.n_features_in_}"
+                )
+            model.feature_names_in_ = np.array(table.names, object)
+        return table
+
+    def naming_cells_of(self, data: Path) -> AbstractContextManager[None]:
+        """Add the file and the line to errors about cells of the data."""
+        from conjunct.io.tables import naming_cells_of
+
+        return naming_cells_of(data, self.options)
+
+    def _read(
         self,
         data: Path,
-        preparation: Preparation | None = None,
-        names: Sequence[str] | None = None,
+        binarizer: Binarizer | None,
+        cleaner: TagCleaner | None,
+        names: Sequence[str] | None,
     ) -> BooleanTable:
-        """The data as a Boolean table; prepared, and with the features, as a model wants it."""
         from dataclasses import asdict
 
         from conjunct.cli.terminal import reading
         from conjunct.io import read_boolean
 
-        known = preparation if preparation is not None else self
         with reading(f"Reading {data.name}") as progress:
             return read_boolean(
                 data,
                 **asdict(self.options),
-                binarizer=known.binarizer,
-                cleaner=known.cleaner,
+                binarizer=binarizer,
+                cleaner=cleaner,
                 names=names,
                 progress=progress,
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -21,3 +21,8 @@ ModelFile = Annotated[
     typer.Argument(metavar="MODEL", help="Model file that fit has written.", show_default=False),
 ]
 Ascii = Annotated[bool, typer.Option("--ascii", help="Write sky & ~building, not sky ∧ ¬building.")]
+
+# Spelled out, since the help must not wait for NumPy; a test compares them with the library's.
+Measure = Literal["phi", "jaccard", "cosine", "yule_q", "lift", "pmi", "npmi", "mutual_information"]
+Test = Literal["normal", "exact"]
+Correction = Literal["none", "bonferroni", "holm", "bh", "by"]

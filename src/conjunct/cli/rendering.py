@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from conjunct.binarize.table import BooleanTable
     from conjunct.construction.stopping import Indicators
     from conjunct.estimators.base import FeatureConstructor
+    from conjunct.expressions import Expression, Style
+    from conjunct.reading import Formulas
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _BAR_WIDTH = 10
@@ -25,17 +28,33 @@ _LONGEST = 240
 _COLUMNS_TOLD = 20
 
 
-def feature_table(model: FeatureConstructor, limit: int | None = None) -> Table:
-    """The constructed features, the most common ones first."""
-    table = plain_table("feature", ">support", "", ">length", ">iter", ">r")
-    for rule in constructed(model)[:limit]:
+@dataclass(frozen=True)
+class Constructed:
+    """One constructed feature, as much of it as a table shows."""
+
+    formula: str
+    support: int
+    frequency: float
+    length: int
+    iteration: int
+    r: float | None
+
+
+def feature_table(
+    model: FeatureConstructor, limit: int | None = None, formulas: Formulas | None = None
+) -> Table:
+    """The constructed features, the most common ones first; in another form, if one is given."""
+    replaced = bool(model.feature_set_.merges)  # otherwise no correlation made a feature
+    headings = ("feature", ">support", "", ">length", ">iter", *([">r"] if replaced else []))
+    table = plain_table(*headings)
+    for feature in constructed(model, formulas)[:limit]:
         table.add_row(
-            cell(shortened(rule["rule"])),
-            str(rule["support"]),
-            cell(bar(rule["frequency"])),
-            str(rule["length"]),
-            str(rule["iteration"]),
-            f"{rule['r']:.2f}",
+            cell(feature.formula),
+            str(feature.support),
+            cell(bar(feature.frequency)),
+            str(feature.length),
+            str(feature.iteration),
+            *([f"{feature.r:.2f}"] if feature.r is not None else []),
         )
     return table
 
@@ -90,20 +109,45 @@ def _size(n_bytes: int) -> str:
     return f"{size:.1f} GB"
 
 
-def constructed(model: FeatureConstructor) -> list[dict[str, Any]]:
-    """The rules of all features but primitives, the most common ones first."""
-    rules = [rule for rule in rules_of(model) if rule["iteration"]]
-    return sorted(rules, key=lambda rule: -rule["support"])
+def constructed(model: FeatureConstructor, formulas: Formulas | None = None) -> list[Constructed]:
+    """All features but primitives, the most common ones first."""
+    fitted = model.feature_set_
+    origins = fitted.origins()
+    expressions = formulas.expressions if formulas else fitted.expressions
+    features = [
+        Constructed(
+            written(expression, model.style),
+            support,
+            support / fitted.n_rows,
+            expression.length,
+            fitted.iteration(number),
+            origins[number].r if number in origins else None,
+        )
+        for expression, number, support in zip(
+            expressions, fitted.features, fitted.supports, strict=True
+        )
+        if fitted.iteration(number)
+    ]
+    return sorted(features, key=lambda feature: -feature.support)
 
 
 def kept(model: FeatureConstructor) -> list[str]:
     """The primitives that are features still."""
-    return [rule["rule"] for rule in rules_of(model) if not rule["iteration"]]
+    fitted = model.feature_set_
+    n_primitives = len(fitted.lineage.primitives)
+    return [formula(model, number) for number in fitted.features if number < n_primitives]
 
 
-def rules_of(model: FeatureConstructor) -> list[dict[str, Any]]:
-    columns = model.get_rules("dict")
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+def formula(model: FeatureConstructor, number: int) -> str:
+    """A feature as text that fits into a table."""
+    return written(model.feature_set_.lineage.expression(number), model.style)
+
+
+def written(expression: Expression, style: Style) -> str:
+    """A formula as text that fits into a table; one of a million literals is not written out."""
+    if expression.length > _LONGEST:
+        return f"(a formula of {expression.length:,} literals)"
+    return shortened(expression.text(style))
 
 
 def score_table(lines: Iterable[tuple[str, Indicators]]) -> Table:
@@ -145,7 +189,7 @@ def bar(share: float) -> str:
 
 
 def shortened(text: str) -> str:
-    """A formula cut to what a table can show."""
+    """A text cut to what a table can show."""
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 # Messages come from the library and speak Python; at a prompt the same things have other names.
 _PARAMETER = re.compile(
-    r"\b(?P<name>threshold|alpha|max_iter|max_length|search|n_jobs|prune|n_bins|max_categories"
-    r"|min_frequency)\b"
+    r"\b(?P<name>(?:min_|max_)?threshold|alpha|max_iter|max_length|max_solutions|max_seconds|noise"
+    r"|search|n_jobs|prune|max_features|min_samples_leaf|max_depth|strategy|redundant|n_bins"
+    r"|max_categories|min_frequency)\b"
     r"(?:='?(?P<value>\w+)'?)?"
 )
 
@@ -86,6 +87,17 @@ def notes_on_stderr() -> Iterator[None]:
 @contextmanager
 def progress(doing: str, total: int | None) -> Iterator[Callable[[Indicators], None]]:
     """Show iterations as they end, on a terminal only; gives the callback that is told of them."""
+    with progress_bar(doing, total) as update:
+
+        def advance(line: Indicators) -> None:
+            update(line.iteration, f"iteration {line.iteration}, {line.n_features} features")
+
+        yield advance
+
+
+@contextmanager
+def progress_bar(doing: str, total: float | None) -> Iterator[Callable[[float, str], None]]:
+    """A bar on a terminal; gives the function to tell how much is done, and in what words."""
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     with Progress(
@@ -99,11 +111,10 @@ def progress(doing: str, total: int | None) -> Iterator[Callable[[Indicators], N
     ) as bar:
         task = bar.add_task(doing, total=total)
 
-        def advance(line: Indicators) -> None:
-            words = f"{doing}: iteration {line.iteration}, {line.n_features} features"
-            bar.update(task, completed=line.iteration, description=words)
+        def update(done: float, words: str) -> None:
+            bar.update(task, completed=done, description=f"{doing}: {words}")
 
-        yield advance
+        yield update
 
 
 @contextmanager

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from conjunct.cli.inputs import DataInput, reads_data
 from conjunct.cli.options import DataFile, ModelFile
-
-if TYPE_CHECKING:
-    from conjunct.binarize.table import BooleanTable
-    from conjunct.estimators.base import FeatureConstructor
 
 
 @reads_data
@@ -43,33 +39,15 @@ def transform(
     from conjunct.cli.terminal import write
     from conjunct.errors import InputError
     from conjunct.io.atomic import check_target
-    from conjunct.io.tables import naming_cells_of
     from conjunct.io.writing import table_extension, write_table
 
     table_extension(out)
     if check_target(out) == model.resolve():
         raise InputError(f"{out} is the model: name another file for the features")
     fitted = load(model)
-    names = getattr(fitted, "feature_names_in_", None)
-    table = source.read(data, fitted.preparation_, None if names is None else list(names))
-    if names is None:
-        _name_columns(fitted, table, data)
-    with naming_cells_of(data, source.options):
+    table = source.read_for(fitted, data)
+    with source.naming_cells_of(data):
         features = fitted.transform(table)
     write_table(out, features.to_frame("polars"))
     n_rows, n_features = features.shape
     write(f"Saved {n_features} features of {n_rows} rows as {out}.")
-
-
-def _name_columns(model: FeatureConstructor, table: BooleanTable, data: Path) -> None:
-    """Columns of a model that was fitted on an array go by position."""
-    import numpy as np
-
-    from conjunct.errors import InputError
-
-    if len(table.names) != model.n_features_in_:
-        raise InputError(
-            f"{data} has {len(table.names)} columns, and the model, which has no names, "
-            f"{model.n_features_in_}"
-        )
-    model.feature_names_in_ = np.array(table.names, object)

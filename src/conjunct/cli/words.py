@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conjunct.cli.rendering import constructed, shortened
+from conjunct.cli.rendering import constructed, formula
 
 if TYPE_CHECKING:
     from conjunct.estimators.base import FeatureConstructor
@@ -15,9 +15,12 @@ def summary(model: FeatureConstructor) -> str:
     fitted = model.feature_set_
     n_columns = len(fitted.lineage.primitives)
     data = f"{_count(fitted.n_rows, 'row')} and {_count(n_columns, 'column')}"
-    if not fitted.merges:
-        return f"From {data}, no pair of columns was replaced: the features are the columns."
-    return " ".join((_replaced(model, data), _scores(model), _links(model)))
+    if fitted.merges:
+        sentences = (_replaced(model, data), _suppressed(model), _scores(model), _links(model))
+        return " ".join(sentence for sentence in sentences if sentence)
+    if model.n_iter_:
+        return " ".join((_added(model, data), _scores(model), _most_common(model)))
+    return f"From {data}, nothing was constructed: the features are the columns."
 
 
 def _replaced(model: FeatureConstructor, data: str) -> str:
@@ -29,6 +32,19 @@ def _replaced(model: FeatureConstructor, data: str) -> str:
         f"From {data}, {pairs} gave way to {'their' if len(fitted.merges) > 1 else 'its'} "
         f"conjunctions: {_count(len(rules), 'feature')} {_were(len(rules))} constructed and "
         f"{_count(n_kept, 'column')} {_were(n_kept)} kept."
+    )
+
+
+def _suppressed(model: FeatureConstructor) -> str:
+    rare = len(model.feature_set_.suppressed)
+    return f"{_count(rare, 'rare feature')} {_were(rare)} suppressed." if rare else ""
+
+
+def _added(model: FeatureConstructor, data: str) -> str:
+    n_made = len(constructed(model))
+    return (
+        f"From {data}, {_count(n_made, 'feature')} {_were(n_made)} constructed in "
+        f"{_count(model.n_iter_, 'iteration')} and added to the columns."
     )
 
 
@@ -47,14 +63,20 @@ def _scores(model: FeatureConstructor) -> str:
 def _links(model: FeatureConstructor) -> str:
     fitted = model.feature_set_
     strongest = max(fitted.merges, key=lambda merge: merge.r)
-    pair = (fitted.lineage.expression(k) for k in (strongest.left, strongest.right))
-    left, right = (f'"{shortened(feature.text(model.style))}"' for feature in pair)
-    common = constructed(model)[0]
+    left, right = (f'"{formula(model, k)}"' for k in (strongest.left, strongest.right))
     return (
         f"The strongest link is between {left} and {right}: r = {strongest.r:.2f}, together in "
-        f"{_count(strongest.joint, 'row')}. The most common new feature is "
-        f'"{shortened(common["rule"])}", true in {_count(common["support"], "row")} '
-        f"({common['frequency']:.0%})."
+        f"{_count(strongest.joint, 'row')}. {_most_common(model)}"
+    ).rstrip()
+
+
+def _most_common(model: FeatureConstructor) -> str:
+    rules = constructed(model)
+    if not rules:
+        return ""
+    return (
+        f'The most common new feature is "{rules[0].formula}", true in '
+        f"{_count(rules[0].support, 'row')} ({rules[0].frequency:.0%})."
     )
 
 

@@ -9,7 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from conjunct.expressions import And, Expression, Not, Primitive
+from conjunct.expressions import And, Expression, Not, Primitive, canonical_key
+from conjunct.expressions.keys import (
+    Key,
+    conjunction_key,
+    is_plain,
+    negation_key,
+    primitive_key,
+)
 
 Literal = int
 
@@ -20,31 +27,76 @@ class Lineage:
     def __init__(self, primitives: Sequence[str]) -> None:
         self.primitives = tuple(primitives)
         self.conjunctions: list[tuple[Literal, Literal]] = []
-        self._expressions: list[Expression] = [Primitive(name) for name in self.primitives]
+        self._lengths = [1] * len(self.primitives)
+        # made when first asked for: most features of a long run are never written out or compared
+        self._expressions: dict[int, Expression] = dict(enumerate(map(Primitive, self.primitives)))
+        self._keys: dict[Literal, Key] = dict(enumerate(map(primitive_key, self.primitives)))
+        self._is_plain = all(map(is_plain, self.primitives))
         self._numbers: dict[tuple[Literal, Literal], int] = {}
 
     def __len__(self) -> int:
-        return len(self._expressions)
+        return len(self._lengths)
 
     def conjoin(self, left: Literal, right: Literal) -> int:
         """The number of ``left ∧ right``, which is made if it is new."""
         pair = (left, right)
         number = self._numbers.get(pair)
         if number is None:
-            number = self._numbers[pair] = len(self._expressions)
+            number = self._numbers[pair] = len(self._lengths)
             self.conjunctions.append(pair)
-            self._expressions.append(And(self._literal(left), self._literal(right)))
+            self._lengths.append(self._lengths[_feature(left)] + self._lengths[_feature(right)])
         return number
 
+    def conjunction(self, left: Literal, right: Literal) -> Expression:
+        """``left ∧ right`` as an expression, which is not made for it."""
+        return And(self._literal(left), self._literal(right))
+
+    def knows(self, left: Literal, right: Literal) -> bool:
+        """Whether the conjunction of these two literals was made, in either order."""
+        return (left, right) in self._numbers or (right, left) in self._numbers
+
+    def forget_after(self, length: int) -> None:
+        """Unmake all but the first ``length`` features."""
+        for number in range(length, len(self)):
+            del self._numbers[self.conjunctions[number - len(self.primitives)]]
+            self._expressions.pop(number, None)
+            self._keys.pop(number, None)
+            self._keys.pop(~number, None)
+        del self._lengths[length:]
+        del self.conjunctions[length - len(self.primitives) :]
+
     def expression(self, number: int) -> Expression:
+        pending = [number]
+        while pending:
+            pair = self.operands(pending[-1])
+            missing = [_feature(x) for x in pair or () if _feature(x) not in self._expressions]
+            if missing:
+                pending += missing
+                continue
+            made = pending.pop()
+            if pair is not None and made not in self._expressions:
+                self._expressions[made] = self.conjunction(*pair)
         return self._expressions[number]
 
     def expressions(self, numbers: Iterable[int]) -> tuple[Expression, ...]:
-        return tuple(self._expressions[number] for number in numbers)
+        return tuple(self.expression(number) for number in numbers)
 
     def length(self, number: int) -> int:
         """Literal occurrences."""
-        return self._expressions[number].length
+        return self._lengths[number]
+
+    def by_text(self, numbers: Iterable[int]) -> list[int]:
+        """The features in the order of their canonical texts."""
+        if self._is_plain:
+            try:
+                return sorted(numbers, key=self._key)
+            except RecursionError:  # nested too deeply for tuples
+                pass
+        return sorted(numbers, key=lambda number: canonical_key(self.expression(number)))
+
+    def lengths(self, numbers: Iterable[int]) -> list[int]:
+        """Literal occurrences of each feature."""
+        return [self._lengths[number] for number in numbers]
 
     def operands(self, number: int) -> tuple[Literal, Literal] | None:
         """The two literals of a conjunction; ``None`` for a primitive."""
@@ -58,5 +110,35 @@ class Lineage:
             other.conjoin(left, right)
         return other
 
+    def _key(self, literal: Literal) -> Key:
+        keys = self._keys
+        if literal in keys:
+            return keys[literal]
+        n_primitives = len(self.primitives)
+        pending = [literal]
+        while pending:
+            made = pending[-1]
+            if made < 0:
+                part = keys.get(~made)
+                if part is None:
+                    pending.append(~made)
+                    continue
+                keys[made] = negation_key(part, is_conjunction=~made >= n_primitives)
+            else:
+                left, right = self.conjunctions[made - n_primitives]
+                one, other = keys.get(left), keys.get(right)
+                if one is None or other is None:
+                    pending += [left] * (one is None) + [right] * (other is None)
+                    continue
+                keys[made] = conjunction_key(one, other)
+            pending.pop()
+        return keys[literal]
+
     def _literal(self, literal: Literal) -> Expression:
-        return self._expressions[literal] if literal >= 0 else Not(self._expressions[~literal])
+        expression = self.expression(_feature(literal))
+        return expression if literal >= 0 else Not(expression)
+
+
+def _feature(literal: Literal) -> int:
+    """The feature that a literal asserts or denies."""
+    return literal if literal >= 0 else ~literal

@@ -1,54 +1,67 @@
 """Greedy choice among candidate pairs (§3.3), with the documented order.
 
-Larger r first, then the larger joint count, then the two canonical texts in code-point order.
-The order does not depend on the order of columns, and so neither do the features.
+Larger score (the measure: r in the paper) first, then the larger joint count, then the two
+canonical texts in code-point order. It does not depend on the order of columns, and so neither do
+the features.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
 
 from conjunct.association import Floats, Pairs
-from conjunct.expressions import Expression, canonical_key
 from conjunct.stores import Counts, Positions
 
-ExpressionOf = Callable[[int], Expression]
+ByText = Callable[[list[int]], list[int]]
+"""Puts columns in the order of the canonical texts of their features."""
 
 
-def greedy_matching(pairs: Pairs, n_columns: int, expression_of: ExpressionOf) -> Positions:
+def greedy_matching(pairs: Pairs, n_columns: int, by_text: ByText) -> Positions:
     """Which pairs ``highest_scoring_pair`` and ``remove_candidate`` take, in the order taken.
 
     The sequence for a higher threshold is a prefix of this one. Only the strongest pairs that
-    are still free are ever sorted: after each batch, pairs with a used end are dropped.
+    are still free are ever sorted: after each batch, pairs with a used end are dropped. Texts are
+    compared only where tied pairs share an end, for nowhere else does their order matter.
     """
-    free = np.ones(n_columns, bool)
+    free = bytearray(b"\1") * n_columns
     taken: list[int] = []
     left = np.arange(len(pairs))
     while len(left):
-        strongest = left[_at_least_nth(pairs.r[left], 2 * n_columns)]
-        for run in _runs(strongest, pairs.r, pairs.joint):
-            if len(run) > 1:
-                still_free = free[pairs.left[run]] & free[pairs.right[run]]
-                run = _by_text(pairs, run[still_free], expression_of)
-            for k in run.tolist():
-                i, j = pairs.left[k], pairs.right[k]
+        strongest = left[_at_least_nth(pairs.score[left], 2 * n_columns)]
+        order, edges = _in_runs(strongest, pairs.score, pairs.joint)
+        ends = list(zip(pairs.left[order].tolist(), pairs.right[order].tolist(), strict=True))
+        numbers = order.tolist()
+        for start, stop in pairwise(edges):
+            if stop - start == 1:
+                run = [start]
+            else:
+                run = [k for k in range(start, stop) if free[ends[k][0]] and free[ends[k][1]]]
+                if len(run) > 1 and _overlap([ends[k] for k in run]):
+                    run = [run[k] for k in _in_order([ends[k] for k in run], by_text)]
+            for k in run:
+                i, j = ends[k]
                 if free[i] and free[j]:
-                    free[i] = free[j] = False
-                    taken.append(k)
-        left = left[free[pairs.left[left]] & free[pairs.right[left]]]
+                    free[i] = free[j] = 0
+                    taken.append(numbers[k])
+        if len(strongest) == len(left):
+            break
+        is_free = np.frombuffer(free, bool)
+        left = left[is_free[pairs.left[left]] & is_free[pairs.right[left]]]
     return np.array(taken, np.intp)
 
 
-def largest_joint_count(pairs: Pairs, expression_of: ExpressionOf) -> Positions:
+def largest_joint_count(pairs: Pairs, by_text: ByText) -> Positions:
     """The one pair whose replacement lowers OI most: that with the largest joint count."""
     if not len(pairs):
         return np.empty(0, np.intp)
     largest = np.flatnonzero(pairs.joint == pairs.joint.max())
-    first_run = next(_runs(largest, pairs.joint, pairs.r))
-    return _by_text(pairs, first_run, expression_of)[:1]
+    order, edges = _in_runs(largest, pairs.joint, pairs.score)
+    first = order[: edges[1]]
+    ends = list(zip(pairs.left[first].tolist(), pairs.right[first].tolist(), strict=True))
+    return first[_in_order(ends, by_text)[:1]]
 
 
 def _at_least_nth(values: Floats, n: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -59,21 +72,26 @@ def _at_least_nth(values: Floats, n: int) -> np.ndarray[tuple[int], np.dtype[np.
     return np.asarray(values >= nth)
 
 
-def _runs(which: Positions, first: Floats | Counts, second: Floats | Counts) -> Iterator[Positions]:
-    """``which`` by falling ``first``, then falling ``second``, in runs of equals."""
+def _in_runs(
+    which: Positions, first: Floats | Counts, second: Floats | Counts
+) -> tuple[Positions, list[int]]:
+    """``which`` by falling ``first``, then falling ``second``; and where runs of equals begin."""
     order = which[np.lexsort((-second[which], -first[which]))]
     one, other = first[order], second[order]
     edges = np.flatnonzero((one[1:] != one[:-1]) | (other[1:] != other[:-1])) + 1
-    for start, stop in pairwise([0, *edges.tolist(), len(order)]):
-        yield order[start:stop]
+    return order, [0, *edges.tolist(), len(order)]
 
 
-def _by_text(pairs: Pairs, run: Positions, expression_of: ExpressionOf) -> Positions:
+def _overlap(ends: list[tuple[int, int]]) -> bool:
+    """Whether two of the pairs share a column."""
+    return len({column for pair in ends for column in pair}) < 2 * len(ends)
+
+
+def _in_order(ends: list[tuple[int, int]], by_text: ByText) -> list[int]:
     """Tied pairs in the order of their smaller text, then of the other one."""
-    columns, ends = np.unique((pairs.left[run], pairs.right[run]), return_inverse=True)
-    expressions = [expression_of(column) for column in columns.tolist()]
-    by_text = sorted(range(len(columns)), key=lambda k: canonical_key(expressions[k]))
-    rank = np.empty(len(columns), np.intp)
-    rank[by_text] = range(len(columns))
-    ranks = rank[ends].reshape(2, -1)
-    return run[np.lexsort((ranks.max(axis=0), ranks.min(axis=0)))]
+    if len(ends) == 1:
+        return [0]
+    columns = by_text(list({column for pair in ends for column in pair}))
+    rank = {column: place for place, column in enumerate(columns)}
+    ranks = [(rank[i], rank[j]) if rank[i] < rank[j] else (rank[j], rank[i]) for i, j in ends]
+    return sorted(range(len(ends)), key=ranks.__getitem__)

@@ -9,7 +9,13 @@ from typing import Literal
 from conjunct.construction.feature_set import FeatureSet
 from conjunct.construction.lineage import Lineage
 from conjunct.construction.stage import Merge, Stage
-from conjunct.construction.stopping import Evaluator, Indicators, at_most, until_rms_rises
+from conjunct.construction.stopping import (
+    Evaluator,
+    Indicators,
+    at_most,
+    until_rms_rises,
+    while_readable,
+)
 from conjunct.construction.ufc import Rule, iterate
 from conjunct.stores import Store
 
@@ -63,7 +69,7 @@ def run_ufc(
         stop, max_iter = None, 1
     stages = at_most(iterate(Stage.first(store), lineage, rule), max_iter)
     if stop == "rms":
-        stages = until_rms_rises(stages, evaluate_once)
+        stages = while_readable(until_rms_rises(stages, evaluate_once), evaluate_once)
     merges: list[Merge] = []
     for kept in stages:
         evaluate_once(kept)

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from conjunct.association import Pairs, p_value
+from conjunct.association import Compared, Criterion, Pairs, correlated_pairs
 from conjunct.construction.lineage import Lineage
 from conjunct.stores import Counts, Rewrite, Store
+
+# the conjunctions i ∧ j, ¬i ∧ j and i ∧ ¬j of a pair: numbers in the lineage, None for an empty one
+Made = tuple[int | None, int | None, int | None]
 
 
 @dataclass(frozen=True)
 class Merge:
-    """One replaced pair. Features are numbers in the lineage; an empty conjunction is ``None``."""
+    """One replaced pair. Features are numbers in the lineage; an empty conjunction is ``None``.
+
+    ``r``, ``score`` (the measure) and the p-values are the pair's; ``threshold`` is where its
+    iteration drew the line, ``compared`` which of them was held against it, and ``family_size``
+    how many pairs were tested.
+    """
 
     iteration: int
     left: int
@@ -23,7 +33,12 @@ class Merge:
     left_only: int | None
     joint: int
     r: float
+    score: float
     p_value: float
+    p_adjusted: float
+    threshold: float
+    compared: Compared
+    family_size: int
 
     @property
     def made(self) -> tuple[int, ...]:
@@ -40,7 +55,7 @@ class Stage:
     features: tuple[int, ...]
     store: Store
     joint: Counts
-    merges: tuple[Merge, ...] = ()
+    replaced: Replaced | None = None
 
     @classmethod
     def first(cls, store: Store) -> Stage:
@@ -51,70 +66,129 @@ class Stage:
     def supports(self) -> Counts:
         return np.diagonal(self.joint)
 
+    def candidates(self, criterion: Criterion) -> Pairs:
+        """The pairs that pass."""
+        return correlated_pairs(self.store.n_rows, self.joint, criterion)
 
-def replace_pairs(stage: Stage, pairs: Pairs, lineage: Lineage) -> Stage:
-    """The next stage: each pair gives way to its non-empty conjunctions (§3.3).
+    def replacement(self, pairs: Pairs, lineage: Lineage) -> Replacement:
+        return Replacement(self, pairs, lineage)
 
-    Kept features come first, then ``i ∧ j``, ``¬i ∧ j``, ``i ∧ ¬j`` of each pair in turn. Only the
-    columns ``i ∧ j`` are counted; the rest follows by subtraction.
-    """
-    both = stage.store.conjunctions(pairs.left, pairs.right)
-    rewrite, merges = _plan(stage, pairs, lineage)
-    extended = _extended_counts(stage.joint, stage.store.joint_counts(both), both.joint_counts())
-    kept = len(stage.features) - 2 * len(pairs)
-    features = [stage.features[position] for position in rewrite.plus[:kept]]
-    for merge in merges:
-        features.extend(merge.made)
-    return Stage(
-        stage.iteration + 1,
-        tuple(features),
-        stage.store.rewritten(rewrite, both),
-        _rewritten_counts(extended, rewrite),
-        merges,
-    )
+    @property
+    def merges(self) -> tuple[Merge, ...]:
+        """What the last iteration replaced."""
+        return () if self.replaced is None else tuple(self.replaced.merges(self.iteration))
 
 
-def _plan(stage: Stage, pairs: Pairs, lineage: Lineage) -> tuple[Rewrite, tuple[Merge, ...]]:
-    m = len(stage.features)
-    replaced = np.zeros(m, bool)
-    replaced[pairs.left] = replaced[pairs.right] = True
-    plus: list[int] = np.flatnonzero(~replaced).tolist()
-    minus = [-1] * len(plus)
-    p_values = p_value(pairs.r, stage.store.n_rows)
-    merges = []
-    for k, (i, j) in enumerate(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)):
-        left, right = stage.features[i], stage.features[j]
-        joint = int(pairs.joint[k])
-        candidates = (
-            (m + k, -1, joint, left, right),
-            (j, m + k, int(stage.joint[j, j]) - joint, ~left, right),
-            (i, m + k, int(stage.joint[i, i]) - joint, left, ~right),
-        )
-        made: list[int | None] = []
-        for base, less, support, one, other in candidates:
-            if support:
-                plus.append(base)
-                minus.append(less)
-            made.append(lineage.conjoin(one, other) if support else None)
-        both, right_only, left_only = made
-        merges.append(
-            Merge(
-                iteration=stage.iteration + 1,
-                left=left,
-                right=right,
+@dataclass(frozen=True, eq=False)
+class Replaced:
+    """The pairs that an iteration replaced; written out as merges only where they are wanted."""
+
+    features: tuple[int, ...]
+    pairs: Pairs
+    made: list[Made]
+
+    def merges(self, iteration: int) -> Iterator[Merge]:
+        pairs, line = self.pairs, self.pairs.line
+        columns = (pairs.left, pairs.right, pairs.joint, pairs.r, pairs.score)
+        tests = (pairs.p_value, pairs.p_adjusted)
+        lines = zip(*(column.tolist() for column in (*columns, *tests)), self.made, strict=True)
+        for i, j, joint, r, score, p, p_adjusted, (both, right_only, left_only) in lines:
+            yield Merge(
+                iteration=iteration,
+                left=self.features[i],
+                right=self.features[j],
                 both=both,
                 right_only=right_only,
                 left_only=left_only,
                 joint=joint,
-                r=float(pairs.r[k]),
-                p_value=float(p_values[k]),
+                r=r,
+                score=score,
+                p_value=p,
+                p_adjusted=p_adjusted,
+                threshold=line.threshold,
+                compared=line.compared,
+                family_size=line.family_size,
+            )
+
+
+def replace_pairs(stage: Stage, pairs: Pairs, lineage: Lineage) -> Stage:
+    """The next stage: each pair gives way to its non-empty conjunctions (§3.3).
+
+    Kept features come first, then ``i ∧ j``, ``¬i ∧ j``, ``i ∧ ¬j`` of each pair in turn.
+    """
+    return Replacement(stage, pairs, lineage).of_first(len(pairs))
+
+
+class Replacement:
+    """The next stages of a sequence of pairs: that of all of them, or of the first few only.
+
+    What is counted is counted once for all: the columns ``i ∧ j``, against each other and against
+    the present ones. The rest follows by subtraction.
+    """
+
+    def __init__(self, stage: Stage, pairs: Pairs, lineage: Lineage) -> None:
+        self.pairs = pairs
+        self._stage = stage
+        self._both = stage.store.conjunctions(pairs.left, pairs.right)
+        self._extended = extended_counts(
+            stage.joint, stage.store.joint_counts(self._both), self._both.joint_counts()
+        )
+        # one line a pair: i ∧ j, ¬i ∧ j, i ∧ ¬j
+        i, j = pairs.left, pairs.right
+        supports = stage.supports
+        parts = np.column_stack([pairs.joint, supports[j] - pairs.joint, supports[i] - pairs.joint])
+        both = len(stage.features) + np.arange(len(pairs))
+        self._plus = np.column_stack([both, j, i])
+        self._minus = np.column_stack([np.full_like(both, -1), both, both])
+        self._occurs = parts > 0
+        self._made = made_of(stage.features, pairs, self._occurs, lineage)
+
+    def of_first(self, n_pairs: int) -> Stage:
+        """The stage in which the first ``n_pairs`` pairs are replaced."""
+        stage = self._stage
+        pairs = self.pairs.take(slice(n_pairs))
+        keeps = np.ones(len(stage.features), bool)
+        keeps[pairs.left] = keeps[pairs.right] = False
+        kept = np.flatnonzero(keeps)
+        occurs = self._occurs[:n_pairs]
+        rewrite = Rewrite(
+            pairs.left,
+            pairs.right,
+            np.concatenate([kept, self._plus[:n_pairs][occurs]]),
+            np.concatenate([np.full_like(kept, -1), self._minus[:n_pairs][occurs]]),
+        )
+        features = [stage.features[position] for position in kept.tolist()]
+        for made in self._made[:n_pairs]:
+            features += [number for number in made if number is not None]
+        return Stage(
+            stage.iteration + 1,
+            tuple(features),
+            stage.store.rewritten(rewrite, self._both),
+            _rewritten_counts(self._extended, rewrite),
+            Replaced(stage.features, pairs, self._made[:n_pairs]),
+        )
+
+
+def made_of(
+    features: tuple[int, ...], pairs: Pairs, occurs: NDArray[np.bool_], lineage: Lineage
+) -> list[Made]:
+    """The numbers of the conjunctions of each pair, ``None`` for those that occur nowhere."""
+    made: list[Made] = []
+    for i, j, (both, right_only, left_only) in zip(
+        pairs.left.tolist(), pairs.right.tolist(), occurs.tolist(), strict=True
+    ):
+        left, right = features[i], features[j]
+        made.append(
+            (
+                lineage.conjoin(left, right) if both else None,
+                lineage.conjoin(~left, right) if right_only else None,
+                lineage.conjoin(left, ~right) if left_only else None,
             )
         )
-    rewrite = Rewrite(pairs.left, pairs.right, np.array(plus, np.intp), np.array(minus, np.intp))
-    return rewrite, tuple(merges)
+    return made
 
 
-def _extended_counts(old: Counts, across: Counts, new: Counts) -> Counts:
+def extended_counts(old: Counts, across: Counts, new: Counts) -> Counts:
     """Joint counts of present columns and new conjunctions together."""
     m, p = len(old), len(new)
     extended = np.empty((m + p, m + p), old.dtype)

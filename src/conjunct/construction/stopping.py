@@ -6,10 +6,15 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import Protocol
 
 from conjunct.construction.lineage import Lineage
 from conjunct.construction.stage import Stage
 from conjunct.evaluation import complexity, mean_length, overlapping_index, rms
+from conjunct.stores import Counts
+
+READABLE_LENGTH = 100
+"""Mean literals of a feature beyond which a run that may stop by itself does so."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,19 @@ class Indicators:
     rms: float
 
 
+class Evaluated(Protocol):
+    """What of a stage is evaluated."""
+
+    @property
+    def iteration(self) -> int: ...
+
+    @property
+    def features(self) -> tuple[int, ...]: ...
+
+    @property
+    def supports(self) -> Counts: ...
+
+
 @dataclass(frozen=True)
 class Evaluator:
     """Computes the indicators of stages over the same primitives and rows."""
@@ -33,13 +51,13 @@ class Evaluator:
     n_distinct_rows: int
     null_support: int | None = None
 
-    def __call__(self, stage: Stage) -> Indicators:
+    def __call__(self, stage: Evaluated) -> Indicators:
         oi = overlapping_index(stage.supports, self.n_rows, null_support=self.null_support)
         c0 = math.nan
         if self.has_complexity:
             n_primitives = len(self.lineage.primitives)
             c0 = complexity(len(stage.features), n_primitives, self.n_distinct_rows)
-        length = mean_length(self.lineage.length(number) for number in stage.features)
+        length = mean_length(self.lineage.lengths(stage.features))
         return Indicators(stage.iteration, len(stage.features), length, oi, c0, rms(oi, c0))
 
     @property
@@ -58,6 +76,20 @@ def until_rms_rises(
         if value > lowest:
             return
         lowest = value
+        yield stage
+
+
+def while_readable(
+    stages: Iterable[Stage], evaluate: Callable[[Stage], Indicators]
+) -> Iterator[Stage]:
+    """The stages up to the last one whose features have at most ``READABLE_LENGTH`` literals each.
+
+    With many distinct rows C0 stays near 0 whatever is constructed, and RMS alone would go on
+    until formulas have millions of literals.
+    """
+    for stage in stages:
+        if evaluate(stage).length > READABLE_LENGTH:
+            return
         yield stage
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from conjunct.association import Criterion, Pairs, correlated_pairs
+from conjunct.association import Criterion, Pairs
 from conjunct.construction.lineage import Lineage
-from conjunct.construction.pairing import greedy_matching, largest_joint_count
+from conjunct.construction.pairing import ByText, greedy_matching, largest_joint_count
 from conjunct.construction.stage import Stage, replace_pairs
-from conjunct.expressions import Expression
 
 Search = Literal["batch", "pairwise"]
 
@@ -41,14 +40,24 @@ def iterate(stage: Stage, lineage: Lineage, rule: Rule) -> Iterator[Stage]:
 
 def chosen_pairs(stage: Stage, lineage: Lineage, rule: Rule) -> Pairs:
     """The pairs to replace, in the order in which they are taken."""
-    pairs = correlated_pairs(stage.store.n_rows, stage.joint, rule.criterion)
+    pairs = stage.candidates(rule.criterion)
     if rule.max_length is not None:
         lengths = np.array([min(lineage.length(f), rule.max_length) for f in stage.features])
         pairs = pairs.take(lengths[pairs.left] + lengths[pairs.right] <= rule.max_length)
 
-    def expression_of(column: int) -> Expression:
-        return lineage.expression(stage.features[column])
-
     if rule.search == "pairwise":
-        return pairs.take(largest_joint_count(pairs, expression_of))
-    return pairs.take(greedy_matching(pairs, len(stage.features), expression_of))
+        return pairs.take(largest_joint_count(pairs, _by_text(stage.features, lineage)))
+    return matched(pairs, stage.features, lineage)
+
+
+def matched(pairs: Pairs, features: Sequence[int], lineage: Lineage) -> Pairs:
+    """The pairs that a greedy matching takes, in the order in which it takes them."""
+    return pairs.take(greedy_matching(pairs, len(features), _by_text(features, lineage)))
+
+
+def _by_text(features: Sequence[int], lineage: Lineage) -> ByText:
+    def ordered(columns: list[int]) -> list[int]:
+        column_of = {features[column]: column for column in columns}
+        return [column_of[feature] for feature in lineage.by_text(column_of)]
+
+    return ordered

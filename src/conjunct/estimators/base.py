@@ -2,57 +2,67 @@
 
 from __future__ import annotations
 
-import math
 import os
+import sys
 from abc import abstractmethod
-from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Self
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Self
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
-from conjunct.binarize.preparation import Preparation
-from conjunct.binarize.table import BooleanTable
+from conjunct.association import CORRECTIONS, Correction
 from conjunct.construction.feature_set import FeatureSet
+from conjunct.construction.nuggets import find_nuggets
 from conjunct.construction.stopping import Indicators
 from conjunct.errors import InputError, ModelFileError
 from conjunct.estimators import containers
+from conjunct.estimators.exportable import Exportable
+from conjunct.estimators.parameters import (
+    check,
+    check_choice,
+    check_frequency,
+    check_risk,
+    is_number,
+)
+from conjunct.estimators.readable import Readable
+from conjunct.estimators.reading import BooleanEstimator, told_apart
+from conjunct.estimators.rules import formula_columns, nugget_columns, rule_columns
+from conjunct.estimators.tables import Backend, as_table
 from conjunct.expressions import Expression, Style
+from conjunct.expressions.simplification import Form
 from conjunct.io.model import ModelFile, model_file, read_model, write_model
+from conjunct.reading import formulas_of
 from conjunct.stores import BitStore
 from conjunct.stores.packing import unpack
 
-Backend = Literal["pandas", "polars", "pyarrow", "dict"]
 
-
-class FeatureConstructor(TransformerMixin, BaseEstimator):
+class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimator):
     """Base of the estimators whose features are conjunctions of the columns they were given.
 
     A subclass says how features are made, in ``_construct``; all the rest is here.
     """
 
     # parameters that belong to a session, not to a model
-    _unsaved: ClassVar[tuple[str, ...]] = ()
+    _unsaved: ClassVar[tuple[str, ...]] = ("callback",)
+    # whether features are added to the primitives, rather than put in the place of some
+    _only_adds: ClassVar[bool] = False
 
-    binarize: float | None
     style: Style
-    n_jobs: int | None
+    callback: Callable[[Indicators], object] | None
+    verbose: int
+    # only uFC suppresses
+    min_support: float | None = None
 
-    n_features_in_: int
-    feature_names_in_: NDArray[np.object_]
     feature_set_: FeatureSet
     history_: tuple[Indicators, ...]
     threshold_: float | None
-    # how the columns came from raw data, if they did
-    preparation_: Preparation
-    _backend: str | None = None
 
     @abstractmethod
     def _construct(self, store: BitStore, names: Sequence[str]) -> None:
-        """Set ``feature_set_``, ``history_`` and ``threshold_``."""
+        """Set ``feature_set_``, ``history_`` and, where there is one, ``threshold_``."""
 
     @abstractmethod
     def _check_parameters(self) -> None:
@@ -72,17 +82,15 @@ class FeatureConstructor(TransformerMixin, BaseEstimator):
         -------
         self
         """
-        data = containers.checked(X)
-        names = containers.column_names(data)
-        containers.check_distinct(names or ())
-        if containers.names_its_columns(data):
-            self.n_features_in_ = len(names or ())
+        self._construct(self._read_to_fit(X), self._primitive_names())
+        return self
+
+    def _fit_store(self, store: BitStore, names: Sequence[str] | None) -> Self:
+        """As ``fit``, on columns that are packed already; ``None``: they have no names."""
+        self.n_features_in_ = store.n_columns
+        if names is not None:
             self.feature_names_in_ = np.array(names, object)
-        else:
-            validate_data(self, data, reset=True, skip_check_array=True)
-        self._backend = containers.frame_backend(data)
-        self.preparation_ = data.preparation if isinstance(data, BooleanTable) else Preparation()
-        self._construct(self._read(data), self._primitive_names())
+        self._construct(store, self._primitive_names())
         return self
 
     def transform(self, X: Any) -> Any:
@@ -94,10 +102,10 @@ class FeatureConstructor(TransformerMixin, BaseEstimator):
         data = self._checked_as_fitted(X)
         store = self._read(data)
         bits = self.feature_set_.evaluate(store.bits)
-        return containers.write_like(data, bits, store.n_rows, self._texts())
+        return containers.write_like(data, bits, store.n_rows, self._column_names())
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The formulas, as text.
+        """The formulas, as text; equal texts are told apart by ``[2]``, ``[3]`` … after them.
 
         Parameters
         ----------
@@ -107,27 +115,22 @@ class FeatureConstructor(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if input_features is None:
-            return np.array(self._texts(), object)
-        names = [str(name) for name in input_features]
-        if len(names) != self.n_features_in_:
-            raise ValueError(
-                f"input_features should have length equal to number of features "
-                f"({self.n_features_in_}), got {len(names)}"
-            )
-        if hasattr(self, "feature_names_in_"):
-            if names != list(self.feature_names_in_):
-                raise ValueError("input_features is not equal to feature_names_in_")
-            return np.array(self._texts(), object)
-        containers.check_distinct(names)
-        lineage = self.feature_set_.lineage.renamed(names)
+            return np.array(self._column_names(), object)
+        lineage = self.feature_set_.lineage.renamed(self._names_for(input_features))
         expressions = lineage.expressions(self.feature_set_.features)
-        return np.array([e.text(self.style) for e in expressions], object)
+        return np.array(told_apart([e.text(self.style) for e in expressions]), object)
 
     @property
     def features_(self) -> tuple[Expression, ...]:
         """The constructed features."""
         check_is_fitted(self)
         return self.feature_set_.expressions
+
+    @property
+    def suppressed_(self) -> tuple[Expression, ...]:
+        """The features that ``min_support`` suppresses."""
+        check_is_fitted(self)
+        return self.feature_set_.rare().expressions
 
     @property
     def n_iter_(self) -> int:
@@ -141,37 +144,108 @@ class FeatureConstructor(TransformerMixin, BaseEstimator):
         ``feature`` is a position in ``features_``, a formula, or its text.
         """
         check_is_fitted(self)
-        store = self._read(self._checked_as_fitted(X))
-        bits = self.feature_set_.evaluate(store.bits)
-        position = self.feature_set_.position(feature)
-        return np.flatnonzero(unpack(bits[[position]], store.n_rows)[:, 0])
+        store = self._store(X)
+        fitted = self.feature_set_
+        bits = fitted.evaluate(store.bits, [self._number(feature)])
+        return np.flatnonzero(unpack(bits, store.n_rows)[:, 0])
 
-    def get_rules(self, backend: Backend | None = None) -> Any:
+    def get_rules(
+        self,
+        backend: Backend | None = None,
+        *,
+        suppressed: bool = False,
+        form: Form | None = None,
+        given: Any = None,
+    ) -> Any:
         """A table of the features: what they are, how common, and why they were made.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow", "dict"}, optional
             What kind of table. By default the kind the model was fitted on, and pandas otherwise.
+        suppressed : bool, default=False
+            List the features below ``min_support`` instead.
+        form : {"built", "nested", "dnf", "simplified"}, optional
+            Adds the rules in that form and their lengths, in columns called after it, and
+            ``equivalent``: ``"always"`` or ``"on the training data"``.
+        given : optional
+            The training data, for ``form="simplified"``: see ``formulas``.
 
         Returns
         -------
         data frame
             ``rule``, ``support`` (rows), ``frequency`` (share of rows), ``length`` (literals),
-            ``iteration`` (0 for a primitive), ``parents`` (the two features it came from),
-            ``r`` and ``p_value`` of those (NaN for a primitive).
+            ``iteration`` (0 for a primitive), ``parents`` (the two features it came from), and
+            what decided for those (missing where no correlation made the feature): the
+            correlation ``r``, ``p_value``, ``p_adjusted`` for the pairs tested in that iteration
+            (``family_size``), the ``score`` by the measure, and the ``threshold`` with which one
+            of these was ``compared``: ``"score"`` exceeds it, ``"r"`` reaches it, or
+            ``"p_value"`` does not exceed it.
         """
         check_is_fitted(self)
-        columns = self._rule_columns()
-        kind: Any = backend or self._backend or "pandas"
-        if kind == "dict":
-            return columns
-        try:
-            return nw.from_dict(columns, backend=kind).to_native()
-        except ImportError:
-            raise ImportError(
-                f"a table needs {kind}: pip install {kind}, or ask for backend='dict'"
-            ) from None
+        fitted = self.feature_set_.rare() if suppressed else self.feature_set_
+        columns = rule_columns(fitted, self.style)
+        if form is not None:
+            store = None if given is None else self._store(given)
+            columns |= formula_columns(formulas_of(fitted, form, store), self.style)
+        elif given is not None:
+            raise InputError("given needs a form: ask for form='simplified'")
+        return as_table(columns, backend or self._backend or "pandas")
+
+    def nuggets(
+        self,
+        X: Any,
+        *,
+        max_support: float | None = None,
+        min_lift: float = 5.0,
+        alpha: float = 0.001,
+        correction: Correction | None = "holm",
+        backend: Backend | None = None,
+    ) -> Any:
+        """A table of the conjunctions that are rare in ``X``, yet too frequent for chance.
+
+        Looks at all pairs of columns, and at all conjunctions of the model, suppressed or not.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix or list of baskets
+            The data of ``fit``, or other rows with the same columns.
+        max_support : float, optional
+            Share of rows up to which a conjunction is rare. By default ``min_support``, or 0.01.
+        min_lift : float, default=5.0
+            How many times as often as by chance its two parts must come together.
+        alpha : float, default=0.001
+            Level of the exact test, corrected for all conjunctions looked at.
+        correction : {"bonferroni", "holm", "bh", "by"}, optional
+            The correction.
+        backend : {"pandas", "polars", "pyarrow", "dict"}, optional
+            What kind of table, as in ``get_rules``.
+
+        Returns
+        -------
+        data frame
+            ``rule``, ``status`` (``"feature"``, ``"suppressed"`` or ``"not a feature"``),
+            ``support``, ``frequency``, ``length``, ``lift``, ``r``, ``p_value``, ``p_adjusted``
+            and ``family_size``; the largest lift first.
+        """
+        check_is_fitted(self)
+        if max_support is None:
+            max_support = 0.01 if self.min_support is None else self.min_support
+        check_frequency("max_support", max_support)
+        check(is_number(min_lift) and min_lift >= 1, "min_lift", min_lift, "a number, at least 1")
+        check_risk("alpha", alpha)
+        check_choice("correction", correction, CORRECTIONS, optional=True)
+        store = self._store(X)
+        found = find_nuggets(
+            store,
+            self.feature_set_,
+            max_support=max_support,
+            min_lift=min_lift,
+            alpha=alpha,
+            correction=correction,
+        )
+        columns = nugget_columns(found, store.n_rows, self.style)
+        return as_table(columns, backend or self._backend or "pandas")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model as JSON (docs/model-file.md). The file is whole or absent."""
@@ -185,50 +259,27 @@ class FeatureConstructor(TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def _read(self, data: Any) -> BitStore:
-        return containers.read_store(
-            data, self._primitive_names(), binarize=self.binarize, n_jobs=self.n_jobs
-        )
-
-    def _checked_as_fitted(self, X: Any) -> Any:
-        data = containers.checked(X)
-        if not containers.names_its_columns(data):
-            validate_data(self, data, reset=False, skip_check_array=True)
-        elif not hasattr(self, "feature_names_in_"):
-            raise InputError("baskets need a model fitted on named columns; this one has no names")
-        return data
-
-    def _primitive_names(self) -> tuple[str, ...]:
-        if hasattr(self, "feature_names_in_"):
-            return tuple(self.feature_names_in_)
-        return tuple(f"x{k}" for k in range(self.n_features_in_))
+    def _store(self, X: Any) -> BitStore:
+        return self._read(self._checked_as_fitted(X))
 
     def _texts(self) -> list[str]:
         return [expression.text(self.style) for expression in self.features_]
 
-    def _rule_columns(self) -> dict[str, list[Any]]:
-        fitted = self.feature_set_
-        merges = [fitted.origins().get(number) for number in fitted.features]
-        lineage = fitted.lineage
-        return {
-            "rule": self._texts(),
-            "support": list(fitted.supports),
-            "frequency": [support / fitted.n_rows for support in fitted.supports],
-            "length": [expression.length for expression in fitted.expressions],
-            "iteration": [merge.iteration if merge else 0 for merge in merges],
-            "parents": [
-                [lineage.expression(p).text(self.style) for p in (merge.left, merge.right)]
-                if merge
-                else []
-                for merge in merges
-            ],
-            "r": [merge.r if merge else math.nan for merge in merges],
-            "p_value": [merge.p_value if merge else math.nan for merge in merges],
-        }
+    def _column_names(self) -> list[str]:
+        return told_apart(self._texts())
+
+    def _watch(self, indicators: Indicators) -> None:
+        if self.verbose:
+            sys.stdout.write(
+                f"iteration {indicators.iteration}: {indicators.n_features} features, "
+                f"length {indicators.length:.2f}, OI {indicators.oi:.3f}, "
+                f"C0 {indicators.c0:.3f}, RMS {indicators.rms:.3f}\n"
+            )
+        if self.callback is not None:
+            self.callback(indicators)
 
     def _model_file(self) -> ModelFile:
         parameters = self.get_params(deep=False)
@@ -239,7 +290,7 @@ class FeatureConstructor(TransformerMixin, BaseEstimator):
             parameters,
             self.feature_set_,
             self.history_,
-            threshold=self.threshold_,
+            threshold=getattr(self, "threshold_", None),
             named=hasattr(self, "feature_names_in_"),
             preparation=self.preparation_,
         )
@@ -251,12 +302,13 @@ class FeatureConstructor(TransformerMixin, BaseEstimator):
         try:
             fitted = cls(**model.parameters)
             fitted._check_parameters()
-            fitted.feature_set_ = model.feature_set()
+            fitted.feature_set_ = model.feature_set(only_adds=cls._only_adds)
             fitted.preparation_ = model.preparation()
         except (TypeError, InputError) as error:
             raise ModelFileError(f"{path}: {error}") from None
         fitted.history_ = model.indicators()
-        fitted.threshold_ = model.threshold
+        if model.threshold is not None:
+            fitted.threshold_ = model.threshold
         fitted.n_features_in_ = len(model.primitives)
         if model.named:
             fitted.feature_names_in_ = np.array(model.primitives, object)

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
+from conjunct.binarize.preparation import Preparation
 from conjunct.binarize.table import BooleanTable, without_padding
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators.values import as_boolean
@@ -26,6 +27,11 @@ from conjunct.stores.packing import Bits, line_bytes, pack_column
 def names_its_columns(data: Any) -> bool:
     """Whether ``data`` says by itself what its columns are: baskets, and Boolean tables."""
     return isinstance(data, BooleanTable) or is_baskets(data)
+
+
+def preparation(data: Any) -> Preparation:
+    """How the columns came from raw data, as far as the container knows."""
+    return data.preparation if isinstance(data, BooleanTable) else Preparation()
 
 
 def is_baskets(data: Any) -> bool:

@@ -2,45 +2,61 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Callable, Sequence
-from math import isnan
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from math import isinf, isnan
+from typing import Any, Literal
 
-from sklearn.utils.validation import check_is_fitted
-
-from conjunct.association import Criterion
+from conjunct.association import (
+    CORRECTIONS,
+    MEASURES,
+    TESTS,
+    Correction,
+    Criterion,
+    Measure,
+    MeasureInfo,
+    Test,
+)
 from conjunct.construction.run import Run, run_ufc
-from conjunct.construction.stopping import Indicators
+from conjunct.construction.stopping import READABLE_LENGTH, Indicators
 from conjunct.construction.ufc import Rule, Search
-from conjunct.errors import ConjunctWarning, InputError
-from conjunct.estimators import containers
-from conjunct.estimators.base import FeatureConstructor
+from conjunct.errors import ConjunctWarning
+from conjunct.estimators.lossless import LosslessConstructor
+from conjunct.estimators.parameters import (
+    check,
+    check_choice,
+    check_common,
+    check_frequency,
+    check_risk,
+    check_whole,
+    is_number,
+)
 from conjunct.expressions import Style
 from conjunct.stores import BitStore
 
 
-class UFC(FeatureConstructor):
+class UFC(LosslessConstructor):
     """Unsupervised feature construction: replace correlated columns by readable conjunctions.
 
     A pair of correlated features ``f``, ``g`` gives way to ``f ∧ g``, ``¬f ∧ g`` and ``f ∧ ¬g``,
-    iteration after iteration. No labels are used and no information is lost.
+    iteration after iteration. No labels are used and, without ``min_support``, no information is
+    lost. What the statistical options mean is in docs/risk.md.
 
     Parameters
     ----------
     threshold : "risk" or float, default="risk"
-        Pairs whose correlation exceeds this are replaced. ``"risk"``: the smallest correlation
-        that is significantly positive at level ``alpha`` (the paper's uFCα). A number in [0, 1):
-        the paper's λ.
+        Which pairs are replaced. ``"risk"``: those whose correlation is significantly positive at
+        level ``alpha`` (the paper's uFCα). A number: those whose ``measure`` exceeds it; in [0, 1)
+        for the correlation (the paper's λ).
     alpha : float, default=0.001
-        Risk of replacing a pair that is in fact independent. Used by ``threshold="risk"`` only.
+        Risk of replacing a pair that is in fact independent: of each pair, or of an iteration
+        with a ``correction``. Used by ``threshold="risk"`` only.
     max_iter : int, optional
         Number of iterations (the paper's ``limit_iter``). ``None``: ``stop`` decides.
     stop : {"rms", None}, default="rms"
         When to end where ``max_iter`` is None. ``"rms"``: at the last iteration before the root
-        mean square of overlap and complexity rises; with a warning after one iteration where
+        mean square of overlap and complexity rises, or (with a warning) before features have
+        more than 100 literals on average; with a warning after one iteration where
         there are no more distinct rows than columns, for complexity has no meaning there.
         ``None``: when nothing is left to replace.
     prune : bool, default=True
@@ -51,6 +67,21 @@ class UFC(FeatureConstructor):
         ``"pairwise"``: it replaces one pair, that with the largest joint count, and looks again.
     max_length : int, optional
         No feature is made with more literals than this.
+    measure : str, default="phi"
+        What a number for ``threshold`` is compared with, and which pairs come first:
+        ``"phi"`` (the correlation), ``"jaccard"``, ``"cosine"``, ``"yule_q"``, ``"npmi"`` or
+        ``"mutual_information"``, with thresholds in [0, 1); ``"pmi"``, at least 0; ``"lift"``, at
+        least 1. Pairs must go together more often than independent ones whatever it is.
+    test : {"normal", "exact"}, default="normal"
+        How p-values are computed: as in the paper, or by Fisher's exact test, which is valid for
+        rare columns too (``prune=False`` keeps those).
+    correction : {"bonferroni", "holm", "bh", "by"}, optional
+        Correct for the number of pairs tested in an iteration. ``"bonferroni"`` and ``"holm"``
+        bound the risk of replacing any independent pair, ``"bh"`` and ``"by"`` the expected share
+        of independent pairs among the significant ones.
+    min_support : float, optional
+        Suppress features that are true in less than this share of rows, in (0, 1]. They are
+        listed in ``suppressed_``.
     null_feature : bool, default=False
         Count the paper's artificial feature "null" in the overlapping index.
     binarize : float, optional
@@ -68,8 +99,11 @@ class UFC(FeatureConstructor):
     ----------
     features_ : tuple of Expression
         The constructed features.
-    threshold_ : float
-        The correlation that a pair had to exceed.
+    threshold_ : float or None
+        What a pair's measure had to exceed, or its correlation to reach with ``"risk"``. None with
+        a correction or the exact test: each iteration draws a line of its own (``get_rules``).
+    suppressed_ : tuple of Expression
+        The features below ``min_support``.
     n_iter_ : int
         Number of iterations behind ``features_``.
     history_ : tuple of Indicators
@@ -92,9 +126,9 @@ class UFC(FeatureConstructor):
     ¬cascade ∧ water
     """
 
-    _unsaved: ClassVar[tuple[str, ...]] = ("callback",)
-
     n_distinct_rows_: int
+    # also of a loaded model whose iterations each drew a line of their own
+    threshold_: float | None = None
 
     def __init__(
         self,
@@ -106,6 +140,10 @@ class UFC(FeatureConstructor):
         prune: bool = True,
         search: Search = "batch",
         max_length: int | None = None,
+        measure: Measure = "phi",
+        test: Test = "normal",
+        correction: Correction | None = None,
+        min_support: float | None = None,
         null_feature: bool = False,
         binarize: float | None = None,
         style: Style = "unicode",
@@ -120,6 +158,10 @@ class UFC(FeatureConstructor):
         self.prune = prune
         self.search = search
         self.max_length = max_length
+        self.measure = measure
+        self.test = test
+        self.correction = correction
+        self.min_support = min_support
         self.null_feature = null_feature
         self.binarize = binarize
         self.style = style
@@ -127,27 +169,9 @@ class UFC(FeatureConstructor):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def inverse_transform(self, X: Any) -> Any:
-        """The original columns of rows given by their constructed features.
-
-        Undoes ``transform`` exactly for every row of the training data, and for a new row unless
-        it has a combination that never occurred in training.
-        """
-        check_is_fitted(self)
-        texts = self._texts()
-        data = containers.checked(X)
-        names = containers.column_names(data)
-        if names is not None and not containers.is_baskets(data) and list(names) != texts:
-            raise InputError("the columns are not the features of this model, in their order")
-        store = containers.read_store(data, texts, binarize=None, n_jobs=self.n_jobs)
-        if store.n_columns != len(texts):
-            raise InputError(f"X has {store.n_columns} columns, the model {len(texts)} features")
-        bits = self.feature_set_.recover(store.bits)
-        return containers.write_like(data, bits, store.n_rows, self._primitive_names())
-
     def _construct(self, store: BitStore, names: Sequence[str]) -> None:
         self._check_parameters()
-        rule = Rule(self._criterion(store.n_rows), self.search, self.max_length)
+        rule = Rule(self._criterion(), self.search, self.max_length)
         run = run_ufc(
             store,
             names,
@@ -158,86 +182,64 @@ class UFC(FeatureConstructor):
             watch=self._watch,
         )
         self.feature_set_ = run.feature_set
+        if self.min_support is not None:
+            self.feature_set_ = run.feature_set.without_rare(self.min_support)
         self.history_ = run.history
         self.n_distinct_rows_ = run.n_distinct_rows
-        self.threshold_ = rule.criterion.threshold
+        self.threshold_ = rule.criterion.fixed_threshold(store.n_rows)
         if run.n_iter == 0 and self.max_iter != 0:
             warnings.warn(_why_nothing(run, rule), ConjunctWarning, stacklevel=3)
         elif self.max_iter is None and self.stop == "rms" and isnan(run.history[-1].rms):
             warnings.warn(_why_one_iteration(run, len(names)), ConjunctWarning, stacklevel=3)
+        elif (
+            self.max_iter is None and self.stop == "rms" and run.tried[-1].length > READABLE_LENGTH
+        ):
+            warnings.warn(_why_no_further(run), ConjunctWarning, stacklevel=3)
 
-    def _criterion(self, n_rows: int) -> Criterion:
-        if self.threshold == "risk":
-            return Criterion.from_risk(self.alpha, n_rows, prune=self.prune)
-        return Criterion(float(self.threshold), prune=self.prune)
-
-    def _watch(self, indicators: Indicators) -> None:
-        if self.verbose:
-            sys.stdout.write(
-                f"iteration {indicators.iteration}: {indicators.n_features} features, "
-                f"length {indicators.length:.2f}, OI {indicators.oi:.3f}, "
-                f"C0 {indicators.c0:.3f}, RMS {indicators.rms:.3f}\n"
-            )
-        if self.callback is not None:
-            self.callback(indicators)
+    def _criterion(self) -> Criterion:
+        risk = self.threshold == "risk"
+        return Criterion(
+            threshold=0.0 if risk else float(self.threshold),
+            alpha=self.alpha if risk else None,
+            prune=self.prune,
+            measure=self.measure,
+            test=self.test,
+            correction=self.correction,
+        )
 
     def _check_parameters(self) -> None:
-        threshold = self.threshold
-        _check(
-            threshold == "risk" or (_is_number(threshold) and 0 <= threshold < 1),
-            "threshold",
-            threshold,
-            "'risk' or a number from 0 up to, but not including, 1",
-        )
-        alpha = self.alpha
-        _check(_is_number(alpha) and 0 < alpha < 0.5, "alpha", alpha, "between 0 and 0.5")
-        for name, least in (("max_iter", 0), ("max_length", 2)):
-            value = getattr(self, name)
-            _check(
-                value is None or (_is_whole(value) and value >= least),
-                name,
-                value,
-                f"None or a whole number, at least {least}",
-            )
-        _check(self.stop in ("rms", None), "stop", self.stop, "'rms' or None")
-        choices = ("batch", "pairwise")
-        _check(self.search in choices, "search", self.search, "'batch' or 'pairwise'")
-        _check(
-            self.binarize is None or _is_number(self.binarize),
-            "binarize",
-            self.binarize,
-            "None or a number",
-        )
-        n_jobs = self.n_jobs
-        _check(
-            n_jobs is None or (_is_whole(n_jobs) and n_jobs != 0),
-            "n_jobs",
-            n_jobs,
-            "None or a whole number other than 0",
-        )
-        styles = ("unicode", "ascii", "latex")
-        _check(self.style in styles, "style", self.style, "'unicode', 'ascii' or 'latex'")
+        check_choice("measure", self.measure, MEASURES)
+        measure = MEASURES[self.measure]
+        threshold: Any = self.threshold
+        in_range = is_number(threshold) and measure.least <= threshold < measure.below
+        check(in_range or threshold == "risk", "threshold", threshold, _thresholds(measure))
+        check_risk("alpha", self.alpha)
+        check_whole("max_iter", self.max_iter, 0, optional=True)
+        check_whole("max_length", self.max_length, 2, optional=True)
+        check_choice("stop", self.stop, ("rms",), optional=True)
+        check_choice("search", self.search, ("batch", "pairwise"))
+        check_choice("test", self.test, TESTS)
+        check_choice("correction", self.correction, CORRECTIONS, optional=True)
+        check_frequency("min_support", self.min_support, optional=True)
+        check_common(self)
 
 
 def _why_nothing(run: Run, rule: Rule) -> str:
-    if rule.criterion.threshold > 1:
-        return (
-            f"no feature was constructed: with {run.feature_set.n_rows} rows no correlation is "
-            f"significant at this alpha. Try a larger alpha, or a number for threshold"
-        )
     if len(run.tried) == 1:
-        kind = "exceeds" if rule.criterion.strict else "reaches"
-        pruned = " and has expected frequencies of 5" if rule.criterion.prune else ""
-        return (
-            f"no feature was constructed: no pair of columns {kind} a correlation of "
-            f"{rule.criterion.threshold:.3f}{pruned}. Try a larger alpha, a smaller threshold or "
-            f"prune=False"
-        )
+        return f"no feature was constructed: {_no_pair(rule.criterion, run.feature_set.n_rows)}"
     before, after = run.tried[0], run.tried[1]
     return (
         f"no feature was constructed: the first iteration raises RMS from {before.rms:.3g} to "
         f"{after.rms:.3g} (OI {before.oi:.3g} → {after.oi:.3g}, C0 {before.c0:.3g} → "
         f"{after.c0:.3g}). Try search='pairwise', or set max_iter"
+    )
+
+
+def _why_no_further(run: Run) -> str:
+    return (
+        f"iteration {run.n_iter} is the last whose formulas have {READABLE_LENGTH} literals or "
+        f"fewer on average, and RMS still falls: with {run.n_distinct_rows} distinct rows C0 "
+        f"hardly grows. Set max_length (for instance max_length=4), or max_iter to choose"
     )
 
 
@@ -248,14 +250,31 @@ def _why_one_iteration(run: Run, n_columns: int) -> str:
     )
 
 
-def _check(holds: bool, name: str, value: object, wanted: str) -> None:
-    if not holds:
-        raise InputError(f"{name} must be {wanted}; got {value!r}")
+def _thresholds(measure: MeasureInfo) -> str:
+    below = "" if isinf(measure.below) else f" up to, but not including, {measure.below:g}"
+    return f"'risk' or a number from {measure.least:g}{below}"
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
+def _no_pair(criterion: Criterion, n_rows: int) -> str:
+    threshold = criterion.fixed_threshold(n_rows)
+    if criterion.alpha is None:
+        passes = f"exceeds a {_noun(criterion.measure)} of {criterion.threshold:.3f}"
+    elif threshold is None:
+        correction = f" after the {criterion.correction} correction" if criterion.correction else ""
+        passes = f"is significant at alpha={criterion.alpha:g}{correction}"
+    elif threshold > 1:
+        return (
+            f"with {n_rows} rows no correlation is significant at this alpha. "
+            f"Try a larger alpha, or a number for threshold"
+        )
+    else:
+        passes = f"reaches a correlation of {threshold:.3f}"
+    pruned = " and has expected frequencies of 5" if criterion.prune else ""
+    return (
+        f"no pair of columns {passes}{pruned}. "
+        f"Try a larger alpha, a smaller threshold or prune=False"
+    )
 
 
-def _is_whole(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
+def _noun(measure: Measure) -> str:
+    return "correlation" if measure == "phi" else measure

@@ -1,4 +1,7 @@
-"""The three kinds of expression: a primitive, a negation, a conjunction.
+"""The kinds of expression: a primitive, a negation, a conjunction; a disjunction, a constant.
+
+Construction makes the first three. Disjunctions and constants are what simplification needs to
+say the same thing in fewer words.
 
 Expressions share their operands, so twenty iterations of pairing may stand for a formula
 with a million literals in a few dozen nodes. Nothing here expands that graph: building,
@@ -20,8 +23,8 @@ _LONGEST_REPR = 1_000
 class Expression:
     """A Boolean formula over named primitives; immutable and hashable.
 
-    Equality ignores the order and the nesting of conjunctions and nothing else: it compares
-    structure, not logic, so ``And(a, a) != a`` and ``Not(Not(a)) != a``.
+    Equality ignores the order and the nesting of conjunctions and of disjunctions and nothing
+    else: it compares structure, not logic, so ``And(a, a) != a`` and ``Not(Not(a)) != a``.
 
     Examples
     --------
@@ -40,7 +43,7 @@ class Expression:
     _length: int
 
     def __init__(self) -> None:
-        raise TypeError("Expression is abstract: build a Primitive, a Not or an And")
+        raise TypeError("Expression is abstract: build a Primitive, a Not, an And or an Or")
 
     def _store(self, children: tuple[Expression, ...], length: int, digest: int) -> None:
         _set(self, "_canonical", None)
@@ -69,7 +72,7 @@ class Expression:
         for node in nodes(self):
             if isinstance(node, Not) and isinstance(node.operand, Primitive):
                 found.add(node)
-            elif isinstance(node, And):
+            elif isinstance(node, _Connective):
                 found.update(child for child in node.operands if isinstance(child, Primitive))
         return frozenset(found)
 
@@ -101,9 +104,34 @@ class Expression:
                 known[id(node)] = bool(values[node.name])
             elif isinstance(node, Not):
                 known[id(node)] = not known[id(node.operand)]
+            elif isinstance(node, Constant):
+                known[id(node)] = node.value
             else:
-                known[id(node)] = all(known[id(child)] for child in node._children)
+                some = any if isinstance(node, Or) else all
+                known[id(node)] = some(known[id(child)] for child in node._children)
         return known[id(self)]
+
+    def simplify(self) -> Expression:
+        """A short formula that is true exactly where this one is; see `simplification`.
+
+        >>> sky, tree = Primitive("sky"), Primitive("tree")
+        >>> print((~(sky & tree) & tree).simplify())
+        ¬sky ∧ tree
+        """
+        from conjunct.expressions.simplification import simplified  # needs the classes below
+
+        return simplified(self)
+
+    def to_dnf(self) -> Expression:
+        """An equivalent disjunction of conjunctions of literals, none of which can be left out.
+
+        >>> sky, tree, road = map(Primitive, ("sky", "tree", "road"))
+        >>> print((sky & ~(tree & road)).to_dnf())
+        (sky ∧ ¬tree) ∨ (sky ∧ ¬road)
+        """
+        from conjunct.expressions.simplification import disjunctive
+
+        return disjunctive(self)
 
     def text(self, style: Style = "unicode") -> str:
         """The formula written out, in the order it was built; see `text.render`.
@@ -117,6 +145,9 @@ class Expression:
 
     def __and__(self, other: object) -> And:
         return And(self, other) if isinstance(other, Expression) else NotImplemented
+
+    def __or__(self, other: object) -> Or:
+        return Or(self, other) if isinstance(other, Expression) else NotImplemented
 
     def __invert__(self) -> Not:
         return Not(self)
@@ -191,8 +222,22 @@ class Not(Expression):
 
 
 @final
-class And(Expression):
-    """The conjunction of two or more expressions; `operands` keeps them as they were given."""
+class Constant(Expression):
+    """Always true or always false; it has no literals."""
+
+    __slots__ = ("value",)
+    __match_args__ = ("value",)
+    value: bool
+
+    def __init__(self, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise TypeError(f"the value of a Constant must be a bool, not {type(value).__name__!r}")
+        _set(self, "value", value)
+        self._store((), 0, _digest(b"constant", b"1" if value else b"0"))
+
+
+class _Connective(Expression):
+    """Two or more expressions, as they were given; their order and nesting do not count."""
 
     __slots__ = ("_count", "_sorted", "_sum", "operands")
     __match_args__ = ("operands",)
@@ -202,24 +247,39 @@ class And(Expression):
     _sum: int
 
     def __init__(self, *operands: Expression) -> None:
+        kind = type(self)
         for position, operand in enumerate(operands, start=1):
             if not isinstance(operand, Expression):
                 raise TypeError(
-                    f"operand {position} of And must be an Expression, "
+                    f"operand {position} of {kind.__name__} must be an Expression, "
                     f"not {type(operand).__name__!r}"
                 )
         if len(operands) < 2:
-            raise ValueError(f"And takes at least two operands, got {len(operands)}")
+            raise ValueError(f"{kind.__name__} takes at least two operands, got {len(operands)}")
         _set(self, "operands", operands)
         _set(self, "_sorted", None)
         # Flattened, the operands are a multiset. Adding their digests identifies it without
         # sorting or expanding: a nested conjunction brings its own sum. The sum is exact, for
         # modulo 2**128 a hundred and twenty-eight doublings of any expression come to 0. It is
         # hashed once more so that a conjunction under a Not is not the sum of its parts.
-        _set(self, "_sum", sum(x._sum if isinstance(x, And) else x._digest for x in operands))
-        _set(self, "_count", sum(x._count if isinstance(x, And) else 1 for x in operands))
-        digest = _digest(b"and", f"{self._count:x} {self._sum:x}".encode())
+        _set(self, "_sum", sum(x._sum if isinstance(x, kind) else x._digest for x in operands))
+        _set(self, "_count", sum(x._count if isinstance(x, kind) else 1 for x in operands))
+        digest = _digest(kind.__name__.lower().encode(), f"{self._count:x} {self._sum:x}".encode())
         self._store(operands, sum(x._length for x in operands), digest)
+
+
+@final
+class And(_Connective):
+    """The conjunction of two or more expressions; `operands` keeps them as they were given."""
+
+    __slots__ = ()
+
+
+@final
+class Or(_Connective):
+    """The disjunction of two or more expressions; `operands` keeps them as they were given."""
+
+    __slots__ = ()
 
 
 _set = object.__setattr__  # the only way past the immutability above

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import cmp_to_key
 
-from conjunct.expressions.expression import And, Expression, Not, Primitive
+from conjunct.expressions.expression import And, Constant, Expression, Not, Or, Primitive
 
 Piece = Expression | str
 
@@ -34,7 +34,7 @@ canonical_key = cmp_to_key(compare_canonical)
 
 
 def _sort_operands(root: Expression) -> None:
-    """Give each conjunction of the graph its flattened operands in canonical order."""
+    """Give each connective of the graph its flattened operands in canonical order."""
     pending = [root]
     while pending:
         node = pending[-1]
@@ -43,28 +43,34 @@ def _sort_operands(root: Expression) -> None:
             pending += unsorted
             continue
         pending.pop()
-        if isinstance(node, And) and node._sorted is None:
-            flattened = [part for x in node.operands for part in _operands(x)]
-            flattened.sort(key=_by_text)
+        if isinstance(node, And | Or) and node._sorted is None:
+            flattened = [part for x in node.operands for part in _operands(x, type(node))]
+            flattened.sort(key=_as_operand)
             object.__setattr__(node, "_sorted", tuple(flattened))
 
 
 def _is_sorted(node: Expression) -> bool:
     while isinstance(node, Not):
         node = node.operand
-    return not isinstance(node, And) or node._sorted is not None
+    return not isinstance(node, And | Or) or node._sorted is not None
 
 
-def _operands(expression: Expression) -> tuple[Expression, ...]:
-    if isinstance(expression, And) and expression._sorted is not None:
+def _operands(expression: Expression, kind: type[And] | type[Or]) -> tuple[Expression, ...]:
+    if isinstance(expression, kind) and expression._sorted is not None:
         return expression._sorted
     return (expression,)
 
 
 def _compare(left: Expression, right: Expression) -> int:
+    return _compare_pieces([left], [right])
+
+
+def _compare_operands(left: Expression, right: Expression) -> int:
+    return _compare_pieces(_enclosed(left)[::-1], _enclosed(right)[::-1])
+
+
+def _compare_pieces(ours: list[Piece], theirs: list[Piece]) -> int:
     # what is left to read of each text, next piece last
-    ours: list[Piece] = [left]
-    theirs: list[Piece] = [right]
     while ours and theirs:
         mine, other = ours.pop(), theirs.pop()
         if mine == other:
@@ -89,12 +95,19 @@ def _opened(node: Expression) -> list[Piece]:
     if isinstance(node, Primitive):
         return [node.name] if node.name else []
     if isinstance(node, Not):
-        grouped = isinstance(node.operand, And)
-        return ["~(", node.operand, ")"] if grouped else ["~", node.operand]
+        return ["~", *_enclosed(node.operand)]
+    if isinstance(node, Constant):
+        return ["true" if node.value else "false"]
+    kind, operator = (Or, " | ") if isinstance(node, Or) else (And, " & ")
     pieces: list[Piece] = []
-    for operand in _operands(node):
-        pieces += [" & ", operand]
+    for operand in _operands(node, kind):
+        pieces += [operator, *_enclosed(operand)]
     return pieces[1:]
 
 
-_by_text = cmp_to_key(_compare)
+def _enclosed(operand: Expression) -> list[Piece]:
+    """An operand as it stands inside a larger formula: connectives in parentheses."""
+    return ["(", operand, ")"] if isinstance(operand, And | Or) else [operand]
+
+
+_as_operand = cmp_to_key(_compare_operands)

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from conjunct.expressions.expression import And, Expression, Not, Primitive, nodes
+from conjunct.expressions.expression import (
+    And,
+    Constant,
+    Expression,
+    Not,
+    Or,
+    Primitive,
+    nodes,
+)
 
-Packed: TypeAlias = tuple[str | int | tuple[int, ...], ...]
-"""An entry a node, operands first and called by position: a str is a primitive, an int the
-negation of an earlier entry, a tuple of ints the conjunction of earlier entries."""
+Entry: TypeAlias = str | bool | int | tuple[bool, tuple[int, ...]]
+Packed: TypeAlias = tuple[Entry, ...]
+"""An entry a node, operands first and called by position: a str is a primitive, a bool a
+constant, an int the negation of an earlier entry, a tuple a conjunction (True) or a disjunction
+(False) of earlier entries."""
 
 
 def pack(root: Expression) -> Packed:
     """Write an expression as a flat tuple, in which what is shared occurs once.
 
     >>> pack(Not(Primitive("sky")) & Primitive("tree"))
-    ('sky', 0, 'tree', (1, 2))
+    ('sky', 0, 'tree', (True, (1, 2)))
     """
-    packed: list[str | int | tuple[int, ...]] = []
+    packed: list[Entry] = []
     position: dict[int, int] = {}
     for node in nodes(root):
         position[id(node)] = len(packed)
@@ -25,23 +35,30 @@ def pack(root: Expression) -> Packed:
             packed.append(node.name)
         elif isinstance(node, Not):
             packed.append(position[id(node.operand)])
+        elif isinstance(node, Constant):
+            packed.append(node.value)
         else:
-            packed.append(tuple(position[id(child)] for child in node._children))
+            operands = tuple(position[id(child)] for child in node._children)
+            packed.append((isinstance(node, And), operands))
     return tuple(packed)
 
 
 def unpack(packed: Packed) -> Expression:
     """Build the expression that `pack` wrote.
 
-    >>> print(unpack(("sky", 0, "tree", (1, 2))))
+    >>> print(unpack(("sky", 0, "tree", (True, (1, 2)))))
     ¬sky ∧ tree
     """
     built: list[Expression] = []
     for entry in packed:
         if isinstance(entry, str):
             built.append(Primitive(entry))
+        elif isinstance(entry, bool):
+            built.append(Constant(entry))
         elif isinstance(entry, int):
             built.append(Not(built[entry]))
         else:
-            built.append(And(*(built[index] for index in entry)))
+            conjunction, operands = entry
+            kind = And if conjunction else Or
+            built.append(kind(*(built[index] for index in operands)))
     return built[-1]

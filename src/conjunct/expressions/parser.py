@@ -8,17 +8,19 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from conjunct.errors import InputError
-from conjunct.expressions.expression import And, Expression, Not, Primitive
+from conjunct.expressions.expression import And, Constant, Expression, Not, Or, Primitive
+from conjunct.expressions.text import CONSTANTS
 
 # Possessive repeats: an unclosed quote is given up at once instead of tried at every length.
 _TOKEN = re.compile(
     r"""
       (?P<and>    [∧&])
+    | (?P<or>     [∨|])
     | (?P<not>    [¬~])
     | (?P<open>   \()
     | (?P<close>  \))
     | (?P<quoted> " (?: [^"\\]++ | \\. )*+ " )
-    | (?P<bare>   [^∧¬&~()"\\]++ )
+    | (?P<bare>   [^∧∨¬&|~()"\\]++ )
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -27,6 +29,7 @@ _SIMPLE_ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "r": "\r", "t": "\t"}
 _UNCLEAR_SPACE = re.compile(r"\s\s|[^\S ]")
 
 _OPERAND = "a name, '¬', '~' or '('"
+_OPERATOR = "'∧', '&', '∨', '|'"
 
 
 class ExpressionSyntaxError(InputError):
@@ -54,6 +57,7 @@ class _Group:
     column: int
     negations: int = 0
     operands: list[Expression] = field(default_factory=list)
+    alternatives: list[Expression] = field(default_factory=list)
 
     def add(self, operand: Expression) -> None:
         for _ in range(self.negations):
@@ -61,15 +65,21 @@ class _Group:
         self.negations = 0
         self.operands.append(operand)
 
+    def end_alternative(self) -> None:
+        self.alternatives.append(_joined(And, self.operands))
+        self.operands = []
+
     def expression(self) -> Expression:
-        return And(*self.operands) if len(self.operands) > 1 else self.operands[0]
+        self.end_alternative()
+        return _joined(Or, self.alternatives)
 
 
 def parse(text: str) -> Expression:
     r"""Read a formula, as `render` writes it in its Unicode and ASCII styles.
 
-    Operators may be mixed: ``∧`` or ``&``, ``¬`` or ``~``, and parentheses. A name stands
-    bare, with single spaces inside, or in double quotes with the escapes ``\"``, ``\\``,
+    Operators may be mixed: ``∧`` or ``&``, ``∨`` or ``|``, ``¬`` or ``~``, and parentheses;
+    ``∧`` binds closer than ``∨``. ``⊤`` or ``true`` and ``⊥`` or ``false`` are constants. A name
+    stands bare, with single spaces inside, or in double quotes with the escapes ``\"``, ``\\``,
     ``\n``, ``\r``, ``\t``, ``\uXXXX`` and ``\UXXXXXXXX``.
 
     Raises
@@ -93,11 +103,16 @@ def parse(text: str) -> Expression:
         if operand_next and token.kind == "name":
             group.add(Primitive(token.content))
             operand_next = False
+        elif operand_next and token.kind == "constant":
+            group.add(Constant(CONSTANTS[token.content]))
+            operand_next = False
         elif operand_next and token.kind == "not":
             group.negations += 1
         elif operand_next and token.kind == "open":
             groups.append(_Group(token.column))
-        elif not operand_next and token.kind == "and":
+        elif not operand_next and token.kind in ("and", "or"):
+            if token.kind == "or":
+                group.end_alternative()
             operand_next = True
         elif not operand_next and token.kind == "close" and len(groups) > 1:
             groups.pop()
@@ -109,15 +124,19 @@ def parse(text: str) -> Expression:
     return groups[0].expression()
 
 
+def _joined(kind: type[And] | type[Or], operands: list[Expression]) -> Expression:
+    return kind(*operands) if len(operands) > 1 else operands[0]
+
+
 def _unexpected(
     found: str, column: int, groups: list[_Group], operand_next: bool
 ) -> ExpressionSyntaxError:
     if operand_next:
         expected = _OPERAND
     elif len(groups) > 1:
-        expected = f"'∧', '&' or the ')' of column {groups[-1].column}"
+        expected = f"{_OPERATOR} or the ')' of column {groups[-1].column}"
     else:
-        expected = "'∧', '&' or the end"
+        expected = f"{_OPERATOR} or the end"
     return ExpressionSyntaxError(f"expected {expected}, found {found}", column)
 
 
@@ -136,7 +155,7 @@ def _tokens(text: str) -> Iterator[_Token]:
         elif name := content.strip():
             column += len(content) - len(content.lstrip())
             _check_spaces(name, column)
-            yield _Token("name", name, column)
+            yield _Token("constant" if name in CONSTANTS else "name", name, column)
         position = match.end()
 
 

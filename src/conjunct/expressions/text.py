@@ -6,10 +6,21 @@ import re
 from typing import NamedTuple, get_args
 
 from conjunct.errors import InputError
-from conjunct.expressions.expression import And, Expression, Not, Primitive, Style
+from conjunct.expressions.expression import (
+    And,
+    Constant,
+    Expression,
+    Not,
+    Or,
+    Primitive,
+    Style,
+)
 
-OPERATORS = '∧¬&~()"\\'
+OPERATORS = '∧∨¬&|~()"\\'
 """Characters that mean something in a formula, and so cannot stand in a name without quotes."""
+
+CONSTANTS = {"⊤": True, "true": True, "⊥": False, "false": False}
+"""Words for always and never: a name that is one of them is quoted."""
 
 MAX_LITERALS = 10_000_000
 """A formula of more literals is not written out: its nodes may be few, its text would not fit."""
@@ -31,7 +42,10 @@ _LATEX = {
     "≥": r"$\geq$",
     "≠": r"$\neq$",
     "∧": r"$\wedge$",
+    "∨": r"$\vee$",
     "¬": r"$\neg$",
+    "⊤": r"$\top$",
+    "⊥": r"$\bot$",
     "∈": r"$\in$",
     "∞": r"$\infty$",
 } | {special: "\\" + special for special in "#$%&_{} "}
@@ -40,6 +54,9 @@ _LATEX_TABLE = str.maketrans(_LATEX)
 
 class _Notation(NamedTuple):
     conjunction: str
+    disjunction: str
+    true: str
+    false: str
     before_literal: str
     after_literal: str
     before_group: str
@@ -47,21 +64,26 @@ class _Notation(NamedTuple):
 
 
 _NOTATIONS: dict[Style, _Notation] = {
-    "unicode": _Notation(" ∧ ", "¬", "", "¬(", ")"),
-    "ascii": _Notation(" & ", "~", "", "~(", ")"),
-    "latex": _Notation(r" \wedge ", r"\overline{", "}", r"\overline{", "}"),
+    "unicode": _Notation(" ∧ ", " ∨ ", "⊤", "⊥", "¬", "", "¬(", ")"),
+    "ascii": _Notation(" & ", " | ", "true", "false", "~", "", "~(", ")"),
+    "latex": _Notation(
+        r" \wedge ", r" \vee ", r"\top", r"\bot", r"\overline{", "}", r"\overline{", "}"
+    ),
 }
 
 
 def render(expression: Expression, style: Style = "unicode") -> str:
     r"""Write a formula out, in the order it was built, with nested conjunctions flattened.
 
+    A conjunction inside a disjunction stands in parentheses, as the other way round, so that
+    nobody needs to know which binds closer.
+
     Parameters
     ----------
     expression : Expression
     style : {"unicode", "ascii", "latex"}
-        The operators: ``∧ ¬``, ``& ~``, or ``\wedge \overline`` for use in math mode. ASCII
-        is about operators; names keep their letters.
+        The operators: ``∧ ∨ ¬``, ``& | ~``, or ``\wedge \vee \overline`` for use in math
+        mode. ASCII is about operators; names keep their letters.
 
     Returns
     -------
@@ -95,24 +117,36 @@ def render(expression: Expression, style: Style = "unicode") -> str:
         elif isinstance(item, Primitive):
             written.append(_latex_name(item.name) if style == "latex" else _name(item.name))
         elif isinstance(item, Not):
-            grouped = isinstance(item.operand, And)
+            grouped = isinstance(item.operand, And | Or)
             written.append(notation.before_group if grouped else notation.before_literal)
             pending.append(notation.after_group if grouped else notation.after_literal)
             pending.append(item.operand)
+        elif isinstance(item, Constant):
+            written.append(notation.true if item.value else notation.false)
         else:
-            for position, operand in enumerate(reversed(item._children)):
-                if position:
-                    pending.append(notation.conjunction)
-                pending.append(operand)
+            pending.extend(_joined(item, notation))
     return "".join(written)
+
+
+def _joined(node: Expression, notation: _Notation) -> list[Expression | str]:
+    """The operands of a connective with what stands between them, last one first."""
+    inner, operator = (
+        (And, notation.disjunction) if isinstance(node, Or) else (Or, notation.conjunction)
+    )
+    pieces: list[Expression | str] = []
+    for operand in reversed(node._children):
+        if pieces:
+            pieces.append(operator)
+        pieces.extend((")", operand, "(") if isinstance(operand, inner) else (operand,))
+    return pieces
 
 
 def canonical_text(expression: Expression) -> str:
     """Text that equal expressions share, used to break ties.
 
-    Raw names, ``~`` for not, nested conjunctions flattened, operands in code-point order of
-    their own canonical texts. Names are not quoted, so it orders expressions but does not
-    identify them: ``Primitive("a & b")`` reads like ``And(a, b)``.
+    Raw names, ``~`` for not, nested conjunctions and disjunctions flattened, operands in
+    code-point order of their own canonical texts. Names are not quoted, so it orders expressions
+    but does not identify them: ``Primitive("a & b")`` reads like ``And(a, b)``.
 
     Examples
     --------
@@ -129,9 +163,10 @@ def canonical_text(expression: Expression) -> str:
     return text
 
 
-class _Conjunction(NamedTuple):
-    """A conjunction being written: its negations, operands to come and texts so far."""
+class _Group(NamedTuple):
+    """A conjunction or disjunction being written."""
 
+    kind: type[Expression]
     negations: int
     pending: list[Expression]
     texts: list[str]
@@ -139,9 +174,10 @@ class _Conjunction(NamedTuple):
 
 def _sorted_text(expression: Expression) -> str:
     # No memo of inner texts: each would be kept whole at every level of a deep formula.
-    open_conjunctions = [_Conjunction(0, [expression], [])]
+    whole = Or if isinstance(expression, Or) else And
+    groups = [_Group(whole, 0, [expression], [])]
     while True:
-        negations, pending, texts = open_conjunctions[-1]
+        kind, negations, pending, texts = groups[-1]
         if pending:
             node = pending.pop()
             bars = 0
@@ -150,16 +186,18 @@ def _sorted_text(expression: Expression) -> str:
                 bars += 1
             if isinstance(node, Primitive):
                 texts.append("~" * bars + node.name)
-            elif bars:
-                open_conjunctions.append(_Conjunction(bars, list(node._children), []))
+            elif isinstance(node, Constant):
+                texts.append("~" * bars + ("true" if node.value else "false"))
+            elif bars or type(node) is not kind:
+                groups.append(_Group(type(node), bars, list(node._children), []))
             else:
                 pending.extend(node._children)
             continue
-        open_conjunctions.pop()
-        text = " & ".join(sorted(texts))
-        if not open_conjunctions:
+        groups.pop()
+        text = (" | " if kind is Or else " & ").join(sorted(texts))
+        if not groups:
             return text
-        open_conjunctions[-1].texts.append("~" * negations + "(" + text + ")")
+        groups[-1].texts.append("~" * negations + "(" + text + ")")
 
 
 def _refuse_endless(expression: Expression) -> None:
@@ -175,6 +213,7 @@ def _name(name: str) -> str:
     bare = (
         name.isprintable()  # no controls, surrogates, bidi marks, or spaces other than " "
         and not any(character in OPERATORS for character in name)
+        and name not in CONSTANTS
         and name.strip(" ") == name != ""
         and "  " not in name
     )

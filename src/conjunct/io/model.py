@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
 
+from conjunct.association import Compared
 from conjunct.binarize.binarizer import Binarizer, BinarizerRecord
 from conjunct.binarize.preparation import Preparation
 from conjunct.binarize.tags import TagCleaner, TagsRecord
@@ -22,10 +23,16 @@ from conjunct.io.atomic import write_atomically
 FORMAT = "conjunct-model"
 VERSION = 1
 
+# the estimators whose features are what is left after replacing pairs
+_REPLACING = ("UFC", "UFCPath")
+
 _UNDECODABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 # Every merge may double a length, so a small file could ask for numbers of any size.
 _LONGEST = 1 << 4096
+
+Count = Annotated[int, msgspec.Meta(ge=1)]
+Probability = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 
 class MergeRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -39,7 +46,12 @@ class MergeRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     left_only: int | None
     joint: int
     r: float
-    p_value: float
+    score: float
+    p_value: Probability
+    p_adjusted: Probability
+    threshold: float
+    compared: Compared
+    family_size: Count
 
 
 class IndicatorsRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -65,25 +77,56 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     threshold: float | None
     primitives: list[str]
     conjunctions: list[tuple[int, int]]
+    iterations: list[int]
     features: list[int]
     supports: list[int]
+    suppressed: list[int]
+    suppressed_supports: list[int]
     merges: list[MergeRecord]
     history: list[IndicatorsRecord]
     binarizer: BinarizerRecord | msgspec.UnsetType = msgspec.UNSET
     tags: TagsRecord | msgspec.UnsetType = msgspec.UNSET
 
-    def feature_set(self) -> FeatureSet:
-        """The feature set, after checking that all parts of the file agree."""
+    def feature_set(self, *, only_adds: bool = False) -> FeatureSet:
+        """The feature set, after checking that all parts of the file agree.
+
+        ``only_adds``: the algorithm adds conjunctions to the primitives and replaces nothing.
+        """
         lineage = self._lineage()
         _check(self.n_rows >= 1, "it was fitted on no rows")
         _check(len(self.supports) == len(self.features), "supports and features differ in number")
-        _check(all(0 <= s <= self.n_rows for s in self.supports), "a support is out of range")
+        same = len(self.suppressed_supports) == len(self.suppressed)
+        _check(same, "supports and suppressed features differ in number")
+        supports = self.supports + self.suppressed_supports
+        _check(all(0 <= s <= self.n_rows for s in supports), "a support is out of range")
         merges = tuple(Merge(**msgspec.structs.asdict(record)) for record in self.merges)
         left_over = _replay(merges, lineage, self.n_rows)
-        _check(len(set(self.features)) == len(self.features), "a feature stands twice")
-        _check(set(self.features) == left_over, "its features are not what its merges leave")
-        self._check_history(merges)
-        return FeatureSet(lineage, tuple(self.features), tuple(self.supports), self.n_rows, merges)
+        features = self.features + self.suppressed
+        _check(len(set(features)) == len(features), "a feature stands twice")
+        if only_adds:
+            _check(not merges and not self.suppressed, "it has merges, which its kind has not")
+            self._check_added(lineage)
+        else:
+            _check(set(features) == left_over, "its features are not what its merges leave")
+        fitted = FeatureSet(
+            lineage,
+            tuple(self.features),
+            tuple(self.supports),
+            self.n_rows,
+            tuple(self.iterations),
+            merges,
+            tuple(self.suppressed),
+            tuple(self.suppressed_supports),
+        )
+        _check_iterations(fitted)
+        self._check_history()
+        return fitted
+
+    def _check_added(self, lineage: Lineage) -> None:
+        _check(len(self.features) >= 1, "it has no features")
+        _check(all(0 <= f < len(lineage) for f in self.features), "a feature is unknown")
+        made = range(len(lineage.primitives), len(lineage))
+        _check(set(made) <= set(self.features), "a conjunction is not among its features")
 
     def _lineage(self) -> Lineage:
         _check(len(self.primitives) >= 1, "it has no primitives")
@@ -95,15 +138,18 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
             number = lineage.conjoin(left, right)
             _check(number == known, "a conjunction stands twice")
             _check(lineage.length(number) <= _LONGEST, "a conjunction is absurdly long")
+        same = len(self.iterations) == len(self.conjunctions)
+        _check(same, "iterations and conjunctions differ in number")
         return lineage
 
-    def _check_history(self, merges: tuple[Merge, ...]) -> None:
+    def _check_history(self) -> None:
         iterations = [line.iteration for line in self.history]
         _check(iterations == list(range(len(iterations))) != [], "its history is not 0, 1, 2, …")
         n_features = self.history[-1].n_features
-        _check(n_features == len(self.features), "its history ends with other features")
-        last = merges[-1].iteration if merges else 0
-        _check(last == iterations[-1], "its history and its merges differ in iterations")
+        known = len(self.features) + len(self.suppressed)
+        _check(n_features == known, "its history ends with other features")
+        last = max(self.iterations, default=0)
+        _check(last == iterations[-1], "its history and its conjunctions differ in iterations")
 
     def preparation(self) -> Preparation:
         """What makes the primitives of raw data, after checking that it does."""
@@ -153,8 +199,11 @@ def model_file(
         threshold=threshold,
         primitives=list(feature_set.lineage.primitives),
         conjunctions=list(feature_set.lineage.conjunctions),
+        iterations=list(feature_set.iterations),
         features=list(feature_set.features),
         supports=list(feature_set.supports),
+        suppressed=list(feature_set.suppressed),
+        suppressed_supports=list(feature_set.suppressed_supports),
         merges=[
             msgspec.convert(merge, MergeRecord, from_attributes=True)
             for merge in feature_set.merges
@@ -167,11 +216,23 @@ def model_file(
 
 def write_model(path: str | os.PathLike[str], model: ModelFile) -> None:
     """Write a model file, whole or not at all."""
+    text = model_json(model)
+    write_atomically(path, lambda part: part.write_bytes(text))
+
+
+def model_json(model: ModelFile) -> bytes:
+    """The content of a model file."""
     try:
-        text = msgspec.json.format(msgspec.json.encode(model, enc_hook=_plain), indent=1)
+        encoded = msgspec.json.encode(model, enc_hook=_plain)
     except UnicodeEncodeError:
         raise InputError("a name holds a lone surrogate, which a file cannot: rename it") from None
-    write_atomically(path, lambda part: part.write_bytes(text + b"\n"))
+    return msgspec.json.format(encoded, indent=1) + b"\n"
+
+
+def model_schema() -> bytes:
+    """The JSON Schema of a model file: docs/model-schema.json."""
+    schema = msgspec.json.schema(ModelFile)
+    return msgspec.json.format(msgspec.json.encode(schema), indent=1) + b"\n"
 
 
 def _plain(value: Any) -> Any:
@@ -231,6 +292,14 @@ def _replay(merges: tuple[Merge, ...], lineage: Lineage, n_rows: int) -> set[int
         _check(in_order, "merges are out of order")
         iteration = merge.iteration
     return present
+
+
+def _check_iterations(fitted: FeatureSet) -> None:
+    for number in range(len(fitted.lineage.primitives), len(fitted.lineage)):
+        before = max(fitted.iteration(parent) for parent in fitted.parents(number))
+        _check(fitted.iteration(number) > before, "a conjunction is no later than its parts")
+    for number, merge in fitted.origins().items():
+        _check(fitted.iteration(number) == merge.iteration, "a merge is of another iteration")
 
 
 def _check(holds: bool, what: str) -> None:

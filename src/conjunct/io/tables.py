@@ -240,7 +240,7 @@ def _rules_by_column(binarizer: Binarizer) -> dict[str, list[Rule]] | None:
 def _check_columns(file: Path, wanted: Sequence[str], there: Sequence[str]) -> None:
     absent = [name for name in wanted if name not in there]
     if absent:
-        raise InputError(f"{file} lacks {len(absent)} columns of the model: {_listed(absent)}")
+        raise InputError(f"{file} lacks columns of the model: {_listed(absent)}")
 
 
 def _cleaned(table: BooleanTable, cleaner: TagCleaner | None) -> BooleanTable:
@@ -271,7 +271,7 @@ def _matched(table: BooleanTable, names: Sequence[str] | None, path: StrPath) ->
 def _warn_of_others(path: StrPath, others: Sequence[str], what: str) -> None:
     if others:
         warnings.warn(
-            f"{len(others)} {what} of {path} are not in the model: {_listed(others)}",
+            f"{what} of {path} that the model does not use: {_listed(others)}",
             ConjunctWarning,
             stacklevel=2,
         )

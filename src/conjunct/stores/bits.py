@@ -68,6 +68,23 @@ class BitStore:
         pairs = zip(left, right, strict=True)
         return self._with([self.lines[i] & self.lines[j] for i, j in pairs])
 
+    def conjoined(self, left: Positions, right: Positions) -> Self:
+        """The columns ``left[k] ∧ right[k]`` of literals: ``~position`` is a negated column."""
+        every_row = packing.pack_column(np.ones(self.n_rows, np.bool_))
+
+        def literal(k: int) -> Bits:
+            return self.lines[k] if k >= 0 else self.lines[~k] ^ every_row
+
+        return self._with([literal(i) & literal(j) for i, j in zip(left, right, strict=True)])
+
+    def joined(self, other: Self) -> Self:
+        """The columns of this store, then those of ``other``."""
+        return self._with([*self.lines, *other.lines])
+
+    def taken(self, columns: Positions) -> Self:
+        """Some of the columns, in the order given."""
+        return self._with([self.lines[k] for k in columns])
+
     def rewritten(self, rewrite: Rewrite, conjunctions: Self) -> Self:
         lines = [*self.lines, *conjunctions.lines]
         columns = zip(rewrite.plus, rewrite.minus, strict=True)

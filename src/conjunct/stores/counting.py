@@ -7,6 +7,7 @@ one block, whose counts cannot outgrow 32 bits, keeps them there.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -32,6 +33,7 @@ _BLOCK_BYTES = 1 << 27
 _TILE_LINES = 64
 # Fewer bit pairs than this are counted faster than a thread starts.
 _PAIRS_PER_THREAD = 1 << 28
+_TILE = 256
 
 
 def kernel_name() -> str:
@@ -77,7 +79,7 @@ def count_across(left: Bits | Sequence[Bits], right: Bits, n_jobs: int = 1) -> C
                 np.add(total[tile], counted, out=total[tile], casting="unsafe")
 
         threads = _threads(total.size, right, n_jobs)
-        _share(np.linspace(0, len(left), threads + 1).astype(int), add_tile)
+        _share([len(left) * k // threads for k in range(threads + 1)], add_tile)
     return total
 
 
@@ -90,25 +92,29 @@ def _row_blocks(bits: Bits) -> Iterator[Bits]:
         yield bits[:, start : start + _BLOCK_BYTES]
 
 
-def _mirror(upper: Counts) -> None:
-    # Line by line: no index arrays of the size of the matrix.
-    for row in range(len(upper)):
-        upper[row + 1 :, row] = upper[row, row + 1 :]
+def _mirror(counted: Counts) -> None:
+    # Below the diagonal the kernel leaves zeros or, with threads, some of the counts: the larger
+    # one of two cells is right. Tile by tile, so that no temporary is as large as the matrix.
+    for start in range(0, len(counted), _TILE):
+        stop = min(start + _TILE, len(counted))
+        tile = counted[start:stop, start:stop]
+        np.maximum(tile, tile.T, out=tile)
+        counted[stop:, start:stop] = counted[start:stop, stop:].T
 
 
-def _symmetric(bits: Bits, n_jobs: int) -> NDArray[np.uint32]:
+def _symmetric(bits: Bits, n_jobs: int) -> NDArray[np.int32]:
     m = len(bits)
     out = numkong.zeros((m, m), dtype="uint32")
     # Row ranges of about equal numbers of pairs: row i of the triangle has m − i of them.
-    shares = 1 - np.sqrt(1 - np.linspace(0, 1, _threads(m * m // 2, bits, n_jobs) + 1))
-    edges = np.rint(shares * m).astype(int)
+    threads = _threads(m * m // 2, bits, n_jobs)
+    edges = [round(m * (1 - math.sqrt(1 - k / threads))) for k in range(threads + 1)]
     _share(
         edges,
         lambda start, stop: numkong.dots_symmetric(
             bits, dtype="uint1", out=out, start_row=start, end_row=stop
         ),
     )
-    return np.asarray(out)
+    return np.asarray(out).view(np.int32)  # of at most 2^30 rows
 
 
 def _across(right: Bits) -> Callable[[Bits, Bits], NDArray[np.uint32]]:
@@ -121,8 +127,8 @@ def _threads(n_pairs: int, bits: Bits, n_jobs: int) -> int:
     return max(1, min(n_jobs, n_pairs * n_bits // _PAIRS_PER_THREAD))
 
 
-def _share(edges: NDArray[np.int64], count: Callable[[int, int], object]) -> None:
-    ranges = [(int(a), int(b)) for a, b in pairwise(edges) if a < b]
+def _share(edges: list[int], count: Callable[[int, int], object]) -> None:
+    ranges = [(a, b) for a, b in pairwise(edges) if a < b]
     if len(ranges) <= 1:
         for start, stop in ranges:
             count(start, stop)

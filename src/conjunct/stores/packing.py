@@ -59,13 +59,27 @@ def pack_blocks(
     block: Callable[[int, int], NDArray[np.bool_]], n_rows: int, n_columns: int
 ) -> Bits:
     """Pack a table that is given in blocks of rows: ``block(start, stop)`` → Boolean array."""
+    return _turn_blocks(
+        lambda start, stop: np.packbits(block(start, stop), axis=1, bitorder="little"),
+        n_rows,
+        n_columns,
+    )
+
+
+def pack_rows(rows: Bits, n_columns: int) -> Bits:
+    """The packed columns of a table whose rows are packed, each in whole bytes."""
+    n_bytes = -(-n_columns // 8)
+    return _turn_blocks(lambda start, stop: rows[start:stop, :n_bytes], len(rows), n_columns)
+
+
+def _turn_blocks(block: Callable[[int, int], Bits], n_rows: int, n_columns: int) -> Bits:
     n_tiles = -(-n_columns // 8)
     packed = np.zeros((n_tiles * 8, line_bytes(n_rows)), np.uint8)
     step = block_rows(n_columns)
     for start in range(0, n_rows, step):
         stop = min(start + step, n_rows)
         rows = np.zeros((-(-(stop - start) // 8) * 8, n_tiles), np.uint8)
-        rows[: stop - start] = np.packbits(block(start, stop), axis=1, bitorder="little")
+        rows[: stop - start] = block(start, stop)
         packed[:, start // 8 : start // 8 + rows.shape[0] // 8] = transpose_bits(rows)
     return packed[:n_columns]
 
@@ -81,6 +95,17 @@ def pack_column(values: NDArray[np.bool_]) -> Bits:
     packed = np.packbits(values, bitorder="little")
     line[: len(packed)] = packed
     return line
+
+
+def without_padding(bits: Bits, n_rows: int) -> Bits:
+    """The lines with zero bits after the last row, so that they can be counted."""
+    return bits & pack_column(np.ones(n_rows, np.bool_))
+
+
+def bits_of_rows(line: Bits, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """The values that a packed column has in the given rows."""
+    values = line[rows >> 3] >> (rows & 7).astype(np.uint8) & np.uint8(1)
+    return np.asarray(values, np.bool_)
 
 
 def unpack(bits: Bits, n_rows: int) -> NDArray[np.bool_]:

@@ -1,0 +1,113 @@
+"""Tests of independence against positive association, both one-sided (§6.1, §6.2)."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, ndtr, ndtri
+
+from conjunct.association.measures import Floats, wide
+from conjunct.stores import Counts
+
+Test = Literal["normal", "exact"]
+TESTS: tuple[Test, ...] = ("normal", "exact")
+
+# The χ² test is trusted where every expected frequency is at least this (§6.2).
+MIN_EXPECTED_FREQUENCY = 5
+
+
+def risk_threshold(alpha: float, n_rows: int) -> float:
+    """The threshold λ(α) = u₁₋α/√n above which r is significantly positive (§6.1).
+
+    Examples
+    --------
+    >>> round(risk_threshold(0.0001, 267), 3)
+    0.228
+    """
+    return float(-ndtri(alpha)) / math.sqrt(n_rows)
+
+
+def p_value(r: Floats, n_rows: int) -> Floats:
+    """One-sided p-value of r under independence: r√n is standard normal (§6.1)."""
+    return np.asarray(ndtr(-np.asarray(r) * math.sqrt(n_rows)), np.float64)
+
+
+def exact_p_value(n_rows: int, left: Counts, right: Counts, joint: Counts) -> Floats:
+    """Chance of at least this joint count, given the supports: Fisher's exact test, one-sided.
+
+    Under independence the joint count is hypergeometric, whatever the supports.
+
+    Examples
+    --------
+    >>> exact_p_value(6, np.array([3]), np.array([3]), np.array([3])).round(12)
+    array([0.05])
+    """
+    s, t, c = wide(left), wide(right), wide(joint)
+    # up to the mean the lower tail is summed, as the upper one of the rows without the second
+    low = n_rows * c <= s * t
+    tail = _upper_tail(n_rows, s, np.where(low, n_rows - t, t), np.where(low, s - c + 1, c))
+    return np.where(low, 1 - tail, tail)
+
+
+def _upper_tail(n_rows: int, s: Counts, t: Counts, c: Counts) -> Floats:
+    """P(C ≥ c) of a hypergeometric C, for c above its mean.
+
+    There the terms of the sum fall, and each follows from the one before; a sum ends where what
+    is left adds nothing to it. scipy.stats takes many times as long for up to 10⁵ rows.
+    """
+    total = np.where(c > np.minimum(s, t), 0.0, 1.0)
+    chance = np.zeros_like(total)
+    going = np.flatnonzero(total)
+    one, other, both = (counts[going].astype(np.float64) for counts in (s, t, c))
+    chance[going] = np.exp(
+        _log_binomial(one, both)
+        + _log_binomial(n_rows - one, other - both)
+        - _log_binomial(np.float64(n_rows), other)
+    )
+    term = np.ones(len(going))
+    while len(going):
+        term = term * (one - both) / (both + 1)
+        term = term * (other - both) / (n_rows - one - other + both + 1)
+        both = both + 1
+        total[going] += term
+        adds = term > 1e-17 * total[going]
+        if not adds.all():
+            going, one, other = going[adds], one[adds], other[adds]
+            both, term = both[adds], term[adds]
+    return np.asarray(np.minimum(chance * total, 1.0), np.float64)
+
+
+def _log_binomial(n: Floats | np.float64, k: Floats) -> Floats:
+    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1), np.float64)
+
+
+def has_expected_frequencies(n_rows: int, left: Counts, right: Counts) -> NDArray[np.bool_]:
+    """Whether all four expected frequencies are at least 5 (§6.2, with the cells corrected).
+
+    The smallest of the four is the product of the two rarer sides over n: one exact comparison.
+    """
+    rarer = rarer_side(n_rows, left) * rarer_side(n_rows, right)
+    return np.asarray(rarer >= MIN_EXPECTED_FREQUENCY * n_rows)
+
+
+def count_tested_pairs(n_rows: int, supports: Counts, *, prune: bool) -> int:
+    """The size of a family: pairs of columns that are not constant, and pass the filter if asked.
+
+    Sorts the columns by their rarer side, so that the m² pairs need not be looked at.
+    """
+    rarer = np.sort(rarer_side(n_rows, supports))
+    rarer = rarer[rarer > 0]
+    if not prune:
+        return len(rarer) * (len(rarer) - 1) // 2
+    least = MIN_EXPECTED_FREQUENCY * n_rows
+    partners = len(rarer) - np.searchsorted(rarer, -(-least // rarer))
+    with_itself = np.count_nonzero(rarer * rarer >= least)
+    return int(partners.sum() - with_itself) // 2
+
+
+def rarer_side(n_rows: int, supports: Counts) -> NDArray[np.int64]:
+    """Rows with the rarer of a column's two values; 0 for a constant column."""
+    return np.minimum(wide(supports), n_rows - wide(supports))

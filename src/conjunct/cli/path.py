@@ -1,0 +1,163 @@
+"""``conjunct path``: every threshold at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from conjunct.cli.inputs import DataInput, prepares_data
+from conjunct.cli.options import Ascii, DataFile
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from conjunct.construction.path import Solution
+    from conjunct.estimators import UFCPath
+
+
+@prepares_data
+def path(
+    data: DataFile,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Model file to write (JSON), with the closest point.", show_default=False
+        ),
+    ] = None,
+    solutions: Annotated[
+        Path | None,
+        typer.Option(
+            help="Table of all solutions to write: .csv, .tsv or .parquet.", show_default=False
+        ),
+    ] = None,
+    figure: Annotated[
+        Path | None,
+        typer.Option(help="Figure of the front to write: .svg or .png.", show_default=False),
+    ] = None,
+    min_threshold: Annotated[float, typer.Option(help="The lowest threshold.")] = 0.002,
+    max_threshold: Annotated[float, typer.Option(help="The highest threshold.")] = 0.5,
+    max_iter: Annotated[int, typer.Option(help="The largest number of iterations.")] = 20,
+    prune: Annotated[
+        bool,
+        typer.Option(
+            "--prune/--no-prune",
+            help="Leave out pairs that are too rare (expected frequency below 5).",
+        ),
+    ] = False,
+    max_solutions: Annotated[
+        int | None, typer.Option(help="Give up after so many solutions; what was found is kept.")
+    ] = None,
+    max_seconds: Annotated[
+        float | None, typer.Option(help="Give up after so many seconds; what was found is kept.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="Threads for counting; -1 for all processors.")
+    ] = None,
+    ascii_: Ascii = False,
+    *,
+    source: DataInput,
+) -> None:
+    """Find all distinct solutions for a range of thresholds, and the best compromise.
+
+    \b
+    Examples:
+      $ conjunct path zoo.csv
+      $ conjunct path zoo.csv --out model.json --solutions solutions.csv --figure front.svg
+      $ conjunct path zoo.csv --prune --max-seconds 60
+    """
+    from conjunct import UFCPath
+    from conjunct.cli import terminal
+    from conjunct.cli.words import summary
+    from conjunct.io.writing import write_table
+
+    _check_targets(data, out, solutions, figure)
+    table = source.read(data)
+    width = max_threshold - min_threshold
+    bar = terminal.progress_bar("Following λ", max(width, 0.0))
+    with source.naming_cells_of(data), bar as update:
+        n_found = 0
+
+        def advance(solution: Solution) -> None:
+            nonlocal n_found
+            n_found += 1
+            low = solution.min_threshold
+            update(max_threshold - low, f"{n_found} solutions, down to {low:.3f}")
+
+        model = UFCPath(
+            min_threshold,
+            max_threshold,
+            max_iter,
+            prune,
+            max_solutions=max_solutions,
+            max_seconds=max_seconds,
+            n_jobs=jobs,
+            style="ascii" if ascii_ or terminal.ascii_only() else "unicode",
+            callback=advance,
+        ).fit(table)
+    if out is not None:
+        model.save(out)
+    if solutions is not None:
+        write_table(solutions, model.get_solutions("polars"))
+    if figure is not None:
+        _draw(model, figure)
+    saved = [str(target) for target in (out, solutions, figure) if target is not None]
+    best = model.closest_point_
+    covered = "" if model.complete_ else f" (only λ from {model.covered_from_:.4f} up)"
+    terminal.write(
+        f"{len(model.solutions_)} distinct solutions{covered}, {len(model.front_)} of them on the "
+        f"Pareto front. On the front, around the closest point:",
+        _front_table(model),
+        f"Closest point: uFC({best.threshold:g}, {best.iterations}), for every λ from "
+        f"{best.min_threshold:.4f} up to {best.max_threshold:.4f}. {summary(model)}",
+        f"Saved as {', '.join(saved)}." if saved else None,
+    )
+
+
+def _check_targets(data: Path, *targets: Path | None) -> None:
+    """Before any work: each file can be written, none is the data, and no two are the same."""
+    from conjunct.errors import InputError
+    from conjunct.io.atomic import check_target
+
+    _, solutions, figure = targets
+    known = {data.resolve()}
+    for target in targets:
+        if target is not None:
+            if (real := check_target(target)) in known:
+                raise InputError(f"{target} is named twice: give each file a name of its own")
+            known.add(real)
+    if solutions is not None:
+        from conjunct.io.writing import table_extension
+
+        table_extension(solutions)
+    if figure is not None and figure.suffix not in (".svg", ".png"):
+        raise InputError(f"{figure}: a figure is written as .svg or .png")
+
+
+def _draw(model: UFCPath, figure: Path) -> None:
+    from conjunct.plots import plot_front, save_chart
+
+    save_chart(plot_front(model.solutions_, model.front_, model.closest_point_), figure)
+
+
+def _front_table(model: UFCPath, around: int = 4) -> Table:
+    from conjunct.cli.rendering import plain_table
+
+    front = model.front_
+    # equal indicators, another λ: what stands on the front is the first of them
+    best = min(range(len(front)), key=lambda k: (front[k].distance, k))
+    table = plain_table("", ">λ", ">iterations", ">features", ">length", ">OI", ">C0", ">distance")
+    for k in range(max(0, best - around), min(len(front), best + around + 1)):
+        solution = model.closest_point_ if k == best else front[k]
+        table.add_row(
+            "closest" if k == best else "",
+            f"{solution.threshold:g}",
+            str(solution.iterations),
+            str(solution.n_features),
+            f"{solution.length:.2f}",
+            f"{solution.oi:.3f}",
+            f"{solution.c0:.3f}",
+            f"{solution.distance:.4f}",
+        )
+    return table

@@ -1,0 +1,54 @@
+"""``conjunct reproduce``: the paper's tables and figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from conjunct.cli.inputs import DataInput, prepares_data
+
+if TYPE_CHECKING:
+    from conjunct.experiments import Outcome
+
+
+@prepares_data
+def reproduce(
+    out: Annotated[Path, typer.Option(help="Folder to write to.")] = Path("conjunct-paper"),
+    data: Annotated[
+        Path | None,
+        typer.Option(help="Table to use instead of spect, as in conjunct fit.", show_default=False),
+    ] = None,
+    *,
+    source: DataInput,
+) -> None:
+    """Make every table and figure of the paper, as CSV, SVG and PNG, with a page that shows them.
+
+    The data set is spect, the one of the paper that is still available, or any table of yours.
+
+    \b
+    Examples:
+      $ conjunct reproduce
+      $ conjunct reproduce --data zoo.csv --out zoo-figures
+    """
+    from conjunct.cli import terminal
+    from conjunct.experiments import reproduce as write_all
+    from conjunct.experiments.writing import EXPERIMENTS
+
+    total = len(EXPERIMENTS) + 1
+    with terminal.progress_bar("Reproducing", total) as update:
+        n_done = 0
+
+        def advance(outcome: Outcome) -> None:
+            nonlocal n_done
+            n_done += 1
+            update(n_done, outcome.title)
+
+        if data is None:
+            outcomes = write_all(out, watch=advance)
+        else:
+            with source.naming_cells_of(data):
+                outcomes = write_all(out, source.read(data), name=data.stem, watch=advance)
+    files = [f"{outcome.name}: {outcome.title}\n  {outcome.text}".rstrip() for outcome in outcomes]
+    terminal.write("\n".join(files), f"Everything is in {out}; open {out / 'index.html'}.")

@@ -1,0 +1,129 @@
+"""``conjunct stability``: which features come back when the data change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from conjunct.cli.inputs import DataInput, prepares_data
+from conjunct.cli.options import DataFile
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from conjunct.experiments import Stability
+
+
+@prepares_data
+def stability(
+    data: DataFile,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for the tables (CSV) and figures (SVG, PNG).", show_default=False
+        ),
+    ] = None,
+    bootstrap: Annotated[
+        bool, typer.Option("--bootstrap", help="Draw rows anew instead of inverting cells.")
+    ] = False,
+    max_noise: Annotated[float, typer.Option(help="The largest share of inverted cells.")] = 0.3,
+    step: Annotated[float, typer.Option(help="The step from one share to the next.")] = 0.02,
+    runs: Annotated[int, typer.Option(help="Runs for each share, or bootstrap samples.")] = 10,
+    seed: Annotated[int, typer.Option(help="The same number gives the same result.")] = 0,
+    alpha: Annotated[
+        float, typer.Option(help="Risk of replacing a pair that is independent.")
+    ] = 0.001,
+    prune: Annotated[
+        bool,
+        typer.Option("--prune/--no-prune", help="Leave out pairs that are too rare for the test."),
+    ] = False,
+    *,
+    source: DataInput,
+) -> None:
+    """Construct features on changed data, again and again, and see which come back.
+
+    \b
+    Examples:
+      $ conjunct stability zoo.csv
+      $ conjunct stability zoo.csv --bootstrap --runs 50 --out zoo-stability
+    """
+    from conjunct import UFC
+    from conjunct import stability as measured
+    from conjunct.cli import terminal
+    from conjunct.errors import InputError
+
+    if step <= 0:
+        raise InputError(f"--step must be above 0; got {step:g}")
+    if not 0 <= max_noise <= 1:
+        raise InputError(f"--max-noise must be a share from 0 to 1; got {max_noise:g}")
+    noise = [round(step * k, 10) for k in range(int(max_noise / step + 1e-9) + 1)]
+    table = source.read(data)
+    with source.naming_cells_of(data):
+        found = measured(
+            table,
+            UFC(alpha=alpha, prune=prune),
+            kind="bootstrap" if bootstrap else "noise",
+            noise=noise,
+            n_runs=runs,
+            random_state=seed,
+        )
+    if out is not None:
+        _save(found, out)
+    terminal.write(
+        _levels(found),
+        "Features that come back most often:",
+        _features(found),
+        None if out is None else f"Saved in {out}.",
+    )
+
+
+def _levels(found: Stability) -> Table:
+    from conjunct.cli.rendering import plain_table
+
+    headings = (">OI", ">C0", ">features", ">as without", ">between runs")
+    first = "bootstrap" if found.kind == "bootstrap" else "noise"
+    table = plain_table(f">{first}", *headings)
+    for level in found.levels:
+        table.add_row(
+            f"{level.n_runs} samples" if found.kind == "bootstrap" else f"{level.noise:.0%}",
+            f"{level.oi:.3f}",
+            "-" if level.c0 != level.c0 else f"{level.c0:.3f}",
+            f"{level.n_features:.1f}",
+            f"{level.common_with_original:.1f}",
+            f"{level.common_between_runs:.1f}",
+        )
+    return table
+
+
+def _features(found: Stability, limit: int = 15) -> Table:
+    from rich.text import Text
+
+    from conjunct.cli.rendering import plain_table, shortened
+
+    table = plain_table("feature", ">share of runs", "of the data as it is")
+    for feature in found.features[:limit]:
+        # Text, not str: a name may look like markup
+        name = Text(shortened(feature.feature))
+        table.add_row(name, f"{feature.share:.0%}", "yes" if feature.original else "no")
+    return table
+
+
+def _save(found: Stability, folder: Path) -> None:
+    from conjunct.errors import InputError
+    from conjunct.io.writing import write_table
+    from conjunct.plots import save_chart
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise InputError(f"{folder} is a file: name a folder for the results") from None
+    write_table(folder / "levels.csv", found.get_levels("polars"))
+    write_table(folder / "features.csv", found.get_features("polars"))
+    charts = {"recurrence": found.plot_recurrence()}
+    if found.kind == "noise":
+        charts["indicators"] = found.plot_indicators()
+        charts["features"] = found.plot_features()
+    for name, chart in charts.items():
+        save_chart(chart, folder / f"{name}.svg", folder / f"{name}.png")

@@ -1,0 +1,198 @@
+"""Algorithm 1's schema with a tree as the learner: FRINGE, CITRE and uFRINGE (§1.2, §2).
+
+The learner looks at the present features and gives paths of conditions; two conditions of each
+path are joined into a new feature. New features are added and none is removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Literal
+
+import numpy as np
+
+from conjunct.construction.feature_set import FeatureSet
+from conjunct.construction.lineage import Lineage
+from conjunct.construction.run import Run
+from conjunct.construction.stage import Stage, extended_counts
+from conjunct.construction.stopping import Evaluator, Indicators
+from conjunct.construction.tree import Limits, Path, grow, simplest_first
+from conjunct.errors import InputError
+from conjunct.expressions import Expression
+from conjunct.stores import BitStore, Positions
+from conjunct.stores.packing import line_bytes
+
+Strategy = Literal["fringe", "root", "root-fringe"]
+Redundant = Literal["keep", "drop"]
+
+# which two conditions of a path are joined: FRINGE's last two, CITRE's first two, or the ends
+CHOSEN: dict[Strategy, tuple[int, int]] = {
+    "fringe": (-2, -1),
+    "root": (0, 1),
+    "root-fringe": (0, -1),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class BitStage(Stage):
+    """A stage whose rows can be looked at, as a learner must."""
+
+    store: BitStore
+
+
+Learner = Callable[[BitStage, tuple[Expression, ...]], Iterable[Path]]
+"""Paths of conditions on the columns of a stage, given the stage and its expressions."""
+
+
+def clustering_paths(limits: Limits) -> Learner:
+    """uFRINGE's learner: every path of a clustering tree on the present features."""
+
+    def learn(stage: BitStage, expressions: tuple[Expression, ...]) -> Iterable[Path]:
+        return grow(stage.store, simplest_first(expressions), limits, stage.joint).paths()
+
+    return learn
+
+
+def run_fringe(
+    store: BitStore,
+    names: Sequence[str],
+    learner: Learner,
+    *,
+    strategy: Strategy,
+    redundant: Redundant,
+    max_features: int,
+    watch: Callable[[Indicators], None] = lambda indicators: None,
+) -> Run:
+    """Iterate until there are ``max_features`` features, or nothing new can be built."""
+    lineage = Lineage(names)
+    n_distinct_rows = store.count_distinct_rows()
+    evaluate = Evaluator(lineage, store.n_rows, n_distinct_rows)
+    first = BitStage(0, tuple(range(store.n_columns)), store, store.joint_counts())
+    if redundant == "drop":
+        first = _without_redundant(first, lineage)
+    stages = chain([first], iterate_fringe(first, lineage, learner, strategy, redundant))
+    kept: Stage = first
+    tried: list[Indicators] = []
+    iterations: list[int] = []
+    for stage in until_enough(stages, max_features):
+        tried.append(evaluate(stage))
+        watch(tried[-1])
+        n_made = len(lineage.conjunctions) - len(iterations)
+        iterations += [stage.iteration] * n_made
+        kept = stage
+    feature_set = FeatureSet(
+        lineage,
+        kept.features,
+        tuple(kept.supports.tolist()),
+        store.n_rows,
+        tuple(iterations),
+    )
+    return Run(feature_set, kept.iteration, tuple(tried), n_distinct_rows)
+
+
+def until_enough(stages: Iterable[Stage], max_features: int) -> Iterator[Stage]:
+    """The stages up to the first with ``max_features`` features or more."""
+    for stage in stages:
+        yield stage
+        if len(stage.features) >= max_features:
+            return
+
+
+def iterate_fringe(
+    first: BitStage,
+    lineage: Lineage,
+    learner: Learner,
+    strategy: Strategy,
+    redundant: Redundant,
+) -> Iterator[BitStage]:
+    """The stages after ``first``, for as long as something new is built."""
+    stage = first
+    while True:
+        paths = learner(stage, lineage.expressions(stage.features))
+        pairs = _unseen_pairs(stage, lineage, paths, strategy)
+        made = stage.store.conjoined(*_positions(pairs))
+        if redundant == "drop":
+            useful = _useful(stage, lineage, pairs, made)
+            pairs = [pairs[k] for k in useful]
+            made = made.taken(np.array(useful, np.intp))
+        if not pairs:
+            return
+        stage = _extended(stage, lineage, pairs, made)
+        yield stage
+
+
+def _unseen_pairs(
+    stage: BitStage, lineage: Lineage, paths: Iterable[Path], strategy: Strategy
+) -> list[Path]:
+    """Pairs of conditions whose conjunction was never made, in either order, once each."""
+    one, other = CHOSEN[strategy]
+    unseen: dict[frozenset[int], Path] = {}
+    for path in paths:
+        if len(path) < 2:
+            continue
+        pair = (path[one], path[other])
+        literals = _literals(stage, pair)
+        if not lineage.knows(*literals):
+            unseen.setdefault(frozenset(literals), pair)
+    return list(unseen.values())
+
+
+def simplest_of_equals(store: BitStore, expressions: Sequence[Expression]) -> Positions:
+    """The positions of distinct columns, the simplest of equal ones, simplest first."""
+    first: dict[bytes, int] = {}
+    for k in np.argsort(simplest_first(expressions)).tolist():
+        first.setdefault(store.lines[k].tobytes(), k)
+    return np.array(list(first.values()), np.intp)
+
+
+def _useful(stage: BitStage, lineage: Lineage, pairs: list[Path], made: BitStore) -> list[int]:
+    """Which conjunctions repeat no literal and are no column that is there already."""
+    columns = {line.tobytes() for line in stage.store.lines}
+    columns.add(bytes(line_bytes(made.n_rows)))
+    useful = []
+    for k, (pair, line) in enumerate(zip(pairs, made.lines, strict=True)):
+        column = line.tobytes()
+        if column in columns or _repeats(lineage.conjunction(*_literals(stage, pair))):
+            continue
+        columns.add(column)
+        useful.append(k)
+    return useful
+
+
+def _repeats(expression: Expression) -> bool:
+    return expression.length > len(expression.literals)
+
+
+def _without_redundant(stage: BitStage, lineage: Lineage) -> BitStage:
+    """The primitives that are true somewhere, one of each kind of equal ones."""
+    simplest = simplest_of_equals(stage.store, lineage.expressions(stage.features))
+    kept = np.sort(simplest[stage.supports[simplest] > 0])
+    if not len(kept):
+        raise InputError("no column is true in any row: nothing is left to construct from")
+    return BitStage(
+        stage.iteration,
+        tuple(stage.features[k] for k in kept),
+        stage.store.taken(kept),
+        stage.joint[np.ix_(kept, kept)],
+    )
+
+
+def _extended(stage: BitStage, lineage: Lineage, pairs: list[Path], made: BitStore) -> BitStage:
+    features = [lineage.conjoin(*_literals(stage, pair)) for pair in pairs]
+    joint = extended_counts(stage.joint, stage.store.joint_counts(made), made.joint_counts())
+    return BitStage(
+        stage.iteration + 1, (*stage.features, *features), stage.store.joined(made), joint
+    )
+
+
+def _literals(stage: BitStage, pair: Path) -> tuple[int, int]:
+    """Conditions on columns as literals of the lineage."""
+    one, other = (stage.features[c] if c >= 0 else ~stage.features[~c] for c in pair)
+    return one, other
+
+
+def _positions(pairs: list[Path]) -> tuple[Positions, Positions]:
+    left, right = np.array(pairs, np.intp).reshape(-1, 2).T
+    return left, right

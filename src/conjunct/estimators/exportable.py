@@ -1,0 +1,124 @@
+"""How a fitted estimator's features leave conjunct."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+from sklearn.utils.validation import check_is_fitted
+
+from conjunct.construction.feature_set import FeatureSet
+from conjunct.errors import InputError
+from conjunct.expressions import Expression, Style
+from conjunct.expressions.simplification import Form, in_form
+from conjunct.io.model import ModelFile, model_json
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from conjunct.export.sql import Source
+
+Columns = Literal["formula", "number"]
+
+
+class Exportable:
+    """Mixin of FeatureConstructor: the features as SQL, Polars, Python and JSON.
+
+    All of them treat missing cells by Kleene's logic: a conjunction is false if a part is false,
+    otherwise missing if a part is. ``form="simplified"`` gives shorter code and the same values
+    on whole rows, but may decide rows with missing cells otherwise.
+    """
+
+    binarize: float | None
+    style: Style
+    feature_set_: FeatureSet
+
+    @abstractmethod
+    def _model_file(self) -> ModelFile:
+        """Everything a model file holds."""
+
+    @abstractmethod
+    def _column_names(self) -> list[str]:
+        """What ``transform`` calls the features."""
+
+    def to_sql(
+        self,
+        table: str | Sequence[str] = "data",
+        *,
+        dialect: str = "duckdb",
+        source: Source = "boolean",
+        columns: Columns = "formula",
+        keep: Sequence[str] = (),
+        form: Form = "built",
+    ) -> str:
+        """A SELECT that computes the features in a database. Needs sqlglot (``conjunct[sql]``).
+
+        Parameters
+        ----------
+        table : str or sequence of str, default="data"
+            The table that holds the columns; ``("schema", "table")`` for one in a schema.
+        dialect : {"duckdb", "postgres", "sqlite", "bigquery", "snowflake", "spark"}
+        source : {"boolean", "integer"}, default="boolean"
+            What the columns hold: Booleans, or 0 and 1. A model with ``binarize`` compares numbers.
+        columns : {"formula", "number"}, default="formula"
+            What the features are called: as in ``transform``, or f0, f1, ….
+        keep : sequence of str
+            Columns to select as they are, before the features: a key, for instance.
+        form : {"built", "nested", "dnf", "simplified"}, default="built"
+
+        Examples
+        --------
+        >>> from conjunct import UFC
+        >>> baskets = [["water", "cascade"]] * 40 + [["water"]] * 20 + [["sky"]] * 60
+        >>> print(UFC(max_iter=1).fit(baskets).to_sql("photos"), end="")
+        SELECT
+          "r"."sky" AS "sky",
+          "r"."cascade" AND "r"."water" AS "cascade ∧ water",
+          NOT "r"."cascade" AND "r"."water" AS "¬cascade ∧ water"
+        FROM "photos" AS "r"
+        """
+        try:
+            from conjunct.export.sql import to_sql
+        except ImportError:
+            raise ImportError('SQL needs sqlglot: pip install "conjunct[sql]"') from None
+        features = self._exported(columns, form)
+        return to_sql(features, table, dialect=dialect, source=source, cut=self.binarize, keep=keep)
+
+    def to_polars(self, *, columns: Columns = "formula", form: Form = "built") -> list[pl.Expr]:
+        """One Polars expression a feature, for ``frame.select`` or ``with_columns``.
+
+        Columns may be Boolean or 0/1; a missing cell is null.
+        """
+        from conjunct.export.polars import to_polars
+
+        return to_polars(self._exported(columns, form), cut=self.binarize)
+
+    def to_python(self, *, columns: Columns = "formula", form: Form = "built") -> str:
+        """The source of ``features(row)``, a function that needs nothing but Python."""
+        from conjunct.export.python import to_python
+
+        return to_python(self._exported(columns, form), cut=self.binarize)
+
+    def to_json(self) -> str:
+        """What ``save`` writes; docs/model-schema.json describes it."""
+        check_is_fitted(self)
+        return model_json(self._model_file()).decode()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The content of ``to_json`` as plain dictionaries and lists."""
+        content: dict[str, Any] = msgspec.json.decode(self.to_json())
+        return content
+
+    def _exported(self, columns: Columns, form: Form) -> dict[str, Expression]:
+        check_is_fitted(self)
+        if columns not in ("formula", "number"):
+            raise InputError(f"columns must be 'formula' or 'number'; got {columns!r}")
+        expressions = self.feature_set_.expressions
+        if columns == "formula":
+            names = self._column_names()
+        else:
+            names = [f"f{position}" for position in range(len(expressions))]
+        formulas = (in_form(expression, form) for expression in expressions)
+        return dict(zip(names, formulas, strict=True))

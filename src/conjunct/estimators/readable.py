@@ -1,0 +1,98 @@
+"""What a fitted estimator offers to its readers."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from conjunct.construction.feature_set import FeatureSet
+from conjunct.expressions import Expression, Style
+from conjunct.expressions.simplification import Form
+from conjunct.reading import (
+    Explanation,
+    Formulas,
+    GraphFormat,
+    Neighbour,
+    ancestry,
+    explanation,
+    formulas_of,
+    nearest_by_columns,
+    nearest_by_primitives,
+)
+from conjunct.stores import BitStore
+
+
+class Readable:
+    """Mixin of FeatureConstructor: formulas in other forms, and aids for reading them."""
+
+    style: Style
+    feature_set_: FeatureSet
+
+    @abstractmethod
+    def _store(self, X: Any) -> BitStore:
+        """The packed columns of data like that of ``fit``."""
+
+    @abstractmethod
+    def _texts(self) -> list[str]:
+        """The features as text."""
+
+    def formulas(self, form: Form = "simplified", *, given: Any = None) -> Formulas:
+        """The features in another form, with their mean length (C1) before and after.
+
+        Parameters
+        ----------
+        form : {"built", "nested", "dnf", "simplified"}, default="simplified"
+            As constructed; with common parts taken out; as a disjunction of conjunctions; or the
+            shortest that is known.
+        given : optional
+            The training data. Combinations of primitives that never occur in it then do not
+            matter, and the formulas are equivalent on the training data only: they are marked so,
+            and ``transform`` never uses them.
+
+        Returns
+        -------
+        Formulas
+            ``expressions``, ``texts()``, ``equivalent``, ``length_before``, ``length_after``.
+
+        Examples
+        --------
+        >>> from conjunct import UFC
+        >>> baskets = [["water", "cascade"]] * 40 + [["water"]] * 20 + [["sky"]] * 60
+        >>> model = UFC(max_iter=1).fit(baskets)
+        >>> model.formulas(given=baskets).texts()
+        ['sky', 'cascade', '¬cascade ∧ water']
+        """
+        check_is_fitted(self)
+        return formulas_of(self.feature_set_, form, None if given is None else self._store(given))
+
+    def explain(self, feature: int | str | Expression, X: Any = None) -> Explanation:
+        """A feature in plain words: formula, shortest form, English, support, origin, primitives.
+
+        ``feature`` is a position in ``features_``, a formula, or its text. With data ``X``, its
+        rows are contrasted with the others.
+        """
+        check_is_fitted(self)
+        store = None if X is None else self._store(X)
+        return explanation(self.feature_set_, self._number(feature), self.style, store)
+
+    def ancestry(self, feature: int | str | Expression, format: GraphFormat = "text") -> str:
+        """What a feature was made from, as indented text, a Mermaid chart or a Graphviz graph."""
+        check_is_fitted(self)
+        return ancestry(self.feature_set_, self._number(feature), format, self.style)
+
+    def nearest(
+        self, feature: int | str | Expression, X: Any = None, *, n: int = 5
+    ) -> list[Neighbour]:
+        """The features most like one: by the correlation of their columns on ``X``, or without
+        data by the primitives they share."""
+        check_is_fitted(self)
+        fitted, number, texts = self.feature_set_, self._number(feature), self._texts()
+        if X is None:
+            return nearest_by_primitives(fitted, number, texts, n)
+        return nearest_by_columns(fitted, number, self._store(X), texts, n)
+
+    def _number(self, feature: int | str | Expression) -> int:
+        fitted = self.feature_set_
+        return (fitted.features + fitted.suppressed)[fitted.position(feature)]

@@ -1,0 +1,281 @@
+"""uFC for every threshold at once, as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from conjunct.construction.path import Budget, Path, Range, Solution, follow_path
+from conjunct.errors import ConjunctWarning, InputError
+from conjunct.estimators.lossless import LosslessConstructor
+from conjunct.estimators.parameters import check, check_common, check_whole, is_number
+from conjunct.estimators.tables import Backend, as_table
+from conjunct.estimators.ufc import UFC
+from conjunct.expressions import Style
+from conjunct.stores import BitStore
+
+_SOLUTIONS_PER_LINE = 100
+
+
+class UFCPath(LosslessConstructor):
+    """All distinct outcomes of uFC over a range of thresholds, and the best compromise among them.
+
+    Covers every real λ in [``min_threshold``, ``max_threshold``] and 1 to ``max_iter`` iterations,
+    not a grid. The estimator transforms with the closest point: the solution with the smallest
+    distance of (OI, C0) from (0, 0).
+
+    Parameters
+    ----------
+    min_threshold, max_threshold : float, default=0.002 and 0.5
+        The range of λ, both ends included. The defaults are the paper's.
+    max_iter : int, default=20
+        The largest number of iterations.
+    prune : bool, default=False
+        Leave out pairs with an expected frequency below 5. The paper's figures use both.
+    max_solutions : int, optional
+        Give up after so many solutions. What was found is kept, from the highest λ down, and
+        ``complete_`` is False.
+    max_seconds : float, optional
+        Give up after so many seconds, likewise.
+    null_feature : bool, default=False
+        Count the paper's artificial feature "null" in the overlapping index.
+    binarize : float, optional
+        Values above it are true. ``None``: values must be Boolean or 0/1.
+    style : {"unicode", "ascii", "latex"}, default="unicode"
+        How feature names are written.
+    callback : callable, optional
+        Called with each solution as it is found, from the highest λ down.
+    n_jobs : int, optional
+        Threads for counting; −1 for all processors. The result does not depend on it.
+    verbose : int, default=0
+        1: a line for every hundred solutions.
+
+    Attributes
+    ----------
+    solutions_ : tuple of Solution
+        By rising λ, then iterations: ``min_threshold``, ``max_threshold`` (every λ from the first
+        up to, but not including, the second gives the solution), ``threshold`` (a readable one of
+        them), ``iterations``, ``settled_from`` (from this λ on, further iterations change
+        nothing), ``n_features``, ``length``, ``oi``, ``c0``, ``rms``, ``distance``.
+    front_ : tuple of Solution
+        Those that no other beats in both OI and C0, by rising C0.
+    closest_point_ : Solution
+        The one whose features are used. Ties: fewer features, then the smaller λ.
+    complete_ : bool
+        Whether the whole range was covered.
+    covered_from_ : float
+        Every λ from here up to ``max_threshold`` was covered: ``min_threshold`` if complete.
+    features_, threshold_, n_iter_, history_, feature_set_, n_distinct_rows_
+        As in :class:`UFC`, of the closest point.
+
+    Notes
+    -----
+    A model file keeps the closest point, and not the other solutions: they are a table
+    (``get_solutions``) that is quickly made again.
+
+    Examples
+    --------
+    >>> from conjunct import UFCPath, datasets
+    >>> path = UFCPath().fit(datasets.load_spect().values)
+    >>> best = path.closest_point_
+    >>> best.threshold, best.iterations, best.n_features
+    (0.432, 3, 36)
+    """
+
+    n_distinct_rows_: int
+    _path: Path | None = None
+    _training: BitStore | None = None
+
+    def __init__(
+        self,
+        min_threshold: float = 0.002,
+        max_threshold: float = 0.5,
+        max_iter: int = 20,
+        prune: bool = False,
+        *,
+        max_solutions: int | None = None,
+        max_seconds: float | None = None,
+        null_feature: bool = False,
+        binarize: float | None = None,
+        style: Style = "unicode",
+        callback: Callable[[Solution], object] | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.min_threshold = min_threshold
+        self.max_threshold = max_threshold
+        self.max_iter = max_iter
+        self.prune = prune
+        self.max_solutions = max_solutions
+        self.max_seconds = max_seconds
+        self.null_feature = null_feature
+        self.binarize = binarize
+        self.style = style
+        self.callback = callback  # type: ignore[assignment]
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @property
+    def solutions_(self) -> tuple[Solution, ...]:
+        return self._followed().solutions
+
+    @property
+    def front_(self) -> tuple[Solution, ...]:
+        path = self._followed()
+        return tuple(path.solutions[k] for k in path.front)
+
+    @property
+    def closest_point_(self) -> Solution:
+        path = self._followed()
+        return path.solutions[path.closest]
+
+    @property
+    def complete_(self) -> bool:
+        return self._followed().complete
+
+    @property
+    def covered_from_(self) -> float:
+        return self._followed().covered_from
+
+    def solution(self, which: int | Solution) -> UFC:
+        """A solution as a fitted model: by its position in ``solutions_``, or itself.
+
+        It is constructed again from the training data, at once: only the numbers of the others
+        are kept.
+        """
+        solutions = self._followed().solutions
+        if not isinstance(which, Solution):
+            if which not in range(len(solutions)):
+                raise InputError(f"there is no solution {which}: there are {len(solutions)}")
+            which = solutions[which]
+        if self._training is None:
+            raise AttributeError(_ONLY_CLOSEST)
+        model = UFC(
+            which.threshold,
+            max_iter=which.iterations,
+            prune=self.prune,
+            null_feature=self.null_feature,
+            binarize=self.binarize,
+            style=self.style,
+            n_jobs=self.n_jobs,
+        )
+        model._backend = self._backend
+        model.preparation_ = self.preparation_
+        return model._fit_store(self._training, getattr(self, "feature_names_in_", None))
+
+    def result_of(self, threshold: float, max_iter: int) -> Solution:
+        """What ``UFC(threshold, max_iter=max_iter)`` gives, found among ``solutions_``."""
+        found = self._followed().result_of(threshold, max_iter)
+        if found is None:
+            raise InputError(
+                f"uFC({threshold}, {max_iter}) is not covered: λ goes from {self.covered_from_} to "
+                f"{self.max_threshold} here, and iterations from 1 to {self.max_iter}"
+            )
+        return found
+
+    def get_solutions(self, backend: Backend | None = None) -> Any:
+        """A table of ``solutions_``, with ``on_front`` and ``is_closest`` marked.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow", "dict"}, optional
+            What kind of table. By default the kind the model was fitted on, and pandas otherwise.
+        """
+        path = self._followed()
+        on_front = set(path.front)
+        fields = (
+            "threshold",
+            "min_threshold",
+            "max_threshold",
+            "settled_from",
+            "iterations",
+            "n_features",
+            "length",
+            "oi",
+            "c0",
+            "rms",
+            "distance",
+        )
+        columns: dict[str, list[Any]] = {
+            field: [getattr(solution, field) for solution in path.solutions] for field in fields
+        }
+        columns["on_front"] = [k in on_front for k in range(len(path.solutions))]
+        columns["is_closest"] = [k == path.closest for k in range(len(path.solutions))]
+        return as_table(columns, backend or self._backend or "pandas")
+
+    def _construct(self, store: BitStore, names: Sequence[str]) -> None:
+        self._check_parameters()
+        path = follow_path(
+            store,
+            names,
+            Range(self.min_threshold, self.max_threshold, self.max_iter, self.prune),
+            budget=Budget(self.max_solutions, self.max_seconds),
+            null_feature=self.null_feature,
+            watch=self._reporter(),
+        )
+        self._path, self._training = path, store
+        self.n_distinct_rows_ = path.n_distinct_rows
+        chosen = self.solution(path.closest)
+        self.feature_set_ = chosen.feature_set_
+        self.history_ = chosen.history_
+        self.threshold_ = chosen.threshold_
+        if not path.complete:
+            warnings.warn(self._why_partial(path), ConjunctWarning, stacklevel=3)
+        elif len(path.solutions) == 1 and not path.solutions[0].iterations:
+            warnings.warn(_NOTHING, ConjunctWarning, stacklevel=3)
+
+    def _reporter(self) -> Callable[[Solution], None]:
+        n_found = 0
+
+        def report(solution: Solution) -> None:
+            nonlocal n_found
+            n_found += 1
+            if self.verbose and n_found % _SOLUTIONS_PER_LINE == 0:
+                sys.stdout.write(f"{n_found} solutions, λ down to {solution.min_threshold:.3f}\n")
+            if self.callback is not None:
+                self.callback(solution)  # type: ignore[arg-type]
+
+        return report
+
+    def _followed(self) -> Path:
+        if self._path is not None:
+            return self._path
+        check_is_fitted(self, "feature_set_")
+        raise AttributeError(_ONLY_CLOSEST)
+
+    def _why_partial(self, path: Path) -> str:
+        return (
+            f"the budget was spent after {len(path.solutions)} solutions: only λ from "
+            f"{path.covered_from:.4f} to {self.max_threshold} is covered, and the closest point is "
+            f"that of this part. Raise max_solutions or max_seconds, or raise min_threshold"
+        )
+
+    def _check_parameters(self) -> None:
+        low, high = self.min_threshold, self.max_threshold
+        wanted = "a number from 0 up to, but not including, 1"
+        for name, value in (("min_threshold", low), ("max_threshold", high)):
+            check(is_number(value) and 0 <= value < 1, name, value, wanted)
+        check(low <= high, "max_threshold", high, f"at least min_threshold, which is {low}")
+        check_whole("max_iter", self.max_iter, 1)
+        check_whole("max_solutions", self.max_solutions, 1, optional=True)
+        seconds = self.max_seconds
+        check(
+            seconds is None or (is_number(seconds) and seconds > 0),
+            "max_seconds",
+            seconds,
+            "None or a number above 0",
+        )
+        check_common(self)
+
+
+_ONLY_CLOSEST = (
+    "a path read from a file has its closest point only: fit it again for the other solutions"
+)
+_NOTHING = (
+    "no feature was constructed: no pair of columns exceeds min_threshold. "
+    "Try a smaller min_threshold"
+)

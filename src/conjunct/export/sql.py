@@ -1,0 +1,218 @@
+"""A SELECT that computes features in a database, built as a syntax tree by sqlglot.
+
+SQL's own logic is Kleene's: NULL AND FALSE is FALSE, NULL AND TRUE is NULL. So missing cells need
+no care.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal, TypeAlias
+
+from sqlglot import exp
+
+from conjunct.errors import InputError
+from conjunct.expressions import And, Constant, Expression, Not, Or, Primitive
+from conjunct.expressions.expression import nodes
+
+Source: TypeAlias = Literal["boolean", "integer"]
+
+DIALECTS = ("duckdb", "postgres", "sqlite", "bigquery", "snowflake", "spark")
+
+# Databases limit the depth of an expression (SQLite: 1,000), and each literal may add to it.
+_LONGEST_IN_ONE = 100
+
+_ROWS = "r"
+_MATERIALIZED = ("duckdb", "postgres", "sqlite")
+_LONGEST_NAME = {"postgres": 63, "snowflake": 255, "bigquery": 300}  # bytes
+_BIGQUERY_NAME = re.compile(r"[\w %&=+:'<>#|-]+")
+
+
+def to_sql(
+    features: Mapping[str, Expression],
+    table: str | Sequence[str],
+    *,
+    dialect: str = "duckdb",
+    source: Source = "boolean",
+    cut: float | None = None,
+    keep: Sequence[str] = (),
+) -> str:
+    """A SELECT with one column for each feature.
+
+    Parameters
+    ----------
+    features : mapping of str to Expression
+        Formulas by the name of the column they shall have.
+    table : str or sequence of str
+        The table with a column for each primitive; several parts for ``schema.table``.
+    dialect : str, default="duckdb"
+        One of `DIALECTS`.
+    source : {"boolean", "integer"}, default="boolean"
+        What the columns hold: Booleans, or 0 and 1.
+    cut : float, optional
+        Columns hold numbers, and values above it are true.
+    keep : sequence of str
+        Columns of the table to select as they are, before the features: a key, for instance.
+
+    Returns
+    -------
+    str
+        One statement. Formulas of more than 100 literals are computed in steps, so that no
+        database meets an expression too deep for it and shared parts are computed once.
+    """
+    if dialect not in DIALECTS:
+        raise InputError(f"unknown dialect {dialect!r}: choose one of {', '.join(DIALECTS)}")
+    if source not in ("boolean", "integer"):
+        raise InputError(f"source must be 'boolean' or 'integer'; got {source!r}")
+    parts = [table] if isinstance(table, str) else list(table)
+    if not 1 <= len(parts) <= 3:
+        raise InputError("the table must have a name of one to three parts")
+    for name in features:
+        _check_alias(name, dialect)
+    primitives = {name for expression in features.values() for name in expression.primitives}
+    for name in (*parts, *keep, *primitives):
+        _check_name(name, dialect)
+
+    def read(primitive: Primitive) -> exp.Expr:
+        return _truth(_column(primitive.name), source, cut)
+
+    origin = exp.Table(
+        **dict(zip(("this", "db", "catalog"), map(_identifier, reversed(parts)), strict=False)),
+        alias=_rows(),
+    )
+    if max((expression.length for expression in features.values()), default=0) <= _LONGEST_IN_ONE:
+        columns: dict[str, exp.Expr] = {name: _column(name) for name in keep}
+        columns |= {name: _sql(expression, read) for name, expression in features.items()}
+        query = _select(columns, origin)
+    else:
+        query = _in_steps(features, origin, keep, read, dialect in _MATERIALIZED)
+    return query.sql(dialect=dialect, pretty=True) + "\n"
+
+
+def _select(columns: Mapping[str, exp.Expr], origin: exp.Expr) -> exp.Select:
+    aliased = [exp.alias_(value, _identifier(name)) for name, value in columns.items()]
+    return exp.Select(expressions=aliased).from_(origin)
+
+
+def _sql(expression: Expression, read: Callable[[Primitive], exp.Expr]) -> exp.Expr:
+    """A formula as SQL; ``read`` says how a primitive is."""
+    if isinstance(expression, Constant):
+        # not TRUE, which in SQLite is a column where one is called so
+        one, other = exp.Literal.number(1), exp.Literal.number(int(expression.value))
+        return exp.EQ(this=one, expression=other)
+    if isinstance(expression, Not):
+        return exp.not_(_sql(expression.operand, read), copy=False)
+    if isinstance(expression, Primitive):
+        return read(expression)
+    return _joined(expression, lambda operand: _sql(operand, read))
+
+
+def _joined(expression: Expression, operand_sql: Callable[[Expression], exp.Expr]) -> exp.Expr:
+    join = exp.or_ if isinstance(expression, Or) else exp.and_
+    return join(*map(operand_sql, expression._children), copy=False)
+
+
+def _in_steps(
+    features: Mapping[str, Expression],
+    origin: exp.Expr,
+    keep: Sequence[str],
+    read: Callable[[Primitive], exp.Expr],
+    materialized: bool,
+) -> exp.Select:
+    """Each conjunction and disjunction once, in a query on top of those it is made of.
+
+    Inside, columns have names of our own, so that none can clash with another.
+    """
+    levels = _levels(features.values())
+    made = {part: f"c{k}" for k, part in enumerate(part for level in levels for part in level)}
+
+    def reuse(part: Expression) -> exp.Expr:
+        if isinstance(part, Not):
+            return exp.not_(reuse(part.operand), copy=False)
+        return _column(made[part]) if part in made else _sql(part, read)
+
+    known: dict[str, exp.Expr] = {f"k{k}": _column(name) for k, name in enumerate(keep)}
+    known |= {made[part]: read(part) for part in levels[0] if isinstance(part, Primitive)}
+    steps = [_select(known, origin)]
+    for level in levels[1:]:
+        old: dict[str, exp.Expr] = {name: _column(name) for name in known}
+        known = old | {made[part]: _joined(part, reuse) for part in level}
+        steps.append(_select(known, _step(len(steps) - 1)))
+    columns: dict[str, exp.Expr] = {name: _column(f"k{k}") for k, name in enumerate(keep)}
+    columns |= {name: reuse(expression) for name, expression in features.items()}
+    query = _select(columns, _step(len(steps) - 1))
+    for number, step in enumerate(steps):
+        # left to themselves, databases may put the steps together again
+        hint = True if materialized else None
+        query = query.with_(_identifier(f"step{number}"), as_=step, materialized=hint, copy=False)
+    return query
+
+
+def _levels(features: Iterable[Expression]) -> list[list[Expression]]:
+    """Primitives, then conjunctions and disjunctions by how many others they are built on."""
+    level: dict[Expression, int] = {}
+    for feature in features:
+        for node in nodes(feature):
+            below = max((level[child] for child in node._children), default=0)
+            level.setdefault(node, below + isinstance(node, And | Or))
+    levels: list[list[Expression]] = [[] for _ in range(max(level.values(), default=0) + 1)]
+    for node, position in level.items():
+        if isinstance(node, Primitive | And | Or):
+            levels[position].append(node)
+    return levels
+
+
+def _step(number: int) -> exp.Expr:
+    return exp.Table(this=_identifier(f"step{number}"), alias=_rows())
+
+
+def _rows() -> exp.TableAlias:
+    return exp.TableAlias(this=_identifier(_ROWS))
+
+
+def _column(name: str) -> exp.Column:
+    # Qualified: SQLite takes an unknown "name" for a string, and other databases might take it
+    # for the column of the result that has the same name.
+    return exp.Column(this=_identifier(name), table=_identifier(_ROWS))
+
+
+def _identifier(name: str) -> exp.Identifier:
+    return exp.Identifier(this=name, quoted=True)
+
+
+def _truth(column: exp.Expr, source: Source, cut: float | None) -> exp.Expr:
+    if cut is not None:
+        return exp.GT(this=column, expression=exp.Literal.number(cut))
+    if source == "integer":
+        return exp.NEQ(this=column, expression=exp.Literal.number(0))
+    return column
+
+
+def _check_name(name: str, dialect: str) -> None:
+    """Refuse what the database cannot call anything: nobody has a column of that name there."""
+    if "\0" in name or any("\ud800" <= character <= "\udfff" for character in name):
+        raise InputError(f"{name!r} cannot be a name in SQL: it holds a NUL or a lone surrogate")
+    if not name and dialect != "sqlite":
+        raise InputError(f"{dialect} has no columns with an empty name: rename the column")
+    if dialect == "bigquery" and not _BIGQUERY_NAME.fullmatch(name):
+        raise InputError(f"bigquery cannot call anything {_shortened(name)!r}: rename the column")
+
+
+def _check_alias(name: str, dialect: str) -> None:
+    limit = _LONGEST_NAME.get(dialect)
+    if limit is not None and len(name.encode(errors="replace")) > limit:
+        why = f"longer than {limit} bytes"
+    elif dialect == "bigquery" and not _BIGQUERY_NAME.fullmatch(name):
+        why = "of characters it does not allow"
+    else:
+        _check_name(name, dialect)
+        return
+    raise InputError(
+        f"{dialect} cannot call a column {_shortened(name)!r}, a name {why}: "
+        "number the columns instead (columns='number')"
+    )
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= 40 else name[:39] + "…"

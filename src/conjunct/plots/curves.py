@@ -1,0 +1,61 @@
+"""Indicators as curves: by iterations, by λ, by noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from conjunct.construction.stopping import Indicators
+from conjunct.plots.style import Row, by_series, chart_of, finished, quantity
+
+
+def plot_curves(
+    rows: Sequence[Row],
+    x: str,
+    y: str,
+    *,
+    title: str,
+    x_title: str,
+    y_title: str,
+    legend: str | None = None,
+    steps: bool = False,
+    points: bool = True,
+) -> Any:
+    """One curve for each value of ``series`` among the rows.
+
+    ``steps``: the value holds until the next one, as an indicator does between two λ.
+    """
+    names = list(dict.fromkeys(str(row["series"]) for row in rows))
+    base = chart_of([{**row, "series": str(row["series"])} for row in rows]).encode(
+        x=_channel("X", quantity(x, x_title)),
+        y=_channel("Y", quantity(y, y_title)),
+        color=_channel("Color", by_series(names, legend, "color")),
+    )
+    line = base.mark_line(
+        interpolate="step-after" if steps else "linear", strokeWidth=1.8, clip=True
+    ).encode(strokeDash=_channel("StrokeDash", by_series(names, legend, "strokeDash")))
+    if not points:
+        return finished(line, title, lines_only=True)
+    marks = base.mark_point(size=38, filled=True, opacity=1).encode(
+        shape=_channel("Shape", by_series(names, legend, "shape"))
+    )
+    return finished(line + marks, title)
+
+
+def plot_history(history: Sequence[Indicators], *, title: str = "What each iteration did") -> Any:
+    """OI, C0 and RMS after each iteration of a fitted model's ``history_``."""
+    rows = [
+        {"iteration": line.iteration, "series": name, "value": value}
+        for line in history
+        for name, value in (("OI", line.oi), ("C0", line.c0), ("RMS", line.rms))
+        if value == value
+    ]
+    return plot_curves(
+        rows, "iteration", "value", title=title, x_title="iteration", y_title="indicator"
+    )
+
+
+def _channel(name: str, options: dict[str, Any]) -> Any:
+    import altair as alt
+
+    return getattr(alt, name).from_dict(options)

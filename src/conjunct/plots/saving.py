@@ -1,0 +1,43 @@
+"""Charts as files: SVG and PNG, the same bytes on every run."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from conjunct.io.atomic import write_atomically
+
+_PRINT_PPI = 200
+
+
+# the renderer counts these on from one chart to the next
+_COUNTED = re.compile(r'((?:id="|="url\(#)clip)(\d+)')
+
+
+def svg_of(chart: Any) -> str:
+    """The chart as SVG."""
+    import vl_convert
+
+    svg = str(vl_convert.vegalite_to_svg(chart.to_dict()))
+    numbers: dict[str, int] = {}
+    return _COUNTED.sub(
+        lambda found: found[1] + str(numbers.setdefault(found[2], len(numbers))), svg
+    )
+
+
+def save_chart(chart: Any, *paths: str | os.PathLike[str]) -> None:
+    """Write the chart as ``.svg`` or ``.png``; the endings of the paths say which."""
+    import vl_convert
+
+    svg = svg_of(chart)
+    for path in paths:
+        is_png = Path(path).suffix == ".png"
+        content = bytes(vl_convert.svg_to_png(svg, ppi=_PRINT_PPI)) if is_png else svg.encode()
+        write_atomically(path, partial(_write, content=content))
+
+
+def _write(part: Path, content: bytes) -> None:
+    part.write_bytes(content)

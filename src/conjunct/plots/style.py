@@ -1,0 +1,81 @@
+"""How every chart looks: black on white, colours of Okabe and Ito, and marks that differ too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+# told apart by people who do not see all colours, and in grey
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left")
+DASHES = ([1, 0], [6, 2], [2, 2], [8, 2, 2, 2], [4, 4], [1, 3], [10, 3])
+GREY = "#9a9a9a"
+
+Row = Mapping[str, Any]
+
+
+def chart_of(rows: Sequence[Row]) -> Any:
+    """An empty chart on rows that are part of it."""
+    import altair as alt
+
+    return alt.Chart(alt.InlineData(values=[dict(row) for row in rows]))
+
+
+def finished(
+    chart: Any, title: str, *, width: int = 380, height: int = 300, lines_only: bool = False
+) -> Any:
+    """The chart with its size, its title and the house style.
+
+    ``lines_only``: the legend shows strokes. Otherwise it shows marks, without a dashed outline.
+    """
+    titled = chart.properties(title=title, width=width, height=height)
+    return (
+        titled.configure(background="white", font="DejaVu Sans, Arial, sans-serif")
+        .configure_title(fontSize=14, anchor="start", fontWeight="normal", offset=12)
+        .configure_axis(
+            labelFontSize=12,
+            titleFontSize=13,
+            titleFontWeight="normal",
+            gridColor="#e6e6e6",
+            domainColor="#555555",
+            tickColor="#555555",
+            labelFlush=False,
+        )
+        .configure_legend(
+            labelFontSize=12,
+            titleFontSize=12,
+            titleFontWeight="normal",
+            symbolSize=90,
+            symbolOpacity=1,
+            symbolStrokeWidth=2 if lines_only else 0.01,
+            labelLimit=320,
+        )
+        .configure_view(stroke=None)
+    )
+
+
+def quantity(field: str, title: str, **scale: Any) -> dict[str, Any]:
+    """An axis of numbers. Field names are plain words here, never names from data."""
+    return {
+        "field": field,
+        "type": "quantitative",
+        "title": title,
+        "scale": {"zero": False, "nice": True, **scale},
+    }
+
+
+def by_series(names: Sequence[str], title: str | None, channel: str) -> dict[str, Any]:
+    """Colour, shape or dash by the field ``series``, in the order of ``names``."""
+    marks: Mapping[str, Sequence[Any]] = {
+        "color": COLOURS,
+        "shape": SHAPES,
+        "strokeDash": DASHES,
+    }
+    chosen = [marks[channel][k % len(marks[channel])] for k in range(len(names))]
+    return {
+        "field": "series",
+        "type": "nominal",
+        "title": title,
+        "sort": list(names),
+        "scale": {"domain": list(names), "range": chosen},
+    }

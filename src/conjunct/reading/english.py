@@ -1,0 +1,174 @@
+"""A formula as a line of plain English."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from conjunct.expressions import And, Constant, Expression, Not, Or, Primitive, render
+
+MAX_LITERALS = 100
+"""A formula of more literals is not a line any more."""
+
+# what a binarizer calls its columns: what it says of which column, and the opposite
+_STATEMENT = re.compile(r"(?P<what>.*\S) (?P<sign>=|≠|!=|≤|<=|≥|>=|<|>|in|is) (?P<value>\S.*)")
+_SAID = {
+    "=": ("is", "is not"),
+    "is": ("is", "is not"),
+    "≠": ("is not", "is"),
+    "!=": ("is not", "is"),
+    "in": ("is in", "is not in"),
+    "≤": ("is at most", "is above"),
+    "<=": ("is at most", "is above"),
+    "≥": ("is at least", "is below"),
+    ">=": ("is at least", "is below"),
+    "<": ("is below", "is at least"),
+    ">": ("is above", "is at most"),
+}
+_CODE = re.compile(r"[A-Za-z]{0,3}[ _.-]?\d+")
+# a name that holds one of these could be taken for a part of the sentence
+_WORDS = re.compile(
+    r"\b(?:and|or|nor|no|not|none|with|without|either|neither|both|all|where|every|row)\b|[,;()\"]"
+)
+
+
+def english(expression: Expression) -> str:
+    """Say in words what a formula asks for.
+
+    Parameters
+    ----------
+    expression : Expression
+        Best simplified: a shorter formula is a shorter line.
+
+    Returns
+    -------
+    str
+        One line. Names such as ``colour = red`` become statements; codes such as ``F7`` are
+        listed; of other names the first is described by the rest. Names that could be mistaken
+        for words of the sentence are in quotes.
+
+    Examples
+    --------
+    >>> from conjunct import parse
+    >>> english(parse("panorama & sky & ~building"))
+    'panorama with sky and no building'
+    >>> english(parse("F1 & F3 & ~F7"))
+    'F1 and F3 without F7'
+    >>> english(parse('colour = red & ~"age in [30, 45)"'))
+    'colour is red and age is not in [30, 45)'
+    >>> english(parse("tree & ~(groups & road) & (road | ~person)"))
+    'tree; not both groups and road; road or no person'
+    """
+    if expression.length > MAX_LITERALS:
+        return f"a formula of {expression.length:,} literals, too long for a line"
+    return _said(expression)
+
+
+def _said(expression: Expression) -> str:
+    if isinstance(expression, Constant):
+        return "every row" if expression.value else "no row"
+    if isinstance(expression, Or):
+        return _alternatives(expression)
+    if isinstance(expression, Not) and not isinstance(expression.operand, Primitive):
+        return _denied(expression.operand)
+    operands = _flat(expression, And)
+    groups = [_said(operand) for operand in operands if not _is_literal(operand)]
+    literals = _sorted_out([operand for operand in operands if _is_literal(operand)])
+    return "; ".join([*([_listed(literals)] if any(literals) else []), *groups])
+
+
+class _Literals(NamedTuple):
+    present: list[str]
+    absent: list[str]
+    statements: list[str]
+
+
+def _sorted_out(literals: Sequence[Expression]) -> _Literals:
+    found = _Literals([], [], [])
+    for literal in literals:
+        negated = isinstance(literal, Not)
+        name = _name(literal)
+        if statement := _STATEMENT.fullmatch(name):
+            verb = _SAID[statement["sign"]][negated]
+            what, value = _shown(statement["what"]), statement["value"]
+            found.statements.append(f"{what} {verb} {_printable(value)}")
+        else:
+            (found.absent if negated else found.present).append(_shown(name))
+    return found
+
+
+def _listed(literals: _Literals) -> str:
+    present, absent, statements = literals
+    said = " and ".join(statements)
+    if not present and not absent:
+        return said
+    described = _described(present, absent)
+    return f"{described}, where {said}" if said else described
+
+
+def _described(present: Sequence[str], absent: Sequence[str]) -> str:
+    if not present:
+        if len(absent) == 2:
+            return f"neither {absent[0]} nor {absent[1]}"
+        return f"none of {_series(absent, 'and')}" if len(absent) > 1 else f"no {absent[0]}"
+    head, *rest = present
+    if all(_CODE.fullmatch(name) for name in (*present, *absent)):
+        head, rest = _series(present, "and"), []
+    if not rest:
+        return f"{head} without {_series(absent, 'or')}" if absent else head
+    with_rest = f"{head} with {_series(rest, 'and')}"
+    if not absent:
+        return with_rest
+    comma = "," if len(rest) > 1 else ""
+    return f"{with_rest}{comma} and no {_series(absent, 'or')}"
+
+
+def _alternatives(expression: Or) -> str:
+    said = []
+    for operand in _flat(expression, Or):
+        inner = _said(operand)
+        said.append(inner if _is_literal(operand) else f"({inner})")
+    if any(part.startswith("(") for part in said):
+        return "either " + " or ".join(said)
+    return _series(said, "or")
+
+
+def _denied(operand: Expression) -> str:
+    members = _flat(operand, And)
+    if isinstance(operand, And) and all(isinstance(member, Primitive) for member in members):
+        said = [_said(member) for member in members]
+        return f"not {'both' if len(said) == 2 else 'all of'} {_series(said, 'and')}"
+    return f"not ({_said(operand)})"
+
+
+def _series(words: Sequence[str], last: str) -> str:
+    return f" {last} ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def _flat(expression: Expression, kind: type[And] | type[Or]) -> list[Expression]:
+    if not isinstance(expression, kind):
+        return [expression]
+    return [part for operand in expression.operands for part in _flat(operand, kind)]
+
+
+def _is_literal(expression: Expression) -> bool:
+    return isinstance(expression.operand if isinstance(expression, Not) else expression, Primitive)
+
+
+def _name(literal: Expression) -> str:
+    primitive = literal.operand if isinstance(literal, Not) else literal
+    return primitive.name if isinstance(primitive, Primitive) else ""
+
+
+def _shown(name: str) -> str:
+    return _quoted(name) if _WORDS.search(name) else _printable(name)
+
+
+def _printable(name: str) -> str:
+    return name if name.isprintable() and name.strip() == name != "" else _quoted(name)
+
+
+def _quoted(name: str) -> str:
+    text = render(Primitive(name))
+    return text if text.startswith('"') else f'"{text}"'

@@ -1,0 +1,52 @@
+"""Which features are most like a given one."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from conjunct.association import phi
+from conjunct.construction.feature_set import FeatureSet
+from conjunct.reading.columns import feature_columns
+from conjunct.stores import BitStore
+
+
+class Neighbour(NamedTuple):
+    """Another feature of the model, and how like it is."""
+
+    position: int
+    feature: str
+    similarity: float
+    by: Literal["correlation", "shared primitives"]
+
+
+def nearest_by_columns(
+    feature_set: FeatureSet, number: int, primitives: BitStore, texts: list[str], n: int
+) -> list[Neighbour]:
+    """The features whose columns are most correlated with that of one, given by its number."""
+    columns = feature_columns(feature_set, primitives)
+    one = feature_columns(feature_set, primitives, [number])
+    r = phi(columns.n_rows, one.supports(), columns.supports(), one.joint_counts(columns)[0])
+    # a column without variation on these rows has no correlation, and comes last
+    similar = np.where(np.isnan(r), -np.inf, r)
+    order = np.lexsort((np.arange(len(r)), -similar))
+    return [
+        Neighbour(k, texts[k], float(r[k]), "correlation")
+        for k in order.tolist()
+        if feature_set.features[k] != number
+    ][:n]
+
+
+def nearest_by_primitives(
+    feature_set: FeatureSet, number: int, texts: list[str], n: int
+) -> list[Neighbour]:
+    """The features that share most primitives with one: shared ones over all of both."""
+    names = [expression.primitives for expression in feature_set.expressions]
+    own = feature_set.lineage.expression(number).primitives
+    found = [
+        Neighbour(k, texts[k], len(own & other) / len(own | other), "shared primitives")
+        for k, other in enumerate(names)
+        if feature_set.features[k] != number
+    ]
+    return sorted(found, key=lambda neighbour: (-neighbour.similarity, neighbour.position))[:n]

@@ -1,0 +1,112 @@
+"""``conjunct show --form/--feature/--rows`` and ``conjunct export``."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from conjunct import load, parse
+from conjunct.io.model import model_schema
+
+
+@pytest.fixture
+def spect(call):
+    assert call("datasets", "spect", "--out", "spect.csv").code == 0
+    options = ["--threshold", "0.218", "--max-iter", "4", "--no-prune"]
+    assert call("fit", "spect.csv", *options, "--out", "model.json").code == 0
+
+
+def test_forms_report_c1_before_and_after(call, spect):
+    simplified = call("show", "model.json", "--form", "simplified").out
+    assert "Form: simplified. Mean length (C1) 8.81 as built, 5.06 in this form." in simplified
+    assert "F22 ∧ ¬(F13 ∧ F3 ∧ F21) " in simplified
+    dnf = call("show", "model.json", "--form", "dnf", "--ascii").out
+    assert "(~F13 & F22) | (~F3 & F22) | (~F21 & F22) " in dnf
+    assert "Mean length" not in call("show", "model.json").out
+
+
+def test_given_the_training_data_is_said_to_be_so(call, spect):
+    done = call("show", "model.json", "--form", "simplified", "--given", "spect.csv")
+    said = " ".join(done.out.split())
+    assert "Form: simplified; equivalent on the training data only. Mean length (C1) 8.81" in said
+
+
+def test_json_holds_the_form(call, spect):
+    done = call("show", "model.json", "--form", "simplified", "--json")
+    features = json.loads(done.out)["features"]
+    assert sum(feature["simplified_length"] for feature in features) == 314
+    assert {feature["equivalent"] for feature in features} == {"always"}
+    for feature in features:
+        assert parse(feature["rule"]).simplify() == parse(feature["simplified"])
+
+
+def test_one_feature_with_its_rows(call, spect):
+    done = call("show", "model.json", "--feature", "F16 & ~F20", "--rows", "spect.csv")
+    model, data = load("model.json"), pl.read_csv("spect.csv")
+    behind = [k + 1 for k in model.rows("F16 & ~F20", data)]
+    assert str(model.explain("F16 & ~F20", data)) in done.out
+    assert model.ancestry("F16 & ~F20") in done.out
+    assert f"Rows of spect.csv ({len(behind)}): {', '.join(map(str, behind))}\n" in done.out
+    assert "Nearest, by correlation:\n" in done.out
+    position = list(model.get_feature_names_out()).index("F16 ∧ ¬F20")
+    number = call("show", "model.json", "--feature", position)
+    assert number.out.startswith("F16 ∧ ¬F20\n")
+    assert "Nearest, by shared primitives:\n" in number.out
+    for graph in ("text", "mermaid", "dot"):
+        shown = call("show", "model.json", "--feature", position, "--graph", graph)
+        assert shown.out == model.ancestry(position, graph)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["show", "model.json", "--rows", "spect.csv"], "--rows and --graph need a --feature"),
+        (["show", "model.json", "--feature", "F1 & nope"], "there is no feature F1 ∧ nope in this"),
+        (["show", "model.json", "--feature", "99"], "there is no feature 99: there are 62"),
+        (["show", "model.json", "--feature", "F1 &"], "column 5: expected a name"),
+        (["show", "model.json", "--form", "dnf", "--given", "spect.csv"], "can be simplified, not"),
+        (
+            ["show", "model.json", "--form", "simplified", "--given", "few.csv"],
+            "the data given are not the training data",
+        ),
+        (["export"], "name the model file to export"),
+        (["export", "model.json", "--dialect", "postgres"], "longer than 63 bytes: number the"),
+        (["export", "model.json", "--dialect", "cobol"], "'cobol' is not one of"),
+    ],
+)
+def test_bad_input_is_one_line(call, spect, words, message):
+    pl.read_csv("spect.csv").head(50).write_csv("few.csv")
+    done = call(*words)
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_export_runs_where_it_goes(call, spect):
+    model, data = load("model.json"), pl.read_csv("spect.csv")
+    wanted = model.transform(data).rows()
+    words = ["--dialect", "sqlite", "--table", "data", "--source", "integer", "--keep", "n"]
+    sql = call("export", "model.json", *words).out
+    with sqlite3.connect(":memory:") as connection:
+        columns = ", ".join(f'"{name}" INTEGER' for name in data.columns)
+        connection.execute(f"CREATE TABLE data (n INTEGER, {columns})")
+        marks = ", ".join("?" * (data.width + 1))
+        connection.executemany(f"INSERT INTO data VALUES ({marks})", data.with_row_index().rows())
+        assert [row[1:] for row in sorted(connection.execute(sql))] == wanted
+    connection.close()
+    assert call("export", "model.json", "--to", "python", "--out", "features.py").code == 0
+    namespace = {}
+    exec(Path("features.py").read_text(encoding="utf-8"), namespace)
+    rows = [tuple(namespace["features"](row).values()) for row in data.iter_rows(named=True)]
+    assert rows == wanted
+
+
+def test_export_json_and_schema(call, spect):
+    saved = Path("model.json").read_text(encoding="utf-8")
+    assert call("export", "model.json", "--to", "json").out == saved
+    assert call("export", "--to", "schema").out == model_schema().decode()
+    numbered = call("export", "model.json", "--columns", "number", "--form", "simplified").out
+    assert numbered.count(" AS ") == 62 + 1
+    assert 'AS "f61"\nFROM "data" AS "r"\n' in numbered

@@ -1,0 +1,337 @@
+"""Exported features, run where they go, against Kleene's logic and against transform."""
+
+import ast
+import itertools
+import json
+import re
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import jsonschema
+import polars as pl
+import pytest
+import sqlglot
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive_formulas
+from conjunct import UFC, And, Constant, Not, Or, Primitive, UFringe, datasets
+from conjunct.errors import InputError
+from conjunct.export.polars import to_polars
+from conjunct.export.python import to_python
+from conjunct.export.sql import DIALECTS, to_sql
+from conjunct.io.model import model_schema
+from expressions.strategies import Formula, build, formulas, names
+
+ROOT = Path(__file__).parents[2]
+
+hostile = st.sampled_from(
+    [
+        "sky", 'say "hi"', "it's", "a`b", "]", "x; DROP TABLE data --", "^a.*$", "*", "r", "c0",
+        "∧", "a & b", "\\", "\\n", "line\nbreak", "<script>", "select", "NULL", "é", "😀", "$1",
+        "?", ":name", "{x}", "%s", "step0", " ", "data", "true",
+    ]
+) | names  # fmt: skip
+
+
+def can_be_a_column(name: str) -> bool:
+    return name != "" and "\0" not in name and not any("\ud800" <= c <= "\udfff" for c in name)
+
+
+@st.composite
+def exports(draw, some_names=hostile):  # type: ignore[no-untyped-def]
+    """Formulas by alias, and a table with missing cells that has all their columns."""
+    columns = draw(
+        st.lists(some_names, min_size=1, max_size=5, unique_by=lambda name: name.casefold())
+    )
+    drawn = draw(st.lists(formulas(st.sampled_from(columns)), min_size=1, max_size=4))
+    cell = st.sampled_from([True, False, None])
+    rows = draw(st.lists(st.tuples(*[cell] * len(columns)), min_size=1, max_size=6))
+    return {f"f{k}": formula for k, formula in enumerate(drawn)}, columns, rows
+
+
+def expected(drawn: dict[str, Formula], columns: list[str], rows: list[tuple]) -> list[tuple]:
+    return [
+        tuple(
+            naive_formulas.kleene(f, dict(zip(columns, row, strict=True))) for f in drawn.values()
+        )
+        for row in rows
+    ]
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def run(engine: str, sql: str, columns: list[str], rows: list[tuple], kind: str) -> list[tuple]:
+    """Fill a table called data, run the statement, give what it selects in the order of rows."""
+    connection = duckdb.connect() if engine == "duckdb" else sqlite3.connect(":memory:")
+    try:
+        declared = ", ".join(f"{quoted(name)} {kind}" for name in columns)
+        connection.execute(f"CREATE TABLE data ({declared}, row_number_ INTEGER)")
+        marks = ", ".join("?" * (len(columns) + 1))
+        filled = [(*row, k) for k, row in enumerate(rows)]
+        connection.executemany(f"INSERT INTO data VALUES ({marks})", filled)
+        selected = sorted(connection.execute(sql).fetchall())
+    finally:
+        connection.close()
+    truths = {0: False, 1: True, None: None}
+    return [tuple(truths[value] for value in row[1:]) for row in selected]
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
+@pytest.mark.parametrize("kind", ["boolean", "integer"])
+@given(exports(hostile.filter(can_be_a_column)))
+def test_sql_follows_kleenes_logic(engine, kind, drawn) -> None:  # type: ignore[no-untyped-def]
+    features, columns, rows = drawn
+    sql = to_sql(
+        {name: build(formula) for name, formula in features.items()},
+        "data",
+        dialect=engine,
+        source=kind,
+        keep=["row_number_"],
+    )
+    assert run(engine, sql, columns, rows, kind) == expected(features, columns, rows)
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
+@given(exports(hostile.filter(can_be_a_column)))
+def test_sql_in_steps_follows_kleenes_logic(engine, drawn) -> None:  # type: ignore[no-untyped-def]
+    features, columns, rows = drawn
+    # long enough for steps, and of the same truth value
+    long = {name: And(*[build(formula)] * 101) for name, formula in features.items()}
+    long |= {"long": And(*[Primitive(columns[0])] * 101)}
+    sql = to_sql(long, "data", dialect=engine, keep=["row_number_"])
+    assert "step1" in sql
+    features = {**features, "long": ("name", columns[0])}
+    assert run(engine, sql, columns, rows, "boolean") == expected(features, columns, rows)
+
+
+@given(exports(hostile.filter(can_be_a_column)))
+def test_polars_follows_kleenes_logic(drawn) -> None:  # type: ignore[no-untyped-def]
+    features, columns, rows = drawn
+    built = to_polars({name: build(formula) for name, formula in features.items()})
+    for kind in (pl.Boolean, pl.Int8):
+        frame = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.Boolean), orient="row")
+        frame = frame.cast(kind).with_row_index("row_number_ of the test")
+        assert frame.with_columns(built).select(*features).rows() == expected(
+            features, columns, rows
+        )
+
+
+@given(exports())
+def test_python_follows_kleenes_logic(drawn) -> None:  # type: ignore[no-untyped-def]
+    features, columns, rows = drawn
+    source = to_python({name: build(formula) for name, formula in features.items()})
+    function = compiled(source)
+    for row, truths in zip(rows, expected(features, columns, rows), strict=True):
+        assert function(dict(zip(columns, row, strict=True))) == dict(
+            zip(features, truths, strict=True)
+        )
+
+
+def compiled(source: str):  # type: ignore[no-untyped-def]
+    assert not any(
+        isinstance(node, ast.Import | ast.ImportFrom) for node in ast.walk(ast.parse(source))
+    )
+    namespace: dict[str, object] = {}
+    exec(compile(source, "features.py", "exec"), namespace)
+    return namespace["features"]
+
+
+def fitted(name: str, **parameters: object) -> tuple[UFC, pl.DataFrame]:
+    data = datasets.load(name)
+    frame = pl.DataFrame(data.values, schema=list(data.feature_names))
+    return UFC(**parameters).fit(frame), frame
+
+
+MODELS = [
+    ("spect", {"threshold": 0.218, "max_iter": 4, "prune": False}),
+    ("spect", {"threshold": 0.1, "max_iter": 9, "prune": False}),  # thousands of literals
+    ("zoo", {"search": "pairwise"}),
+    ("house_votes_84", {"max_iter": 3}),
+    ("coco_street", {"max_iter": 5, "prune": False}),
+]
+
+
+@pytest.mark.parametrize(("name", "parameters"), MODELS)
+def test_exports_give_the_columns_of_transform(name: str, parameters: dict[str, object]) -> None:
+    model, frame = fitted(name, **parameters)
+    wanted = model.transform(frame)
+    rows = frame.rows()
+    for engine in ("duckdb", "sqlite"):
+        sql = model.to_sql(dialect=engine, keep=["row_number_"])
+        assert run(engine, sql, frame.columns, rows, "boolean") == wanted.rows()
+        connection = duckdb.connect()
+        connection.register("frame", frame)
+    assert connection.sql(model.to_sql("frame")).columns == wanted.columns
+    if max(feature.length for feature in model.features_) <= 10_000:
+        assert frame.select(model.to_polars()).equals(wanted)
+    function = compiled(model.to_python())
+    assert [function(row) for row in frame.iter_rows(named=True)] == wanted.to_dicts()
+
+
+@pytest.mark.parametrize("form", ["nested", "dnf", "simplified"])
+def test_other_forms_give_the_same_on_whole_rows(form: str) -> None:
+    model, frame = fitted("zoo", max_iter=3, prune=False)
+    wanted = model.transform(frame)
+    assert frame.select(model.to_polars(form=form)).equals(wanted)
+    sql = model.to_sql(form=form, keep=["row_number_"])
+    assert run("duckdb", sql, frame.columns, frame.rows(), "boolean") == wanted.rows()
+
+
+def test_ufringe_exports_negative_features_and_equal_formulas() -> None:
+    zoo = datasets.load_zoo()
+    frame = pl.DataFrame(zoo.values, schema=list(zoo.feature_names))
+    model = UFringe(max_features=60).fit(frame)
+    wanted = model.transform(frame)
+    assert frame.select(model.to_polars()).equals(wanted)
+    sql = model.to_sql(keep=["row_number_"])
+    assert run("duckdb", sql, frame.columns, frame.rows(), "boolean") == wanted.rows()
+    function = compiled(model.to_python())
+    assert [function(row) for row in frame.iter_rows(named=True)] == wanted.to_dicts()
+
+
+def test_numbered_columns() -> None:
+    model, frame = fitted("zoo", max_iter=1)
+    numbered = [f"f{k}" for k in range(len(model.features_))]
+    assert frame.select(model.to_polars(columns="number")).columns == numbered
+    assert list(compiled(model.to_python(columns="number"))(frame.to_dicts()[0])) == numbered
+    with pytest.raises(InputError, match="columns must be 'formula' or 'number'; got 'id'"):
+        model.to_polars(columns="id")  # type: ignore[arg-type]
+
+
+def test_a_model_with_a_cut_exports_it() -> None:
+    model, frame = fitted("zoo", max_iter=2, prune=False)
+    numbers = frame.select(pl.all().cast(pl.Float64) * 2.5)
+    cut = UFC(max_iter=2, prune=False, binarize=1.5).fit(numbers)
+    wanted = model.transform(frame)
+    assert numbers.select(cut.to_polars()).equals(wanted)
+    function = compiled(cut.to_python())
+    assert [function(row) for row in numbers.iter_rows(named=True)] == wanted.to_dicts()
+    for engine in ("duckdb", "sqlite"):
+        sql = cut.to_sql(dialect=engine, keep=["row_number_"])
+        assert run(engine, sql, numbers.columns, numbers.rows(), "double") == wanted.rows()
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@given(hostile.filter(can_be_a_column), hostile.filter(can_be_a_column))
+def test_names_are_quoted_in_every_dialect(dialect, column, table) -> None:  # type: ignore[no-untyped-def]
+    features = {"f0": Not(Primitive(column))}
+    if dialect == "bigquery" and re.search(r"[^\w %&=+:'<>#|-]", column + table):
+        # a dot in a quoted name separates names there; these cannot be names of columns anyway
+        with pytest.raises(InputError, match="bigquery cannot"):
+            to_sql(features, ("schema", table), dialect=dialect)
+        return
+    sql = to_sql(features, ("schema", table), dialect=dialect)
+    select = sqlglot.parse_one(sql, read=dialect)
+    assert [found.name for found in select.find_all(sqlglot.exp.Column)] == [column]
+    (found,) = select.find_all(sqlglot.exp.Table)
+    assert (found.db, found.name) == ("schema", table)
+    assert len(sqlglot.parse(sql, read=dialect)) == 1
+
+
+def test_the_statement_as_written() -> None:
+    a, b, c = map(Primitive, "abc")
+    features = {"f0": And(a, Not(Or(b, c))), "f1": Constant(True)}
+    assert to_sql(
+        features, ("my schema", "t"), dialect="postgres", source="integer", keep=["id"]
+    ) == (
+        "SELECT\n"
+        '  "r"."id" AS "id",\n'
+        '  "r"."a" <> 0 AND NOT (\n'
+        '    "r"."b" <> 0 OR "r"."c" <> 0\n'
+        '  ) AS "f0",\n'
+        '  1 = 1 AS "f1"\n'
+        'FROM "my schema"."t" AS "r"\n'
+    )
+
+
+def test_sqlite_does_not_take_a_missing_column_for_text() -> None:
+    sql = to_sql({"f0": Primitive("nope")}, "data", dialect="sqlite", keep=["row_number_"])
+    with pytest.raises(sqlite3.OperationalError, match="no such column"):
+        run("sqlite", sql, ["a"], [(True,)], "boolean")
+
+
+@pytest.mark.parametrize(
+    ("features", "options", "message"),
+    [
+        (
+            {"f": Primitive("a")},
+            {"dialect": "cobol"},
+            "unknown dialect 'cobol': choose one of duck",
+        ),
+        ({"f": Primitive("a")}, {"source": "text"}, "source must be 'boolean' or 'integer'; got"),
+        ({"f": Primitive("a\0")}, {}, "cannot be a name in SQL: it holds a NUL"),
+        ({"f": Primitive("\ud800")}, {}, "cannot be a name in SQL"),
+        ({"f": Primitive("")}, {}, "duckdb has no columns with an empty name"),
+        ({"f" * 64: Primitive("a")}, {"dialect": "postgres"}, "longer than 63 bytes: number the"),
+        ({"a ∧ b": Primitive("a")}, {"dialect": "bigquery"}, "of characters it does not allow"),
+    ],
+)
+def test_what_a_database_cannot_do_is_refused(features, options, message) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(InputError, match=message) as refusal:
+        to_sql(features, "data", **options)
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_python_export_refuses_what_is_not_boolean() -> None:
+    function = compiled(to_python({"f": Not(Primitive("a"))}))
+    assert function({"a": 0.0}) == {"f": True}
+    assert function({"a": float("nan")}) == {"f": None}
+    with pytest.raises(ValueError, match="'a': 2 is not Boolean"):
+        function({"a": 2})
+
+
+def test_a_formula_too_long_for_polars_is_refused() -> None:
+    a = Primitive("a")
+    with pytest.raises(InputError, match="has 10,001 literals, too many for Polars"):
+        to_polars({"f": And(*[a] * 10_001)})
+
+
+def test_python_shares_what_the_formula_shares() -> None:
+    shared = And(Primitive("a"), Primitive("b"))
+    for _ in range(200):
+        shared = And(Not(shared), Not(And(shared, Primitive("a"))))
+    source = to_python({"f": shared})
+    assert len(source) < 100_000
+    truths = itertools.product([True, False, None], repeat=2)
+    assert {compiled(source)({"a": a, "b": b})["f"] for a, b in truths} <= {True, False, None}
+
+
+def test_json_is_the_model_file(tmp_path: Path) -> None:
+    model, _ = fitted("zoo", max_iter=2)
+    model.save(tmp_path / "model.json")
+    assert model.to_json().encode() == (tmp_path / "model.json").read_bytes()
+    assert model.to_dict() == json.loads(model.to_json())
+    assert model.to_dict()["primitives"] == list(datasets.load_zoo().feature_names)
+
+
+def test_the_published_schema_is_current_and_describes_models() -> None:
+    published = (ROOT / "docs" / "model-schema.json").read_bytes()
+    assert published == model_schema(), (
+        "run: conjunct export --to schema --out docs/model-schema.json"
+    )
+    model, _ = fitted("zoo", max_iter=2)
+    schema = json.loads(published)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(model.to_dict(), schema)
+    damaged = model.to_dict() | {"n_rows": "many"}
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(damaged, schema)
+
+
+def test_only_sql_needs_sqlglot() -> None:
+    code = (
+        "import sys; sys.modules['sqlglot'] = None\n"
+        "from conjunct import UFC\n"
+        "model = UFC(max_iter=1).fit([['a', 'b']] * 40 + [['a']] * 9 + [[]] * 40)\n"
+        "model.to_python(), model.to_polars(), model.to_json()\n"
+        "try:\n    model.to_sql()\n"
+        "except ImportError as error:\n    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == 'SQL needs sqlglot: pip install "conjunct[sql]"\n'

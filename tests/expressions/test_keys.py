@@ -1,0 +1,80 @@
+"""Sort keys order formulas as their canonical texts do."""
+
+from itertools import pairwise
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from conjunct.construction.lineage import Lineage
+from conjunct.expressions import canonical_key, canonical_text
+from conjunct.expressions.keys import is_plain
+
+names = st.lists(
+    st.text(st.sampled_from("ab !#&')(*~é1 "), max_size=4), min_size=2, max_size=4, unique=True
+)
+
+
+@st.composite
+def lineages(draw, names=names):
+    """A lineage with conjunctions of anything made before, and which of its features to sort."""
+    lineage = Lineage(draw(names))
+    for _ in range(draw(st.integers(1, 12))):
+        literal = st.integers(-len(lineage), len(lineage) - 1)
+        lineage.conjoin(draw(literal), draw(literal))
+    return lineage
+
+
+@given(lineages())
+def test_features_are_sorted_by_canonical_text(lineage):
+    numbers = list(range(len(lineage)))
+    ordered = lineage.by_text(numbers)
+    assert sorted(ordered) == numbers
+    keys = [canonical_key(lineage.expression(number)) for number in ordered]
+    assert all(not later < earlier for earlier, later in pairwise(keys))
+
+
+plain_names = st.lists(
+    st.text(st.sampled_from("ab '*é1,"), max_size=4).filter(is_plain),
+    min_size=2,
+    max_size=4,
+    unique=True,
+)
+
+
+@given(lineages(plain_names))
+def test_keys_of_plain_names_are_texts(lineage):
+    assume(lineage._is_plain)
+    numbers = range(len(lineage))
+    by_key = sorted(numbers, key=lambda n: (lineage._key(n), n))
+    by_text = sorted(numbers, key=lambda n: (canonical_text(lineage.expression(n)), n))
+    assert by_key == by_text
+
+
+def test_deep_nesting_falls_back_on_comparing_texts():
+    def deep(lineage, number):
+        for _ in range(3000):
+            number = lineage.conjoin(~number, 1)
+        return number
+
+    lineage = Lineage(["a", "b", "c"])
+    numbers = [deep(lineage, 0), deep(lineage, 2)]
+    expected = sorted(numbers, key=lambda n: canonical_key(lineage.expression(n)))
+    assert lineage.by_text(numbers) == lineage.by_text(numbers[::-1]) == expected
+
+
+def test_plain_names():
+    assert all(map(is_plain, ["sky", "traffic light", "", "F10", "été", "a-b", " a"]))
+    assert not any(map(is_plain, ["a&b", "~a", "f(x)", "a ", "a  b", "a #1", "a\tb", "a\nb"]))
+
+
+def test_forgotten_features_are_made_anew():
+    lineage = Lineage(["a", "b"])
+    both = lineage.conjoin(0, 1)
+    lineage.by_text([both, 0])
+    lineage.expression(both)
+    lineage.forget_after(2)
+    assert len(lineage) == 2
+    assert lineage.conjoin(0, ~1) == both
+    assert canonical_text(lineage.expression(both)) == "a & ~b"
+    assert lineage.by_text([both, 1]) == [both, 1]
+    assert lineage.length(both) == 2

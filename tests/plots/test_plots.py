@@ -1,0 +1,82 @@
+"""Charts: what they show, and that they are files of the same bytes."""
+
+from xml.etree import ElementTree
+
+import pytest
+
+from conjunct import UFC, UFCPath, datasets
+from conjunct.plots import (
+    plot_curves,
+    plot_front,
+    plot_fronts,
+    plot_history,
+    plot_trajectories,
+    save_chart,
+    svg_of,
+)
+from conjunct.plots.style import COLOURS, SHAPES
+
+
+@pytest.fixture(scope="module")
+def path():
+    return UFCPath(max_iter=3).fit(datasets.load_zoo().values)
+
+
+def words(chart):
+    return {text for text in ElementTree.fromstring(svg_of(chart)).itertext() if text.strip()}
+
+
+def test_the_front_is_labelled(path):
+    drawn = words(plot_front(path.solutions_, path.front_, path.closest_point_, title="T & <T>"))
+    assert {"T & <T>", "overlapping index OI", "complexity C0"} <= drawn
+    assert {"solution", "Pareto front", "closest point"} <= drawn
+
+
+def test_magnified_shows_the_surroundings_of_the_closest_point(path):
+    best = path.closest_point_
+    chart = plot_front(path.solutions_, path.front_, best, magnified=True).to_dict()
+    for layer in chart["layer"]:
+        assert layer["encoding"]["x"]["scale"]["domain"][1] > best.oi
+        assert layer["encoding"]["y"]["scale"]["domain"][1] > best.c0
+
+
+def test_further_points_are_named(path):
+    history = UFC(0.3, max_iter=2, prune=False).fit(datasets.load_zoo().values).history_
+    drawn = words(
+        plot_front(path.solutions_, path.front_, path.closest_point_, marked={"a run": history})
+    )
+    assert "a run" in drawn
+    assert {"one", "two"} <= words(plot_fronts({"one": path.front_, "two": history}))
+    ways = plot_trajectories(path.front_, {"way": history}, {"way": history[-1]}, title="t")
+    assert {"way", "Pareto front of the path"} <= words(ways)
+
+
+def test_history_shows_three_indicators(path):
+    assert {"OI", "C0", "RMS", "iteration"} <= words(plot_history(path.history_))
+
+
+@pytest.mark.parametrize("points", [True, False])
+def test_curves_differ_in_more_than_colour(points):
+    rows = [{"x": k, "y": k * s, "series": s} for s in (1, 2, 3) for k in range(3)]
+    chart = plot_curves(
+        rows, "x", "y", title="t", x_title="x", y_title="y", legend="s", points=points
+    )
+    encodings = [layer["encoding"] for layer in chart.to_dict().get("layer", [chart.to_dict()])]
+    assert len({str(d) for d in encodings[0]["strokeDash"]["scale"]["range"]}) == 3
+    assert len(set(encodings[0]["color"]["scale"]["range"])) == 3
+    assert {"s", "1", "2", "3"} <= words(chart)
+
+
+def test_colours_and_shapes_are_distinct():
+    assert len(set(COLOURS)) == len(COLOURS)
+    assert len(set(SHAPES)) == len(SHAPES)
+
+
+def test_files(path, tmp_path):
+    chart = plot_history(path.history_)
+    save_chart(chart, tmp_path / "a.svg", tmp_path / "a.png")
+    save_chart(plot_history(path.history_), tmp_path / "b.svg", tmp_path / "b.png")
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.png", "a.svg", "b.png", "b.svg"]

@@ -1,0 +1,61 @@
+"""Formulas in words, as exact lines."""
+
+import pytest
+from hypothesis import given
+
+from conjunct.expressions import And, Primitive, parse
+from conjunct.reading import english
+from expressions.strategies import Formula, build, formulas
+
+
+@pytest.mark.parametrize(
+    ("formula", "line"),
+    [
+        ("sky", "sky"),
+        ("~sky", "no sky"),
+        ("panorama & sky", "panorama with sky"),
+        ("panorama & sky & ~building", "panorama with sky and no building"),
+        ("panorama & ~building", "panorama without building"),
+        ("panorama & ~building & ~road", "panorama without building or road"),
+        ("a panorama & sky & tree & ~road & ~car",
+         "a panorama with sky and tree, and no road or car"),
+        ("~sky & ~building", "neither sky nor building"),
+        ("~sky & ~building & ~road", "none of sky, building and road"),
+        ("F1 & F3 & ~F7", "F1 and F3 without F7"),
+        ("x0 & ~x1 & ~x12", "x0 without x1 or x12"),
+        ("colour = red", "colour is red"),
+        ("~colour = red", "colour is not red"),
+        ('"age in [30, 45)" & ~owner = yes', "age is in [30, 45) and owner is not yes"),
+        ("~age ≥ 30 & size < 4 & ~size > 2",
+         "age is below 30 and size is below 4 and size is at most 2"),
+        ("~colour is missing", "colour is not missing"),
+        ("sky & colour = red", "sky, where colour is red"),
+        ("~(a & b)", "not both a and b"),
+        ("~(a & b & c)", "not all of a, b and c"),
+        ("~(a & ~b)", "not (a without b)"),
+        ("a | b | ~c", "a, b or no c"),
+        ("(a & b) | ~c", "either (a with b) or no c"),
+        ("tree & ~(groups & road) & (road | ~person)",
+         "tree; not both groups and road; road or no person"),
+        ("building & ((~road & ~person) | (~groups & road))",
+         "building; either (neither road nor person) or (road without groups)"),
+        ("true", "every row"),
+        ("false", "no row"),
+        ('salt and pepper & "no, thanks"', '"salt and pepper" with "no, thanks"'),
+        ('"" & "a\\nb"', '"" with "a\\nb"'),
+    ],
+)  # fmt: skip
+def test_lines(formula: str, line: str) -> None:
+    assert english(parse(formula)) == line
+
+
+@given(formulas())
+def test_always_one_printable_line_that_names_every_primitive(formula: Formula) -> None:
+    line = english(build(formula))
+    assert line
+    assert line.isprintable()
+
+
+def test_too_long_for_a_line() -> None:
+    line = english(And(*[Primitive("a")] * 1001))
+    assert line == "a formula of 1,001 literals, too long for a line"

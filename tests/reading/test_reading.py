@@ -1,0 +1,252 @@
+"""Explanations, ancestry, neighbours and forms of a fitted model."""
+
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive
+from conjunct import UFC, UFringe, datasets
+from conjunct.errors import InputError
+from expressions.strategies import NASTY_NAMES
+
+BASKETS = (
+    [["sky", "panorama"]] * 30
+    + [["sky", "panorama", "building"]] * 6
+    + [["building", "road"]] * 25
+    + [["building"]] * 5
+    + [["road"]] * 3
+    + [[]] * 31
+)
+
+
+@pytest.fixture(scope="module")
+def model() -> UFC:
+    return UFC(max_iter=2, prune=False).fit(BASKETS)
+
+
+@pytest.fixture(scope="module")
+def street() -> tuple[UFC, pl.DataFrame]:
+    data = datasets.load_coco_street()
+    frame = pl.DataFrame(data.values, schema=list(data.feature_names))
+    return UFC(search="pairwise").fit(frame), frame
+
+
+def test_explain(street: tuple[UFC, pl.DataFrame]) -> None:
+    fitted, frame = street
+    feature = "person & bus & motorcycle & ~(person & ~bus)"
+    explained = fitted.explain(feature, frame)
+    assert str(explained) == (
+        "person ∧ bus ∧ motorcycle ∧ ¬(person ∧ ¬bus)\n"
+        "  shorter: person ∧ bus ∧ motorcycle\n"
+        "  in words: person with bus and motorcycle\n"
+        "  support: 20 rows (4.5%)\n"
+        "  from: person ∧ bus  and  motorcycle ∧ ¬(person ∧ ¬bus)"
+        " (iteration 5, r = 0.267, p = 8.8e-09)\n"
+        "  present: person, motorcycle, bus\n"
+        "  motorcycle is true in 100% of its rows, 15% of the others\n"
+        "  bus is true in 100% of its rows, 26% of the others\n"
+        "  person is true in 100% of its rows, 65% of the others\n"
+        "  fire hydrant is true in 0% of its rows, 12% of the others\n"
+        "  stop sign is true in 0% of its rows, 10% of the others\n"
+    )
+    inside = frame[fitted.rows(feature, frame)]
+    assert len(inside) == explained.support == 20
+    for contrast in explained.contrasts:
+        outside = frame.filter(
+            ~pl.Series(np.isin(np.arange(len(frame)), fitted.rows(feature, frame)))
+        )
+        assert contrast.inside == inside[contrast.primitive].mean()
+        assert contrast.outside == outside[contrast.primitive].mean()
+
+
+def test_what_a_feature_separates(model: UFC) -> None:
+    by_text = dict(zip(model.get_feature_names_out(), range(len(model.features_)), strict=True))
+    one = model.explain(by_text["building ∧ ¬road"])
+    assert (one.present, one.absent, one.mixed) == (("building",), ("road",), ())
+    assert one.parents == ("building", "road")
+    primitive = UFC(max_iter=0).fit(BASKETS).explain("sky")
+    assert (primitive.iteration, primitive.parents, primitive.r) == (0, (), None)
+
+
+def test_mixed_signs() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.random((2, 400)) < 0.5
+    c = np.where(a, b, ~b)  # exclusive or, reversed
+    frame = pl.DataFrame({"a": a, "b": b, "c": c, "d": (a & b) | (rng.random(400) < 0.05)})
+    fitted = UFC(0.0, max_iter=6, prune=False).fit(frame)
+    mixed = [x for x in map(fitted.explain, range(len(fitted.features_))) if x.mixed]
+    for explained in mixed:
+        assert not set(explained.mixed) & {*explained.present, *explained.absent}
+
+
+def test_ancestry_as_text(model: UFC) -> None:
+    feature = "building & ~road"
+    assert model.ancestry(feature) == (
+        "building ∧ ¬road  (iteration 1, r = 0.69)\n├─ building\n└─ not: road\n"
+    )
+    ascii_style = UFC(max_iter=2, prune=False, style="ascii").fit(BASKETS)
+    assert ascii_style.ancestry(feature).isascii()
+
+
+def test_ancestry_says_everything_once(street: tuple[UFC, pl.DataFrame]) -> None:
+    fitted, _ = street
+    lineage = fitted.feature_set_.lineage
+    for position, number in enumerate(fitted.feature_set_.features):
+        text = fitted.ancestry(position)
+        opened = [line for line in text.splitlines() if "iteration" in line]
+        ancestors = made_from(number, lineage)
+        conjunctions = [k for k in ancestors if lineage.operands(k)]
+        assert len(opened) == len(conjunctions)
+        edges = sum(2 for _ in conjunctions)
+        assert fitted.ancestry(position, "mermaid").count("->") == edges
+        assert fitted.ancestry(position, "dot").count(" -> ") == edges
+        assert fitted.ancestry(position, "dot").count("[label=") == len(ancestors)
+
+
+def made_from(number, lineage):  # type: ignore[no-untyped-def]
+    below = [made_from(max(x, ~x), lineage) for x in lineage.operands(number) or ()]
+    return {number}.union(*below)
+
+
+NODE = {
+    "mermaid": re.compile(r'  f(\d+)\["((?:[^"#]|#\d+;)*)"\]'),
+    "dot": re.compile(r'  f(\d+) \[label="((?:[^"\\]|\\.)*)"\];'),
+}
+EDGE = {
+    "mermaid": re.compile(r"  f\d+ (?:-->|-\. not \.->) f\d+"),
+    "dot": re.compile(r'  f\d+ -> f\d+(?: \[style=dashed, label="not"\])?;'),
+}
+FRAME = {"mermaid": {"flowchart TD"}, "dot": {"digraph ancestry {", "  node [shape=box];", "}"}}
+
+
+def unescaped(label: str, graph: str) -> str:
+    if graph == "mermaid":
+        return re.sub(r"#(\d+);", lambda code: chr(int(code[1])), label)
+    return re.sub(r"\\(.)", r"\1", label).replace("&amp;", "&")
+
+
+hostile = st.sampled_from(
+    [*NASTY_NAMES, '"];', "x --> y", "end", "<b>", "&lt;", "#34;", "\\N", "`"]
+)
+
+
+@pytest.mark.parametrize("graph", ["mermaid", "dot"])
+@given(st.lists(hostile, min_size=2, max_size=2, unique=True))
+def test_no_name_escapes_from_its_label(graph: str, names: list[str]) -> None:
+    rows = np.array([[1, 1]] * 30 + [[1, 0]] * 5 + [[0, 0]] * 30 + [[0, 1]] * 5)
+    fitted = UFC(max_iter=1)
+    fitted.fit([{n for n, v in zip(names, row, strict=True) if v} for row in rows])
+    for position, text in enumerate(fitted.get_feature_names_out()):
+        lines = fitted.ancestry(position, graph).splitlines()
+        others = [line for line in lines if line not in FRAME[graph]]
+        found = [NODE[graph].fullmatch(line) for line in others]
+        labels = [unescaped(node[2], graph) for node in found if node]
+        assert labels[0] == text
+        assert len(labels) == 3
+        assert all(node or EDGE[graph].fullmatch(x) for node, x in zip(found, others, strict=True))
+
+
+def test_nearest_by_columns(street: tuple[UFC, pl.DataFrame]) -> None:
+    fitted, frame = street
+    columns = fitted.transform(frame)
+    for position in (0, 20, 40):
+        found = fitted.nearest(position, frame, n=4)
+        r = [
+            naive.pearson(columns[:, position].to_list(), columns[:, k].to_list())
+            for k in range(columns.width)
+        ]
+        best = sorted((k for k in range(len(r)) if k != position), key=lambda k: (-r[k], k))[:4]
+        assert [x.position for x in found] == best
+        assert [x.similarity for x in found] == pytest.approx([r[k] for k in best])
+        assert [x.feature for x in found] == [columns.columns[k] for k in best]
+
+
+def test_nearest_without_data(street: tuple[UFC, pl.DataFrame]) -> None:
+    fitted, _ = street
+    found = fitted.nearest("person & bus & motorcycle & ~(person & ~bus)", n=50)
+    assert len(found) == len(fitted.features_) - 1
+    own = {"person", "bus", "motorcycle"}
+    for neighbour in found:
+        other = fitted.features_[neighbour.position].primitives
+        assert neighbour.similarity == len(own & other) / len(own | other)
+    assert [x.similarity for x in found] == sorted((x.similarity for x in found), reverse=True)
+
+
+def test_formulas_and_rules(street: tuple[UFC, pl.DataFrame]) -> None:
+    fitted, frame = street
+    always = fitted.formulas()
+    assert (always.form, always.equivalent) == ("simplified", "always")
+    assert always.length_before == fitted.history_[-1].length
+    assert always.length_after == np.mean([e.length for e in always.expressions])
+    on_data = fitted.formulas(given=frame)
+    assert on_data.equivalent == "on the training data"
+    assert on_data.length_after < always.length_after < always.length_before
+    wanted = fitted.transform(frame)
+    for formulas in (always, on_data):
+        for formula, column in zip(formulas.expressions, wanted.iter_columns(), strict=True):
+            truths = [formula.evaluate(row) for row in frame.iter_rows(named=True)]
+            assert truths == column.to_list()
+    rules = fitted.get_rules(form="simplified", given=frame)
+    assert rules["simplified"].to_list() == on_data.texts()
+    assert rules["simplified_length"].to_list() == [e.length for e in on_data.expressions]
+    assert set(rules["equivalent"]) == {"on the training data"}
+    dnf = fitted.get_rules(form="dnf")
+    assert set(dnf["equivalent"]) == {"always"}
+    assert dnf["dnf"].to_list() == fitted.formulas("dnf").texts()
+    assert fitted.transform(frame).equals(wanted)
+
+
+def test_given_must_be_the_training_data(street: tuple[UFC, pl.DataFrame]) -> None:
+    fitted, frame = street
+    changed = frame.with_columns(bus=~pl.col("bus"))
+    for other in (frame.head(100), changed):
+        with pytest.raises(InputError, match="the data given are not the training data"):
+            fitted.formulas(given=other)
+    with pytest.raises(InputError, match="a formula can be simplified, not 'dnf'"):
+        fitted.formulas("dnf", given=frame)
+    with pytest.raises(InputError, match="given needs a form"):
+        fitted.get_rules(given=frame)
+
+
+def test_suppressed_features_are_explained_too(street: tuple[UFC, pl.DataFrame]) -> None:
+    _, frame = street
+    fitted = UFC(search="pairwise", min_support=0.05).fit(frame)
+    rare = fitted.suppressed_[-1]
+    explained = fitted.explain(rare, frame)
+    assert explained.support == len(fitted.rows(rare, frame)) < 0.05 * len(frame)
+    assert fitted.ancestry(rare).startswith(rare.text()[:70])
+    assert len(fitted.nearest(rare, frame, n=99)) == len(fitted.features_)
+    listed = fitted.get_rules(form="simplified", suppressed=True)
+    assert listed["simplified"].to_list() == [x.simplify().text() for x in fitted.suppressed_]
+
+
+def test_features_that_no_correlation_made() -> None:
+    zoo = datasets.load_zoo()
+    fitted = UFringe(max_features=30).fit(zoo.values)
+    last = len(fitted.features_) - 1
+    explained = fitted.explain(last, zoo.values)
+    assert explained.r is None
+    assert len(explained.parents) == 2
+    assert f"(iteration {explained.iteration})\n" in str(explained)
+    assert f"  (iteration {explained.iteration})\n" in fitted.ancestry(last)
+    assert fitted.nearest(last, zoo.values)
+
+
+def test_unknown_format(model: UFC) -> None:
+    with pytest.raises(InputError, match="unknown format 'svg': choose one of 'text', 'mermaid'"):
+        model.ancestry(0, "svg")  # type: ignore[arg-type]
+
+
+def test_deep_features_are_read_in_bounded_time() -> None:
+    spect = datasets.load_spect()
+    fitted = UFC(0.02, max_iter=16, prune=False).fit(spect.values)
+    longest = max(range(len(fitted.features_)), key=lambda k: fitted.features_[k].length)
+    assert fitted.features_[longest].length > 10_000
+    assert "literals" in fitted.ancestry(longest)
+    assert len(fitted.ancestry(longest, "dot")) < 1_000_000
+    assert fitted.features_[longest].simplify().length < 10_000
+    assert fitted.nearest(longest, spect.values)
