@@ -141,7 +141,7 @@ def test_hostile_names(name, tmp_path):
 def test_as_a_model_wants_it(tmp_path):
     path, baskets_path = tmp_path / "t.csv", tmp_path / "t.dat"
     path.write_text("z,b,a\nfree text,yes,1\nmore,no,0\n")
-    with pytest.warns(ConjunctWarning, match=r"columns of .*t.csv that the model does not use: 'z'"):
+    with pytest.warns(ConjunctWarning, match=r"t.csv that the model does not use: 'z'"):
         table = read_boolean(path, names=["a", "b"])
     assert table.to_frame("polars").rows() == [(True, True), (False, False)]
     with pytest.raises(InputError, match="lacks columns of the model: 'c'"):
