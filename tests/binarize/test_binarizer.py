@@ -298,6 +298,25 @@ def test_in_a_pipeline():
     assert any("colour = " in name and "hot" in name for name in features.columns)
 
 
+def test_categories_of_one_column_are_never_paired():
+    rng = np.random.default_rng(0)
+    hidden = rng.integers(0, 4, 400)
+    frame = pl.DataFrame(
+        {
+            name: [
+                words[(h + noise) % 4]
+                for h, noise in zip(hidden, rng.random(400) < 0.2, strict=True)
+            ]
+            for name, words in (("cap", ["bell", "flat", "cone", "bump"]), ("smell", list("abcd")))
+        }
+    )
+    made = Binarizer().fit_transform(frame)
+    model = UFC(0.0, max_iter=1, prune=False).fit(made)
+    columns = [name.partition(" = ")[0] for name in made.columns]
+    assert len(model.feature_set_.merges) == 4
+    assert all(columns[m.left] != columns[m.right] for m in model.feature_set_.merges)
+
+
 @parametrize_with_checks([Binarizer(), Binarizer("width", cumulative=True), Binarizer("kmeans")])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -3,7 +3,6 @@
 import gzip
 import io
 import json
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -299,25 +298,14 @@ def test_long_form_in_any_order_and_by_name(tmp_path):
     }
 
 
-def test_mushrooms_if_they_are_here():
-    """The real table is not bundled; where it is found, every row must have one word a column."""
-    path = Path(__file__).parents[4] / "shared" / "data" / "mushroom_uci.csv"
-    if not path.exists():
-        path = None
-    table = mushrooms() if path is None else read_boolean(path, exclude=["stalk-root"])
-    binarizer = table.preparation.binarizer
-    for rule in binarizer.rules_:
-        names = [table.names.index(name) for name in rule.names()]
-        if len(names) > 1:
-            total = sum(table.column(k)[0].astype(int) for k in names)
-            assert (total == 1).all()
-
-
-def mushrooms():
-    from conjunct import BooleanTable
-
+def test_one_word_a_row_in_a_table_of_categories(tmp_path):
     rng = np.random.default_rng(0)
     kinds = {"cap": "bell flat knobbed", "odour": "none foul anise musty", "size": "broad narrow"}
-    return BooleanTable.from_frame(
-        pl.DataFrame({name: rng.choice(words.split(), 800) for name, words in kinds.items()})
-    )
+    frame = pl.DataFrame({name: rng.choice(words.split(), 800) for name, words in kinds.items()})
+    frame.write_csv(tmp_path / "mushrooms.csv")
+    table = read_boolean(tmp_path / "mushrooms.csv")
+    assert len(table.names) == 8
+    for rule in table.preparation.binarizer.rules_:
+        made = [table.column(table.names.index(name))[0] for name in rule.names()]
+        if len(made) > 1:
+            assert (sum(column.astype(int) for column in made) == 1).all()

@@ -13,7 +13,7 @@ from conjunct.cli.options import DataFile
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from conjunct.binarize.tags import Merged, Proposal
+    from conjunct.binarize.tags import Merged, Proposal, TagCleaner
 
 _SHOWN = 20
 
@@ -66,7 +66,7 @@ def tags(
     raw = source.read(data)
     cleaner = fit_cleaner(raw, TagCleaner(plurals=plurals, synonyms=known))
     clean = cleaned(raw, cleaner)
-    merges, proposals = cleaner.merges(), cleaner.proposals(similarity)
+    merges, proposals = cleaner.merges(), _alike(cleaner, similarity)
     if review is not None:
         write_review(review, proposals)
     if out is not None:
@@ -80,6 +80,16 @@ def tags(
         else None,
         f"Saved {len(clean.names)} tags of {clean.n_rows} rows as {out}." if out else None,
     )
+
+
+def _alike(cleaner: TagCleaner, similarity: float) -> list[Proposal]:
+    from conjunct.cli.terminal import note
+
+    try:
+        return cleaner.proposals(similarity)
+    except ImportError as error:
+        note(str(error))
+        return []
 
 
 def _merges(merges: list[Merged]) -> Table:
