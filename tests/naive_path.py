@@ -1,11 +1,8 @@
 """The grid of §5.3 in plain NumPy: uFC at each λ on its own, ties broken as documented.
 
 It imports nothing from conjunct and is itself checked against naive.py. A formula is interned: the
-same formula, whatever the order and nesting of its conjunctions, has the same number here. Texts of
-thousands of literals are written only where two tied pairs must be told apart.
+same formula, whatever the order and nesting of its conjunctions, has the same number here.
 """
-
-from itertools import groupby
 
 import numpy as np
 
@@ -69,18 +66,20 @@ def step(formulas, X, features, threshold, prune=False):
         for one in (s, n - s):
             for other in (s, n - s):
                 passes &= np.outer(one, other) >= 5 * n
-    pairs = [(-r[i, j], -joint[i, j], i, j) for i, j in np.argwhere(passes)]
-    pairs.sort()
+    pairs = [(i, j) for i, j in np.argwhere(passes)]
+    pairs.sort(
+        key=lambda pair: (
+            -r[pair],
+            -joint[pair],
+            *sorted(formulas.text(features[k]) for k in pair),
+        )
+    )
     free = [True] * m
     new = []
-    for _, tied in groupby(pairs, key=lambda pair: pair[:2]):
-        tied = [(i, j) for *_, i, j in tied if free[i] and free[j]]
-        if len(tied) > 1:
-            tied.sort(key=lambda ends: sorted(formulas.text(features[k]) for k in ends))
-        for i, j in tied:
-            if free[i] and free[j]:
-                free[i] = free[j] = False
-                new.append((i, j))
+    for i, j in pairs:
+        if free[i] and free[j]:
+            free[i] = free[j] = False
+            new.append((i, j))
     if not new:
         return None
     columns = [X[:, k] for k in range(m) if free[k]]
