@@ -23,7 +23,15 @@ if TYPE_CHECKING:
         InputError,
         ModelFileError,
     )
-    from conjunct.estimators import UFC, ClusteringTree, Fringe, UFCPath, UFringe, load
+    from conjunct.estimators import (
+        UFC,
+        ClusteringTree,
+        Fringe,
+        UFCPath,
+        UFringe,
+        correlated_pairs,
+        load,
+    )
     from conjunct.evaluation import (
         closest_point,
         complexity,
@@ -46,7 +54,15 @@ _HOMES = {
         "InputError",
         "ModelFileError",
     ),
-    "conjunct.estimators": ("UFC", "UFCPath", "ClusteringTree", "Fringe", "UFringe", "load"),
+    "conjunct.estimators": (
+        "UFC",
+        "UFCPath",
+        "ClusteringTree",
+        "Fringe",
+        "UFringe",
+        "correlated_pairs",
+        "load",
+    ),
     "conjunct.evaluation": (
         "closest_point",
         "complexity",
@@ -84,6 +100,7 @@ __all__ = [
     "UFringe",
     "closest_point",
     "complexity",
+    "correlated_pairs",
     "load",
     "mean_length",
     "overlapping_index",

@@ -228,7 +228,7 @@ def test_rows_count_what_a_matrix_counts(table):
     )
     for ours, theirs in pairs:
         assert ours.stage.supports.tolist() == theirs.stage.supports.tolist()
-        for threshold in (0.0, 0.3):
+        for threshold in (ours.low, (ours.low + 1) / 2):
             criterion = Criterion(threshold)
             found, expected = (s.stage.candidates(criterion) for s in (ours, theirs))
             for column in ("left", "right", "joint", "r"):

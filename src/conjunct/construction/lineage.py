@@ -87,12 +87,16 @@ class Lineage:
 
     def by_text(self, numbers: Iterable[int]) -> list[int]:
         """The features in the order of their canonical texts."""
+        wanted = list(numbers)
         if self._is_plain:
+            for number in wanted:
+                if number not in self._keys:
+                    self._key(number)
             try:
-                return sorted(numbers, key=self._key)
+                return sorted(wanted, key=self._keys.__getitem__)
             except RecursionError:  # nested too deeply for tuples
                 pass
-        return sorted(numbers, key=lambda number: canonical_key(self.expression(number)))
+        return sorted(wanted, key=lambda number: canonical_key(self.expression(number)))
 
     def lengths(self, numbers: Iterable[int]) -> list[int]:
         """Literal occurrences of each feature."""

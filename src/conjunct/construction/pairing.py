@@ -92,6 +92,6 @@ def _in_order(ends: list[tuple[int, int]], by_text: ByText) -> list[int]:
     if len(ends) == 1:
         return [0]
     columns = by_text(list({column for pair in ends for column in pair}))
-    rank = {column: place for place, column in enumerate(columns)}
+    rank = dict(zip(columns, range(len(columns)), strict=True))
     ranks = [(rank[i], rank[j]) if rank[i] < rank[j] else (rank[j], rank[i]) for i, j in ends]
     return sorted(range(len(ends)), key=ranks.__getitem__)

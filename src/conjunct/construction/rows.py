@@ -8,6 +8,7 @@ joint counts; it gives the same integers.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,12 +30,14 @@ _MAX_CELLS = 1 << 26
 class RowStage:
     """A feature set after some iterations.
 
-    An entry is a feature in a row: ``column_of[e]`` is its column, or that after the last one if
-    it was merged into another entry. A meeting is two entries of the same row.
+    The first ``n_kept`` features were there before the last iteration. An entry is a feature in a
+    row: ``column_of[e]`` is its column, or that after the last one if it was merged into another
+    entry. A meeting is two entries of the same row.
     """
 
     iteration: int
     features: tuple[int, ...]
+    n_kept: int
     n_rows: int
     supports: NDArray[np.int64]
     column_of: Indices
@@ -59,6 +62,7 @@ class RowStage:
         return cls(
             0,
             tuple(range(store.n_columns)),
+            0,
             store.n_rows,
             table.sum(axis=0, dtype=np.int64),
             column_of,
@@ -67,19 +71,32 @@ class RowStage:
         )
 
     def candidates(self, criterion: Criterion) -> Pairs:
-        """The pairs that pass, as ``correlated_pairs`` finds them in a matrix."""
+        """The pairs that pass, as ``correlated_pairs`` finds them in a matrix.
+
+        For thresholds from that which led here on: no two features that were kept can pass, for
+        the matching would have taken them, or another pair in their way.
+        """
         m = len(self.features)
-        one, other = self.column_of[self.one], self.column_of[self.other]
-        codes = np.minimum(one, other) * m + np.maximum(one, other)
+        one, other = self.columns
+        later = np.maximum(one, other)
+        is_new = later >= self.n_kept
+        codes = np.minimum(one, other)[is_new] * m + later[is_new]
         codes.sort()
-        edges = np.flatnonzero(codes[1:] != codes[:-1]) + 1
-        starts = np.concatenate([[0], edges])[: len(codes)]
-        joint = np.diff(np.append(starts, len(codes)))
+        is_edge = np.ones(len(codes) + 1, bool)
+        np.not_equal(codes[1:], codes[:-1], out=is_edge[1:-1])
+        edges = np.flatnonzero(is_edge)
+        starts = edges[:-1]
+        joint = edges[1:] - starts
         left, right = np.divmod(codes[starts], m)
         counts = self.supports[left], self.supports[right], joint
         passes = criterion.screen().accepts(phi(self.n_rows, *counts), self.n_rows, *counts)
         left, right, joint = left[passes], right[passes], joint[passes]
         return judged(self.n_rows, self.supports, left, right, joint, criterion)
+
+    @cached_property
+    def columns(self) -> tuple[Indices, Indices]:
+        """The two columns of each meeting."""
+        return self.column_of[self.one], self.column_of[self.other]
 
     def replacement(self, pairs: Pairs, lineage: Lineage) -> RowReplacement:
         return RowReplacement(self, pairs, lineage)
@@ -93,12 +110,12 @@ class RowReplacement:
         self._stage = stage
         joint, supports = pairs.joint, stage.supports
         # one line a pair: i ∧ j, ¬i ∧ j, i ∧ ¬j
-        self._parts = np.stack(
-            [joint, supports[pairs.right] - joint, supports[pairs.left] - joint], axis=1
-        )
+        self._parts = np.empty((len(pairs), 3), np.int64)
+        self._parts[:, 0] = joint
+        self._parts[:, 1] = supports[pairs.right] - joint
+        self._parts[:, 2] = supports[pairs.left] - joint
         self._occurs = self._parts > 0
         self._made: list[Made] = made_of(stage.features, pairs, self._occurs, lineage)
-        self._columns = stage.column_of[stage.one], stage.column_of[stage.other]
 
     def of_first(self, n_pairs: int) -> RowStage:
         """The stage in which the first ``n_pairs`` pairs are replaced."""
@@ -118,10 +135,10 @@ class RowReplacement:
         together[left] = together[right] = places[:, 0]
         partner = np.full(m, -1)
         partner[left], partner[right] = right, left
-        n_next = len(kept) + int(occurs.sum())
+        n_next = int(places[-1, -1]) + 1
         alone[m] = n_next
 
-        one, other = self._columns
+        one, other = stage.columns
         merged = partner[one] == other
         column_of = alone[stage.column_of]
         first, second = stage.one[merged], stage.other[merged]
@@ -129,11 +146,13 @@ class RowReplacement:
         column_of[second] = n_next
         stays = ~merged & (column_of[stage.one] != n_next) & (column_of[stage.other] != n_next)
         features = [stage.features[position] for position in kept.tolist()]
-        for made in self._made[:n_pairs]:
-            features += [number for number in made if number is not None]
+        features += [
+            number for made in self._made[:n_pairs] for number in made if number is not None
+        ]
         return RowStage(
             stage.iteration + 1,
             tuple(features),
+            len(kept),
             stage.n_rows,
             np.concatenate([stage.supports[kept], self._parts[:n_pairs][occurs]]),
             column_of,
