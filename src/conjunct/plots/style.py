@@ -28,9 +28,15 @@ def finished(
 
     ``lines_only``: the legend shows strokes. Otherwise it shows marks, without a dashed outline.
     """
-    titled = chart.properties(title=title, width=width, height=height)
+    return styled(
+        chart.properties(title=title, width=width, height=height), lines_only=lines_only
+    )
+
+
+def styled(chart: Any, *, lines_only: bool = False) -> Any:
+    """The house style alone, for charts put together from several."""
     return (
-        titled.configure(background="white", font="DejaVu Sans, Arial, sans-serif")
+        chart.configure(background="white", font="DejaVu Sans, Arial, sans-serif")
         .configure_title(fontSize=14, anchor="start", fontWeight="normal", offset=12)
         .configure_axis(
             labelFontSize=12,
@@ -52,6 +58,30 @@ def finished(
         )
         .configure_view(stroke=None)
     )
+
+
+def beside(*charts: Any) -> Any:
+    """Finished charts side by side, each with a legend of its own."""
+    import altair as alt
+
+    return _together(alt.hconcat, charts)
+
+
+def above(*charts: Any) -> Any:
+    """Finished charts below each other, each with a legend of its own."""
+    import altair as alt
+
+    return _together(alt.vconcat, charts)
+
+
+def _together(concatenate: Any, charts: Sequence[Any]) -> Any:
+    import altair as alt
+
+    plain = [chart.copy() for chart in charts]
+    for chart in plain:  # only a whole may be configured
+        chart.config = alt.Undefined
+    own = {channel: "independent" for channel in ("color", "shape", "strokeDash")}
+    return styled(concatenate(*plain, spacing=30).resolve_scale(**own))
 
 
 def quantity(field: str, title: str, **scale: Any) -> dict[str, Any]:
