@@ -21,14 +21,19 @@ def construct(
     source: DataInput,
     out: Path,
     n_iterations: int | None = None,
+    *,
+    report: Path | None = None,
 ) -> None:
     """Fit a model to the table in a file, save it, and show what was constructed."""
     from conjunct.cli import terminal
+    from conjunct.cli.report import save_report
     from conjunct.errors import InputError
     from conjunct.io.atomic import check_target
 
     if check_target(out) == data.resolve():
         raise InputError(f"{out} is the data: name another file for the model")
+    if report is not None and check_target(report) in (data.resolve(), check_target(out)):
+        raise InputError(f"{report} is named twice: give each file a name of its own")
     table = source.read(data)
     progress = terminal.progress("Constructing", n_iterations)
     with source.naming_cells_of(data), progress as callback:
@@ -36,12 +41,14 @@ def construct(
     model.save(out)
     if model.get_params().get("max_length", 0) is None and model.history_[-1].length > _LONG:
         terminal.note("the formulas are long: --max-length 4 keeps them readable")
+    if report is not None:
+        save_report(model, table, report, title=f"Features of {data.name}")
     if terminal.ascii_only():
         model.set_params(style="ascii")
-    _show(model, table, out)
+    _show(model, table, *(file for file in (out, report) if file is not None))
 
 
-def _show(model: FeatureConstructor, table: BooleanTable, out: Path) -> None:
+def _show(model: FeatureConstructor, table: BooleanTable, *saved: Path) -> None:
     from conjunct.cli.rendering import before_and_after, constructed, data_tables, feature_table
     from conjunct.cli.terminal import write
     from conjunct.cli.words import summary
@@ -53,5 +60,5 @@ def _show(model: FeatureConstructor, table: BooleanTable, out: Path) -> None:
         f"The {_SHOWN} most common; conjunct show lists {more} more." if more > 0 else None,
         before_and_after(model),
         summary(model),
-        f"Saved as {out}.",
+        f"Saved as {', '.join(map(str, saved))}.",
     )

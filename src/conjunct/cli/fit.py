@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from conjunct.cli.inputs import DataInput, prepares_data
-from conjunct.cli.options import Ascii, Correction, DataFile, Measure, Test
+from conjunct.cli.options import Ascii, Correction, DataFile, Measure, ReportFile, Test
 
 
 @prepares_data
@@ -61,6 +61,7 @@ def fit(
     jobs: Annotated[
         int | None, typer.Option(help="Threads for counting; -1 for all processors.")
     ] = None,
+    report: ReportFile = None,
     ascii_: Ascii = False,
     *,
     source: DataInput,
@@ -69,7 +70,7 @@ def fit(
 
     \b
     Examples:
-      $ conjunct fit zoo.csv --out model.json
+      $ conjunct fit zoo.csv --out model.json --report report.html
       $ conjunct fit zoo.csv --search pairwise --max-length 3 --out model.json
       $ conjunct fit zoo.csv --threshold 0.4 --max-iter 2 --out model.json
       $ conjunct fit zoo.csv --test exact --correction holm --out model.json
@@ -95,4 +96,4 @@ def fit(
         n_jobs=jobs,
         style="ascii" if ascii_ else "unicode",
     )
-    construct(model, data, source, out, max_iter)
+    construct(model, data, source, out, max_iter, report=report)

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from conjunct.cli.inputs import DataInput, prepares_data
-from conjunct.cli.options import Ascii, DataFile
+from conjunct.cli.options import Ascii, DataFile, ReportFile
 
 
 @prepares_data
@@ -35,6 +35,7 @@ def fringe(
     jobs: Annotated[
         int | None, typer.Option(help="Threads for counting; -1 for all processors.")
     ] = None,
+    report: ReportFile = None,
     ascii_: Ascii = False,
     *,
     source: DataInput,
@@ -59,4 +60,4 @@ def fringe(
         n_jobs=jobs,
         style="ascii" if ascii_ else "unicode",
     )
-    construct(model, data, source, out)
+    construct(model, data, source, out, report=report)

@@ -20,6 +20,12 @@ ModelFile = Annotated[
     Path,
     typer.Argument(metavar="MODEL", help="Model file that fit has written.", show_default=False),
 ]
+ReportFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--report", help="Page to write (HTML) that shows and explains it.", show_default=False
+    ),
+]
 Ascii = Annotated[bool, typer.Option("--ascii", help="Write sky & ~building, not sky ∧ ¬building.")]
 
 # Spelled out, since the help must not wait for NumPy; a test compares them with the library's.

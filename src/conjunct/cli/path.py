@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from conjunct.cli.inputs import DataInput, prepares_data
-from conjunct.cli.options import Ascii, DataFile
+from conjunct.cli.options import Ascii, DataFile, ReportFile
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -55,6 +55,7 @@ def path(
     jobs: Annotated[
         int | None, typer.Option(help="Threads for counting; -1 for all processors.")
     ] = None,
+    report: ReportFile = None,
     ascii_: Ascii = False,
     *,
     source: DataInput,
@@ -69,10 +70,11 @@ def path(
     """
     from conjunct import UFCPath
     from conjunct.cli import terminal
+    from conjunct.cli.report import save_report
     from conjunct.cli.words import summary
     from conjunct.io.writing import write_table
 
-    _check_targets(data, out, solutions, figure)
+    _check_targets(data, out, solutions, figure, report)
     table = source.read(data)
     width = max_threshold - min_threshold
     bar = terminal.progress_bar("Following λ", max(width, 0.0))
@@ -102,7 +104,9 @@ def path(
         write_table(solutions, model.get_solutions("polars"))
     if figure is not None:
         _draw(model, figure)
-    saved = [str(target) for target in (out, solutions, figure) if target is not None]
+    if report is not None:
+        save_report(model, table, report, title=f"Features of {data.name}")
+    saved = [str(target) for target in (out, solutions, figure, report) if target is not None]
     best = model.closest_point_
     covered = "" if model.complete_ else f" (only λ from {model.covered_from_:.4f} up)"
     terminal.write(
@@ -120,7 +124,7 @@ def _check_targets(data: Path, *targets: Path | None) -> None:
     from conjunct.errors import InputError
     from conjunct.io.atomic import check_target
 
-    _, solutions, figure = targets
+    _, solutions, figure, _ = targets
     known = {data.resolve()}
     for target in targets:
         if target is not None:

@@ -9,6 +9,7 @@ from conjunct.estimators.base import FeatureConstructor
 from conjunct.plots.style import chart_of, styled
 from conjunct.reading import Correlations, correlations, label
 from conjunct.reading.columns import feature_columns
+from conjunct.stores import BitStore
 
 _SIDE = 380
 _NAME_LENGTH = 24
@@ -26,23 +27,21 @@ def plot_correlation(model: FeatureConstructor, X: Any, *, limit: int = 40) -> A
     limit : int, default=40
         Of more columns, those with the strongest correlations are shown, and it is said so.
     """
-    store = model._store(X)
+    return correlation_of(model, model._store(X), limit)
+
+
+def correlation_of(model: FeatureConstructor, store: BitStore, limit: int) -> Any:
+    """As :func:`plot_correlation`, on columns that are packed already."""
+    import altair as alt
+
     fitted = model.feature_set_
     before = correlations(store, limit)
     after = correlations(feature_columns(fitted, store), limit)
-    return heat_maps(
-        [
-            ("columns", before, [_name(model, k) for k in before.positions]),
-            ("features", after, [_name(model, fitted.features[k]) for k in after.positions]),
-        ]
+    maps = (
+        _heat_map("columns", before, [_name(model, k) for k in before.positions]),
+        _heat_map("features", after, [_name(model, fitted.features[k]) for k in after.positions]),
     )
-
-
-def heat_maps(maps: Sequence[tuple[str, Correlations, Sequence[str]]]) -> Any:
-    """One heat map beside the other: what it is of, r, and the names of its lines."""
-    import altair as alt
-
-    return styled(alt.hconcat(*(_heat_map(*one) for one in maps), spacing=24))
+    return styled(alt.hconcat(*maps, spacing=24))
 
 
 def _name(model: FeatureConstructor, number: int) -> str:

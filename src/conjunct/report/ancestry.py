@@ -12,9 +12,9 @@ from conjunct.report.numbers import count, decimal
 from conjunct.report.subject import Subject
 
 NODE_WIDTH, NODE_HEIGHT = 216, 26
-_LEVEL_WIDTH, _PLACE_HEIGHT = 310, 34
+_LEVEL_WIDTH, _PLACE_HEIGHT = 292, 34
 _MARGIN = 8
-_NAME_LENGTH = 30
+_NAME_LENGTH = 28
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from conjunct import __version__
 from conjunct.estimators.base import FeatureConstructor
 from conjunct.experiments import Stability
 from conjunct.io.atomic import check_target, write_atomically
-from conjunct.plots import plot_correlation, plot_history, plot_stability
+from conjunct.plots import plot_history, plot_stability
+from conjunct.plots.correlation import correlation_of
 from conjunct.report import limits, page
 from conjunct.report.ancestry import ancestry
 from conjunct.report.examples import examples, row_label, rows_behind
@@ -70,7 +71,6 @@ class Report:
         self.stability = stability
         self._subject = Subject.of(model, X)
         self._paths = image_paths(images, self._subject.row_names, self._subject.n_rows)
-        self._X = self._subject.table
 
     def html(self) -> str:
         """The page."""
@@ -111,7 +111,7 @@ class Report:
             "history": model.history_,
             "history_picture": self._history_picture(),
             "correlation": inline_svg(
-                plot_correlation(model, self._X, limit=limits.HEAT_MAP), "correlation"
+                correlation_of(model, subject.primitives, limits.HEAT_MAP), "correlation"
             ),
             "heat_map_limit": limits.HEAT_MAP,
             "n_primitives": subject.primitives.n_columns,

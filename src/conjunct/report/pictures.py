@@ -14,7 +14,7 @@ _ELEMENTS = frozenset(
     "svg g path rect line circle text tspan defs clipPath linearGradient stop".split()
 )
 _ATTRIBUTES = frozenset(
-    "class clip-path cx cy d fill fill-opacity font-size font-style font-weight gradientUnits height "
+    "class clip-path cx cy d dx dy fill fill-opacity font-size font-style font-weight gradientUnits height "
     "id offset opacity r stop-color stroke stroke-dasharray stroke-dashoffset stroke-linecap "
     "stroke-miterlimit stroke-opacity stroke-width text-anchor transform viewBox width x x1 x2 y "
     "y1 y2".split()

@@ -101,7 +101,7 @@ def plane(subject: Subject) -> Plane | str:
         chosen[0] if chosen else closest,
         tuple(views),
         len(path.front_),
-        tuple(_notes(subject, path)),
+        tuple(_notes(path, marks)),
     )
 
 
@@ -125,11 +125,17 @@ def _prunes(model: FeatureConstructor) -> bool:
     return bool(getattr(model, "prune", True))
 
 
-def _notes(subject: Subject, path: UFCPath) -> Iterator[str]:
+def _notes(path: UFCPath, marks: Sequence[Mark]) -> Iterator[str]:
     if not path.complete_:
         yield (
             f"Only λ from {path.covered_from_:.4f} up is covered: the page looks for "
             f"{len(path.solutions_):,} solutions at most."
+        )
+    opened = sum(mark.kind in ("front", "closest") for mark in marks)
+    if opened < len(path.front_):
+        yield (
+            f"Of the {len(path.front_):,} points of the front, the {opened:,} around the closest "
+            f"point can be opened."
         )
     pruned = "with" if path.prune else "without"
     yield (
@@ -140,14 +146,24 @@ def _notes(subject: Subject, path: UFCPath) -> Iterator[str]:
 
 def _on_front(subject: Subject, path: UFCPath) -> Iterator[Mark]:
     best = path.closest_point_
-    known = False
-    for solution in path.front_:
-        is_best = not known and (solution.oi, solution.c0) == (best.oi, best.c0)
-        known |= is_best
-        shown = best if is_best else solution
-        yield _solution_mark(subject, path, shown, "closest" if is_best else "front")
-    if not known:
-        yield _solution_mark(subject, path, best, "closest")
+    front = path.front_
+    # equal indicators, another λ: what stands on the front is the first of them
+    closest = min(range(len(front)), key=lambda k: (front[k].distance, k))
+    for k in _opened(front, closest):
+        kind: Kind = "closest" if k == closest else "front"
+        yield _solution_mark(subject, path, best if k == closest else front[k], kind)
+
+
+def _opened(front: Sequence[Solution], closest: int) -> list[int]:
+    """The points of the front around the closest one whose features are not too many to write."""
+    opened = []
+    n_features = 0
+    for k in sorted(range(len(front)), key=lambda k: (abs(k - closest), k)):
+        n_features += front[k].n_features
+        if opened and n_features > limits.FRONT_FEATURES:
+            break
+        opened.append(k)
+    return sorted(opened)
 
 
 def _solution_mark(subject: Subject, path: UFCPath, solution: Solution, kind: Kind) -> Mark:
@@ -169,7 +185,7 @@ def _others(subject: Subject, path: UFCPath) -> Iterator[Mark]:
     model = subject.model
     own = _way(model)
     if not isinstance(model, UFCPath):
-        yield _mark("model", "This model", _described(model), model.history_[-1], subject, model)
+        yield _mark("model", _model_name(own), _described(model), model.history_[-1], subject, model)
     prune = _prunes(model)
     runs: dict[Kind, UFC] = {
         "risk": UFC(prune=prune, style=model.style),
@@ -182,6 +198,10 @@ def _others(subject: Subject, path: UFCPath) -> Iterator[Mark]:
             yield _mark(kind, names[kind], _described(found), found.history_[-1], subject, found)
     start = fitted_quietly(UFC(max_iter=0, style=model.style), subject)
     yield _mark("columns", "Columns as they are", "", start.history_[0], subject, start)
+
+
+def _model_name(way: Kind | None) -> str:
+    return "This model" if way is None else f"This model ({way}{'-based' * (way == 'risk')})"
 
 
 def _way(model: FeatureConstructor) -> Kind | None:
