@@ -67,9 +67,7 @@ def report(
     write(f"Saved as {out}.")
 
 
-def save_report(
-    model: FeatureConstructor, table: BooleanTable, out: Path, **options: Any
-) -> None:
+def save_report(model: FeatureConstructor, table: BooleanTable, out: Path, **options: Any) -> None:
     """Write the page of a fitted model."""
     from conjunct.errors import InputError
 

@@ -22,15 +22,18 @@ def chart_of(rows: Sequence[Row]) -> Any:
 
 
 def finished(
-    chart: Any, title: str, *, width: int = 380, height: int = 300, lines_only: bool = False
+    chart: Any,
+    title: str | list[str],
+    *,
+    width: int = 380,
+    height: int = 300,
+    lines_only: bool = False,
 ) -> Any:
     """The chart with its size, its title and the house style.
 
     ``lines_only``: the legend shows strokes. Otherwise it shows marks, without a dashed outline.
     """
-    return styled(
-        chart.properties(title=title, width=width, height=height), lines_only=lines_only
-    )
+    return styled(chart.properties(title=title, width=width, height=height), lines_only=lines_only)
 
 
 def styled(chart: Any, *, lines_only: bool = False) -> Any:
@@ -80,7 +83,7 @@ def _together(concatenate: Any, charts: Sequence[Any]) -> Any:
     plain = [chart.copy() for chart in charts]
     for chart in plain:  # only a whole may be configured
         chart.config = alt.Undefined
-    own = {channel: "independent" for channel in ("color", "shape", "strokeDash")}
+    own = dict.fromkeys(("color", "shape", "strokeDash"), "independent")
     return styled(concatenate(*plain, spacing=30).resolve_scale(**own))
 
 

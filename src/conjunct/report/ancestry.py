@@ -61,9 +61,7 @@ def ancestry(subject: Subject) -> Ancestry:
         return Ancestry((), (), 0, 0, 0, kept)
     supports = supports_of_all(fitted)
     origins = fitted.origins()
-    nodes = tuple(
-        _drawn(subject, node, supports, origins.get(node.number)) for node in graph.nodes
-    )
+    nodes = tuple(_drawn(subject, node, supports, origins.get(node.number)) for node in graph.nodes)
     at = {node.number: node for node in nodes}
     edges = tuple(
         DrawnEdge(edge.parent, edge.child, edge.negated, _curve(at[edge.parent], at[edge.child]))

@@ -8,6 +8,8 @@ import os
 from functools import cached_property
 from typing import Any
 
+from sklearn.base import clone
+
 from conjunct import __version__
 from conjunct.estimators.base import FeatureConstructor
 from conjunct.experiments import Stability
@@ -95,13 +97,16 @@ class Report:
         subject, model = self._subject, self.model
         table = feature_table(subject)
         thumbnails = Thumbnails(self._paths)
-        n_constructed = sum(map(bool, map(model.feature_set_.iteration, model.feature_set_.features)))
+        n_constructed = sum(
+            map(bool, map(model.feature_set_.iteration, model.feature_set_.features))
+        )
         drawn = ancestry(subject)
         solutions = plane(subject)
         content = {
             "title": self.title,
             "version": __version__,
-            "model": repr(model),
+            # whom a session tells of its progress is no part of a model, and no two sessions agree
+            "model": repr(clone(model).set_params(callback=None)),
             "is_training": subject.is_training,
             "overview": overview(subject),
             "story": story(subject),
@@ -189,5 +194,3 @@ def _plane_data(found: Plane | str) -> dict[str, Any] | None:
         for solution in found.solutions
     ]
     return {"texts": list(texts), "marks": marks, "solutions": solutions, "chosen": found.selected}
-
-

@@ -59,10 +59,14 @@ def overview(subject: Subject) -> Overview:
 def _figures(subject: Subject) -> tuple[Figure, ...]:
     history = subject.model.history_
     first, last = history[0], history[-1]
-    made = sum(map(bool, map(subject.model.feature_set_.iteration, subject.model.feature_set_.features)))
+    made = sum(
+        map(bool, map(subject.model.feature_set_.iteration, subject.model.feature_set_.features))
+    )
     return (
         Figure(count(subject.n_rows), "rows"),
-        Figure(count(len(subject.model.feature_set_.features)), "features", f"{first.n_features:,}"),
+        Figure(
+            count(len(subject.model.feature_set_.features)), "features", f"{first.n_features:,}"
+        ),
         Figure(count(made), "of them constructed"),
         Figure(decimal(last.oi), "overlap (OI)", decimal(first.oi)),
         Figure(decimal(last.c0), "complexity (C0)", decimal(first.c0)),

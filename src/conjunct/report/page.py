@@ -1,4 +1,4 @@
-"""One offline page: templates filled in, styles and scripts inside, and a policy that allows no more."""
+"""One offline page: templates filled in, style and script inside, a policy against all else."""
 
 from __future__ import annotations
 
@@ -20,13 +20,16 @@ def render(content: dict[str, Any], data: dict[str, Any]) -> str:
     """The page for the content of its sections, and the data that its scripts read."""
     style = _static("report.css")
     script = "".join(map(_static, _SCRIPTS))
-    return _environment().get_template("page.html").render(
+    page = _environment().get_template("page.html")
+    text = page.render(
         **content,
         policy=policy(style, script),
         style=Markup(style),  # noqa: S704
         script=Markup(script),  # noqa: S704
         data=embedded(data),
     )
+    # a name may hold a lone surrogate, which a file cannot
+    return text.encode("utf-8", "replace").decode()
 
 
 def policy(style: str, script: str) -> str:
@@ -42,8 +45,7 @@ def embedded(data: dict[str, Any]) -> Markup:
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
-    # a lone surrogate cannot be written to a file
-    return Markup(text.encode("utf-8", "replace").decode())  # noqa: S704
+    return Markup(text)  # noqa: S704
 
 
 def _digest(text: str) -> str:

@@ -11,13 +11,60 @@ from markupsafe import Markup
 from conjunct.plots import svg_of
 
 _ELEMENTS = frozenset(
-    "svg g path rect line circle text tspan defs clipPath linearGradient stop".split()
+    {
+        "circle",
+        "clipPath",
+        "defs",
+        "g",
+        "line",
+        "linearGradient",
+        "path",
+        "rect",
+        "stop",
+        "svg",
+        "text",
+        "tspan",
+    }
 )
 _ATTRIBUTES = frozenset(
-    "class clip-path cx cy d dx dy fill fill-opacity font-size font-style font-weight gradientUnits height "
-    "id offset opacity r stop-color stroke stroke-dasharray stroke-dashoffset stroke-linecap "
-    "stroke-miterlimit stroke-opacity stroke-width text-anchor transform viewBox width x x1 x2 y "
-    "y1 y2".split()
+    {
+        "class",
+        "clip-path",
+        "cx",
+        "cy",
+        "d",
+        "dx",
+        "dy",
+        "fill",
+        "fill-opacity",
+        "font-size",
+        "font-style",
+        "font-weight",
+        "gradientUnits",
+        "height",
+        "id",
+        "offset",
+        "opacity",
+        "r",
+        "stop-color",
+        "stroke",
+        "stroke-dasharray",
+        "stroke-dashoffset",
+        "stroke-linecap",
+        "stroke-miterlimit",
+        "stroke-opacity",
+        "stroke-width",
+        "text-anchor",
+        "transform",
+        "viewBox",
+        "width",
+        "x",
+        "x1",
+        "x2",
+        "y",
+        "y1",
+        "y2",
+    }
 )
 _REFERENCE = re.compile(r"url\(#([\w-]+)\)")
 _BLACK = {"#000", "black", "#000000"}

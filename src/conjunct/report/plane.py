@@ -138,9 +138,10 @@ def _notes(path: UFCPath, marks: Sequence[Mark]) -> Iterator[str]:
             f"point can be opened."
         )
     pruned = "with" if path.prune else "without"
+    lowest = max(path.min_threshold, path.covered_from_)
     yield (
-        f"The solutions are those of uFC for every λ from {max(path.min_threshold, path.covered_from_):.3g} "
-        f"to {path.max_threshold:g} and up to {path.max_iter} iterations, {pruned} pruning."
+        f"The solutions are those of uFC for every λ from {lowest:.3g} to "
+        f"{path.max_threshold:g} and up to {path.max_iter} iterations, {pruned} pruning."
     )
 
 
@@ -156,7 +157,7 @@ def _on_front(subject: Subject, path: UFCPath) -> Iterator[Mark]:
 
 def _opened(front: Sequence[Solution], closest: int) -> list[int]:
     """The points of the front around the closest one whose features are not too many to write."""
-    opened = []
+    opened: list[int] = []
     n_features = 0
     for k in sorted(range(len(front)), key=lambda k: (abs(k - closest), k)):
         n_features += front[k].n_features
@@ -185,7 +186,9 @@ def _others(subject: Subject, path: UFCPath) -> Iterator[Mark]:
     model = subject.model
     own = _way(model)
     if not isinstance(model, UFCPath):
-        yield _mark("model", _model_name(own), _described(model), model.history_[-1], subject, model)
+        yield _mark(
+            "model", _model_name(own), _described(model), model.history_[-1], subject, model
+        )
     prune = _prunes(model)
     runs: dict[Kind, UFC] = {
         "risk": UFC(prune=prune, style=model.style),
@@ -250,7 +253,7 @@ def _mark(
 
 
 def _view(name: str, path: UFCPath, marks: Sequence[Mark], far: float) -> View:
-    points = [(s.oi, s.c0) for s in (*path.solutions_, *marks)]
+    points = [(s.oi, s.c0) for s in path.solutions_] + [(m.oi, m.c0) for m in marks]
     shown = [(oi, c0) for oi, c0 in points if oi <= far and c0 <= far]
     x_high = 1.04 * max((oi for oi, _ in shown), default=0.0) or 1.0
     y_high = 1.04 * max((c0 for _, c0 in shown), default=0.0) or 1.0
@@ -260,7 +263,9 @@ def _view(name: str, path: UFCPath, marks: Sequence[Mark], far: float) -> View:
         return round(_LEFT + (WIDTH - _LEFT - _RIGHT) * oi / x_high, 1)
 
     def y(c0: float) -> float:
-        return round(HEIGHT - _BOTTOM - (HEIGHT - _TOP - _BOTTOM) * (c0 - y_low) / (y_high - y_low), 1)
+        return round(
+            HEIGHT - _BOTTOM - (HEIGHT - _TOP - _BOTTOM) * (c0 - y_low) / (y_high - y_low), 1
+        )
 
     def placed(found: Sequence[Solution | Mark]) -> tuple[tuple[int, float, float], ...]:
         return tuple(
@@ -275,9 +280,7 @@ def _view(name: str, path: UFCPath, marks: Sequence[Mark], far: float) -> View:
         tuple((y(value), f"{value:g}") for value in ticks(y_low, y_high)),
         placed(path.solutions_),
         tuple(
-            (x(one.oi), y(one.c0))
-            for one in path.front_
-            if one.oi <= x_high and one.c0 <= y_high
+            (x(one.oi), y(one.c0)) for one in path.front_ if one.oi <= x_high and one.c0 <= y_high
         ),
         placed(marks),
     )

@@ -58,13 +58,14 @@ def found(subject: Subject) -> str:
         )
     first, last = model.history_[0], model.history_[-1]
     common = max(made, key=lambda k: (fitted.supports[k], -k))
+    support = fitted.supports[common]
     sentences = [
         f"From {count(fitted.n_rows, 'row')} and {count(n_columns, 'column')} came "
         f"{count(len(fitted.features), 'feature')}, {count(len(made))} of them constructed.",
         f"Their overlap (OI) went from {decimal(first.oi)} to {decimal(last.oi)}"
         + (f", {share(1 - last.oi / first.oi)} less." if 0 < last.oi < first.oi else "."),
         f"The most common new one is {subject.formula(fitted.features[common])}, true in "
-        f"{count(fitted.supports[common], 'row')} ({share(fitted.supports[common] / fitted.n_rows)}).",
+        f"{count(support, 'row')} ({share(support / fitted.n_rows)}).",
     ]
     if fitted.merges:
         strongest = max(fitted.merges, key=lambda merge: merge.r)

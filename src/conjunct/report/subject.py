@@ -23,7 +23,7 @@ from conjunct.stores import BitStore
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """``primitives`` and ``features`` are packed columns; ``row_names`` are None if there are none."""
+    """``primitives`` and ``features`` are packed columns; rows may have no names."""
 
     model: FeatureConstructor
     primitives: BitStore
@@ -81,7 +81,7 @@ def prepared(model: FeatureConstructor, X: Any) -> Any:
     if wanted.cleaner is not None and is_baskets(X):
         return [[wanted.cleaner.clean(str(tag)) for tag in basket] for basket in X]
     names = column_names(X)
-    if names is None or set(model.feature_set_.lineage.primitives) <= set(names):
+    if names is None or set(model.feature_set_.lineage.primitives) == set(names):
         return X
     if wanted.cleaner is not None:
         return cleaned(BooleanTable.from_frame(X), wanted.cleaner)
