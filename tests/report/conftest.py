@@ -1,29 +1,14 @@
-"""A real browser for the pages: Chromium without a window, driven through its own driver."""
+"""Pages of reports, and a real browser to open them in."""
 
 import json
 import os
-import shutil
-from contextlib import contextmanager
 from pathlib import Path
 
 import polars as pl
 import pytest
+from browser import chromium, missing
 
 from conjunct import UFC, Report, UFCPath, datasets
-
-FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
-    "--hide-scrollbars",
-)
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
 
 class Page:
@@ -79,34 +64,11 @@ class Page:
         return found
 
 
-@contextmanager
-def chromium(folder):
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-
-    binary = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    driver = shutil.which("chromedriver")
-    if binary is None or driver is None:
-        missing = "chromium" if binary is None else "chromedriver"
-        reason = f"no {missing}: install the packages chromium and chromium-driver"
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
-    options = webdriver.ChromeOptions()
-    options.binary_location = binary
-    for flag in (*FLAGS, f"--user-data-dir={folder}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    # both paths are given, so that nothing is looked for elsewhere
-    running = webdriver.Chrome(options=options, service=Service(driver))
-    try:
-        yield running
-    finally:
-        running.quit()
-
-
 @pytest.fixture(scope="session")
 def driver(tmp_path_factory):
+    if reason := missing():
+        # a test that is skipped everywhere would never fail
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
     with chromium(tmp_path_factory.mktemp("browser")) as running:
         yield running
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,7 +19,9 @@ def chart_of(rows: Sequence[Row]) -> Any:
     """An empty chart on rows that are part of it."""
     import altair as alt
 
-    return alt.Chart(alt.InlineData(values=[dict(row) for row in rows]))
+    # as text: Altair copies a chart deeply, again and again, and would copy every row each time
+    values = json.dumps([dict(row) for row in rows], ensure_ascii=False)
+    return alt.Chart(alt.InlineData(values=values, format=alt.DataFormat(type="json")))
 
 
 def finished(

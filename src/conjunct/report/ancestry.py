@@ -14,7 +14,7 @@ from conjunct.report.subject import Subject
 NODE_WIDTH, NODE_HEIGHT = 216, 26
 _LEVEL_WIDTH, _PLACE_HEIGHT = 292, 34
 _MARGIN = 8
-_NAME_LENGTH = 28
+_NAME_LENGTH = 26
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -30,6 +30,7 @@ class Subject:
     features: BitStore
     table: BooleanTable
     row_names: tuple[str, ...] | None
+    _texts: dict[tuple[Expression, int], str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, model: FeatureConstructor, X: Any) -> Subject:
@@ -66,7 +67,11 @@ class Subject:
         return self.written(self.model.feature_set_.lineage.expression(number), longest)
 
     def written(self, expression: Expression, longest: int = 120) -> str:
-        return label(expression, self.model.style, longest)
+        """A formula as text; equal ones, of which solutions have many, are written alike."""
+        key = expression, longest
+        if key not in self._texts:
+            self._texts[key] = label(expression, self.model.style, longest)
+        return self._texts[key]
 
     def row_name(self, row: int) -> str:
         """What a row is called; rows are counted from 1, as people do."""
