@@ -41,6 +41,9 @@ class Evaluated(Protocol):
     @property
     def supports(self) -> Counts: ...
 
+    @property
+    def observed(self) -> int | Counts: ...
+
 
 @dataclass(frozen=True)
 class Evaluator:

@@ -52,6 +52,8 @@ class MergeRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     threshold: float
     compared: Compared
     family_size: Count
+    # rows in which both are known, where cells were missing
+    n_rows: Count | msgspec.UnsetType = msgspec.UNSET
 
 
 class IndicatorsRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -99,7 +101,7 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         _check(same, "supports and suppressed features differ in number")
         supports = self.supports + self.suppressed_supports
         _check(all(0 <= s <= self.n_rows for s in supports), "a support is out of range")
-        merges = tuple(Merge(**msgspec.structs.asdict(record)) for record in self.merges)
+        merges = tuple(self._merge(record) for record in self.merges)
         left_over = _replay(merges, lineage, self.n_rows)
         features = self.features + self.suppressed
         _check(len(set(features)) == len(features), "a feature stands twice")
@@ -121,6 +123,12 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         _check_iterations(fitted)
         self._check_history()
         return fitted
+
+    def _merge(self, record: MergeRecord) -> Merge:
+        fields = msgspec.structs.asdict(record)
+        if record.n_rows is msgspec.UNSET:
+            fields["n_rows"] = self.n_rows
+        return Merge(**fields)
 
     def _check_added(self, lineage: Lineage) -> None:
         _check(len(self.features) >= 1, "it has no features")
@@ -204,14 +212,18 @@ def model_file(
         supports=list(feature_set.supports),
         suppressed=list(feature_set.suppressed),
         suppressed_supports=list(feature_set.suppressed_supports),
-        merges=[
-            msgspec.convert(merge, MergeRecord, from_attributes=True)
-            for merge in feature_set.merges
-        ],
+        merges=[_merge_record(merge, feature_set.n_rows) for merge in feature_set.merges],
         history=[msgspec.convert(line, IndicatorsRecord, from_attributes=True) for line in history],
         binarizer=msgspec.UNSET if binarizer is None else binarizer.record(),
         tags=msgspec.UNSET if cleaner is None else cleaner.record(),
     )
+
+
+def _merge_record(merge: Merge, n_rows: int) -> MergeRecord:
+    record = msgspec.convert(merge, MergeRecord, from_attributes=True)
+    if merge.n_rows == n_rows:
+        return msgspec.structs.replace(record, n_rows=msgspec.UNSET)
+    return record
 
 
 def write_model(path: str | os.PathLike[str], model: ModelFile) -> None:

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from conjunct.stores import packing
 from conjunct.stores.base import Positions, Rewrite
+from conjunct.stores.bit_tally import BitTally
 from conjunct.stores.counting import Counts, count_across, count_each, count_pairs
+from conjunct.stores.matrix import CountMatrix
 from conjunct.stores.packing import Bits, line_bytes
 
 
@@ -58,13 +60,22 @@ class BitStore:
     def supports(self) -> Counts:
         return count_each(self.bits)
 
+    def tally(self) -> BitTally:
+        return BitTally(self, self.count_matrix())
+
+    def count_matrix(self) -> CountMatrix:
+        """How often each two columns are both true."""
+        return CountMatrix(self.n_rows, self.joint_counts())
+
     def joint_counts(self, other: Self | None = None) -> Counts:
+        """Rows in which a column of this store and one of ``other`` (or of this) are both true."""
         n_threads = effective_jobs(self.n_jobs)
         if other is None:
             return count_pairs(self.bits, n_threads)
         return count_across(self.lines, other.bits, n_threads)
 
     def conjunctions(self, left: Positions, right: Positions) -> Self:
+        """The columns ``left[k] ∧ right[k]``."""
         pairs = zip(left, right, strict=True)
         return self._with([self.lines[i] & self.lines[j] for i, j in pairs])
 
@@ -86,6 +97,7 @@ class BitStore:
         return self._with([self.lines[k] for k in columns])
 
     def rewritten(self, rewrite: Rewrite, conjunctions: Self) -> Self:
+        """The columns of the next feature set."""
         lines = [*self.lines, *conjunctions.lines]
         columns = zip(rewrite.plus, rewrite.minus, strict=True)
         return self._with([lines[p] if m < 0 else lines[p] ^ lines[m] for p, m in columns])
