@@ -11,8 +11,8 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
 import polars as pl  # noqa: E402
-from browser import chromium, missing  # noqa: E402
 
+from browser import chromium, missing  # noqa: E402
 from conjunct import UFC, Report, datasets  # noqa: E402
 
 WIDTH = 1180

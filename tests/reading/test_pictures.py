@@ -26,7 +26,8 @@ def test_correlations(table, limit):
     for i, one in enumerate(found.positions):
         for j, other in enumerate(found.positions):
             expected = naive.correlation(columns[one], columns[other])
-            assert found.r[i, j] == pytest.approx(expected, nan_ok=True)
+            if i != j:
+                assert found.r[i, j] == pytest.approx(expected, nan_ok=True)
     pairs = [
         naive.correlation(columns[i], columns[j]) for i in range(len(columns)) for j in range(i)
     ]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from browser import chromium, missing
 
+from browser import chromium, missing
 from conjunct import UFC, Report, UFCPath, datasets
 
 

@@ -340,9 +340,12 @@ def test_five_hundred_features_stay_smooth(page, tmp_path):
         "  times.push(performance.now() - start); } return times"
     )
     assert sorted(times)[len(times) // 2] < BUDGET_MS, times
-    start = page.js("return performance.now()")
-    page.one('button[data-sort="0"]').click()
-    assert page.js("return performance.now()") - start < 2000
+    sorting = page.js(
+        "const start = performance.now();"
+        "document.querySelector('button[data-sort=\"0\"]').click();"
+        "document.body.getBoundingClientRect(); return performance.now() - start"
+    )
+    assert sorting < 5 * BUDGET_MS
     assert page.console() == []
 
 

@@ -181,7 +181,7 @@ def test_merges_add_up(zoo):
     model = UFC(max_iter=3, prune=False).fit(zoo)
     fitted = model.feature_set_
     rows = zoo.to_numpy().astype(int).tolist()
-    supports = supports_of_all(fitted)
+    supports = supports_of_all(Subject.of(model, zoo))
     n = len(fitted.lineage.primitives)
     for number in range(len(fitted.lineage)):
         assert supports[number] == naive.support(number, fitted.lineage.conjunctions, n, rows)
@@ -257,6 +257,24 @@ def test_raw_tags_of_a_model_with_a_cleaner():
     expected = Report(model, cleaned(table, cleaner)).html()
     assert section(Report(model, baskets).html(), "features") == section(expected, "features")
     assert section(Report(model, frame).html(), "features") == section(expected, "features")
+
+
+def test_missing_cells():
+    votes = pl.read_csv(datasets.load_house_votes_84().path).cast(pl.Boolean)
+    model = UFC(max_iter=2, missing="pairwise").fit(votes)
+    page = Report(model, votes).html()
+    told = words(page)
+    assert "missing cells 392" in told
+    assert "in which both columns are known" in words(
+        Report(UFC(missing="pairwise").fit(votes), votes).html()
+    )
+    assert "are not those that the model" not in told
+    rules = model.get_rules("dict")
+    shares = [f"{100 * f:.0f}%" for f in rules["frequency"] if f >= 0.1]
+    shown = re.findall(r'<span class="soft">(\d\d+%)</span></span></div>', page)
+    assert sorted(shown) == sorted(shares)
+    with pytest.raises(InputError, match="missing"):
+        Report(UFC(max_iter=1).fit(votes.fill_null(False)), votes)
 
 
 def test_rows_have_names(zoo):

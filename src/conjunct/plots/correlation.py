@@ -8,8 +8,7 @@ from typing import Any
 from conjunct.estimators.base import FeatureConstructor
 from conjunct.plots.style import chart_of, styled
 from conjunct.reading import Correlations, correlations, label
-from conjunct.reading.columns import feature_columns
-from conjunct.stores import BitStore
+from conjunct.stores import Columns
 
 _SIDE = 380
 _NAME_LENGTH = 24
@@ -30,13 +29,13 @@ def plot_correlation(model: FeatureConstructor, X: Any, *, limit: int = 40) -> A
     return correlation_of(model, model._store(X), limit)
 
 
-def correlation_of(model: FeatureConstructor, store: BitStore, limit: int) -> Any:
+def correlation_of(model: FeatureConstructor, store: Columns, limit: int) -> Any:
     """As :func:`plot_correlation`, on columns that are packed already."""
     import altair as alt
 
     fitted = model.feature_set_
     before = correlations(store, limit)
-    after = correlations(feature_columns(fitted, store), limit)
+    after = correlations(fitted.evaluate(store), limit)
     maps = (
         _heat_map("columns", before, [_name(model, k) for k in before.positions]),
         _heat_map("features", after, [_name(model, fitted.features[k]) for k in after.positions]),

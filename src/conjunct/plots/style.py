@@ -21,7 +21,7 @@ def chart_of(rows: Sequence[Row]) -> Any:
 
     # as text: Altair copies a chart deeply, again and again, and would copy every row each time
     values = json.dumps([dict(row) for row in rows], ensure_ascii=False)
-    return alt.Chart(alt.InlineData(values=values, format=alt.DataFormat(type="json")))
+    return alt.Chart(alt.InlineData(values=values, format={"type": "json"}))
 
 
 def finished(

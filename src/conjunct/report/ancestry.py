@@ -59,7 +59,7 @@ def ancestry(subject: Subject) -> Ancestry:
     kept = len(fitted.features) - len(roots)
     if graph is None:
         return Ancestry((), (), 0, 0, 0, kept)
-    supports = supports_of_all(fitted)
+    supports = supports_of_all(subject)
     origins = fitted.origins()
     nodes = tuple(_drawn(subject, node, supports, origins.get(node.number)) for node in graph.nodes)
     at = {node.number: node for node in nodes}

@@ -10,7 +10,7 @@ from conjunct.expressions.simplification import in_form
 from conjunct.reading import english
 from conjunct.report import limits
 from conjunct.report.numbers import decimal, probability
-from conjunct.report.subject import Subject
+from conjunct.report.subject import Subject, known_rows
 
 # A truth table doubles with each primitive: beyond, only common parts are taken out.
 _FEW_PRIMITIVES = 12
@@ -78,13 +78,15 @@ def feature_table(subject: Subject) -> FeatureTable:
     """The most common features first, constructed ones before columns that were kept."""
     fitted = subject.model.feature_set_
     supports = subject.features.supports().tolist()
-    counted = list(zip(fitted.features, supports, strict=True))
-    counted.sort(key=lambda pair: (not fitted.iteration(pair[0]), -pair[1]))
+    known = known_rows(subject.features).tolist()
+    counted = list(zip(fitted.features, supports, known, strict=True))
+    counted.sort(key=lambda line: (not fitted.iteration(line[0]), -line[1]))
     shown = counted[: limits.TABLE_ROWS]
     origins = fitted.origins()
     position = {name: k for k, name in enumerate(fitted.lineage.primitives)}
     lines = tuple(
-        _line(subject, number, support, origins.get(number), position) for number, support in shown
+        _line(subject, number, support, support / max(1, known), origins.get(number), position)
+        for number, support, known in shown
     )
     return FeatureTable(
         lines,
@@ -95,7 +97,12 @@ def feature_table(subject: Subject) -> FeatureTable:
 
 
 def _line(
-    subject: Subject, number: int, support: int, merge: Merge | None, position: dict[str, int]
+    subject: Subject,
+    number: int,
+    support: int,
+    share: float,
+    merge: Merge | None,
+    position: dict[str, int],
 ) -> FeatureLine:
     fitted = subject.model.feature_set_
     built = fitted.lineage.expression(number)
@@ -106,7 +113,7 @@ def _line(
         subject.written(shorter, _TEXT_LENGTH),
         english(shorter)[:_TEXT_LENGTH] if shorter.length <= _SHORT else "",
         support,
-        support / subject.n_rows,
+        share,
         built.length,
         shorter.length,
         fitted.iteration(number),

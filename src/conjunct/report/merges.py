@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from conjunct.construction.feature_set import FeatureSet
 from conjunct.report import limits
 from conjunct.report.subject import Subject
 
@@ -47,7 +46,7 @@ class Merges:
 def merges(subject: Subject) -> Merges:
     """The strongest links, in the order in which they were replaced."""
     fitted = subject.model.feature_set_
-    supports = supports_of_all(fitted)
+    supports = supports_of_all(subject)
     ranked = sorted(range(len(fitted.merges)), key=lambda k: (-fitted.merges[k].r, k))
     shown = sorted(ranked[: limits.MERGES])
     return Merges(
@@ -56,8 +55,17 @@ def merges(subject: Subject) -> Merges:
     )
 
 
-def supports_of_all(fitted: FeatureSet) -> dict[int | None, int]:
-    """Rows of every feature that ever was: a replaced one has those of its two conjunctions."""
+def supports_of_all(subject: Subject) -> dict[int | None, int]:
+    """Rows of every feature that ever was, by its number.
+
+    A replaced one has those of its two conjunctions. Where cells are missing there are others
+    too, and they are counted on the rows shown.
+    """
+    fitted = subject.model.feature_set_
+    if fitted.known is not None:
+        everything = range(len(fitted.lineage))
+        counts = fitted.evaluate(subject.primitives, everything).supports()
+        return dict(zip(everything, counts.tolist(), strict=True))
     supports: dict[int | None, int] = dict(
         zip(
             fitted.features + fitted.suppressed,
@@ -73,10 +81,11 @@ def supports_of_all(fitted: FeatureSet) -> dict[int | None, int]:
 
 def _picture(subject: Subject, supports: dict[int | None, int], k: int) -> MergePicture:
     merge = subject.model.feature_set_.merges[k]
-    left_only = supports[merge.left] - merge.joint
-    right_only = supports[merge.right] - merge.joint
-    scale = _WIDTH / (left_only + merge.joint + right_only)
-    left_width = round(supports[merge.left] * scale, 1)
+    both = supports.get(merge.both, 0)
+    left_only = supports.get(merge.left_only, 0)
+    right_only = supports.get(merge.right_only, 0)
+    scale = _WIDTH / max(1, left_only + both + right_only)
+    left_width = round((left_only + both) * scale, 1)
     right_start = round(left_only * scale, 1)
     left, right = subject.formula(merge.left), subject.formula(merge.right)
     return MergePicture(
@@ -84,14 +93,14 @@ def _picture(subject: Subject, supports: dict[int | None, int], k: int) -> Merge
         merge.r,
         left,
         right,
-        supports[merge.left],
-        supports[merge.right],
+        left_only + both,
+        right_only + both,
         left_width,
         right_start,
-        round(supports[merge.right] * scale, 1),
+        round((right_only + both) * scale, 1),
         (
             _part(subject, "left", merge.left_only, left_only, 0.0, scale),
-            _part(subject, "both", merge.both, merge.joint, right_start, scale),
+            _part(subject, "both", merge.both, both, right_start, scale),
             _part(subject, "right", merge.right_only, right_only, left_width, scale),
         ),
     )

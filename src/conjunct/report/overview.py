@@ -10,7 +10,7 @@ from conjunct.binarize.rules import BooleanRule
 from conjunct.binarize.summary import DataSummary
 from conjunct.report import limits
 from conjunct.report.numbers import count, decimal, share, size
-from conjunct.report.subject import Subject
+from conjunct.report.subject import Subject, known_rows, true_bits
 from conjunct.stores.packing import unpack
 
 _NAMES_TOLD = 12
@@ -103,16 +103,15 @@ def _listed(names: tuple[str, ...] | list[str]) -> str:
 
 def _columns(subject: Subject) -> tuple[Bar, ...]:
     supports = subject.primitives.supports()
+    shares = supports / np.maximum(1, known_rows(subject.primitives))
     order = np.argsort(-supports, kind="stable")[: limits.COLUMNS].tolist()
-    return tuple(
-        Bar(subject.formula(k), int(supports[k]), int(supports[k]) / subject.n_rows) for k in order
-    )
+    return tuple(Bar(subject.formula(k), int(supports[k]), float(shares[k])) for k in order)
 
 
 def _row_sizes(subject: Subject) -> tuple[Bar, ...]:
     """How many rows have how many columns true."""
     sizes = np.zeros(subject.n_rows, np.int64)
-    for line in subject.primitives.bits:
+    for line in true_bits(subject.primitives):
         sizes += unpack(line[None, :], subject.n_rows)[:, 0]
     counts = np.bincount(sizes)
     width = -(-len(counts) // 24)  # at most 24 bars

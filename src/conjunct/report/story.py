@@ -65,7 +65,7 @@ def found(subject: Subject) -> str:
         f"Their overlap (OI) went from {decimal(first.oi)} to {decimal(last.oi)}"
         + (f", {share(1 - last.oi / first.oi)} less." if 0 < last.oi < first.oi else "."),
         f"The most common new one is {subject.formula(fitted.features[common])}, true in "
-        f"{count(support, 'row')} ({share(support / fitted.n_rows)}).",
+        f"{count(support, 'row')} ({share(fitted.frequencies[common])}).",
     ]
     if fitted.merges:
         strongest = max(fitted.merges, key=lambda merge: merge.r)
@@ -124,7 +124,12 @@ def _why_threshold(model: UFC, subject: Subject) -> str:
         )
     if model.test == "exact":
         return f"From the risk α = {model.alpha:g}, by {test}: a pair passes if p ≤ α."
-    line = model.threshold_ if model.threshold_ is not None else math.nan
+    line = model.threshold_
+    if line is None or model.feature_set_.known is not None:
+        return (
+            f"λ = u₁₋α/√n follows from the risk α = {model.alpha:g} and, for each pair, the n rows "
+            f"in which both columns are known; the table of features tells each."
+        )
     return (
         f"λ = {decimal(line)} follows from the risk α = {model.alpha:g} and the number of rows: "
         f"λ = u₁₋α/√n = {decimal(line * math.sqrt(n_rows), 2)}/√{n_rows:,}. Two columns that are "

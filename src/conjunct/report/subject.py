@@ -8,17 +8,19 @@ from functools import cached_property
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from conjunct.binarize.cleaning import cleaned
 from conjunct.binarize.table import BooleanTable
 from conjunct.errors import InputError
 from conjunct.estimators.base import FeatureConstructor
+from conjunct.estimators.container_reading import AnyStore
 from conjunct.estimators.containers import column_names, is_baskets
 from conjunct.expressions import Expression
 from conjunct.reading import label
-from conjunct.reading.columns import feature_columns
-from conjunct.stores import BitStore
+from conjunct.stores import Counts, PartialStore
+from conjunct.stores.packing import Bits
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,8 +28,8 @@ class Subject:
     """``primitives`` and ``features`` are packed columns; rows may have no names."""
 
     model: FeatureConstructor
-    primitives: BitStore
-    features: BitStore
+    primitives: AnyStore
+    features: AnyStore
     table: BooleanTable
     row_names: tuple[str, ...] | None
     _texts: dict[tuple[Expression, int], str] = field(default_factory=dict)
@@ -46,9 +48,11 @@ class Subject:
         table = (
             data.aligned(names)
             if isinstance(data, BooleanTable)
-            else BooleanTable(names, primitives.bits, primitives.n_rows)
+            else BooleanTable(
+                names, true_bits(primitives), primitives.n_rows, known_bits(primitives)
+            )
         )
-        features = feature_columns(model.feature_set_, primitives)
+        features = model.feature_set_.evaluate(primitives)
         return cls(model, primitives, features, table, row_names(X))
 
     @property
@@ -76,6 +80,23 @@ class Subject:
     def row_name(self, row: int) -> str:
         """What a row is called; rows are counted from 1, as people do."""
         return f"row {row + 1}" if self.row_names is None else self.row_names[row]
+
+
+def true_bits(store: AnyStore) -> Bits:
+    """Where the columns of a store are true, packed."""
+    return store.true.bits if isinstance(store, PartialStore) else store.bits
+
+
+def known_bits(store: AnyStore) -> Bits | None:
+    """Where the columns of a store are known, packed; None if everywhere."""
+    return store.known.bits if isinstance(store, PartialStore) else None
+
+
+def known_rows(store: AnyStore) -> Counts:
+    """Number of rows in which each column is known."""
+    if isinstance(store, PartialStore):
+        return store.observed()
+    return np.full(store.n_columns, store.n_rows)
 
 
 def prepared(model: FeatureConstructor, X: Any) -> Any:
