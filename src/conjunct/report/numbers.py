@@ -27,6 +27,15 @@ def decimal(value: float, digits: int = 3) -> str:
     return "–" if math.isnan(value) else f"{value:.{digits}f}"
 
 
+def change(before: float, after: float, least: int = 3) -> tuple[str, str]:
+    """Two values with as many digits as tell them apart, at least ``least``."""
+    for digits in range(least, least + 5):
+        written = decimal(before, digits), decimal(after, digits)
+        if written[0] != written[1]:
+            return written
+    return decimal(before, least), decimal(after, least)
+
+
 def probability(p: float) -> str:
     """``0.012``, ``3.1 × 10⁻⁵``; a dash where there is no value."""
     if math.isnan(p):

@@ -14,7 +14,7 @@ from conjunct.construction.stopping import READABLE_LENGTH, Indicators
 from conjunct.errors import ConjunctWarning
 from conjunct.estimators import UFC, UFCPath
 from conjunct.estimators.base import FeatureConstructor
-from conjunct.report.numbers import count, decimal, probability, share
+from conjunct.report.numbers import change, count, decimal, probability, share
 from conjunct.report.subject import Subject
 
 _CORRECTIONS = {
@@ -156,11 +156,12 @@ def _why_stopped(model: UFC, subject: Subject) -> str:
             f"so RMS, the usual guide, has none either."
         )
     if following.rms > last.rms:
+        reached, raised = change(last.rms, following.rms)
         return (
             f"{done}: RMS, the root mean square of OI and C0, had come down from "
-            f"{decimal(model.history_[0].rms)} to {decimal(last.rms)}, and one more would have "
-            f"raised it to {decimal(following.rms)} (OI {decimal(last.oi)} → "
-            f"{decimal(following.oi)}, C0 {decimal(last.c0)} → {decimal(following.c0)})."
+            f"{decimal(model.history_[0].rms)} to {reached}, and one more would have raised it to "
+            f"{raised} (OI {' → '.join(change(last.oi, following.oi))}, "
+            f"C0 {' → '.join(change(last.c0, following.c0))})."
         )
     if following.length > READABLE_LENGTH:
         return (
