@@ -28,7 +28,8 @@ def reproduce(
 ) -> None:
     """Make every table and figure of the paper.
 
-    They are written as CSV, SVG and PNG, with a page that shows them. The data set is spect, the one of the paper that is still available, or any table of yours.
+    They are written as CSV, SVG and PNG, with a page that shows them. The data set is spect, the
+    one of the paper that is still available, or any table of yours.
 
     \b
     Examples:

@@ -82,6 +82,7 @@ def stability(
     output.tell(
         lambda: {
             "kind": found.kind,
+            "summary": recurrence(found),
             "levels": found.levels,
             "features": found.features,
             "saved": {"folder": None if out is None else str(out)},

@@ -75,9 +75,11 @@ def tags(
     with step("compared tags"):
         proposals = _alike(cleaner, similarity)
     if review is not None:
-        write_review(review, proposals)
+        with step(f"wrote {review}"):
+            write_review(review, proposals)
     if out is not None:
-        write_table(out, clean.to_frame("polars"))
+        with step(f"wrote {out}"):
+            write_table(out, clean.to_frame("polars"))
     output.tell(
         lambda: {
             "n_rows": raw.n_rows,
