@@ -32,7 +32,6 @@ myst_heading_anchors = 3
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_use_param = False
-napoleon_use_ivar = True
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 autodoc_default_options = {
@@ -40,7 +39,6 @@ autodoc_default_options = {
     # what every estimator of scikit-learn has is documented there
     "inherited-members": "TransformerMixin, BaseEstimator, _MetadataRequester, _SetOutputMixin, "
     "Exception, Warning, tuple",
-    "show-inheritance": False,
 }
 html_math_renderer = "mathml"
 
@@ -80,7 +78,13 @@ def formula(writer: Any, node: Any) -> None:
     raise SkipNode
 
 
+def skip_fitted(app: Any, what: str, name: str, member: Any, skip: bool, options: Any) -> bool:
+    """Leave out what ends in one underscore: a class lists its fitted attributes itself."""
+    return skip or (name.endswith("_") and not name.endswith("__"))
+
+
 def setup(app: Any) -> None:
+    app.connect("autodoc-skip-member", skip_fitted)
     app.connect("builder-inited", draw_gallery)
     app.connect("builder-inited", write_helps)
     app.add_html_math_renderer("mathml", (formula, None), (formula, None))
