@@ -108,7 +108,7 @@ def test_bad_input_in_a_process(command, tmp_path):
     assert (done.code, done.out) == (2, "")
     assert done.err == (
         "conjunct: error: t.csv, line 3, column 'b': the cell is empty; "
-        "fill it or leave its row out\n"
+        "fill it, leave its row out or choose --missing false\n"
     )
 
 
@@ -160,5 +160,5 @@ def test_hostile_names_stay_on_the_line_of_the_error(name, call, tmp_path):
     assert done.code == 2
     assert done.err == (
         f"conjunct: error: t.parquet, row 2, column {name!r}: the cell is empty; "
-        "fill it or leave its row out\n"
+        "fill it, leave its row out or choose --missing false\n"
     )

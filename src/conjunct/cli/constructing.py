@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _SHOWN = 20
 # Mean literals of a feature from which on few people read it.
 _LONG = 10
+# What to do about an empty cell where there is --missing.
+IF_EMPTY = "fill it, leave its row out or choose --missing false"
 
 Watched = AbstractContextManager[Callable[["Indicators"], None]]
 
@@ -36,7 +38,7 @@ def construct(
 
     check_model_target(out, data)
     table = source.read(data)
-    with source.naming_cells_of(data), step("constructed features"), progress as callback:
+    with source.naming_cells_of(data, IF_EMPTY), step("constructed features"), progress as callback:
         model.set_params(callback=callback).fit(table)
     if out is not None:
         with step(f"wrote {out}"):

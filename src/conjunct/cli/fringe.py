@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from conjunct.cli.inputs import DataInput, prepares_data
-from conjunct.cli.options import Ascii, DataFile, Jobs, ModelOut
+from conjunct.cli.options import Ascii, DataFile, Jobs, MissingOrFalse, ModelOut
 from conjunct.cli.outputs import Output, speaks
 
 
@@ -33,6 +33,7 @@ def fringe(
         Literal["keep", "drop"],
         typer.Option(help="Keep or drop doubles, equal or empty columns and repeated literals."),
     ] = "keep",
+    missing: MissingOrFalse = "raise",
     jobs: Jobs = None,
     ascii_: Ascii = False,
     *,
@@ -57,6 +58,7 @@ def fringe(
         max_depth=max_depth,
         strategy=strategy,
         redundant=redundant,
+        missing=missing,
         n_jobs=jobs,
         style="ascii" if ascii_ else "unicode",
     )

@@ -57,11 +57,13 @@ class DataInput:
             model.feature_names_in_ = np.array(table.names, object)
         return table
 
-    def naming_cells_of(self, data: Path) -> AbstractContextManager[None]:
+    def naming_cells_of(
+        self, data: Path, if_empty: str = "fill it or leave its row out"
+    ) -> AbstractContextManager[None]:
         """Add the file and the line to errors about cells of the data."""
         from conjunct.io.tables import naming_cells_of
 
-        return naming_cells_of(file_of(data), self.options)
+        return naming_cells_of(file_of(data), self.options, if_empty)
 
     def _read(
         self,

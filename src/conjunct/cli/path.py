@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from conjunct.cli.inputs import DataInput, prepares_data
-from conjunct.cli.options import Ascii, DataFile, Jobs, Prune
+from conjunct.cli.options import Ascii, DataFile, Jobs, Missing, Prune
 from conjunct.cli.outputs import Output, speaks
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def path(
     max_threshold: Annotated[float, typer.Option(help="The highest threshold.")] = 0.5,
     max_iter: Annotated[int, typer.Option(help="The largest number of iterations.")] = 20,
     prune: Prune = False,
+    missing: Missing = "raise",
     max_solutions: Annotated[
         int | None, typer.Option(help="Give up after so many solutions; what was found is kept.")
     ] = None,
@@ -73,13 +74,14 @@ def path(
     """
     from conjunct import UFCPath
     from conjunct.cli import progress, terminal
+    from conjunct.cli.constructing import IF_EMPTY
     from conjunct.cli.documents import path_document
 
     _check_targets(data, out, solutions, figure)
     table = source.read(data)
     width = max_threshold - min_threshold
     bar = progress.bar("Following λ", max(width, 0.0))
-    with source.naming_cells_of(data), progress.step("followed λ"), bar as update:
+    with source.naming_cells_of(data, IF_EMPTY), progress.step("followed λ"), bar as update:
         n_found = 0
 
         def advance(solution: Solution) -> None:
@@ -93,6 +95,7 @@ def path(
             max_threshold,
             max_iter,
             prune,
+            missing=missing,
             max_solutions=max_solutions,
             max_seconds=max_seconds,
             n_jobs=jobs,

@@ -24,7 +24,8 @@ def greedy_matching(pairs: Pairs, n_columns: int, by_text: ByText) -> Positions:
 
     The sequence for a higher threshold is a prefix of this one. Only the strongest pairs that
     are still free are ever sorted: after each batch, pairs with a used end are dropped. Texts are
-    compared only where tied pairs share an end, for nowhere else does their order matter.
+    compared only where tied pairs share an end, for nowhere else do they decide what is taken;
+    ``in_order_of_texts`` puts the others in order too.
     """
     free = bytearray(b"\1") * n_columns
     taken: list[int] = []
@@ -51,6 +52,17 @@ def greedy_matching(pairs: Pairs, n_columns: int, by_text: ByText) -> Positions:
         is_free = np.frombuffer(free, bool)
         left = left[is_free[pairs.left[left]] & is_free[pairs.right[left]]]
     return np.array(taken, np.intp)
+
+
+def in_order_of_texts(pairs: Pairs, by_text: ByText) -> Pairs:
+    """Matched pairs with those of equal score and joint count in the order of their texts."""
+    order, edges = _in_runs(np.arange(len(pairs)), pairs.score, pairs.joint)
+    for start, stop in pairwise(edges):
+        if stop - start > 1:
+            run = order[start:stop]
+            ends = list(zip(pairs.left[run].tolist(), pairs.right[run].tolist(), strict=True))
+            order[start:stop] = run[_in_order(ends, by_text)]
+    return pairs.take(order)
 
 
 def largest_joint_count(pairs: Pairs, by_text: ByText) -> Positions:

@@ -13,10 +13,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.association import Criterion, Pairs, judged, phi
+from conjunct.association import Criterion, Pairs, count_complete_pairs, judged
 from conjunct.construction.lineage import Lineage
 from conjunct.construction.stage import Made, made_of
-from conjunct.stores import BitStore
+from conjunct.stores import BitStore, Contingency
 from conjunct.stores.packing import unpack
 
 Indices = NDArray[np.intp]
@@ -88,10 +88,16 @@ class RowStage:
         starts = edges[:-1]
         joint = edges[1:] - starts
         left, right = np.divmod(codes[starts], m)
-        counts = self.supports[left], self.supports[right], joint
-        passes = criterion.screen().accepts(phi(self.n_rows, *counts), self.n_rows, *counts)
-        left, right, joint = left[passes], right[passes], joint[passes]
-        return judged(self.n_rows, self.supports, left, right, joint, criterion)
+        counts = Contingency(
+            left, right, self.n_rows, self.supports[left], self.supports[right], joint
+        )
+        passing = counts.take(criterion.screen().accepts(counts))
+        tested = count_complete_pairs(self.n_rows, self.supports, prune=criterion.prune)
+        return judged(passing, tested, criterion)
+
+    @property
+    def observed(self) -> int:
+        return self.n_rows
 
     @cached_property
     def columns(self) -> tuple[Indices, Indices]:
