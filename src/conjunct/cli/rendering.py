@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from conjunct.binarize.rules import BooleanRule
-from conjunct.cli.terminal import ascii_only, showable
+from conjunct.cli.terminal import ascii_only, console, showable
 
 if TYPE_CHECKING:
     from conjunct.binarize.preparation import Preparation
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _BAR_WIDTH = 10
 _LONGEST = 240
-_LONGEST_PARENT = 32
+_LEAST_ROOM = 20
+_BESIDE_PARENTS = 54
 _COLUMNS_TOLD = 20
 
 
@@ -35,7 +36,7 @@ class Constructed:
     """One constructed feature, as much of it as a table shows."""
 
     formula: str
-    parents: str
+    parents: tuple[str, ...]
     support: int
     frequency: float
     length: int
@@ -135,21 +136,29 @@ def constructed(model: FeatureConstructor, formulas: Formulas | None = None) -> 
     return sorted(features, key=lambda feature: -feature.support)
 
 
-def _parents(model: FeatureConstructor, number: int) -> str:
+def _parents(model: FeatureConstructor, number: int) -> tuple[str, ...]:
     """The two features that one was made from, unless its formula says it: they are columns."""
     fitted = model.feature_set_
     parents = fitted.parents(number)
     if all(parent < len(fitted.lineage.primitives) for parent in parents):
-        return ""
-    return " + ".join(shortened(formula(model, parent), _LONGEST_PARENT) for parent in parents)
+        return ()
+    return tuple(formula(model, parent) for parent in parents)
 
 
 def _with_origin(feature: Constructed) -> RenderableType:
     """The formula and, on one line below it, what it was made from."""
     if not feature.parents:
         return cell(feature.formula)
-    origin = Text(f"  from {feature.parents}", "dim", no_wrap=True, overflow="ellipsis")
-    return Group(cell(feature.formula), origin)
+    left, right = feature.parents
+    room = max(_LEAST_ROOM, console().width - _BESIDE_PARENTS)
+    # each gets half, and what the other leaves
+    half = room // 2
+    parents = (
+        shortened(left, max(half, room - len(right))),
+        shortened(right, max(half, room - len(left))),
+    )
+    words = showable(f"  from {' + '.join(parents)}")
+    return Group(cell(feature.formula), Text(words, "dim", no_wrap=True, overflow="ellipsis"))
 
 
 def kept(model: FeatureConstructor) -> list[str]:
