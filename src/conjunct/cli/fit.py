@@ -16,6 +16,7 @@ from conjunct.cli.options import (
     Missing,
     ModelOut,
     Prune,
+    ReportFile,
     Test,
 )
 from conjunct.cli.outputs import Output, speaks
@@ -65,6 +66,7 @@ def fit(
         typer.Option(help="End before RMS rises, or when no pair is left."),
     ] = "rms",
     jobs: Jobs = None,
+    report: ReportFile = None,
     ascii_: Ascii = False,
     *,
     source: DataInput,
@@ -74,7 +76,7 @@ def fit(
 
     \b
     Examples:
-      $ conjunct fit zoo.csv --out model.json
+      $ conjunct fit zoo.csv --out model.json --report report.html
       $ conjunct fit zoo.csv --search pairwise --max-length 3 --out model.json
       $ conjunct fit zoo.csv --threshold 0.4 --max-iter 2 --out model.json
       $ conjunct fit zoo.csv --test exact --correction holm --out model.json
@@ -103,4 +105,4 @@ def fit(
         n_jobs=jobs,
         style="ascii" if ascii_ else "unicode",
     )
-    construct(model, data, out, source, output, progress.iterations(max_iter))
+    construct(model, data, out, source, output, progress.iterations(max_iter), report)
