@@ -32,8 +32,10 @@ bench: $(INSTALLED)  ## measure against other libraries, side by side
 fuzz: $(INSTALLED)  ## run the property tests, slow ones too, on thousands of examples
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/pytest -n $(WORKERS) -m hypothesis --timeout 0
 
-docs: $(INSTALLED)  ## run every example of README.md and docs/
+docs: $(INSTALLED) $(INSTALLED)-docs  ## run every example of README.md and docs/, build the site
 	$(BIN)/pytest tests/test_docs.py
+	$(BIN)/python -m sphinx -b html -W --keep-going -q -d build/doctrees docs site
+	@echo "Open site/index.html"
 
 picture: $(INSTALLED) browser  ## make the picture of the report that README.md shows
 	$(BIN)/python docs/picture.py
@@ -51,6 +53,10 @@ $(INSTALLED): $(BIN)/python pyproject.toml constraints.txt
 	@echo "Installing conjunct and its tools into .venv"
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all,dev]'
+	@touch $@
+
+$(INSTALLED)-docs: $(INSTALLED)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
 	@touch $@
 
 $(BIN)/python:

@@ -10,6 +10,7 @@ import typer
 
 from conjunct.cli.inputs import DataInput, reads_data
 from conjunct.cli.options import DataFile, ModelFile
+from conjunct.cli.outputs import Output, speaks
 
 if TYPE_CHECKING:
     from conjunct.binarize.table import BooleanTable
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from conjunct.experiments import Stability
 
 
+@speaks
 @reads_data
 def report(
     model: ModelFile,
@@ -40,6 +42,7 @@ def report(
     ] = False,
     *,
     source: DataInput,
+    output: Output,
 ) -> None:
     """Show a model on its data as one page that needs nothing but a browser.
 
@@ -49,7 +52,6 @@ def report(
       $ conjunct report model.json zoo.csv --stability --title Animals -o report.html
     """
     from conjunct import load
-    from conjunct.cli.terminal import write
     from conjunct.errors import InputError
     from conjunct.io.atomic import check_target
 
@@ -64,18 +66,32 @@ def report(
         if stability:
             options["stability"] = _stability(fitted, table)
         save_report(fitted, table, out, **options)
-    write(f"Saved as {out}.")
+    output.tell(lambda: {"saved": {"report": str(out)}}, f"Saved as {out}.")
+
+
+def check_report_target(report: Path | None, *others: Path | None) -> None:
+    """Before any work: the page can be written, and over nothing that is read or written."""
+    from conjunct.errors import InputError
+    from conjunct.io.atomic import check_target
+
+    if report is None:
+        return
+    real = check_target(report)
+    if any(other is not None and real == other.resolve() for other in others):
+        raise InputError(f"{report} is named twice: give each file a name of its own")
 
 
 def save_report(model: FeatureConstructor, table: BooleanTable, out: Path, **options: Any) -> None:
     """Write the page of a fitted model."""
+    from conjunct.cli.progress import step
     from conjunct.errors import InputError
 
     try:
         from conjunct.report import Report
     except ImportError as error:
         raise InputError(str(error)) from None
-    Report(model, table, **options).save(out)
+    with step(f"wrote {out}"):
+        Report(model, table, **options).save(out)
 
 
 def _images(
