@@ -81,7 +81,7 @@ def check_report_target(report: Path | None, *others: Path | None) -> None:
         raise InputError(f"{report} is named twice: give each file a name of its own")
 
 
-def save_report(model: FeatureConstructor, table: BooleanTable, out: Path, **options: Any) -> None:
+def save_report(model: FeatureConstructor, table: Any, out: Path, **options: Any) -> None:
     """Write the page of a fitted model."""
     from conjunct.cli.progress import step
     from conjunct.errors import InputError
