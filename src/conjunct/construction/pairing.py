@@ -7,13 +7,30 @@ the features.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 
 from conjunct.association import Floats, Pairs
 from conjunct.stores import Counts, Positions
+
+class Associated(Protocol):
+    """Pairs of columns with what orders them."""
+
+    @property
+    def left(self) -> Positions: ...
+
+    @property
+    def right(self) -> Positions: ...
+
+    @property
+    def joint(self) -> Counts: ...
+
+    @property
+    def r(self) -> Floats: ...
+
 
 ByText = Callable[[list[int]], list[int]]
 """Puts columns in the order of the canonical texts of their features."""
@@ -51,6 +68,51 @@ def greedy_matching(pairs: Pairs, n_columns: int, by_text: ByText) -> Positions:
         is_free = np.frombuffer(free, bool)
         left = left[is_free[pairs.left[left]] & is_free[pairs.right[left]]]
     return np.array(taken, np.intp)
+
+
+def greedy_matchings(
+    pairs: Associated, group_of: Positions, by_text: ByText
+) -> Positions:
+    """The greedy matchings of several groups of columns at once, group after group.
+
+    ``group_of`` is the group of each column; no pair goes from one to another.
+    """
+    group = group_of[pairs.left]
+    order = np.lexsort((-pairs.joint, -pairs.r, group))
+    joint, r, group = pairs.joint[order], pairs.r[order], group[order]
+    changes = (group[1:] != group[:-1]) | (r[1:] != r[:-1]) | (joint[1:] != joint[:-1])
+    edges = [0, *(np.flatnonzero(changes) + 1).tolist(), len(order)]
+    ends = list(zip(pairs.left[order].tolist(), pairs.right[order].tolist(), strict=True))
+    free = bytearray(b"\1") * len(group_of)
+    taken: list[int] = []
+    for start, stop in pairwise(edges):
+        if stop - start == 1:
+            run: Sequence[int] = (start,)
+        else:
+            run = [k for k in range(start, stop) if free[ends[k][0]] and free[ends[k][1]]]
+            if len(run) > 1:
+                run = _untied(run, ends, by_text)
+        for k in run:
+            i, j = ends[k]
+            if free[i] and free[j]:
+                free[i] = free[j] = 0
+                taken.append(k)
+    return order[taken]
+
+
+def _untied(run: list[int], ends: list[tuple[int, int]], by_text: ByText) -> list[int]:
+    """Tied pairs in the order in which they are to be tried; some that have no chance are left out.
+
+    The texts of as few columns as possible are compared.
+    """
+    tied = [ends[k] for k in run]
+    if not _overlap(tied):
+        return run
+    shared = set(tied[0]).intersection(*tied[1:])
+    if shared:  # whatever the text of the shared end, that of the other decides
+        of_other = {i if j in shared else j: k for k, (i, j) in zip(run, tied, strict=True)}
+        return [of_other[by_text(list(of_other))[0]]]
+    return [run[k] for k in _in_order(tied, by_text)]
 
 
 def largest_joint_count(pairs: Pairs, by_text: ByText) -> Positions:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from conjunct.association import Compared, Criterion, Pairs, correlated_pairs
 from conjunct.construction.lineage import Lineage
-from conjunct.stores import Counts, Rewrite, Store
+from conjunct.stores import Counts, Positions, Rewrite, Store
 
 # the conjunctions i ∧ j, ¬i ∧ j and i ∧ ¬j of a pair: numbers in the lineage, None for an empty one
 Made = tuple[int | None, int | None, int | None]
@@ -70,9 +70,6 @@ class Stage:
         """The pairs that pass."""
         return correlated_pairs(self.store.n_rows, self.joint, criterion)
 
-    def replacement(self, pairs: Pairs, lineage: Lineage) -> Replacement:
-        return Replacement(self, pairs, lineage)
-
     @property
     def merges(self) -> tuple[Merge, ...]:
         """What the last iteration replaced."""
@@ -128,7 +125,7 @@ class Replacement:
 
     def __init__(self, stage: Stage, pairs: Pairs, lineage: Lineage) -> None:
         self.pairs = pairs
-        self._stage = stage
+        self.stage = stage
         self._both = stage.store.conjunctions(pairs.left, pairs.right)
         self._extended = extended_counts(
             stage.joint, stage.store.joint_counts(self._both), self._both.joint_counts()
@@ -141,11 +138,20 @@ class Replacement:
         self._plus = np.column_stack([both, j, i])
         self._minus = np.column_stack([np.full_like(both, -1), both, both])
         self._occurs = parts > 0
-        self._made = made_of(stage.features, pairs, self._occurs, lineage)
+        self._made = made_of(stage.features, pairs.left, pairs.right, self._occurs, lineage)
+
+    @property
+    def r(self) -> list[float]:
+        return self.pairs.r.tolist()
+
+    @property
+    def size(self) -> int:
+        """How much there is to look at."""
+        return self.stage.joint.size
 
     def of_first(self, n_pairs: int) -> Stage:
         """The stage in which the first ``n_pairs`` pairs are replaced."""
-        stage = self._stage
+        stage = self.stage
         pairs = self.pairs.take(slice(n_pairs))
         keeps = np.ones(len(stage.features), bool)
         keeps[pairs.left] = keeps[pairs.right] = False
@@ -170,19 +176,24 @@ class Replacement:
 
 
 def made_of(
-    features: tuple[int, ...], pairs: Pairs, occurs: NDArray[np.bool_], lineage: Lineage
+    features: Sequence[int],
+    left: Positions,
+    right: Positions,
+    occurs: NDArray[np.bool_],
+    lineage: Lineage,
 ) -> list[Made]:
     """The numbers of the conjunctions of each pair, ``None`` for those that occur nowhere."""
     made: list[Made] = []
+    conjoin = lineage.conjoin
     for i, j, (both, right_only, left_only) in zip(
-        pairs.left.tolist(), pairs.right.tolist(), occurs.tolist(), strict=True
+        left.tolist(), right.tolist(), occurs.tolist(), strict=True
     ):
-        left, right = features[i], features[j]
+        f, g = features[i], features[j]
         made.append(
             (
-                lineage.conjoin(left, right) if both else None,
-                lineage.conjoin(~left, right) if right_only else None,
-                lineage.conjoin(left, ~right) if left_only else None,
+                conjoin(f, g) if both else None,
+                conjoin(~f, g) if right_only else None,
+                conjoin(f, ~g) if left_only else None,
             )
         )
     return made

@@ -46,16 +46,18 @@ def chosen_pairs(stage: Stage, lineage: Lineage, rule: Rule) -> Pairs:
         pairs = pairs.take(lengths[pairs.left] + lengths[pairs.right] <= rule.max_length)
 
     if rule.search == "pairwise":
-        return pairs.take(largest_joint_count(pairs, _by_text(stage.features, lineage)))
+        return pairs.take(largest_joint_count(pairs, text_order(stage.features, lineage)))
     return matched(pairs, stage.features, lineage)
 
 
 def matched(pairs: Pairs, features: Sequence[int], lineage: Lineage) -> Pairs:
     """The pairs that a greedy matching takes, in the order in which it takes them."""
-    return pairs.take(greedy_matching(pairs, len(features), _by_text(features, lineage)))
+    return pairs.take(greedy_matching(pairs, len(features), text_order(features, lineage)))
 
 
-def _by_text(features: Sequence[int], lineage: Lineage) -> ByText:
+def text_order(features: Sequence[int], lineage: Lineage) -> ByText:
+    """What puts columns in the order of the texts of their features."""
+
     def ordered(columns: list[int]) -> list[int]:
         column_of = {features[column]: column for column in columns}
         return [column_of[feature] for feature in lineage.by_text(column_of)]
