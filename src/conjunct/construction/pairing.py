@@ -7,7 +7,7 @@ the features.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Protocol
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from conjunct.association import Floats, Pairs
 from conjunct.stores import Counts, Positions
+
 
 class Associated(Protocol):
     """Pairs of columns with what orders them."""
@@ -70,9 +71,7 @@ def greedy_matching(pairs: Pairs, n_columns: int, by_text: ByText) -> Positions:
     return np.array(taken, np.intp)
 
 
-def greedy_matchings(
-    pairs: Associated, group_of: Positions, by_text: ByText
-) -> Positions:
+def greedy_matchings(pairs: Associated, group_of: Positions, by_text: ByText) -> Positions:
     """The greedy matchings of several groups of columns at once, group after group.
 
     ``group_of`` is the group of each column; no pair goes from one to another.
@@ -81,38 +80,40 @@ def greedy_matchings(
     order = np.lexsort((-pairs.joint, -pairs.r, group))
     joint, r, group = pairs.joint[order], pairs.r[order], group[order]
     changes = (group[1:] != group[:-1]) | (r[1:] != r[:-1]) | (joint[1:] != joint[:-1])
-    edges = [0, *(np.flatnonzero(changes) + 1).tolist(), len(order)]
+    edges = [0, *(np.flatnonzero(changes) + 1).tolist(), len(order)] if len(order) else []
     ends = list(zip(pairs.left[order].tolist(), pairs.right[order].tolist(), strict=True))
     free = bytearray(b"\1") * len(group_of)
     taken: list[int] = []
     for start, stop in pairwise(edges):
-        if stop - start == 1:
-            run: Sequence[int] = (start,)
-        else:
+        if stop - start > 1:
             run = [k for k in range(start, stop) if free[ends[k][0]] and free[ends[k][1]]]
             if len(run) > 1:
                 run = _untied(run, ends, by_text)
+        else:
+            run = [start]
         for k in run:
             i, j = ends[k]
             if free[i] and free[j]:
                 free[i] = free[j] = 0
                 taken.append(k)
-    return order[taken]
+    return order[np.array(taken, np.intp)]
 
 
 def _untied(run: list[int], ends: list[tuple[int, int]], by_text: ByText) -> list[int]:
-    """Tied pairs in the order in which they are to be tried; some that have no chance are left out.
-
-    The texts of as few columns as possible are compared.
-    """
-    tied = [ends[k] for k in run]
-    if not _overlap(tied):
+    """Tied pairs in the order in which they are to be tried, those without a chance left out."""
+    columns = [column for k in run for column in ends[k]]
+    others = set(columns)
+    if len(others) == len(columns):
         return run
-    shared = set(tied[0]).intersection(*tied[1:])
-    if shared:  # whatever the text of the shared end, that of the other decides
-        of_other = {i if j in shared else j: k for k, (i, j) in zip(run, tied, strict=True)}
-        return [of_other[by_text(list(of_other))[0]]]
-    return [run[k] for k in _in_order(tied, by_text)]
+    if len(others) == len(run) + 1:
+        for shared in ends[run[0]]:
+            if columns.count(shared) == len(run):
+                # whatever the text of the shared end, that of the other decides, and one is taken
+                others.remove(shared)
+                first = by_text([*others])[0]
+                wanted = {(first, shared), (shared, first)}
+                return [k for k in run if ends[k] in wanted]
+    return [run[k] for k in _in_order([ends[k] for k in run], by_text)]
 
 
 def largest_joint_count(pairs: Pairs, by_text: ByText) -> Positions:

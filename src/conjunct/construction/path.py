@@ -6,13 +6,13 @@ import gc
 import math
 import time
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
 from conjunct.construction.lineage import Lineage
-from conjunct.construction.states import Batch, Range, State, batches, first_stage
+from conjunct.construction.states import Range, State, batches, first_stage
 from conjunct.construction.stopping import Evaluator
 from conjunct.errors import InputError
 from conjunct.evaluation import closest_point, pareto_front
@@ -121,18 +121,15 @@ def follow_path(
     watch: Callable[[Solution], None] = lambda solution: None,
 ) -> Path:
     """All solutions of a range of λ. ``watch`` is called with each, for progress."""
-    lineage = Lineage(names)
     n_distinct_rows = store.count_distinct_rows()
     null_support = store.count_null_rows() if null_feature else None
-    evaluate = Evaluator(lineage, store.n_rows, n_distinct_rows, null_support)
     deadline = math.inf if budget.seconds is None else time.monotonic() + budget.seconds
     most = math.inf if budget.solutions is None else budget.solutions
     found: list[Solution] = []
     complete, covered_from = True, covered.lowest
     with _without_garbage_collection():
-        for solution in _by_falling_threshold(
-            batches(first_stage(store), lineage, covered), evaluate
-        ):
+        evaluate = Evaluator(Lineage(names), store.n_rows, n_distinct_rows, null_support)
+        for solution in _by_falling_threshold(store, evaluate, covered):
             if solution.iterations and not evaluate.has_complexity:
                 raise InputError(_no_complexity(n_distinct_rows, len(names)))
             if found and (len(found) >= most or time.monotonic() > deadline):
@@ -140,6 +137,7 @@ def follow_path(
                 break
             found.append(solution)
             watch(solution)
+        del evaluate  # and with it the features, before garbage is looked for again
     found.sort(key=lambda solution: (solution.min_threshold, solution.iterations))
     return Path(tuple(found), covered_from, complete, n_distinct_rows)
 
@@ -190,10 +188,10 @@ def _no_complexity(n_distinct_rows: int, n_columns: int) -> str:
     )
 
 
-def _by_falling_threshold(found: Iterable[Batch], evaluate: Evaluator) -> Iterator[Solution]:
+def _by_falling_threshold(store: Store, evaluate: Evaluator, covered: Range) -> Iterator[Solution]:
     """The solutions from the highest λ down, each before those that follow from it."""
     waiting: list[Solution] = []
-    for batch in found:
+    for batch in batches(first_stage(store), evaluate.lineage, covered):
         waiting += [_solution(state, evaluate) for state in batch.states]
         waiting.sort(key=_place)
         n_ready = len(waiting)

@@ -19,7 +19,6 @@ from conjunct.association import Floats, phi
 from conjunct.association.significance import has_expected_frequencies
 from conjunct.construction.lineage import Lineage
 from conjunct.construction.pairing import greedy_matchings
-from conjunct.construction.stage import Made, made_of
 from conjunct.construction.ufc import text_order
 from conjunct.stores import BitStore, Counts
 from conjunct.stores.packing import unpack
@@ -80,7 +79,8 @@ class RowStage:
 class RowReplacement:
     """The pairs that the next iteration takes from a stage, strongest first.
 
-    ``parts`` has a line for each: the supports of i ∧ j, ¬i ∧ j and i ∧ ¬j.
+    ``parts`` has a line for each: the supports of i ∧ j, ¬i ∧ j and i ∧ ¬j. ``made``
+    are the features that take its place.
     """
 
     stage: RowStage
@@ -88,7 +88,7 @@ class RowReplacement:
     left: Indices
     right: Indices
     parts: Counts
-    made: list[Made]
+    made: list[list[int]]
 
     @property
     def size(self) -> int:
@@ -159,7 +159,7 @@ def replacements(
     """What the next iteration takes from each stage, for thresholds from ``lows`` up."""
     joined = JoinedRows(stages)
     pairs = joined.candidates(lows, prune)
-    features = [*chain.from_iterable(stage.features for stage in stages)]
+    features = [*chain.from_iterable([stage.features for stage in stages])]
     stage_of = np.repeat(np.arange(len(stages)), joined.sizes)
     taken = greedy_matchings(pairs, stage_of, text_order(features, lineage))
     left, right, joint = pairs.left[taken], pairs.right[taken], pairs.joint[taken]
@@ -167,23 +167,28 @@ def replacements(
     parts[:, 0] = joint
     parts[:, 1] = joined.supports[right] - joint
     parts[:, 2] = joined.supports[left] - joint
-    made = made_of(features, left, right, parts > 0, lineage)
+    occurs = parts > 0
+    # the literals of i ∧ j, ¬i ∧ j and i ∧ ¬j
+    numbers = np.array(features)
+    f, g = numbers[left], numbers[right]
+    ones, others = np.stack([f, ~f, f], axis=1), np.stack([g, g, ~g], axis=1)
+    made = [*map(lineage.conjoin, ones[occurs].tolist(), others[occurs].tolist())]
     n_pairs = np.bincount(stage_of[left], minlength=len(stages))
     shifts = np.repeat(joined.first_column, n_pairs)
     left -= shifts
     right -= shifts
     r = pairs.r[taken].tolist()
-    edges = pairwise([0, *np.cumsum(n_pairs).tolist()])
+    n_made = np.cumsum(np.append(0, occurs.sum(axis=1))).tolist()
     return [
         RowReplacement(
             stage,
-            r[start:stop],
-            left[start:stop],
-            right[start:stop],
-            parts[start:stop],
-            made[start:stop],
+            r[which],
+            left[which],
+            right[which],
+            parts[which],
+            [made[start:stop] for start, stop in pairwise(n_made[which.start : which.stop + 1])],
         )
-        for stage, (start, stop) in zip(stages, edges, strict=True)
+        for stage, which in zip(stages, _slices(n_pairs), strict=True)
     ]
 
 
@@ -228,6 +233,7 @@ def replaced(wanted: Sequence[tuple[RowReplacement, int]]) -> list[RowStage]:
     stays = ~(is_gone[joined.one] | is_gone[joined.other])
     starts = np.repeat(_starts(joined.n_entries), joined.n_meetings)
     one, other = (joined.one - starts)[stays], (joined.other - starts)[stays]
+    is_kept = keeps.tobytes()
     cuts = zip(
         _slices(sizes),
         _slices(joined.n_entries),
@@ -239,7 +245,10 @@ def replaced(wanted: Sequence[tuple[RowReplacement, int]]) -> list[RowStage]:
     return [
         RowStage(
             replacement.stage.iteration + 1,
-            (*compress(replacement.stage.features, keeps[there]), *_numbers(replacement.made[:n])),
+            (
+                *compress(replacement.stage.features, is_kept[there]),
+                *chain.from_iterable(replacement.made[:n]),
+            ),
             kept,
             joined.n_rows,
             supports[columns],
@@ -251,10 +260,6 @@ def replaced(wanted: Sequence[tuple[RowReplacement, int]]) -> list[RowStage]:
             wanted, cuts, strict=True
         )
     ]
-
-
-def _numbers(made: list[Made]) -> Iterator[int]:
-    return (number for numbers in made for number in numbers if number is not None)
 
 
 def _starts(lengths: Indices) -> Indices:
@@ -271,4 +276,4 @@ def _totals(values: Mask, lengths: Indices) -> Indices:
     """How many are true in each of several pieces, end to end."""
     before = np.concatenate([[0], np.cumsum(values)])
     ends = np.cumsum(lengths)
-    return before[ends] - before[ends - lengths]
+    return np.asarray(before[ends] - before[ends - lengths])

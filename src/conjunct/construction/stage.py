@@ -142,7 +142,7 @@ class Replacement:
 
     @property
     def r(self) -> list[float]:
-        return self.pairs.r.tolist()
+        return list(map(float, self.pairs.r))
 
     @property
     def size(self) -> int:
