@@ -81,39 +81,41 @@ def greedy_matchings(pairs: Associated, group_of: Positions, by_text: ByText) ->
     joint, r, group = pairs.joint[order], pairs.r[order], group[order]
     changes = (group[1:] != group[:-1]) | (r[1:] != r[:-1]) | (joint[1:] != joint[:-1])
     edges = [0, *(np.flatnonzero(changes) + 1).tolist(), len(order)] if len(order) else []
-    ends = list(zip(pairs.left[order].tolist(), pairs.right[order].tolist(), strict=True))
+    left, right = pairs.left[order].tolist(), pairs.right[order].tolist()
     free = bytearray(b"\1") * len(group_of)
     taken: list[int] = []
     for start, stop in pairwise(edges):
-        if stop - start > 1:
-            run = [k for k in range(start, stop) if free[ends[k][0]] and free[ends[k][1]]]
-            if len(run) > 1:
-                run = _untied(run, ends, by_text)
-        else:
-            run = [start]
+        if stop - start == 1:
+            i, j = left[start], right[start]
+            if free[i] and free[j]:
+                free[i] = free[j] = 0
+                taken.append(start)
+            continue
+        run = [k for k in range(start, stop) if free[left[k]] and free[right[k]]]
+        if len(run) > 1:
+            run = _untied(run, left, right, by_text)
         for k in run:
-            i, j = ends[k]
+            i, j = left[k], right[k]
             if free[i] and free[j]:
                 free[i] = free[j] = 0
                 taken.append(k)
     return order[np.array(taken, np.intp)]
 
 
-def _untied(run: list[int], ends: list[tuple[int, int]], by_text: ByText) -> list[int]:
+def _untied(run: list[int], left: list[int], right: list[int], by_text: ByText) -> list[int]:
     """Tied pairs in the order in which they are to be tried, those without a chance left out."""
-    columns = [column for k in run for column in ends[k]]
+    columns = [left[k] for k in run] + [right[k] for k in run]
     others = set(columns)
     if len(others) == len(columns):
         return run
     if len(others) == len(run) + 1:
-        for shared in ends[run[0]]:
+        for shared in (left[run[0]], right[run[0]]):
             if columns.count(shared) == len(run):
                 # whatever the text of the shared end, that of the other decides, and one is taken
                 others.remove(shared)
                 first = by_text([*others])[0]
-                wanted = {(first, shared), (shared, first)}
-                return [k for k in run if ends[k] in wanted]
-    return [run[k] for k in _in_order([ends[k] for k in run], by_text)]
+                return [k for k in run if left[k] == first or right[k] == first]
+    return [run[k] for k in _in_order([(left[k], right[k]) for k in run], by_text)]
 
 
 def largest_joint_count(pairs: Pairs, by_text: ByText) -> Positions:
