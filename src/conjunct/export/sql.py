@@ -13,6 +13,8 @@ from typing import Literal, TypeAlias
 from sqlglot import exp
 
 from conjunct.errors import InputError
+from conjunct.export.raw import Check
+from conjunct.export.raw_sql import check_sql
 from conjunct.expressions import And, Constant, Expression, Not, Or, Primitive
 from conjunct.expressions.expression import nodes
 
@@ -37,6 +39,7 @@ def to_sql(
     source: Source = "boolean",
     cut: float | None = None,
     keep: Sequence[str] = (),
+    raw: Mapping[str, Check] | None = None,
 ) -> str:
     """A SELECT with one column for each feature.
 
@@ -54,6 +57,9 @@ def to_sql(
         Columns hold numbers, and values above it are true.
     keep : sequence of str
         Columns of the table to select as they are, before the features: a key, for instance.
+    raw : mapping of str to Check, optional
+        What the primitives ask of the columns of a raw table. ``source`` and ``cut`` are for
+        Boolean ones.
 
     Returns
     -------
@@ -71,10 +77,16 @@ def to_sql(
     for name in features:
         _check_alias(name, dialect)
     primitives = {name for expression in features.values() for name in expression.primitives}
-    for name in (*parts, *keep, *primitives):
+    if raw is not None and source != "boolean":
+        raise InputError("source is about Boolean columns, and this model reads those of raw data")
+    read_from = primitives if raw is None else {raw[name].column for name in primitives}
+    for name in (*parts, *keep, *read_from):
         _check_name(name, dialect)
 
     def read(primitive: Primitive) -> exp.Expr:
+        if raw is not None:
+            check = raw[primitive.name]
+            return check_sql(check, _column(check.column), dialect)
         return _truth(_column(primitive.name), source, cut)
 
     origin = exp.Table(
