@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import Any
 
 from sqlglot import exp
@@ -27,7 +26,7 @@ def check_sql(check: Check, column: exp.Expr, dialect: str) -> exp.Expr:
             exp.If(this=_in(written.copy(), [*words, numbers[words]]), true=_truth(words is YES))
             for words in (YES, NO)
         ]
-        return exp.Paren(this=exp.Case(ifs=cases))
+        return exp.Case(ifs=cases)
     if isinstance(check, OneOf):
         if check.are_numbers:
             return _in(_number(column, dialect), [*map(float, check.words)])
@@ -44,19 +43,19 @@ def check_sql(check: Check, column: exp.Expr, dialect: str) -> exp.Expr:
 def _between(value: exp.Expr, check: Interval) -> exp.Expr:
     sides: list[exp.Expr] = []
     if check.low is not None:
-        sides.append(exp.GTE(this=value.copy(), expression=exp.Literal.number(check.low)))
+        sides.append(exp.GTE(this=value.copy(), expression=_literal(check.low)))
     if check.high is not None:
-        sides.append(exp.LT(this=value.copy(), expression=exp.Literal.number(check.high)))
-    return exp.Paren(this=reduce(lambda a, b: exp.And(this=a, expression=b), sides))
+        sides.append(exp.LT(this=value.copy(), expression=_literal(check.high)))
+    return exp.and_(*sides, copy=False)
 
 
 def _in(value: exp.Expr, wanted: list[Any]) -> exp.Expr:
     if not wanted:  # false, and NULL where the value is
-        return exp.Paren(this=exp.NEQ(this=value, expression=value.copy()))
-    literals = [_string(w) if isinstance(w, str) else exp.Literal.number(w) for w in wanted]
+        return exp.NEQ(this=value, expression=value.copy())
+    literals = [_string(w) if isinstance(w, str) else _literal(w) for w in wanted]
     if len(literals) == 1:
-        return exp.Paren(this=exp.EQ(this=value, expression=literals[0]))
-    return exp.Paren(this=exp.In(this=value, expressions=literals))
+        return exp.EQ(this=value, expression=literals[0])
+    return exp.In(this=value, expressions=literals)
 
 
 def _text(column: exp.Expr) -> exp.Expr:
@@ -70,7 +69,7 @@ def _number(column: exp.Expr, dialect: str) -> exp.Expr:
         return number
     if dialect == "bigquery":  # where NaN does not equal itself
         is_nan = exp.If(this=exp.IsNan(this=number), true=exp.Null())
-        return exp.Paren(this=exp.Case(ifs=[is_nan], default=number.copy()))
+        return exp.Case(ifs=[is_nan], default=number.copy())
     return exp.Nullif(this=number, expression=exp.cast(_string("NaN"), "double"))
 
 
@@ -101,6 +100,10 @@ def _truth(value: bool) -> exp.Expr:
     # not TRUE, which in SQLite is a column where one is called so
     one, other = exp.Literal.number(1), exp.Literal.number(int(value))
     return exp.EQ(this=one, expression=other)
+
+
+def _literal(number: float) -> exp.Expr:
+    return exp.Literal.number(int(number) if float(number).is_integer() else number)
 
 
 def _string(text: str) -> exp.Expr:

@@ -93,12 +93,15 @@ def to_sql(
         **dict(zip(("this", "db", "catalog"), map(_identifier, reversed(parts)), strict=False)),
         alias=_rows(),
     )
-    if max((expression.length for expression in features.values()), default=0) <= _LONGEST_IN_ONE:
+    long = max((expression.length for expression in features.values()), default=0)
+    if long > _LONGEST_IN_ONE:
+        query = _in_steps(features, origin, keep, read, dialect in _MATERIALIZED)
+    elif raw is not None and primitives:
+        query = _after_checks(features, origin, keep, read, dialect in _MATERIALIZED)
+    else:
         columns: dict[str, exp.Expr] = {name: _column(name) for name in keep}
         columns |= {name: _sql(expression, read) for name, expression in features.items()}
         query = _select(columns, origin)
-    else:
-        query = _in_steps(features, origin, keep, read, dialect in _MATERIALIZED)
     return query.sql(dialect=dialect, pretty=True) + "\n"
 
 
@@ -123,6 +126,26 @@ def _sql(expression: Expression, read: Callable[[Primitive], exp.Expr]) -> exp.E
 def _joined(expression: Expression, operand_sql: Callable[[Expression], exp.Expr]) -> exp.Expr:
     join = exp.or_ if isinstance(expression, Or) else exp.and_
     return join(*map(operand_sql, expression._children), copy=False)
+
+
+def _after_checks(
+    features: Mapping[str, Expression],
+    origin: exp.Expr,
+    keep: Sequence[str],
+    read: Callable[[Primitive], exp.Expr],
+    materialized: bool,
+) -> exp.Select:
+    """The Boolean columns once, and the features in a query on top of them."""
+    used = dict.fromkeys(name for feature in features.values() for name in feature.primitives)
+    made = {name: f"c{k}" for k, name in enumerate(sorted(used))}
+    known: dict[str, exp.Expr] = {f"k{k}": _column(name) for k, name in enumerate(keep)}
+    known |= {column: read(Primitive(name)) for name, column in made.items()}
+    columns: dict[str, exp.Expr] = {name: _column(f"k{k}") for k, name in enumerate(keep)}
+    columns |= {
+        name: _sql(feature, lambda primitive: _column(made[primitive.name]))
+        for name, feature in features.items()
+    }
+    return _with_steps(_select(columns, _step(0)), [_select(known, origin)], materialized)
 
 
 def _in_steps(
@@ -153,7 +176,10 @@ def _in_steps(
         steps.append(_select(known, _step(len(steps) - 1)))
     columns: dict[str, exp.Expr] = {name: _column(f"k{k}") for k, name in enumerate(keep)}
     columns |= {name: reuse(expression) for name, expression in features.items()}
-    query = _select(columns, _step(len(steps) - 1))
+    return _with_steps(_select(columns, _step(len(steps) - 1)), steps, materialized)
+
+
+def _with_steps(query: exp.Select, steps: list[exp.Select], materialized: bool) -> exp.Select:
     for number, step in enumerate(steps):
         # left to themselves, databases may put the steps together again
         hint = True if materialized else None
