@@ -7,6 +7,7 @@ a string for a primitive, ``("not", tree)`` or ``("and", (tree, ...))``.
 
 import math
 import statistics
+from fractions import Fraction
 
 
 def canonical(tree):
@@ -132,7 +133,7 @@ def overlapping_index(features, null=False):
         columns.append(tuple(not any(row) for row in zip(*columns, strict=True)))
     if len(columns) == 1:
         return 0.0
-    return (sum(sum(x) / n for x in columns) - 1) / (len(columns) - 1)
+    return float((Fraction(sum(map(sum, columns)), n) - 1) / (len(columns) - 1))
 
 
 def distinct_rows(features):

@@ -10,6 +10,7 @@ from scipy.stats import hypergeom
 
 import naive_statistics as naive
 from conjunct.association import count_tested_pairs, exact_p_value
+from conjunct.stores import BitStore
 from tables import tables
 
 cells = st.tuples(*[st.integers(0, 40)] * 4).filter(any)
@@ -50,5 +51,5 @@ def test_only_positive_association_is_significant(table):
 @given(tables(max_rows=60), st.booleans())
 def test_family_is_every_pair_tested(table, prune):
     features = [(str(k), tuple(column)) for k, column in enumerate(table.T.tolist())]
-    size = count_tested_pairs(len(table), table.sum(axis=0), prune=prune)
+    size = count_tested_pairs(BitStore.from_table(table).tally(), prune=prune)
     assert size == len(list(naive.family(features, prune)))

@@ -6,8 +6,13 @@ from hypothesis import strategies as st
 
 from conjunct.association import Line, Pairs
 from conjunct.construction import pairing
-from conjunct.construction.pairing import greedy_matching, largest_joint_count
+from conjunct.construction.pairing import (
+    greedy_matching,
+    in_order_of_texts,
+    largest_joint_count,
+)
 from conjunct.expressions import Primitive, canonical_key
+from conjunct.stores import Contingency
 
 
 @st.composite
@@ -25,10 +30,11 @@ def pair_lists(draw):
 def as_pairs(chosen, r, joint):
     left, right = zip(*chosen, strict=True) if chosen else ((), ())
     score, unused = np.array(r, float), np.full(len(r), np.nan)
+    supports = np.full(len(r), 3)
     return Pairs(
-        np.array(left, int),
-        np.array(right, int),
-        np.array(joint, int),
+        Contingency(
+            np.array(left, int), np.array(right, int), 9, supports, supports, np.array(joint, int)
+        ),
         unused,
         score,
         unused,
@@ -65,7 +71,8 @@ def test_matching_is_that_of_a_full_sort(drawn, batch):
     original = pairing._at_least_nth
     pairing._at_least_nth = lambda values, n: original(values, batch)
     try:
-        taken = greedy_matching(as_pairs(chosen, r, joint), m, by_text(names))
+        pairs = as_pairs(chosen, r, joint)
+        taken = greedy_matching(pairs, m, by_text(names))
     finally:
         pairing._at_least_nth = original
     expected = naive_matching(chosen, naive_order(chosen, r, joint, names, "r"))
@@ -73,6 +80,8 @@ def test_matching_is_that_of_a_full_sort(drawn, batch):
     rank = [(-r[k], -joint[k]) for k in taken]
     assert rank == sorted(rank)
     assert sorted(taken) == sorted(expected)
+    ordered = in_order_of_texts(pairs.take(taken), by_text(names))
+    assert [*zip(ordered.left, ordered.right, strict=True)] == [chosen[k] for k in expected]
 
 
 @given(pair_lists(), st.sampled_from([0.0, 0.1, 0.2, 0.3]))

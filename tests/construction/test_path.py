@@ -25,6 +25,7 @@ from conjunct.construction.ufc import Rule
 from conjunct.errors import InputError
 from conjunct.expressions import And, Not, Primitive, canonical_text
 from conjunct.stores import BitStore
+from conjunct.stores.matrix import CountMatrix
 from tables import named, tables
 
 NAMES = "abcdefghijklmnopqrstuvwxyz"
@@ -240,7 +241,7 @@ def test_rows_count_what_a_table_counts(table, prune):
             joint = np.array([[np.sum(x & y) for y in columns] for x in columns])
             assert stage.supports.tolist() == np.diagonal(joint).tolist()
             criterion = Criterion(state.low, prune=prune)
-            expected = correlated_pairs(len(table), joint, criterion)
+            expected = correlated_pairs(CountMatrix(len(table), joint), criterion)
             found = JoinedRows([stage, stage]).candidates([state.low, math.inf], prune)
             for column in ("left", "right", "joint", "r"):
                 assert getattr(found, column).tolist() == getattr(expected, column).tolist()

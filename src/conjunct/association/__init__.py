@@ -17,6 +17,7 @@ from conjunct.association.pairs import (
 from conjunct.association.significance import (
     TESTS,
     Test,
+    count_complete_pairs,
     count_tested_pairs,
     exact_p_value,
     has_expected_frequencies,
@@ -39,6 +40,7 @@ __all__ = [
     "Test",
     "adjusted",
     "correlated_pairs",
+    "count_complete_pairs",
     "count_tested_pairs",
     "exact_p_value",
     "has_expected_frequencies",

@@ -51,7 +51,7 @@ def adjusted(p_values: Floats, family_size: int, correction: Correction | None) 
     return result
 
 
-def significant(p_values: Floats, level: float) -> NDArray[np.bool_]:
+def significant(p_values: Floats, level: float | Floats) -> NDArray[np.bool_]:
     """Whether p-values are at most a level, which they may equal but for rounding."""
     # exact p-values are fractions: 1/20 is significant at 0.05 on every machine
     return np.asarray(p_values <= level * (1 + 1e-9))

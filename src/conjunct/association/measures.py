@@ -19,10 +19,12 @@ from scipy.special import xlog1py
 from conjunct.stores import Counts
 
 Floats = NDArray[np.float64]
+Rows = int | Counts
+"""Rows in which both columns are known: one number for all pairs, or one for each."""
 Measure = Literal["phi", "jaccard", "cosine", "yule_q", "lift", "pmi", "npmi", "mutual_information"]
 
 
-def phi(n_rows: int, left: Counts, right: Counts, joint: Counts) -> Floats:
+def phi(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
     """Pearson's r of Boolean columns (§3.2), in [−1, 1].
 
     Undefined (NaN) where a column is constant.
@@ -40,7 +42,7 @@ def phi(n_rows: int, left: Counts, right: Counts, joint: Counts) -> Floats:
         return _covariance(n_rows, left, right, joint) / scale
 
 
-def jaccard(n_rows: int, left: Counts, right: Counts, joint: Counts) -> Floats:
+def jaccard(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
     """Rows with both over rows with at least one, in [0, 1].
 
     Examples
@@ -52,7 +54,7 @@ def jaccard(n_rows: int, left: Counts, right: Counts, joint: Counts) -> Floats:
         return joint / (wide(left) + right - joint)
 
 
-def cosine(n_rows: int, left: Counts, right: Counts, joint: Counts) -> Floats:
+def cosine(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
     """Joint count over the geometric mean of the supports, in [0, 1].
 
     Examples
@@ -64,7 +66,7 @@ def cosine(n_rows: int, left: Counts, right: Counts, joint: Counts) -> Floats:
         return joint / np.sqrt(_product(left, right))
 
 
-def yule_q(n_rows: int, left: Counts, right: Counts, joint: Counts) -> Floats:
+def yule_q(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
     """Yule's Q = (ad − bc) / (ad + bc) of the four cells, in [−1, 1].
 
     1 where one column is part of the other. Undefined (NaN) where a column is constant.
@@ -80,7 +82,7 @@ def yule_q(n_rows: int, left: Counts, right: Counts, joint: Counts) -> Floats:
         return _covariance(n_rows, left, right, joint) / (agree + differ)
 
 
-def lift(n_rows: int, left: Counts, right: Counts, joint: Counts) -> Floats:
+def lift(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
     """How many times as often as independent columns they occur together: in [0, n], 1 if so.
 
     Examples
@@ -92,7 +94,7 @@ def lift(n_rows: int, left: Counts, right: Counts, joint: Counts) -> Floats:
         return n_rows * joint.astype(np.float64) / _product(left, right)
 
 
-def pmi(n_rows: int, left: Counts, right: Counts, joint: Counts) -> Floats:
+def pmi(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
     """Pointwise mutual information: the lift in bits, in [−∞, log₂ n], 0 if independent.
 
     Examples
@@ -104,7 +106,7 @@ def pmi(n_rows: int, left: Counts, right: Counts, joint: Counts) -> Floats:
         return np.asarray(np.log2(lift(n_rows, left, right, joint)), np.float64)
 
 
-def npmi(n_rows: int, left: Counts, right: Counts, joint: Counts) -> Floats:
+def npmi(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
     """PMI over its largest value −log₂(c/n), in [−1, 1]; 1 where the columns are the same.
 
     Undefined (NaN) where both columns are true everywhere.
@@ -121,7 +123,7 @@ def npmi(n_rows: int, left: Counts, right: Counts, joint: Counts) -> Floats:
     return np.asarray(np.where(joint == 0, -1.0, value), np.float64)
 
 
-def mutual_information(n_rows: int, left: Counts, right: Counts, joint: Counts) -> Floats:
+def mutual_information(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
     """Mutual information in bits, with the sign of the association: in [−1, 1].
 
     1 only where the columns are the same and true in half of the rows. Undefined (NaN) where a
@@ -149,7 +151,7 @@ def mutual_information(n_rows: int, left: Counts, right: Counts, joint: Counts) 
 class MeasureInfo:
     """A measure, and the thresholds that it can be compared with: from ``least`` to ``below``."""
 
-    compute: Callable[[int, Counts, Counts, Counts], Floats]
+    compute: Callable[[Rows, Counts, Counts, Counts], Floats]
     least: float
     below: float
 
@@ -172,7 +174,7 @@ def wide(counts: Counts) -> NDArray[np.int64]:
     return counts.astype(np.int64, copy=False)
 
 
-def _covariance(n_rows: int, left: Counts, right: Counts, joint: Counts) -> NDArray[np.int64]:
+def _covariance(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> NDArray[np.int64]:
     # |n c − s_i s_j| ≤ n²/4: exact in 64 bits up to 6·10⁹ rows, even where the products wrap.
     return n_rows * wide(joint) - wide(left) * wide(right)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -20,7 +19,8 @@ from conjunct.association.significance import (
     p_value,
     risk_threshold,
 )
-from conjunct.stores import Counts, Positions
+from conjunct.stores import Contingency, Counts, PairCounts, Positions
+from conjunct.stores.base import Which, taken
 
 Mask = NDArray[np.bool_]
 Compared = Literal["score", "r", "p_value"]
@@ -30,21 +30,23 @@ Compared = Literal["score", "r", "p_value"]
 class Line:
     """Where an iteration drew its line: ``compared`` names what was held against ``threshold``.
 
-    A score must exceed it, r must reach it, a p-value must not exceed it.
+    A score must exceed it, r must reach it, a p-value must not exceed it. One number for all
+    pairs, unless they are known in different numbers of rows.
     """
 
     compared: Compared
-    threshold: float
+    threshold: float | Floats
     family_size: int
+
+    def take(self, which: Which) -> Line:
+        return replace(self, threshold=taken(self.threshold, which))
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs of columns (``left < right``) with what speaks for them; ``score`` orders them."""
+    """Pairs of columns with what speaks for them; ``score`` orders them."""
 
-    left: Positions
-    right: Positions
-    joint: Counts
+    counts: Contingency
     r: Floats
     score: Floats
     p_value: Floats
@@ -52,18 +54,28 @@ class Pairs:
     line: Line
 
     def __len__(self) -> int:
-        return len(self.left)
+        return len(self.counts)
 
-    def take(self, which: Positions | Mask | slice) -> Pairs:
+    @property
+    def left(self) -> Positions:
+        return self.counts.left
+
+    @property
+    def right(self) -> Positions:
+        return self.counts.right
+
+    @property
+    def joint(self) -> Counts:
+        return self.counts.joint
+
+    def take(self, which: Which) -> Pairs:
         return Pairs(
-            self.left[which],
-            self.right[which],
-            self.joint[which],
+            self.counts.take(which),
             self.r[which],
             self.score[which],
             self.p_value[which],
             self.p_adjusted[which],
-            self.line,
+            self.line.take(which),
         )
 
 
@@ -89,29 +101,27 @@ class Criterion:
             return self.threshold
         if self.test == "exact" or self.correction is not None:
             return None
-        return risk_threshold(self.alpha, n_rows)
+        return float(risk_threshold(self.alpha, n_rows))
 
-    def accepts(self, r: Floats, n_rows: int, left: Counts, right: Counts, joint: Counts) -> Mask:
+    def accepts(self, counts: Contingency) -> Mask:
         """Which of these pairs pass, but for the correction. NaN (a constant column) never does."""
+        r = phi(*counts.table)
         passes = r > 0
         if self.alpha is not None and self.test == "normal":
-            passes = r >= risk_threshold(self.alpha, n_rows)
+            passes = r >= risk_threshold(self.alpha, counts.n_rows)
         elif self.alpha is not None:
             some = np.flatnonzero(passes)
-            p = exact_p_value(n_rows, left[some], right[some], joint[some])
-            passes[some] = significant(p, self.alpha)
+            passes[some] = significant(exact_p_value(*counts.take(some).table), self.alpha)
         else:
-            passes &= self.score(r, n_rows, left, right, joint) > self.threshold
+            passes &= self.score(r, counts) > self.threshold
         if self.prune:
             some = np.flatnonzero(passes)
-            passes[some] = has_expected_frequencies(n_rows, left[some], right[some])
+            passes[some] = has_expected_frequencies(*counts.take(some).table[:3])
         return passes
 
-    def score(self, r: Floats, n_rows: int, left: Counts, right: Counts, joint: Counts) -> Floats:
+    def score(self, r: Floats, counts: Contingency) -> Floats:
         """The measure, which orders the pairs."""
-        if self.measure == "phi":
-            return r
-        return MEASURES[self.measure].compute(n_rows, left, right, joint)
+        return r if self.measure == "phi" else MEASURES[self.measure].compute(*counts.table)
 
     def screen(self) -> Criterion:
         """What keeps every pair whose p-value matters to the correction of another."""
@@ -120,62 +130,36 @@ class Criterion:
         return self
 
 
-def correlated_pairs(n_rows: int, joint: Counts, criterion: Criterion) -> Pairs:
-    """The paper's ``search_correlated_pairs`` on a matrix of joint counts (§3.2).
+def correlated_pairs(counts: PairCounts, criterion: Criterion) -> Pairs:
+    """The paper's ``search_correlated_pairs`` on joint counts (§3.2).
 
     The family of the tests is every pair of columns that are not constant and, with ``prune``,
     pass the filter of expected frequencies.
     """
-    supports = np.diagonal(joint)
-    blocks = [*_screened(n_rows, joint, criterion.screen())]
-    left = np.concatenate([np.empty(0, np.intp), *(block[0] for block in blocks)])
-    right = np.concatenate([np.empty(0, np.intp), *(block[1] for block in blocks)])
-    return judged(n_rows, supports, left, right, joint[left, right], criterion)
+    screen = criterion.screen()
+    # a few pairs at a time, so that nothing of the size of all of them is allocated
+    passed = [block.take(screen.accepts(block)) for block in counts.met()]
+    nothing = np.empty(0, np.intp)
+    left = np.concatenate([nothing, *(block.left for block in passed)])
+    right = np.concatenate([nothing, *(block.right for block in passed)])
+    family_size = count_tested_pairs(counts, prune=criterion.prune)
+    return judged(counts.of(left, right), family_size, criterion)
 
 
-def judged(
-    n_rows: int,
-    supports: Counts,
-    left: Positions,
-    right: Positions,
-    joint: Counts,
-    criterion: Criterion,
-) -> Pairs:
+def judged(counts: Contingency, family_size: int, criterion: Criterion) -> Pairs:
     """Pairs that the screen of a criterion let through, with the evidence and the correction."""
-    family_size = count_tested_pairs(n_rows, supports, prune=criterion.prune)
-    counts = supports[left], supports[right], joint
-    r = phi(n_rows, *counts)
-    score = criterion.score(r, n_rows, *counts)
-    p = p_value(r, n_rows) if criterion.test == "normal" else exact_p_value(n_rows, *counts)
+    r = phi(*counts.table)
+    score = criterion.score(r, counts)
+    normal = criterion.test == "normal"
+    p = p_value(r, counts.n_rows) if normal else exact_p_value(*counts.table)
     p_adjusted = adjusted(p, family_size, criterion.correction)
-    line = _line(criterion, n_rows, p_adjusted, family_size)
-    pairs = Pairs(left, right, joint, r, score, p, p_adjusted, line)
+    line = _line(criterion, counts.n_rows, p_adjusted, family_size)
+    pairs = Pairs(counts, r, score, p, p_adjusted, line)
     # without a correction the screen has decided already
     return pairs if criterion.correction is None else pairs.take(_above(line, pairs))
 
 
-def _screened(
-    n_rows: int, joint: Counts, criterion: Criterion
-) -> Iterator[tuple[Positions, Positions]]:
-    """Pairs that the criterion accepts, a few rows of the matrix at a time.
-
-    So nothing of the size of the matrix is allocated.
-    """
-    supports = np.diagonal(joint)
-    m = len(supports)
-    rows_at_once = max(1, (1 << 16) // max(m, 1))
-    for start in range(0, m - 1, rows_at_once):
-        stop = min(start + rows_at_once, m - 1)
-        # r > 0 needs a common row; below the diagonal each pair stands a second time
-        row, right = np.divmod(np.flatnonzero(joint[start:stop]), m)
-        above = right > row + start
-        left, right = row[above] + start, right[above]
-        counts = supports[left], supports[right], joint[left, right]
-        passes = criterion.accepts(phi(n_rows, *counts), n_rows, *counts)
-        yield left[passes], right[passes]
-
-
-def _line(criterion: Criterion, n_rows: int, p_adjusted: Floats, family_size: int) -> Line:
+def _line(criterion: Criterion, n_rows: int | Counts, p_adjusted: Floats, family_size: int) -> Line:
     if criterion.alpha is None:
         return Line("score", criterion.threshold, family_size)
     n_significant = int(np.count_nonzero(significant(p_adjusted, criterion.alpha)))
@@ -190,4 +174,4 @@ def _above(line: Line, pairs: Pairs) -> Mask:
         return np.asarray(pairs.score > line.threshold)
     if line.compared == "r":
         return np.asarray(pairs.r >= line.threshold)
-    return significant(pairs.p_value, line.threshold)
+    return np.asarray(significant(pairs.p_value, line.threshold))

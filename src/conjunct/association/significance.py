@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, ndtr, ndtri
 
-from conjunct.association.measures import Floats, wide
-from conjunct.stores import Counts
+from conjunct.association.measures import Floats, Rows, wide
+from conjunct.stores import Contingency, Counts, PairCounts
+from conjunct.stores.base import taken
 
 Test = Literal["normal", "exact"]
 TESTS: tuple[Test, ...] = ("normal", "exact")
@@ -19,7 +20,7 @@ TESTS: tuple[Test, ...] = ("normal", "exact")
 MIN_EXPECTED_FREQUENCY = 5
 
 
-def risk_threshold(alpha: float, n_rows: int) -> float:
+def risk_threshold(alpha: float, n_rows: Rows) -> Any:
     """The threshold λ(α) = u₁₋α/√n above which r is significantly positive (§6.1).
 
     Examples
@@ -27,15 +28,15 @@ def risk_threshold(alpha: float, n_rows: int) -> float:
     >>> round(risk_threshold(0.0001, 267), 3)
     0.228
     """
-    return float(-ndtri(alpha)) / math.sqrt(n_rows)
+    return float(-ndtri(alpha)) / _root(n_rows)
 
 
-def p_value(r: Floats, n_rows: int) -> Floats:
+def p_value(r: Floats, n_rows: Rows) -> Floats:
     """One-sided p-value of r under independence: r√n is standard normal (§6.1)."""
-    return np.asarray(ndtr(-np.asarray(r) * math.sqrt(n_rows)), np.float64)
+    return np.asarray(ndtr(-np.asarray(r) * _root(n_rows)), np.float64)
 
 
-def exact_p_value(n_rows: int, left: Counts, right: Counts, joint: Counts) -> Floats:
+def exact_p_value(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
     """Chance of at least this joint count, given the supports: Fisher's exact test, one-sided.
 
     Under independence the joint count is hypergeometric, whatever the supports.
@@ -52,7 +53,7 @@ def exact_p_value(n_rows: int, left: Counts, right: Counts, joint: Counts) -> Fl
     return np.where(low, 1 - tail, tail)
 
 
-def _upper_tail(n_rows: int, s: Counts, t: Counts, c: Counts) -> Floats:
+def _upper_tail(n_rows: Rows, s: Counts, t: Counts, c: Counts) -> Floats:
     """P(C ≥ c) of a hypergeometric C, for c above its mean.
 
     There the terms of the sum fall, and each follows from the one before; a sum ends where what
@@ -62,29 +63,31 @@ def _upper_tail(n_rows: int, s: Counts, t: Counts, c: Counts) -> Floats:
     chance = np.zeros_like(total)
     going = np.flatnonzero(total)
     one, other, both = (counts[going].astype(np.float64) for counts in (s, t, c))
+    rows = np.asarray(taken(n_rows, going), np.float64)
     chance[going] = np.exp(
         _log_binomial(one, both)
-        + _log_binomial(n_rows - one, other - both)
-        - _log_binomial(np.float64(n_rows), other)
+        + _log_binomial(rows - one, other - both)
+        - _log_binomial(rows, other)
     )
     term = np.ones(len(going))
     while len(going):
         term = term * (one - both) / (both + 1)
-        term = term * (other - both) / (n_rows - one - other + both + 1)
+        term = term * (other - both) / (rows - one - other + both + 1)
         both = both + 1
         total[going] += term
         adds = term > 1e-17 * total[going]
         if not adds.all():
             going, one, other = going[adds], one[adds], other[adds]
             both, term = both[adds], term[adds]
+            rows = rows[adds] if rows.ndim else rows
     return np.asarray(np.minimum(chance * total, 1.0), np.float64)
 
 
-def _log_binomial(n: Floats | np.float64, k: Floats) -> Floats:
+def _log_binomial(n: Floats, k: Floats) -> Floats:
     return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1), np.float64)
 
 
-def has_expected_frequencies(n_rows: int, left: Counts, right: Counts) -> NDArray[np.bool_]:
+def has_expected_frequencies(n_rows: Rows, left: Counts, right: Counts) -> NDArray[np.bool_]:
     """Whether all four expected frequencies are at least 5 (§6.2, with the cells corrected).
 
     The smallest of the four is the product of the two rarer sides over n: one exact comparison.
@@ -93,8 +96,15 @@ def has_expected_frequencies(n_rows: int, left: Counts, right: Counts) -> NDArra
     return np.asarray(rarer >= MIN_EXPECTED_FREQUENCY * n_rows)
 
 
-def count_tested_pairs(n_rows: int, supports: Counts, *, prune: bool) -> int:
-    """The size of a family: pairs of columns that are not constant, and pass the filter if asked.
+def count_tested_pairs(counts: PairCounts, *, prune: bool) -> int:
+    """The size of a family: pairs of columns that are not constant; with ``prune``, that pass."""
+    if isinstance(counts.observed, np.ndarray):
+        return sum(_count_tested(pairs, prune=prune) for pairs in counts.met())
+    return count_complete_pairs(counts.n_rows, counts.supports, prune=prune)
+
+
+def count_complete_pairs(n_rows: int, supports: Counts, *, prune: bool) -> int:
+    """The size of the family where no cell is missing.
 
     Sorts the columns by their rarer side, so that the m² pairs need not be looked at.
     """
@@ -108,6 +118,20 @@ def count_tested_pairs(n_rows: int, supports: Counts, *, prune: bool) -> int:
     return int(partners.sum() - with_itself) // 2
 
 
-def rarer_side(n_rows: int, supports: Counts) -> NDArray[np.int64]:
+def _count_tested(pairs: Contingency, *, prune: bool) -> int:
+    n_rows, left, right, _ = pairs.table
+    tested = (rarer_side(n_rows, left) > 0) & (rarer_side(n_rows, right) > 0)
+    if prune:
+        tested &= has_expected_frequencies(n_rows, left, right)
+    return int(np.count_nonzero(tested))
+
+
+def rarer_side(n_rows: Rows, supports: Counts) -> NDArray[np.int64]:
     """Rows with the rarer of a column's two values; 0 for a constant column."""
     return np.minimum(wide(supports), n_rows - wide(supports))
+
+
+def _root(n_rows: Rows) -> Any:
+    if isinstance(n_rows, np.ndarray):
+        return np.sqrt(np.maximum(n_rows, 1))  # two columns may never be known together
+    return math.sqrt(n_rows)

@@ -16,12 +16,11 @@ import numpy as np
 from conjunct.construction.feature_set import FeatureSet
 from conjunct.construction.lineage import Lineage
 from conjunct.construction.run import Run
-from conjunct.construction.stage import Stage, extended_counts
 from conjunct.construction.stopping import Evaluator, Indicators
 from conjunct.construction.tree import Limits, Path, grow, simplest_first
 from conjunct.errors import InputError
 from conjunct.expressions import Expression
-from conjunct.stores import BitStore, Positions
+from conjunct.stores import BitStore, CountMatrix, Counts, Positions
 from conjunct.stores.packing import line_bytes
 
 Strategy = Literal["fringe", "root", "root-fringe"]
@@ -36,10 +35,21 @@ CHOSEN: dict[Strategy, tuple[int, int]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class BitStage(Stage):
-    """A stage whose rows can be looked at, as a learner must."""
+class BitStage:
+    """A feature set after some iterations, whose rows can be looked at, as a learner must."""
 
+    iteration: int
+    features: tuple[int, ...]
     store: BitStore
+    counts: CountMatrix
+
+    @property
+    def supports(self) -> Counts:
+        return self.counts.supports
+
+    @property
+    def observed(self) -> int:
+        return self.store.n_rows
 
 
 Learner = Callable[[BitStage, tuple[Expression, ...]], Iterable[Path]]
@@ -50,7 +60,7 @@ def clustering_paths(limits: Limits) -> Learner:
     """uFRINGE's learner: every path of a clustering tree on the present features."""
 
     def learn(stage: BitStage, expressions: tuple[Expression, ...]) -> Iterable[Path]:
-        return grow(stage.store, simplest_first(expressions), limits, stage.joint).paths()
+        return grow(stage.store, simplest_first(expressions), limits, stage.counts.joint).paths()
 
     return learn
 
@@ -69,11 +79,11 @@ def run_fringe(
     lineage = Lineage(names)
     n_distinct_rows = store.count_distinct_rows()
     evaluate = Evaluator(lineage, store.n_rows, n_distinct_rows)
-    first = BitStage(0, tuple(range(store.n_columns)), store, store.joint_counts())
+    first = BitStage(0, tuple(range(store.n_columns)), store, store.count_matrix())
     if redundant == "drop":
         first = _without_redundant(first, lineage)
     stages = chain([first], iterate_fringe(first, lineage, learner, strategy, redundant))
-    kept: Stage = first
+    kept = first
     tried: list[Indicators] = []
     iterations: list[int] = []
     for stage in until_enough(stages, max_features):
@@ -92,7 +102,7 @@ def run_fringe(
     return Run(feature_set, kept.iteration, tuple(tried), n_distinct_rows)
 
 
-def until_enough(stages: Iterable[Stage], max_features: int) -> Iterator[Stage]:
+def until_enough(stages: Iterable[BitStage], max_features: int) -> Iterator[BitStage]:
     """The stages up to the first with ``max_features`` features or more."""
     for stage in stages:
         yield stage
@@ -175,15 +185,15 @@ def _without_redundant(stage: BitStage, lineage: Lineage) -> BitStage:
         stage.iteration,
         tuple(stage.features[k] for k in kept),
         stage.store.taken(kept),
-        stage.joint[np.ix_(kept, kept)],
+        stage.counts.taken(kept),
     )
 
 
 def _extended(stage: BitStage, lineage: Lineage, pairs: list[Path], made: BitStore) -> BitStage:
     features = [lineage.conjoin(*_literals(stage, pair)) for pair in pairs]
-    joint = extended_counts(stage.joint, stage.store.joint_counts(made), made.joint_counts())
+    counts = stage.counts.extended(stage.store.joint_counts(made), made.joint_counts())
     return BitStage(
-        stage.iteration + 1, (*stage.features, *features), stage.store.joined(made), joint
+        stage.iteration + 1, (*stage.features, *features), stage.store.joined(made), counts
     )
 
 

@@ -25,8 +25,6 @@ from conjunct.association import (
 from conjunct.construction.feature_set import FeatureSet
 from conjunct.expressions import And, Expression, canonical_key
 from conjunct.stores import BitStore, Counts
-from conjunct.stores.counting import count_each
-from conjunct.stores.packing import pack_column
 
 Status = Literal["feature", "suppressed", "not a feature"]
 
@@ -59,19 +57,18 @@ def find_nuggets(
 ) -> list[Nugget]:
     """Nuggets in the rows of ``store``, which holds the primitives; the largest lift first."""
     n_rows = store.n_rows
-    joint = store.joint_counts()
-    supports = np.diagonal(joint)
-    pairs = correlated_pairs(n_rows, joint, Criterion(alpha=alpha, test="exact"))
+    matrix = store.count_matrix()
+    pairs = correlated_pairs(matrix, Criterion(alpha=alpha, test="exact"))
     others, counts = _other_conjunctions(store, feature_set)
-    of_pairs = supports[pairs.left], supports[pairs.right], pairs.joint
+    of_pairs = pairs.counts.table[1:]
     left, right, both = (np.concatenate(columns) for columns in zip(of_pairs, counts, strict=True))
     p = np.concatenate([pairs.p_value, exact_p_value(n_rows, *counts)])
-    family_size = count_tested_pairs(n_rows, supports, prune=False) + len(others)
+    family_size = count_tested_pairs(matrix, prune=False) + len(others)
     p_adjusted = adjusted(p, family_size, correction)
     lifts, r = lift(n_rows, left, right, both), phi(n_rows, left, right, both)
     found = significant(p_adjusted, alpha) & (both / n_rows <= max_support) & (lifts >= min_lift)
 
-    primitives = feature_set.lineage.expressions(range(len(supports)))
+    primitives = feature_set.lineage.expressions(range(store.n_columns))
     status = _statuses(feature_set)
     nuggets = []
     for k in np.flatnonzero(found).tolist():
@@ -109,9 +106,7 @@ def _other_conjunctions(
 
     def supports(literals: list[int]) -> Counts:
         counted = [literal if literal >= 0 else ~literal for literal in literals]
-        # negation turns the padding bits on, and a line of ones over the rows turns them off
-        rows = pack_column(np.ones(store.n_rows, np.bool_))
-        counts = count_each(feature_set.evaluate(store.bits, counted) & rows)
+        counts = feature_set.evaluate(store, counted).supports()
         negated = np.array(literals, np.int64) < 0
         return np.where(negated, store.n_rows - counts, counts)
 

@@ -42,7 +42,8 @@ def greedy_matching(pairs: Pairs, n_columns: int, by_text: ByText) -> Positions:
 
     The sequence for a higher threshold is a prefix of this one. Only the strongest pairs that
     are still free are ever sorted: after each batch, pairs with a used end are dropped. Texts are
-    compared only where tied pairs share an end, for nowhere else does their order matter.
+    compared only where tied pairs share an end, for nowhere else do they decide what is taken;
+    ``in_order_of_texts`` puts the others in order too.
     """
     free = bytearray(b"\1") * n_columns
     taken: list[int] = []
@@ -116,6 +117,17 @@ def _untied(run: list[int], left: list[int], right: list[int], by_text: ByText) 
                 first = by_text([*others])[0]
                 return [k for k in run if left[k] == first or right[k] == first]
     return [run[k] for k in _in_order([(left[k], right[k]) for k in run], by_text)]
+
+
+def in_order_of_texts(pairs: Pairs, by_text: ByText) -> Pairs:
+    """Matched pairs with those of equal score and joint count in the order of their texts."""
+    order, edges = _in_runs(np.arange(len(pairs)), pairs.score, pairs.joint)
+    for start, stop in pairwise(edges):
+        if stop - start > 1:
+            run = order[start:stop]
+            ends = list(zip(pairs.left[run].tolist(), pairs.right[run].tolist(), strict=True))
+            order[start:stop] = run[_in_order(ends, by_text)]
+    return pairs.take(order)
 
 
 def largest_joint_count(pairs: Pairs, by_text: ByText) -> Positions:

@@ -48,6 +48,10 @@ class RowStage:
     one: Indices
     other: Indices
 
+    @property
+    def observed(self) -> int:
+        return self.n_rows
+
     @classmethod
     def first(cls, store: BitStore) -> RowStage | None:
         """The primitives; ``None`` where there are too many cells or meetings."""

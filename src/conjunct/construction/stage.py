@@ -1,4 +1,4 @@
-"""A feature set at one point of a run: its features, their columns and their joint counts."""
+"""A feature set at one point of a run: its features, and the counts of their columns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from conjunct.association import Compared, Criterion, Pairs, correlated_pairs
 from conjunct.construction.lineage import Lineage
-from conjunct.stores import Counts, Positions, Rewrite, Store
+from conjunct.stores import Contingency, Counts, Positions, Rewrite, Store, Tally
 
 # the conjunctions i ∧ j, ¬i ∧ j and i ∧ ¬j of a pair: numbers in the lineage, None for an empty one
 Made = tuple[int | None, int | None, int | None]
@@ -20,9 +20,9 @@ Made = tuple[int | None, int | None, int | None]
 class Merge:
     """One replaced pair. Features are numbers in the lineage; an empty conjunction is ``None``.
 
-    ``r``, ``score`` (the measure) and the p-values are the pair's; ``threshold`` is where its
-    iteration drew the line, ``compared`` which of them was held against it, and ``family_size``
-    how many pairs were tested.
+    ``r``, ``score`` (the measure) and the p-values are the pair's, from the ``n_rows`` rows in
+    which both are known; ``threshold`` is where its iteration drew the line, ``compared`` which
+    of them was held against it, and ``family_size`` how many pairs were tested.
     """
 
     iteration: int
@@ -31,6 +31,7 @@ class Merge:
     both: int | None
     right_only: int | None
     left_only: int | None
+    n_rows: int
     joint: int
     r: float
     score: float
@@ -53,22 +54,25 @@ class Stage:
 
     iteration: int
     features: tuple[int, ...]
-    store: Store
-    joint: Counts
+    tally: Tally
     replaced: Replaced | None = None
 
     @classmethod
     def first(cls, store: Store) -> Stage:
         """The primitives."""
-        return cls(0, tuple(range(store.n_columns)), store, store.joint_counts())
+        return cls(0, tuple(range(store.n_columns)), store.tally())
 
     @property
     def supports(self) -> Counts:
-        return np.diagonal(self.joint)
+        return self.tally.supports
+
+    @property
+    def observed(self) -> int | Counts:
+        return self.tally.observed
 
     def candidates(self, criterion: Criterion) -> Pairs:
         """The pairs that pass."""
-        return correlated_pairs(self.store.n_rows, self.joint, criterion)
+        return correlated_pairs(self.tally, criterion)
 
     @property
     def merges(self) -> tuple[Merge, ...]:
@@ -88,8 +92,14 @@ class Replaced:
         pairs, line = self.pairs, self.pairs.line
         columns = (pairs.left, pairs.right, pairs.joint, pairs.r, pairs.score)
         tests = (pairs.p_value, pairs.p_adjusted)
-        lines = zip(*(column.tolist() for column in (*columns, *tests)), self.made, strict=True)
-        for i, j, joint, r, score, p, p_adjusted, (both, right_only, left_only) in lines:
+        each = (
+            np.broadcast_to(value, len(pairs)) for value in (pairs.counts.n_rows, line.threshold)
+        )
+        lines = zip(
+            *(column.tolist() for column in (*columns, *tests, *each)), self.made, strict=True
+        )
+        for i, j, joint, r, score, p, p_adjusted, n_rows, threshold, made in lines:
+            both, right_only, left_only = made
             yield Merge(
                 iteration=iteration,
                 left=self.features[i],
@@ -97,12 +107,13 @@ class Replaced:
                 both=both,
                 right_only=right_only,
                 left_only=left_only,
+                n_rows=n_rows,
                 joint=joint,
                 r=r,
                 score=score,
                 p_value=p,
                 p_adjusted=p_adjusted,
-                threshold=line.threshold,
+                threshold=threshold,
                 compared=line.compared,
                 family_size=line.family_size,
             )
@@ -119,25 +130,18 @@ def replace_pairs(stage: Stage, pairs: Pairs, lineage: Lineage) -> Stage:
 class Replacement:
     """The next stages of a sequence of pairs: that of all of them, or of the first few only.
 
-    What is counted is counted once for all: the columns ``i ∧ j``, against each other and against
-    the present ones. The rest follows by subtraction.
+    What is new is counted once for all.
     """
 
     def __init__(self, stage: Stage, pairs: Pairs, lineage: Lineage) -> None:
         self.pairs = pairs
         self.stage = stage
-        self._both = stage.store.conjunctions(pairs.left, pairs.right)
-        self._extended = extended_counts(
-            stage.joint, stage.store.joint_counts(self._both), self._both.joint_counts()
-        )
-        # one line a pair: i ∧ j, ¬i ∧ j, i ∧ ¬j
-        i, j = pairs.left, pairs.right
-        supports = stage.supports
-        parts = np.column_stack([pairs.joint, supports[j] - pairs.joint, supports[i] - pairs.joint])
+        self._conjoined = stage.tally.conjoined(pairs.left, pairs.right)
         both = len(stage.features) + np.arange(len(pairs))
-        self._plus = np.column_stack([both, j, i])
+        # one line a pair: i ∧ j, ¬i ∧ j, i ∧ ¬j
+        self._plus = np.column_stack([both, pairs.right, pairs.left])
         self._minus = np.column_stack([np.full_like(both, -1), both, both])
-        self._occurs = parts > 0
+        self._occurs = parts_of(pairs.counts) > 0
         self._made = made_of(stage.features, pairs.left, pairs.right, self._occurs, lineage)
 
     @property
@@ -147,7 +151,7 @@ class Replacement:
     @property
     def size(self) -> int:
         """How much there is to look at."""
-        return self.stage.joint.size
+        return len(self.stage.features) ** 2
 
     def of_first(self, n_pairs: int) -> Stage:
         """The stage in which the first ``n_pairs`` pairs are replaced."""
@@ -169,10 +173,15 @@ class Replacement:
         return Stage(
             stage.iteration + 1,
             tuple(features),
-            stage.store.rewritten(rewrite, self._both),
-            _rewritten_counts(self._extended, rewrite),
+            self._conjoined.rewritten(rewrite),
             Replaced(stage.features, pairs, self._made[:n_pairs]),
         )
+
+
+def parts_of(pairs: Contingency) -> Counts:
+    """Rows with ``i ∧ j``, ``¬i ∧ j`` and ``i ∧ ¬j``, one line a pair."""
+    joint = pairs.joint
+    return np.column_stack([joint, pairs.right_support - joint, pairs.left_support - joint])
 
 
 def made_of(
@@ -197,26 +206,3 @@ def made_of(
             )
         )
     return made
-
-
-def extended_counts(old: Counts, across: Counts, new: Counts) -> Counts:
-    """Joint counts of present columns and new conjunctions together."""
-    m, p = len(old), len(new)
-    extended = np.empty((m + p, m + p), old.dtype)
-    extended[:m, :m] = old
-    extended[:m, m:] = across
-    extended[m:, :m] = across.T
-    extended[m:, m:] = new
-    return extended
-
-
-def _rewritten_counts(extended: Counts, rewrite: Rewrite) -> Counts:
-    # a column is one indicator less another, so its counts subtract
-    counts = extended[np.ix_(rewrite.plus, rewrite.plus)]
-    less = np.flatnonzero(rewrite.minus >= 0)
-    taken = rewrite.minus[less]
-    across = extended[np.ix_(taken, rewrite.plus)]
-    counts[less] -= across
-    counts[:, less] -= across.T
-    counts[np.ix_(less, less)] += extended[np.ix_(taken, taken)]
-    return counts

@@ -10,7 +10,12 @@ import numpy as np
 
 from conjunct.association import Criterion, Pairs
 from conjunct.construction.lineage import Lineage
-from conjunct.construction.pairing import ByText, greedy_matching, largest_joint_count
+from conjunct.construction.pairing import (
+    ByText,
+    greedy_matching,
+    in_order_of_texts,
+    largest_joint_count,
+)
 from conjunct.construction.stage import Stage, replace_pairs
 
 Search = Literal["batch", "pairwise"]
@@ -45,13 +50,14 @@ def chosen_pairs(stage: Stage, lineage: Lineage, rule: Rule) -> Pairs:
         lengths = np.array([min(lineage.length(f), rule.max_length) for f in stage.features])
         pairs = pairs.take(lengths[pairs.left] + lengths[pairs.right] <= rule.max_length)
 
+    by_text = text_order(stage.features, lineage)
     if rule.search == "pairwise":
-        return pairs.take(largest_joint_count(pairs, text_order(stage.features, lineage)))
-    return matched(pairs, stage.features, lineage)
+        return pairs.take(largest_joint_count(pairs, by_text))
+    return in_order_of_texts(matched(pairs, stage.features, lineage), by_text)
 
 
 def matched(pairs: Pairs, features: Sequence[int], lineage: Lineage) -> Pairs:
-    """The pairs that a greedy matching takes, in the order in which it takes them."""
+    """The pairs that a greedy matching takes, by falling score."""
     return pairs.take(greedy_matching(pairs, len(features), text_order(features, lineage)))
 
 

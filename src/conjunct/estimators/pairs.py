@@ -48,7 +48,7 @@ def correlated_pairs(
     reader = UFC(threshold, **options)
     reader._check_parameters()
     store = reader._read_to_fit(X)
-    pairs = association.correlated_pairs(store.n_rows, store.joint_counts(), reader._criterion())
+    pairs = association.correlated_pairs(store.tally(), reader._criterion())
     pairs = pairs.take(np.lexsort((pairs.right, pairs.left, -pairs.joint, -pairs.score)))
     names = reader._primitive_names()
     columns: dict[str, list[Any]] = {

@@ -1,7 +1,31 @@
 """Boolean columns that can count: one protocol, one file per store, one counting kernel."""
 
-from conjunct.stores.base import Positions, Rewrite, Store
+from conjunct.stores.base import (
+    Columns,
+    Conjoined,
+    Contingency,
+    PairCounts,
+    Positions,
+    Rewrite,
+    Store,
+    Tally,
+)
 from conjunct.stores.bits import BitStore
 from conjunct.stores.counting import Counts
+from conjunct.stores.matrix import CountMatrix
+from conjunct.stores.partial import PartialStore
 
-__all__ = ["BitStore", "Counts", "Positions", "Rewrite", "Store"]
+__all__ = [
+    "BitStore",
+    "Columns",
+    "Conjoined",
+    "Contingency",
+    "CountMatrix",
+    "Counts",
+    "PairCounts",
+    "PartialStore",
+    "Positions",
+    "Rewrite",
+    "Store",
+    "Tally",
+]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,41 @@ from numpy.typing import NDArray
 from conjunct.stores.counting import Counts
 
 Positions = NDArray[np.intp]
+Which = Positions | NDArray[np.bool_] | slice
+
+
+@dataclass(frozen=True)
+class Contingency:
+    """How often the two columns of some pairs (``left < right``) are true, alone and together.
+
+    ``n_rows`` is the number of rows in which both are known, and the supports are counted in
+    these: one number for all pairs where no cell is missing.
+    """
+
+    left: Positions
+    right: Positions
+    n_rows: int | Counts
+    left_support: Counts
+    right_support: Counts
+    joint: Counts
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    @property
+    def table(self) -> tuple[int | Counts, Counts, Counts, Counts]:
+        """What measures and tests are functions of."""
+        return self.n_rows, self.left_support, self.right_support, self.joint
+
+    def take(self, which: Which) -> Contingency:
+        return Contingency(
+            self.left[which],
+            self.right[which],
+            taken(self.n_rows, which),
+            self.left_support[which],
+            self.right_support[which],
+            self.joint[which],
+        )
 
 
 @dataclass(frozen=True)
@@ -29,8 +65,49 @@ class Rewrite:
     minus: Positions
 
 
+class PairCounts(Protocol):
+    """How often columns occur, alone and in pairs."""
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def supports(self) -> Counts:
+        """Number of rows in which each column is true."""
+        ...
+
+    @property
+    def observed(self) -> int | Counts:
+        """Number of rows in which columns are known: one number where no cell is missing."""
+        ...
+
+    def met(self) -> Iterator[Contingency]:
+        """All pairs with a common row, some at a time; all pairs where cells are missing."""
+        ...
+
+    def of(self, left: Positions, right: Positions) -> Contingency:
+        """The counts of some pairs."""
+        ...
+
+
+class Tally(PairCounts, Protocol):
+    """Columns with their counts, from which those of the next feature set follow."""
+
+    def conjoined(self, left: Positions, right: Positions) -> Conjoined:
+        """Count the conjunctions ``left[k] ∧ right[k]``, once for all rewrites with them."""
+        ...
+
+
+class Conjoined(Protocol):
+    """A tally with conjunctions that may take the place of some of its columns."""
+
+    def rewritten(self, rewrite: Rewrite) -> Tally:
+        """The next tally; ``rewrite`` names the first pairs that were conjoined, or all."""
+        ...
+
+
 class Store(Protocol):
-    """Boolean columns that can count. Never changed in place."""
+    """Boolean columns. Never changed in place."""
 
     @property
     def n_rows(self) -> int: ...
@@ -38,20 +115,8 @@ class Store(Protocol):
     @property
     def n_columns(self) -> int: ...
 
-    def supports(self) -> Counts:
-        """Number of rows in which each column is true."""
-        ...
-
-    def joint_counts(self, other: Self | None = None) -> Counts:
-        """Rows in which a column of this store and one of ``other`` (or of this) are both true."""
-        ...
-
-    def conjunctions(self, left: Positions, right: Positions) -> Self:
-        """The columns ``left[k] ∧ right[k]``."""
-        ...
-
-    def rewritten(self, rewrite: Rewrite, conjunctions: Self) -> Self:
-        """The columns of the next feature set."""
+    def tally(self) -> Tally:
+        """Count every pair of columns."""
         ...
 
     def count_distinct_rows(self) -> int:
@@ -61,3 +126,42 @@ class Store(Protocol):
     def count_null_rows(self) -> int:
         """Number of rows in which no column is true: the support of the paper's "null"."""
         ...
+
+
+class Columns(Store, Protocol):
+    """A store that can be computed with, column by column; what a line is, each store knows."""
+
+    @property
+    def lines(self) -> Any:
+        """One for each column, in order."""
+        ...
+
+    @property
+    def nowhere(self) -> Any:
+        """The line of a column that is true in no row."""
+        ...
+
+    def conjunction(self, left: Any, right: Any, *, not_left: bool, not_right: bool) -> Any:
+        """The line of ``left ∧ right``, either of them negated if so told."""
+        ...
+
+    def disjunction(self, left: Any, right: Any) -> Any:
+        """The line of ``left ∨ right``."""
+        ...
+
+    def with_lines(self, lines: Sequence[Any]) -> Self:
+        """A store with other lines of the same rows."""
+        ...
+
+    def supports(self) -> Counts:
+        """Number of rows in which each column is true."""
+        ...
+
+    def against(self, other: Self) -> Contingency:
+        """The counts of the first column with each column of ``other``."""
+        ...
+
+
+def taken(values: Any, which: Which) -> Any:
+    """Some of the values; a single value that holds for all of them as it is."""
+    return values[which] if isinstance(values, np.ndarray) else values
