@@ -251,3 +251,21 @@ def test_a_group_of_no_words_is_false():
         sql = to_sql(features, "data", dialect=engine, keep=["row_number_"], raw=raw)
         assert selected(engine, sql, table) == [(False,), (None,)]
     assert table.select(to_polars(features, raw=raw)).rows() == [(False,), (None,)]
+
+
+@pytest.mark.parametrize("missing", ["false", "pairwise"])
+def test_missing_cells_are_what_transform_makes_of_them(missing):
+    raw = raw_animals().with_columns(
+        pl.when(pl.int_range(100) % 7 == column).then(None).otherwise(pl.col(name)).alias(name)
+        for column, name in enumerate(raw_animals().columns)
+    )
+    table = BooleanTable.from_frame(raw)
+    model = UFC(0.1, max_iter=2, prune=False, missing=missing).fit(table)
+    expected = model.transform(table).to_frame("polars").rows()
+    assert raw.select(model.to_polars()).rows() == expected
+    for engine in ("duckdb", "sqlite"):
+        sql = model.to_sql(dialect=engine, keep=["row_number_"])
+        assert selected(engine, sql, raw) == expected
+    namespace = {}
+    exec(model.to_python(), namespace)
+    assert [tuple(namespace["features"](row).values()) for row in raw.rows(named=True)] == expected

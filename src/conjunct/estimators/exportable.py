@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from conjunct.binarize.preparation import Preparation
 from conjunct.construction.feature_set import FeatureSet
 from conjunct.errors import InputError
+from conjunct.estimators.values import Missing
 from conjunct.expressions import Expression, Style
 from conjunct.expressions.simplification import Form, in_form
 from conjunct.io.model import ModelFile, model_json
@@ -31,13 +32,15 @@ class Exportable:
     They take the raw table if the model was fitted on one (``BooleanTable``, or a command). All of
     them treat missing cells by Kleene's logic: a conjunction is false if a part is false,
     otherwise missing if a part is. ``form="simplified"`` gives shorter code and the same values
-    on whole rows, but may decide rows with missing cells otherwise.
+    on whole rows, but may decide rows with missing cells otherwise. With ``missing="false"``,
+    missing cells are false.
     """
 
     binarize: float | None
     style: Style
     feature_set_: FeatureSet
     preparation_: Preparation
+    missing: Missing
 
     @abstractmethod
     def _model_file(self) -> ModelFile:
@@ -96,6 +99,7 @@ class Exportable:
             cut=self.binarize,
             keep=keep,
             raw=self._raw(),
+            fill=self.missing == "false",
         )
 
     def to_polars(self, *, columns: Columns = "formula", form: Form = "built") -> list[pl.Expr]:
@@ -105,13 +109,23 @@ class Exportable:
         """
         from conjunct.export.polars import to_polars
 
-        return to_polars(self._exported(columns, form), cut=self.binarize, raw=self._raw())
+        return to_polars(
+            self._exported(columns, form),
+            cut=self.binarize,
+            raw=self._raw(),
+            fill=self.missing == "false",
+        )
 
     def to_python(self, *, columns: Columns = "formula", form: Form = "built") -> str:
         """The source of ``features(row)``, a function that needs nothing but Python."""
         from conjunct.export.python import to_python
 
-        return to_python(self._exported(columns, form), cut=self.binarize, raw=self._raw())
+        return to_python(
+            self._exported(columns, form),
+            cut=self.binarize,
+            raw=self._raw(),
+            fill=self.missing == "false",
+        )
 
     def to_json(self) -> str:
         """What ``save`` writes; docs/model-schema.json describes it."""

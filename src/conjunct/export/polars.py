@@ -23,12 +23,13 @@ def to_polars(
     *,
     cut: float | None = None,
     raw: Mapping[str, Check] | None = None,
+    fill: bool = False,
 ) -> list[pl.Expr]:
     """One expression a feature, named as the mapping says.
 
     Columns may be Boolean or 0/1; with ``cut``, numbers of which those above it are true; with
     ``raw``, those of a raw table, and what the primitives ask of them. Missing cells are null, and
-    follow Kleene's logic as in Polars itself.
+    follow Kleene's logic as in Polars itself; with ``fill`` they are false.
     """
     import polars as pl
     from polars import selectors
@@ -42,8 +43,10 @@ def to_polars(
             # pl.col would take "^a.*$" for a pattern and "*" for all columns
             column = selectors.by_name(node.name if check is None else check.column).as_expr()
             if check is not None:
-                return _passes(check, column)
-            return column.cast(pl.Boolean) if cut is None else column > cut
+                value = _passes(check, column)
+            else:
+                value = column.cast(pl.Boolean) if cut is None else column > cut
+            return value.fill_null(False) if fill else value
         if isinstance(node, Constant):
             return pl.lit(node.value)
         if isinstance(node, Not):

@@ -101,12 +101,13 @@ def to_python(
     *,
     cut: float | None = None,
     raw: Mapping[str, Check] | None = None,
+    fill: bool = False,
 ) -> str:
     """The source of a function ``features(row)`` from a mapping of columns to one of features.
 
     Each part of a formula is computed once, however often it occurs. Names appear as string
     literals only. With ``cut``, values above it are true; with ``raw``, the columns are those of a
-    raw table, and that is what the primitives ask of them.
+    raw table, and that is what the primitives ask of them; with ``fill``, missing cells are false.
     """
     lines: list[str] = []
     variable: dict[Expression, str] = {}
@@ -114,7 +115,9 @@ def to_python(
         for node in nodes(feature):
             if node not in variable:
                 variable[node] = f"v{len(variable)}"
-                lines.append(f"    {variable[node]} = {_code(node, variable, raw)}")
+                code = _code(node, variable, raw)
+                filled = fill and isinstance(node, Primitive)
+                lines.append(f"    {variable[node]} = {f'bool({code})' if filled else code}")
     lines.append("    return {")
     lines += [f"        {name!r}: {variable[feature]}," for name, feature in features.items()]
     lines.append("    }")

@@ -40,6 +40,7 @@ def to_sql(
     cut: float | None = None,
     keep: Sequence[str] = (),
     raw: Mapping[str, Check] | None = None,
+    fill: bool = False,
 ) -> str:
     """A SELECT with one column for each feature.
 
@@ -60,6 +61,8 @@ def to_sql(
     raw : mapping of str to Check, optional
         What the primitives ask of the columns of a raw table. ``source`` and ``cut`` are for
         Boolean ones.
+    fill : bool, default=False
+        Take missing cells as false.
 
     Returns
     -------
@@ -86,8 +89,12 @@ def to_sql(
     def read(primitive: Primitive) -> exp.Expr:
         if raw is not None:
             check = raw[primitive.name]
-            return check_sql(check, _column(check.column), dialect)
-        return _truth(_column(primitive.name), source, cut)
+            value = check_sql(check, _column(check.column), dialect)
+        else:
+            value = _truth(_column(primitive.name), source, cut)
+        if not fill:
+            return value
+        return exp.Coalesce(this=value, expressions=[_sql(Constant(False), read)])
 
     origin = exp.Table(
         **dict(zip(("this", "db", "catalog"), map(_identifier, reversed(parts)), strict=False)),
