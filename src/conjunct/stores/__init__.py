@@ -12,6 +12,7 @@ from conjunct.stores.base import (
 from conjunct.stores.bits import BitStore
 from conjunct.stores.counting import Counts
 from conjunct.stores.matrix import CountMatrix
+from conjunct.stores.sparse import SparseStore
 
 __all__ = [
     "BitStore",
@@ -22,6 +23,7 @@ __all__ = [
     "PairCounts",
     "Positions",
     "Rewrite",
+    "SparseStore",
     "Store",
     "Tally",
 ]

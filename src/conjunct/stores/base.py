@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -37,6 +37,22 @@ class Contingency:
     def table(self) -> tuple[int | Counts, Counts, Counts, Counts]:
         """What measures and tests are functions of."""
         return self.n_rows, self.left_support, self.right_support, self.joint
+
+    @classmethod
+    def joined(cls, parts: Sequence[Contingency], n_rows: int) -> Contingency:
+        """The pairs of all parts, of a table of ``n_rows`` rows."""
+        if not parts:
+            nothing = np.empty(0, np.intp)
+            return cls(nothing, nothing, n_rows, nothing, nothing, nothing)
+        rows = parts[0].n_rows
+        return cls(
+            np.concatenate([part.left for part in parts]),
+            np.concatenate([part.right for part in parts]),
+            rows if isinstance(rows, int) else np.concatenate([part.n_rows for part in parts]),
+            np.concatenate([part.left_support for part in parts]),
+            np.concatenate([part.right_support for part in parts]),
+            np.concatenate([part.joint for part in parts]),
+        )
 
     def take(self, which: Which) -> Contingency:
         return Contingency(
@@ -83,10 +99,6 @@ class PairCounts(Protocol):
 
     def met(self) -> Iterator[Contingency]:
         """All pairs with a common row, some at a time."""
-        ...
-
-    def of(self, left: Positions, right: Positions) -> Contingency:
-        """The counts of some pairs."""
         ...
 
 
