@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 _SHOWN = 20
 # Mean literals of a feature from which on few people read it.
 _LONG = 10
+# Seconds an iteration from which on a person wants to know beforehand.
+_LONG_SECONDS = 10
 
 
 def construct(
@@ -30,6 +32,8 @@ def construct(
     if check_target(out) == data.resolve():
         raise InputError(f"{out} is the data: name another file for the model")
     table = source.read(data)
+    with source.naming_cells_of(data):
+        _tell_cost(model, table)
     progress = terminal.progress("Constructing", n_iterations)
     with source.naming_cells_of(data), progress as callback:
         model.set_params(callback=callback).fit(table)
@@ -39,6 +43,17 @@ def construct(
     if terminal.ascii_only():
         model.set_params(style="ascii")
     _show(model, table, out)
+
+
+def _tell_cost(model: FeatureConstructor, table: BooleanTable) -> None:
+    """Say what a long fit will take; one that memory will not do for ends here."""
+    from conjunct import UFC
+    from conjunct.cli import terminal
+
+    if isinstance(model, UFC):
+        cost = model.expected_cost(table)
+        if cost.seconds > _LONG_SECONDS:
+            terminal.note(f"this takes {cost}")
 
 
 def _show(model: FeatureConstructor, table: BooleanTable, out: Path) -> None:

@@ -12,7 +12,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conjunct.stores.base import Contingency
+from conjunct.stores.bits import BitStore
 from conjunct.stores.counting import Counts
+from conjunct.stores.packing import Bits, line_bytes, pack_column
+from conjunct.stores.sizing import Need, Size
 from conjunct.stores.sparse_tally import Ones, SparseTally
 
 RowList = NDArray[np.int32]
@@ -44,6 +47,32 @@ class SparseStore:
     def from_table(cls, table: NDArray[np.bool_], n_jobs: int | None = None) -> Self:
         return cls([np.flatnonzero(line).astype(np.int32) for line in table.T], len(table), n_jobs)
 
+    @classmethod
+    def from_bits(cls, store: BitStore) -> Self:
+        lines = [
+            np.flatnonzero(np.unpackbits(line, count=store.n_rows, bitorder="little"))
+            for line in store.lines
+        ]
+        return cls([line.astype(np.int32) for line in lines], store.n_rows, store.n_jobs)
+
+    def to_bits(self) -> BitStore:
+        """The same columns as packed bits: one bit a cell, whatever its value."""
+        lines = np.zeros((self.n_columns, line_bytes(self.n_rows)), np.uint8)
+        for position in range(self.n_columns):
+            lines[position] = self.packed(position)
+        return BitStore(lines, self.n_rows, self.n_jobs)
+
+    def packed(self, position: int) -> Bits:
+        """A column as a packed line."""
+        values = np.zeros(self.n_rows, np.bool_)
+        values[self.lines[position]] = True
+        return pack_column(values)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the lists."""
+        return sum(line.nbytes for line in self.lines)
+
     @property
     def n_columns(self) -> int:
         return len(self.lines)
@@ -59,6 +88,15 @@ class SparseStore:
 
     def supports(self) -> Counts:
         return np.array([len(line) for line in self.lines], np.int64)
+
+    def size(self) -> Size:
+        lengths = np.diff(self.ones.tocsr().indptr).astype(np.int64)
+        n_meetings = int((lengths * lengths).sum())
+        return Size(self.n_rows, self.n_columns, int(lengths.sum()), n_meetings)
+
+    def need(self) -> Need:
+        """What an iteration takes."""
+        return self.size().of_sparse()
 
     def tally(self) -> SparseTally:
         return SparseTally.counted(self.ones)
