@@ -35,6 +35,8 @@ def assert_same(one, other):
     assert one.observed == other.observed
     assert one.supports.tolist() == other.supports.tolist()
     assert pairs_of(one) == pairs_of(other)
+    above = np.triu_indices(len(one.supports), 1)
+    assert one.of(*above).joint.tolist() == other.of(*above).joint.tolist()
 
 
 @st.composite

@@ -278,7 +278,7 @@ def _no_complexity(n_distinct_rows: int, n_columns: int) -> str:
     return (
         f"a path weighs OI against C0, and C0 has no meaning here: it needs more distinct rows "
         f"than columns, and there are {n_distinct_rows} distinct rows for {n_columns} "
-        f"columns. Use UFC with a threshold and max_iter instead"
+        f"columns. Choose one threshold and number of iterations instead"
     )
 
 

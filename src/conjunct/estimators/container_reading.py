@@ -18,8 +18,8 @@ from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators.containers import frame_of, is_baskets, items
 from conjunct.estimators.values import Cells, Missing, as_boolean
 from conjunct.stores import BitStore, PartialStore, SparseStore
-from conjunct.stores.packing import Bits, line_bytes
-from conjunct.stores.sizing import StoreKind, check_memory, chosen_store, is_sparse
+from conjunct.stores.packing import Bits
+from conjunct.stores.sizing import StoreKind, check_packed, chosen_store, is_sparse
 
 AnyStore = BitStore | PartialStore | SparseStore
 
@@ -52,12 +52,12 @@ class Reading:
             if true is not None:
                 rows = sp.csr_array((true, rows.indices, rows.indptr), shape=rows.shape)
                 return self._read_ones(rows)
-            self._check_packed(*rows.shape)
+            check_packed(*rows.shape)
             return self._as_asked(
                 self._read_blocks(lambda a, b: rows[a:b].toarray(), rows.shape, names)
             )
         table = np.asarray(data)
-        self._check_packed(*table.shape)
+        check_packed(*table.shape)
         return self._as_asked(self._read_blocks(lambda a, b: table[a:b], table.shape, names))
 
     def _read_ones(self, ones: Any) -> AnyStore:
@@ -70,16 +70,10 @@ class Reading:
         size = store.size()
         if self.counts:
             return chosen_store(size, self.store)
-        kind: str = self.store
-        if kind == "auto":
-            kind = "sparse" if is_sparse(size.n_ones, size.n_rows, size.n_columns) else "bits"
-        if kind == "bits":
-            self._check_packed(size.n_rows, size.n_columns)
-        return kind
-
-    def _check_packed(self, n_rows: int, n_columns: int) -> None:
-        what = f"to hold {n_rows} rows and {n_columns} columns at one bit a cell"
-        check_memory(n_columns * line_bytes(n_rows), what)
+        if self.store == "auto":
+            listed = is_sparse(size.n_ones, size.n_rows, size.n_columns)
+            return "sparse" if listed else "bits"
+        return self.store
 
     def _as_asked(self, store: BitStore | PartialStore) -> AnyStore:
         """What was read from cells, in another store if that is better."""

@@ -101,6 +101,10 @@ class PairCounts(Protocol):
         """All pairs with a common row, some at a time; all pairs where cells are missing."""
         ...
 
+    def of(self, left: Positions, right: Positions) -> Contingency:
+        """The counts of some pairs."""
+        ...
+
 
 class Tally(PairCounts, Protocol):
     """Columns with their counts, from which those of the next feature set follow."""

@@ -36,6 +36,9 @@ class BitTally:
     def met(self) -> Iterator[Contingency]:
         return self.counts.met()
 
+    def of(self, left: Positions, right: Positions) -> Contingency:
+        return self.counts.of(left, right)
+
     def conjoined(self, left: Positions, right: Positions) -> ConjoinedBits:
         both = self.store.conjunctions(left, right)
         counts = self.counts.extended(self.store.joint_counts(both), both.joint_counts())

@@ -113,13 +113,13 @@ def chosen_store(size: Size, kind: StoreKind) -> Literal["bits", "sparse"]:
     return min(fitting, key=lambda one: size.of(one).seconds)
 
 
-def check_memory(n_bytes: int, what: str) -> None:
-    """Refuse what the memory that is left will not hold."""
-    available = available_bytes()
+def check_packed(n_rows: int, n_columns: int) -> None:
+    """Refuse columns that the memory that is left will not hold as packed bits."""
+    n_bytes, available = n_columns * line_bytes(n_rows), available_bytes()
     if n_bytes > available:
         raise InputError(
-            f"{what} takes {gigabytes(n_bytes)} of memory and there are {gigabytes(available)}: "
-            f"work on fewer columns or rows"
+            f"{n_rows} rows and {n_columns} columns take {gigabytes(n_bytes)} of memory at one bit "
+            f"a cell, and there are {gigabytes(available)}: work on fewer columns or rows"
         )
 
 

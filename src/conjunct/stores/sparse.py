@@ -15,7 +15,7 @@ from conjunct.stores.base import Contingency
 from conjunct.stores.bits import BitStore
 from conjunct.stores.counting import Counts
 from conjunct.stores.packing import Bits, line_bytes, pack_column
-from conjunct.stores.sizing import Need, Size
+from conjunct.stores.sizing import Need, Size, check_packed
 from conjunct.stores.sparse_tally import Ones, SparseTally
 
 RowList = NDArray[np.int32]
@@ -57,6 +57,7 @@ class SparseStore:
 
     def to_bits(self) -> BitStore:
         """The same columns as packed bits: one bit a cell, whatever its value."""
+        check_packed(self.n_rows, self.n_columns)
         lines = np.zeros((self.n_columns, line_bytes(self.n_rows)), np.uint8)
         for position in range(self.n_columns):
             lines[position] = self.packed(position)

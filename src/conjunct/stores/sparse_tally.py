@@ -73,13 +73,26 @@ class SparseTally:
             some = slice(start, start + _PAIRS_AT_ONCE)
             left = self.pairs.left[some].astype(np.intp)
             right = self.pairs.right[some].astype(np.intp)
-            joint = self.pairs.joint[some]
-            yield Contingency(
-                left, right, self.n_rows, self.supports[left], self.supports[right], joint
-            )
+            yield self._counted(left, right, self.pairs.joint[some])
+
+    def of(self, left: Positions, right: Positions) -> Contingency:
+        n_columns = self.ones.shape[1]
+        listed = self.pairs.left.astype(np.int64) * n_columns + self.pairs.right
+        order = np.argsort(listed)
+        wanted = left.astype(np.int64) * n_columns + right
+        # one more at the end, for those that are not in the list
+        place = np.append(order, -1)[np.searchsorted(listed, wanted, sorter=order)]
+        is_met = np.append(listed, -1)[place] == wanted
+        return self._counted(
+            left, right, np.where(is_met, np.append(self.pairs.joint, 0)[place], 0)
+        )
 
     def conjoined(self, left: Positions, right: Positions) -> ConjoinedOnes:
         return ConjoinedOnes(self, self.ones[:, left].multiply(self.ones[:, right]).tocsc())
+
+    def _counted(self, left: Positions, right: Positions, joint: Counts) -> Contingency:
+        supports = self.supports
+        return Contingency(left, right, self.n_rows, supports[left], supports[right], joint)
 
 
 @dataclass(frozen=True, eq=False)
