@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -87,7 +88,7 @@ def wait_for_main(process):
     """Wait until the command has taken charge of its signals."""
     terminate = 1 << 14  # SIGTERM, the 15th bit of the mask of caught signals
     for _ in range(6000):
-        with open(f"/proc/{process.pid}/status") as status:
+        with Path(f"/proc/{process.pid}/status").open() as status:
             caught = next(int(x.split()[1], 16) for x in status if x.startswith("SigCgt"))
         if caught & terminate:
             return

@@ -9,6 +9,7 @@ import resource
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -45,7 +46,7 @@ def test_full_disk_keeps_the_old_model(place):
 
 
 def test_full_disk_under_standard_output(place):
-    with open("/dev/full", "w") as full:
+    with Path("/dev/full").open("w") as full:
         done = place.run("show", "model.json", "--json", stdout=full)
     assert "No space left on device" in one_error(done)
 
