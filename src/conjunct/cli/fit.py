@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from conjunct.cli.inputs import DataInput, prepares_data
-from conjunct.cli.options import Ascii, Correction, DataFile, Measure, Missing, Test
+from conjunct.cli.options import (
+    Ascii,
+    Correction,
+    DataFile,
+    Jobs,
+    Measure,
+    Missing,
+    ModelOut,
+    Prune,
+    ReportFile,
+    Test,
+)
+from conjunct.cli.outputs import Output, speaks
 
 
+@speaks
 @prepares_data
 def fit(
     data: DataFile,
-    out: Annotated[Path, typer.Option(help="Model file to write (JSON).", show_default=False)],
+    out: ModelOut = None,
     threshold: Annotated[
         float | None,
         typer.Option(help="Replace pairs with a --measure above this, instead of by risk."),
@@ -26,13 +38,7 @@ def fit(
     max_iter: Annotated[
         int | None, typer.Option(help="Number of iterations. Without it, --stop decides.")
     ] = None,
-    prune: Annotated[
-        bool,
-        typer.Option(
-            "--prune/--no-prune",
-            help="Leave out pairs that are too rare for the test (expected frequency below 5).",
-        ),
-    ] = True,
+    prune: Prune = True,
     search: Annotated[
         Literal["batch", "pairwise"],
         typer.Option(help="What an iteration replaces: many pairs, or the best one."),
@@ -59,24 +65,25 @@ def fit(
         Literal["rms", "none"],
         typer.Option(help="End before RMS rises, or when no pair is left."),
     ] = "rms",
-    jobs: Annotated[
-        int | None, typer.Option(help="Threads for counting; -1 for all processors.")
-    ] = None,
+    jobs: Jobs = None,
+    report: ReportFile = None,
     ascii_: Ascii = False,
     *,
     source: DataInput,
+    output: Output,
 ) -> None:
     """Construct features from a table and save them as a model.
 
     \b
     Examples:
-      $ conjunct fit zoo.csv --out model.json
+      $ conjunct fit zoo.csv --out model.json --report report.html
       $ conjunct fit zoo.csv --search pairwise --max-length 3 --out model.json
       $ conjunct fit zoo.csv --threshold 0.4 --max-iter 2 --out model.json
       $ conjunct fit zoo.csv --test exact --correction holm --out model.json
       $ conjunct fit zoo.csv --missing pairwise --out model.json
     """
     from conjunct import UFC
+    from conjunct.cli import progress
     from conjunct.cli.constructing import construct
     from conjunct.errors import InputError
 
@@ -98,4 +105,4 @@ def fit(
         n_jobs=jobs,
         style="ascii" if ascii_ else "unicode",
     )
-    construct(model, data, source, out, max_iter)
+    construct(model, data, out, source, output, progress.iterations(max_iter), report)
