@@ -12,6 +12,7 @@ from conjunct.stores.base import (
 from conjunct.stores.bits import BitStore
 from conjunct.stores.counting import Counts
 from conjunct.stores.matrix import CountMatrix
+from conjunct.stores.partitioned import PartitionedStore, Partitions
 
 __all__ = [
     "BitStore",
@@ -20,6 +21,8 @@ __all__ = [
     "CountMatrix",
     "Counts",
     "PairCounts",
+    "PartitionedStore",
+    "Partitions",
     "Positions",
     "Rewrite",
     "Store",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -114,6 +114,10 @@ class Store(Protocol):
 
     @property
     def n_columns(self) -> int: ...
+
+    def after(self, rewrites: Sequence[Rewrite]) -> Store:
+        """The columns after some rewrites, in order."""
+        ...
 
     def tally(self) -> Tally:
         """Count every pair of columns."""
