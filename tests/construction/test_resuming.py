@@ -30,7 +30,7 @@ rules = st.builds(
 )
 
 
-class InterruptedError_(Exception):
+class KilledError(Exception):
     pass
 
 
@@ -46,7 +46,7 @@ class Failing:
 
     def save(self, subject, progress):
         if self.written == self.n:
-            raise InterruptedError_
+            raise KilledError
         self.file.save(subject, progress)
         self.written += 1
 
@@ -79,7 +79,7 @@ def test_a_resumed_run_ends_as_one_that_was_not_interrupted(
     expected = run(BitStore.from_table(table), rule, **options)
     try:
         assert run(store, rule, keeper=Failing(Checkpoint(file), n_written), **options) == expected
-    except InterruptedError_:
+    except KilledError:
         assert file.exists() == (n_written > 0)
     assert run(store, rule, keeper=Checkpoint(file), **options) == expected
     # and once more from its end

@@ -118,40 +118,23 @@ def _packed(values: Mask, missing: Mask) -> tuple[Bits, Bits | None]:
     return pack_column(values), pack_column(~missing) if missing.any() else None
 
 
-class _BooleanColumn:
-    """The packed cells of a column for as long as all of them say yes or no."""
+class BooleanCells:
+    """Whether cells say yes or no, batch after batch: the spelling must be one and the same."""
 
     def __init__(self) -> None:
         self._words: set[str] = set()
-        self._values: list[Bits] = []
-        self._observed: list[Bits | None] = []
 
-    def take(self, cells: pl.Series) -> bool:
-        """Take some cells, unless one is not Boolean."""
+    def read(self, cells: pl.Series) -> tuple[Mask, Mask] | None:
+        """Which cells are true and which missing; None if one is not Boolean."""
         # polars takes a name such as ^a.*$ for a pattern, even that of a column alone
         cells = cells.alias("cells")
         values = self._booleans(cells)
         if values is None:
-            return False
-        self._values.append(np.packbits(values, bitorder="little"))
+            return None
         missing = cells.is_null()
         if cells.dtype.is_float():
             missing |= cells.is_nan().fill_null(False)
-        whole = not missing.any()
-        observed = None if whole else np.packbits(~missing.to_numpy(), bitorder="little")
-        self._observed.append(observed)
-        return True
-
-    def lines(self, n_rows: int) -> tuple[Bits, Bits | None]:
-        values = _line(self._values, n_rows)
-        if all(part is None for part in self._observed):
-            return values, None
-        parts = [
-            np.full(len(part), 255, np.uint8) if seen is None else seen
-            for part, seen in zip(self._values, self._observed, strict=True)
-        ]
-        # the last byte of a part may be filled beyond the last row
-        return values, _line(parts, n_rows) & pack_column(np.ones(n_rows, np.bool_))
+        return values, missing.to_numpy()
 
     def _booleans(self, cells: pl.Series) -> Mask | None:
         import polars as pl
@@ -178,6 +161,37 @@ class _BooleanColumn:
         if not is_yes_or_no(self._words):
             return None
         return cells.is_in([word for word in words if meaning(word)]).fill_null(False).to_numpy()
+
+
+class _BooleanColumn:
+    """The packed cells of a column for as long as all of them say yes or no."""
+
+    def __init__(self) -> None:
+        self._cells = BooleanCells()
+        self._values: list[Bits] = []
+        self._observed: list[Bits | None] = []
+
+    def take(self, cells: pl.Series) -> bool:
+        """Take some cells, unless one is not Boolean."""
+        read = self._cells.read(cells)
+        if read is None:
+            return False
+        values, missing = read
+        self._values.append(np.packbits(values, bitorder="little"))
+        observed = np.packbits(~missing, bitorder="little") if missing.any() else None
+        self._observed.append(observed)
+        return True
+
+    def lines(self, n_rows: int) -> tuple[Bits, Bits | None]:
+        values = _line(self._values, n_rows)
+        if all(part is None for part in self._observed):
+            return values, None
+        parts = [
+            np.full(len(part), 255, np.uint8) if seen is None else seen
+            for part, seen in zip(self._values, self._observed, strict=True)
+        ]
+        # the last byte of a part may be filled beyond the last row
+        return values, _line(parts, n_rows) & pack_column(np.ones(n_rows, np.bool_))
 
 
 def _line(parts: Sequence[Bits], n_rows: int) -> Bits:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from operator import is_
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from conjunct.stores.bits import BitStore
 from conjunct.stores.counting import Counts, counts_dtype
 from conjunct.stores.memory import byte_text
 from conjunct.stores.packing import bucket_of_rows, count_distinct, distinct_rows, line_bytes
-from conjunct.stores.partitioned import NewCounts, count_new
+from conjunct.stores.partitioned import NewCounts, count_new, starts_with
 from conjunct.stores.scratch import Page, ScratchFile, row_slices
 
 # A page is in memory with what it is rewritten to, its conjunctions, and the kernel's copies.
@@ -65,8 +64,7 @@ class PagedPartitions:
         limit = self._page_limit(0)
         n_buckets = max(1, -(-self.n_rows * row_bytes // limit))
         if n_buckets == 1:
-            rows = [part.packed_rows() for part in self._parts((), 0)]
-            return count_distinct(np.concatenate(rows))
+            return count_distinct(np.concatenate([p.packed_rows() for p in self._parts((), 0)]))
         apart = ScratchFile()
         buckets: list[list[Page]] = [[] for _ in range(n_buckets)]
         for part in self._parts((), 0):
@@ -113,11 +111,6 @@ class PagedPartitions:
                 f"columns out, or make fewer features with max_iter or max_length"
             )
         return max(1, (self.memory - counts) // _COPIES_OF_A_PAGE)
-
-
-def starts_with(rewrites: tuple[Rewrite, ...], done: tuple[Rewrite, ...]) -> bool:
-    """Whether ``done`` are the first of the rewrites: these very objects, for arrays have no ==."""
-    return len(done) <= len(rewrites) and all(map(is_, rewrites, done))
 
 
 def pieces(part: BitStore, limit: int) -> Iterator[BitStore]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import is_
 from typing import Protocol
 
 from conjunct.stores.base import Contingency, Positions, Rewrite
@@ -50,6 +51,11 @@ def count_new(part: BitStore, left: Positions, right: Positions) -> NewCounts:
     """The share of one part in ``Partitions.new_counts``."""
     both = part.conjunctions(left, right)
     return part.joint_counts(both), both.joint_counts()
+
+
+def starts_with(rewrites: tuple[Rewrite, ...], done: tuple[Rewrite, ...]) -> bool:
+    """Whether ``done`` are the first of the rewrites: these very objects, for arrays have no ==."""
+    return len(done) <= len(rewrites) and all(map(is_, rewrites, done))
 
 
 @dataclass(frozen=True, eq=False)
