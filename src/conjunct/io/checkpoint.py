@@ -87,4 +87,3 @@ class Checkpoint:
             raise self.refusal("it was made from other data")
         if record.options != subject.options:
             raise self.refusal("it has other options")
-

@@ -88,7 +88,9 @@ def read_boolean(
     with one_line_errors(path):
         source = _source(path, options, progress)
         if isinstance(source, BooleanTable):
-            return _matched(cleaned_table(selected_tags(source, options, path), cleaner), names, path)
+            return _matched(
+                cleaned_table(selected_tags(source, options, path), cleaner), names, path
+            )
         return _read_wide(source, binarizer, cleaner, names, progress)
 
 

@@ -6,10 +6,10 @@ so that Dask makes it again where a worker is lost.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import reduce
-from importlib.metadata import version
 from operator import getitem
 from typing import Any
 
@@ -32,6 +32,7 @@ except ImportError:
 Part = Any
 """A ``Delayed`` that makes the columns of some rows."""
 
+_SECONDS_TO_CONNECT = 10
 # Counts of so many parts are added at a time, wherever they are.
 _BRANCHES = 8
 # Rows are told apart in buckets of about this many bytes, each on one worker.
@@ -52,7 +53,7 @@ class DaskPartitions:
 
     def pair_counts(self, rewrites: tuple[Rewrite, ...]) -> Counts:
         parts = self._parts(rewrites)
-        widen = _task(_pair_counts)
+        widen = task(_pair_counts)
         dtype = counts_dtype(self.n_rows)
         counts: Counts = _summed([widen(part, dtype) for part in parts])
         return counts
@@ -62,19 +63,21 @@ class DaskPartitions:
     ) -> NewCounts:
         pairs = delayed((left, right), traverse=False)
         dtype = counts_dtype(self.n_rows)
-        new: NewCounts = _summed([_task(_new_counts)(p, pairs, dtype) for p in self._parts(rewrites)])
+        new: NewCounts = _summed(
+            [task(_new_counts)(p, pairs, dtype) for p in self._parts(rewrites)]
+        )
         return new
 
     def count_null_rows(self) -> int:
-        return int(_summed([_task(_count_null_rows)(part) for part in self._source]))
+        return int(_summed([task(_count_null_rows)(part) for part in self._source]))
 
     def count_distinct_rows(self) -> int:
         """Exact: equal rows come together on one worker, bucket by bucket."""
         n_bytes = self.n_rows * line_bytes(self.n_columns)
         n_buckets = min(_MOST_BUCKETS, 1 + n_bytes // _BUCKET_BYTES)
-        parts = [_task(_distinct_by_bucket)(part, n_buckets) for part in self._source]
+        parts = [task(_distinct_by_bucket)(part, n_buckets) for part in self._source]
         each = [
-            _tree([_task(getitem)(part, k) for part in parts], _task(_united))
+            _tree([task(getitem)(part, k) for part in parts], task(_united))
             for k in range(n_buckets)
         ]
         return int(sum(dask.compute(*map(delayed(len), each))))
@@ -86,17 +89,76 @@ class DaskPartitions:
             done, parts = (), self._source
         ahead = delayed(rewrites[len(done) :], traverse=False)
         if len(done) < len(rewrites):
-            parts = dask.persist(*(_task(BitStore.after)(part, ahead) for part in parts))
+            parts = dask.persist(*(task(BitStore.after)(part, ahead) for part in parts))
             self._state = rewrites, parts
         return parts
 
 
-def _task(function: Callable[..., Any]) -> Any:
+@contextmanager
+def connected(scheduler: str, memory: int | None = None) -> Iterator[Any]:
+    """A client of the cluster at an address, or (``"local"``) of one made on this machine.
+
+    ``memory`` is for all workers of the latter together.
+    """
+    from distributed import Client, LocalCluster
+
+    if scheduler == "local":
+        n_workers = os.cpu_count() or 1
+        limit = "auto" if memory is None else memory // n_workers
+        with (
+            LocalCluster(
+                n_workers=n_workers,
+                threads_per_worker=1,
+                memory_limit=limit,
+                dashboard_address=None,
+            ) as cluster,
+            Client(cluster) as client,
+        ):
+            yield client
+        return
+    try:
+        client = Client(scheduler, timeout=_SECONDS_TO_CONNECT)
+    except (OSError, ValueError, TypeError) as error:
+        reason = str(error).partition("\n")[0]
+        raise InputError(f"no Dask scheduler answers at {scheduler}: {reason}") from None
+    with client:
+        check_versions(client)
+        yield client
+
+
+def check_versions(client: Any) -> None:
+    """Refuse workers with other versions of what counts here."""
+
+    def versions(names: Sequence[str]) -> dict[str, str]:
+        # sent as it is, for a worker may not even have conjunct
+        import sys
+        from importlib.metadata import PackageNotFoundError, version
+
+        found = {"python": "{}.{}".format(*sys.version_info)}
+        for name in names:
+            try:
+                found[name] = version(name)
+            except PackageNotFoundError:
+                found[name] = "none"
+        return found
+
+    here = versions(_CHECKED)
+    for worker, there in client.run(versions, _CHECKED).items():
+        for name, wanted in here.items():
+            if there[name] != wanted:
+                raise InputError(
+                    f"worker {worker} has {name} {there[name]}, and this session {wanted}: "
+                    f"install the same versions on all workers"
+                )
+
+
+def task(function: Callable[..., Any]) -> Any:
+    """A function that is called on a worker, when what it makes is asked for."""
     return delayed(function, name=f"conjunct-{function.__name__.strip('_')}", traverse=False)
 
 
 def _summed(counts: Sequence[Part]) -> Any:
-    return _tree(counts, _task(_added)).compute()
+    return _tree(counts, task(_added)).compute()
 
 
 def _tree(values: Sequence[Part], combine: Callable[[list[Part]], Part]) -> Part:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -52,6 +53,14 @@ def resident_bytes() -> int:
     import resource
 
     return pages * resource.getpagesize()
+
+
+def machine_bytes() -> int:
+    """Memory of the machine; 8 GB where the system does not say."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return 8 * 10**9
 
 
 def _most_resident_bytes() -> int:

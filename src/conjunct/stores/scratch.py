@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from conjunct.stores.bits import BitStore
 from conjunct.stores.packing import Bits, line_bytes
 
 
@@ -58,6 +59,23 @@ class ScratchFile:
 
     def close(self) -> None:
         self._close()
+
+
+def join_pages(parts: Iterable[BitStore], limit: int) -> Iterator[tuple[Bits, int]]:
+    """The lines of successive parts side by side, and their rows, for about ``limit`` bytes.
+
+    Bits of one part can follow those of another where that has whole words only.
+    """
+    lines: list[Bits] = []
+    n_rows = 0
+    for part in parts:
+        lines.append(part.bits)
+        n_rows += part.n_rows
+        if n_rows % 64 or sum(some.nbytes for some in lines) >= limit:
+            yield np.hstack(lines), n_rows
+            lines, n_rows = [], 0
+    if lines:
+        yield np.hstack(lines), n_rows
 
 
 def row_slices(n_rows: int, n_lines: int, limit: int) -> Iterator[slice]:
