@@ -71,7 +71,7 @@ def test_history_and_origins(table, schema, min_samples_leaf):
 @given(small.filter(somewhere_true), schemas, leaves)
 def test_columns_are_those_of_the_formulas(table, schema, min_samples_leaf):
     fitted = run(table, schema, min_samples_leaf).feature_set
-    columns = unpack(fitted.evaluate(BitStore.from_table(table).bits), len(table))
+    columns = unpack(fitted.evaluate(BitStore.from_table(table)).bits, len(table))
     assert columns.sum(axis=0).tolist() == list(fitted.supports)
     for row, values in zip(columns, table, strict=True):
         known = dict(zip(NAMES, values, strict=False))
@@ -95,7 +95,7 @@ def test_order_of_rows_and_columns_does_not_matter(table, schema, min_samples_le
 def test_dropped_is_all_that_is_redundant(table, min_samples_leaf):
     schema = {"strategy": "fringe", "redundant": "drop", "max_features": 30}
     fitted = run(table, schema, min_samples_leaf).feature_set
-    columns = unpack(fitted.evaluate(BitStore.from_table(table).bits), len(table)).T
+    columns = unpack(fitted.evaluate(BitStore.from_table(table)).bits, len(table)).T
     assert len({tuple(column) for column in columns}) == len(columns)
     assert all(fitted.supports)
     assert all(e.length == len(e.literals) for e in fitted.expressions)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 import naive_statistics
 from conjunct import UFC, ConjunctWarning, InputError, ModelFileError, datasets
 from conjunct.association import CORRECTIONS
-from conjunct.stores.packing import pack, unpack
+from conjunct.stores import BitStore
+from conjunct.stores.packing import unpack
 from tables import tables
 
 COCO = datasets.load_coco_val2017()
@@ -62,8 +63,8 @@ def test_what_is_lost_is_counted(table, min_support, search):
             whole.without_rare(min_support)
         return
     kept = whole.without_rare(min_support)
-    bits = pack(table)
-    recovered = unpack(kept.recover(kept.evaluate(bits)), len(table))
+    store = BitStore.from_table(table)
+    recovered = unpack(kept.recover(kept.evaluate(store)).bits, len(table))
     assert not (recovered & ~table).any()
     assert (table & ~recovered).sum(axis=0).tolist() == list(kept.lost_cells())
 
@@ -109,8 +110,8 @@ def conjunctions(model, table):
     columns = dict(zip(names, table.T, strict=True))
     found = {f"{a} ∧ {b}": (columns[a], columns[b]) for a, b in itertools.combinations(names, 2)}
     fitted = model.feature_set_
-    bits = fitted.evaluate(pack(table), range(len(fitted.lineage)))
-    lines = unpack(bits, len(table)).T
+    store = fitted.evaluate(BitStore.from_table(table), range(len(fitted.lineage)))
+    lines = unpack(store.bits, len(table)).T
     for number in fitted.features + fitted.suppressed:
         operands = fitted.lineage.operands(number)
         if operands is not None:

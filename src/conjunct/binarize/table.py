@@ -17,6 +17,8 @@ from conjunct.errors import CellError, InputError
 from conjunct.stores import BitStore
 from conjunct.stores.packing import Bits, line_bytes, pack_column
 
+MISSING_ADVICE = "fill it, or pass missing='pairwise' or 'false' (at a prompt: --missing)"
+
 
 class Ids(NamedTuple):
     """What each row is called."""
@@ -140,9 +142,7 @@ class BooleanTable:
             if missing.any():
                 column = self.preparation.source_of(name)
                 row = int(np.flatnonzero(missing)[0])
-                raise CellError(
-                    column, row, None, "the value is missing", "fill or drop missing cells first"
-                )
+                raise CellError(column, row, None, "the value is missing", MISSING_ADVICE)
 
     def to_frame(self, backend: Any = "polars") -> Any:
         """The table as a data frame of Booleans, null where missing; ids first if there are any."""
@@ -168,9 +168,10 @@ class PackedLines:
         self._values: list[Bits] = []
         self._observed: list[Bits | None] = []
 
-    def append(self, values: Mask, missing: Mask) -> None:
+    def append(self, values: Mask, missing: Mask | None) -> None:
         self._values.append(pack_column(values))
-        self._observed.append(pack_column(~missing) if missing.any() else None)
+        complete = missing is None or not missing.any()
+        self._observed.append(None if complete else pack_column(~np.asarray(missing)))
 
     def append_packed(self, values: Bits, observed: Bits | None) -> None:
         self._values.append(values)
@@ -185,12 +186,6 @@ class PackedLines:
         everywhere = pack_column(np.ones(self.n_rows, np.bool_))
         observed = np.array([everywhere if o is None else o for o in self._observed], np.uint8)
         return values, self.n_rows, observed
-
-
-def without_padding(bits: Bits, n_rows: int) -> Bits:
-    """The lines with the bits after the last row cleared."""
-    everywhere = pack_column(np.ones(n_rows, np.bool_))
-    return bits & everywhere
 
 
 def _unpacked(line: Bits, n_rows: int) -> NDArray[np.bool_]:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from conjunct.cli.inputs import DataInput, prepares_data
-from conjunct.cli.options import Ascii, Correction, DataFile, Measure, Test
+from conjunct.cli.options import Ascii, Correction, DataFile, Measure, Missing, Test
 
 
 @prepares_data
@@ -54,6 +54,7 @@ def fit(
         float | None,
         typer.Option(help="Suppress features that are true in less than this share of rows."),
     ] = None,
+    missing: Missing = "raise",
     stop: Annotated[
         Literal["rms", "none"],
         typer.Option(help="End before RMS rises, or when no pair is left."),
@@ -73,6 +74,7 @@ def fit(
       $ conjunct fit zoo.csv --search pairwise --max-length 3 --out model.json
       $ conjunct fit zoo.csv --threshold 0.4 --max-iter 2 --out model.json
       $ conjunct fit zoo.csv --test exact --correction holm --out model.json
+      $ conjunct fit zoo.csv --missing pairwise --out model.json
     """
     from conjunct import UFC
     from conjunct.cli.constructing import construct
@@ -91,6 +93,7 @@ def fit(
         test=test,
         correction=None if correction == "none" else correction,
         min_support=min_support,
+        missing=missing,
         stop="rms" if stop == "rms" else None,
         n_jobs=jobs,
         style="ascii" if ascii_ else "unicode",

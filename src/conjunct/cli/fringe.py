@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from conjunct.cli.inputs import DataInput, prepares_data
-from conjunct.cli.options import Ascii, DataFile
+from conjunct.cli.options import Ascii, DataFile, MissingOrFalse
 
 
 @prepares_data
@@ -32,6 +32,7 @@ def fringe(
         Literal["keep", "drop"],
         typer.Option(help="Keep or drop doubles, equal or empty columns and repeated literals."),
     ] = "keep",
+    missing: MissingOrFalse = "raise",
     jobs: Annotated[
         int | None, typer.Option(help="Threads for counting; -1 for all processors.")
     ] = None,
@@ -56,6 +57,7 @@ def fringe(
         max_depth=max_depth,
         strategy=strategy,
         redundant=redundant,
+        missing=missing,
         n_jobs=jobs,
         style="ascii" if ascii_ else "unicode",
     )

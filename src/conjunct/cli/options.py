@@ -22,6 +22,14 @@ ModelFile = Annotated[
 ]
 Ascii = Annotated[bool, typer.Option("--ascii", help="Write sky & ~building, not sky ∧ ¬building.")]
 
+Missing = Annotated[
+    Literal["raise", "false", "pairwise"],
+    typer.Option(help="Refuse missing cells, take them as false, or keep them missing."),
+]
+MissingOrFalse = Annotated[
+    Literal["raise", "false"], typer.Option(help="Refuse missing cells, or take them as false.")
+]
+
 # Spelled out, since the help must not wait for NumPy; a test compares them with the library's.
 Measure = Literal["phi", "jaccard", "cosine", "yule_q", "lift", "pmi", "npmi", "mutual_information"]
 Test = Literal["normal", "exact"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from conjunct.cli.inputs import DataInput, prepares_data
-from conjunct.cli.options import Ascii, DataFile
+from conjunct.cli.options import Ascii, DataFile, Missing
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -46,6 +46,7 @@ def path(
             help="Leave out pairs that are too rare (expected frequency below 5).",
         ),
     ] = False,
+    missing: Missing = "raise",
     max_solutions: Annotated[
         int | None, typer.Option(help="Give up after so many solutions; what was found is kept.")
     ] = None,
@@ -90,6 +91,7 @@ def path(
             max_threshold,
             max_iter,
             prune,
+            missing=missing,
             max_solutions=max_solutions,
             max_seconds=max_seconds,
             n_jobs=jobs,

@@ -118,13 +118,13 @@ def constructed(model: FeatureConstructor, formulas: Formulas | None = None) -> 
         Constructed(
             written(expression, model.style),
             support,
-            support / fitted.n_rows,
+            frequency,
             expression.length,
             fitted.iteration(number),
             origins[number].r if number in origins else None,
         )
-        for expression, number, support in zip(
-            expressions, fitted.features, fitted.supports, strict=True
+        for expression, number, support, frequency in zip(
+            expressions, fitted.features, fitted.supports, fitted.frequencies, strict=True
         )
         if fitted.iteration(number)
     ]

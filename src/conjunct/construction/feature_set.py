@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
-import numpy as np
-
-from conjunct.construction.lineage import Lineage
+from conjunct.construction.lineage import Lineage, feature_of
 from conjunct.construction.stage import Merge
 from conjunct.errors import InputError
 from conjunct.expressions import Expression, parse
-from conjunct.stores.packing import Bits
+from conjunct.stores import Columns
+
+S = TypeVar("S", bound=Columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +32,8 @@ class FeatureSet:
     merges: tuple[Merge, ...] = ()
     suppressed: tuple[int, ...] = ()
     suppressed_supports: tuple[int, ...] = ()
+    # rows in which each feature is known, suppressed ones last; None where no cell was missing
+    known: tuple[int, ...] | None = None
 
     @classmethod
     def compacted(
@@ -40,6 +43,7 @@ class FeatureSet:
         supports: Iterable[int],
         n_rows: int,
         merges: Iterable[Merge],
+        known: Iterable[int] | None = None,
     ) -> FeatureSet:
         """With a lineage of its own, which holds what the merges made and nothing else."""
         own = Lineage(lineage.primitives)
@@ -72,24 +76,33 @@ class FeatureSet:
             n_rows,
             tuple(iterations),
             tuple(renumbered),
+            known=None if known is None else tuple(int(count) for count in known),
         )
+
+    @property
+    def frequencies(self) -> tuple[float, ...]:
+        """The share of the rows in which each feature is true, of those in which it is known."""
+        known = (self.n_rows,) * len(self.features) if self.known is None else self.known
+        return tuple(s / k if k else 0.0 for s, k in zip(self.supports, known, strict=False))
 
     def without_rare(self, min_support: float) -> FeatureSet:
         """With the features suppressed that are true in less than this share of rows."""
-        counted = list(zip(self.features, self.supports, strict=True))
-        kept = [(f, s) for f, s in counted if s / self.n_rows >= min_support]
-        rare = [(f, s) for f, s in counted if s / self.n_rows < min_support]
+        frequencies = self.frequencies
+        kept = [k for k, frequency in enumerate(frequencies) if frequency >= min_support]
+        rare = [k for k, frequency in enumerate(frequencies) if frequency < min_support]
         if not kept:
             raise InputError(
                 f"no feature reaches min_support={min_support:g}: the most frequent is true in a "
-                f"share of {max(self.supports) / self.n_rows:.3g} of the rows. Choose less"
+                f"share of {max(frequencies):.3g} of the rows. Choose less"
             )
+        known = self.known
         return replace(
             self,
-            features=tuple(f for f, _ in kept),
-            supports=tuple(s for _, s in kept),
-            suppressed=self.suppressed + tuple(f for f, _ in rare),
-            suppressed_supports=self.suppressed_supports + tuple(s for _, s in rare),
+            features=tuple(self.features[k] for k in kept),
+            supports=tuple(self.supports[k] for k in kept),
+            suppressed=tuple(self.features[k] for k in rare),
+            suppressed_supports=tuple(self.supports[k] for k in rare),
+            known=None if known is None else tuple(known[k] for k in (*kept, *rare)),
         )
 
     def rare(self) -> FeatureSet:
@@ -100,45 +113,45 @@ class FeatureSet:
             supports=self.suppressed_supports,
             suppressed=(),
             suppressed_supports=(),
+            known=None if self.known is None else self.known[len(self.features) :],
         )
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
         return self.lineage.expressions(self.features)
 
-    def evaluate(self, primitives: Bits, numbers: Iterable[int] | None = None) -> Bits:
-        """The features' lines for packed lines of primitives. Padding bits are not meaningful.
+    def evaluate(self, primitives: S, numbers: Iterable[int] | None = None) -> S:
+        """The features' columns, given those of the primitives.
 
         ``numbers`` asks for other features of the lineage instead.
         """
-        lines: dict[int, Bits] = dict(enumerate(primitives))
+        wanted = self.features if numbers is None else tuple(numbers)
+        lines = dict(enumerate(primitives.lines))
+        for number in self.lineage.ancestors(wanted):
+            left, right = self.lineage.conjunctions[number - len(self.lineage.primitives)]
+            lines[number] = primitives.conjunction(
+                lines[feature_of(left)],
+                lines[feature_of(right)],
+                not_left=left < 0,
+                not_right=right < 0,
+            )
+        return primitives.with_lines([lines[number] for number in wanted])
 
-        def literal(number: int) -> Bits:
-            return lines[number] if number >= 0 else np.bitwise_not(lines[~number])
-
-        for number, (left, right) in enumerate(
-            self.lineage.conjunctions, start=len(self.lineage.primitives)
-        ):
-            lines[number] = literal(left) & literal(right)
-        wanted = self.features if numbers is None else numbers
-        return _stacked([lines[number] for number in wanted], primitives.shape[1])
-
-    def recover(self, features: Bits) -> Bits:
-        """The primitives' lines for packed lines of features.
+    def recover(self, features: S) -> S:
+        """The primitives' columns, given those of the features.
 
         Undoes the merges, last one first: ``i`` is ``i ∧ j`` or ``i ∧ ¬j``. Exact wherever no
-        conjunction that was empty in training, and so dropped, is true, and no suppressed one.
+        conjunction that was empty in training, and so dropped, is true, and no suppressed one;
+        where a partner was missing, a primitive may be missing too.
         """
-        nothing = np.zeros(features.shape[1], np.uint8)
-        lines: dict[int | None, Bits] = dict(zip(self.features, features, strict=True))
+        nothing = features.nowhere
+        lines: dict[int | None, Any] = dict(zip(self.features, features.lines, strict=True))
         for merge in reversed(self.merges):
             both = lines.get(merge.both, nothing)
-            lines[merge.left] = both | lines.get(merge.left_only, nothing)
-            lines[merge.right] = both | lines.get(merge.right_only, nothing)
-        return _stacked(
-            [lines.get(number, nothing) for number in range(len(self.lineage.primitives))],
-            features.shape[1],
-        )
+            lines[merge.left] = features.disjunction(both, lines.get(merge.left_only, nothing))
+            lines[merge.right] = features.disjunction(both, lines.get(merge.right_only, nothing))
+        primitives = range(len(self.lineage.primitives))
+        return features.with_lines([lines.get(number, nothing) for number in primitives])
 
     def lost_cells(self) -> tuple[int, ...]:
         """For each primitive, the rows of the training data in which ``recover`` misses it.
@@ -179,12 +192,8 @@ class FeatureSet:
     def parents(self, number: int) -> tuple[int, ...]:
         """The two features that a feature was made from; none for a primitive."""
         operands = self.lineage.operands(number) or ()
-        return tuple(literal if literal >= 0 else ~literal for literal in operands)
+        return tuple(feature_of(literal) for literal in operands)
 
     def origins(self) -> dict[int, Merge]:
         """The merge that made each feature, where one did."""
         return {number: merge for merge in self.merges for number in merge.made}
-
-
-def _stacked(lines: list[Bits], n_bytes: int) -> Bits:
-    return np.array(lines, np.uint8).reshape(len(lines), n_bytes)

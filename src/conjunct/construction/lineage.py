@@ -44,7 +44,7 @@ class Lineage:
         if number is None:
             number = self._numbers[pair] = len(self._lengths)
             self.conjunctions.append(pair)
-            self._lengths.append(self._lengths[_feature(left)] + self._lengths[_feature(right)])
+            self._lengths.append(self._lengths[feature_of(left)] + self._lengths[feature_of(right)])
         return number
 
     def conjunction(self, left: Literal, right: Literal) -> Expression:
@@ -69,7 +69,7 @@ class Lineage:
         pending = [number]
         while pending:
             pair = self.operands(pending[-1])
-            missing = [_feature(x) for x in pair or () if _feature(x) not in self._expressions]
+            missing = [feature_of(x) for x in pair or () if feature_of(x) not in self._expressions]
             if missing:
                 pending += missing
                 continue
@@ -107,6 +107,19 @@ class Lineage:
         k = number - len(self.primitives)
         return self.conjunctions[k] if k >= 0 else None
 
+    def ancestors(self, numbers: Iterable[int]) -> list[int]:
+        """The conjunctions that these features are or are made from, in the order made."""
+        n_primitives = len(self.primitives)
+        found: set[int] = set()
+        pending = [number for number in numbers if number >= n_primitives]
+        while pending:
+            number = pending.pop()
+            if number not in found:
+                found.add(number)
+                parts = map(feature_of, self.conjunctions[number - n_primitives])
+                pending += [part for part in parts if part >= n_primitives]
+        return sorted(found)
+
     def renamed(self, primitives: Sequence[str]) -> Lineage:
         """The same conjunctions over primitives with other names."""
         other = Lineage(primitives)
@@ -139,10 +152,10 @@ class Lineage:
         return keys[literal]
 
     def _literal(self, literal: Literal) -> Expression:
-        expression = self.expression(_feature(literal))
+        expression = self.expression(feature_of(literal))
         return expression if literal >= 0 else Not(expression)
 
 
-def _feature(literal: Literal) -> int:
+def feature_of(literal: Literal) -> int:
     """The feature that a literal asserts or denies."""
     return literal if literal >= 0 else ~literal

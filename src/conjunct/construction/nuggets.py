@@ -25,8 +25,6 @@ from conjunct.association import (
 from conjunct.construction.feature_set import FeatureSet
 from conjunct.expressions import And, Expression, canonical_key
 from conjunct.stores import BitStore, Counts
-from conjunct.stores.counting import count_each
-from conjunct.stores.packing import pack_column
 
 Status = Literal["feature", "suppressed", "not a feature"]
 
@@ -108,9 +106,7 @@ def _other_conjunctions(
 
     def supports(literals: list[int]) -> Counts:
         counted = [literal if literal >= 0 else ~literal for literal in literals]
-        # negation turns the padding bits on, and a line of ones over the rows turns them off
-        rows = pack_column(np.ones(store.n_rows, np.bool_))
-        counts = count_each(feature_set.evaluate(store.bits, counted) & rows)
+        counts = feature_set.evaluate(store, counted).supports()
         negated = np.array(literals, np.int64) < 0
         return np.where(negated, store.n_rows - counts, counts)
 

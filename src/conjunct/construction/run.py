@@ -86,7 +86,14 @@ def run_ufc(
     for kept in stages:
         evaluate_once(kept)
         merges.extend(kept.merges)
-    feature_set = FeatureSet.compacted(lineage, kept.features, kept.supports, store.n_rows, merges)
+    feature_set = FeatureSet.compacted(
+        lineage,
+        kept.features,
+        kept.supports,
+        store.n_rows,
+        merges,
+        None if isinstance(kept.observed, int) else kept.observed,
+    )
     return Run(feature_set, kept.iteration, tuple(seen.values()), n_distinct_rows)
 
 

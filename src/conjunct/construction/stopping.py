@@ -55,13 +55,19 @@ class Evaluator:
     null_support: int | None = None
 
     def __call__(self, stage: Evaluated) -> Indicators:
-        oi = overlapping_index(stage.supports, self.n_rows, null_support=self.null_support)
+        oi = self._overlap(stage.supports, stage.observed)
         c0 = math.nan
         if self.has_complexity:
             n_primitives = len(self.lineage.primitives)
             c0 = complexity(len(stage.features), n_primitives, self.n_distinct_rows)
         length = mean_length(self.lineage.lengths(stage.features))
         return Indicators(stage.iteration, len(stage.features), length, oi, c0, rms(oi, c0))
+
+    def _overlap(self, supports: Counts, observed: int | Counts) -> float:
+        if isinstance(observed, int) or self.null_support is None:
+            return overlapping_index(supports, observed, null_support=self.null_support)
+        # "null" is another feature, known in every row
+        return overlapping_index([*supports, self.null_support], [*observed, self.n_rows])
 
     @property
     def has_complexity(self) -> bool:

@@ -18,7 +18,7 @@ from conjunct.construction.feature_set import FeatureSet
 from conjunct.construction.nuggets import find_nuggets
 from conjunct.construction.stopping import Indicators
 from conjunct.errors import InputError, ModelFileError
-from conjunct.estimators import containers
+from conjunct.estimators.container_writing import write_like
 from conjunct.estimators.exportable import Exportable
 from conjunct.estimators.parameters import (
     check,
@@ -35,7 +35,7 @@ from conjunct.expressions import Expression, Style
 from conjunct.expressions.simplification import Form
 from conjunct.io.model import ModelFile, model_file, read_model, write_model
 from conjunct.reading import formulas_of
-from conjunct.stores import BitStore
+from conjunct.stores import BitStore, PartialStore, Store
 from conjunct.stores.packing import unpack
 
 
@@ -61,7 +61,7 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
     threshold_: float | None
 
     @abstractmethod
-    def _construct(self, store: BitStore, names: Sequence[str]) -> None:
+    def _construct(self, store: Any, names: Sequence[str]) -> None:
         """Set ``feature_set_``, ``history_`` and, where there is one, ``threshold_``."""
 
     @abstractmethod
@@ -85,7 +85,7 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
         self._construct(self._read_to_fit(X), self._primitive_names())
         return self
 
-    def _fit_store(self, store: BitStore, names: Sequence[str] | None) -> Self:
+    def _fit_store(self, store: Store, names: Sequence[str] | None) -> Self:
         """As ``fit``, on columns that are packed already; ``None``: they have no names."""
         self.n_features_in_ = store.n_columns
         if names is not None:
@@ -100,9 +100,8 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
         """
         check_is_fitted(self)
         data = self._checked_as_fitted(X)
-        store = self._read(data)
-        bits = self.feature_set_.evaluate(store.bits)
-        return containers.write_like(data, bits, store.n_rows, self._column_names())
+        store = self.feature_set_.evaluate(self._read(data))
+        return write_like(data, store, self._column_names())
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The formulas, as text; equal texts are told apart by ``[2]``, ``[3]`` … after them.
@@ -144,10 +143,9 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
         ``feature`` is a position in ``features_``, a formula, or its text.
         """
         check_is_fitted(self)
-        store = self._store(X)
-        fitted = self.feature_set_
-        bits = fitted.evaluate(store.bits, [self._number(feature)])
-        return np.flatnonzero(unpack(bits, store.n_rows)[:, 0])
+        store = self.feature_set_.evaluate(self._store(X), [self._number(feature)])
+        true = store.true if isinstance(store, PartialStore) else store
+        return np.flatnonzero(unpack(true.bits, store.n_rows)[:, 0])
 
     def get_rules(
         self,
@@ -186,7 +184,7 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
         fitted = self.feature_set_.rare() if suppressed else self.feature_set_
         columns = rule_columns(fitted, self.style)
         if form is not None:
-            store = None if given is None else self._store(given)
+            store = None if given is None else self._complete_store(given, "given")
             columns |= formula_columns(formulas_of(fitted, form, store), self.style)
         elif given is not None:
             raise InputError("given needs a form: ask for form='simplified'")
@@ -235,7 +233,7 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
         check(is_number(min_lift) and min_lift >= 1, "min_lift", min_lift, "a number, at least 1")
         check_risk("alpha", alpha)
         check_choice("correction", correction, CORRECTIONS, optional=True)
-        store = self._store(X)
+        store = self._complete_store(X, "nuggets")
         found = find_nuggets(
             store,
             self.feature_set_,
@@ -262,8 +260,15 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def _store(self, X: Any) -> BitStore:
+    def _store(self, X: Any) -> Any:
         return self._read(self._checked_as_fitted(X))
+
+    def _complete_store(self, X: Any, what: str) -> BitStore:
+        """The columns of ``X`` for something that missing cells have no meaning for."""
+        store = self._store(X)
+        if isinstance(store, PartialStore):
+            raise InputError(f"{what} needs data without missing cells: fill or drop them first")
+        return store  # type: ignore[no-any-return]
 
     def _texts(self) -> list[str]:
         return [expression.text(self.style) for expression in self.features_]

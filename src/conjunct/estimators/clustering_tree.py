@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from conjunct.construction.tree import Path, Tree, grow, simplest_first
 from conjunct.estimators import containers
+from conjunct.estimators.container_writing import write_like
 from conjunct.estimators.limits import limits_of
 from conjunct.estimators.parameters import check_common
 from conjunct.estimators.reading import BooleanEstimator
 from conjunct.estimators.tree_drawing import tree_chart, tree_text
 from conjunct.expressions import And, Expression, Not, Primitive, Style
-from conjunct.stores.packing import pack
+from conjunct.stores import BitStore
 
 EVERYTHING = "all rows"
 
@@ -42,6 +43,8 @@ class ClusteringTree(ClusterMixin, TransformerMixin, BooleanEstimator):
         Number of clusters. The splits that reduce the error most are made first.
     binarize : float, optional
         Values above it are true. ``None``: values must be Boolean or 0/1.
+    missing : {"raise", "false"}, default="raise"
+        Missing cells (NaN, None, null) are refused, or taken as false.
     style : {"unicode", "ascii", "latex"}, default="unicode"
         How descriptions are written: ``sky ∧ ¬building`` or ``sky & ~building``.
     n_jobs : int, optional
@@ -94,6 +97,7 @@ class ClusteringTree(ClusterMixin, TransformerMixin, BooleanEstimator):
         min_impurity_decrease: float = 0.0,
         max_leaf_nodes: int | None = None,
         binarize: float | None = None,
+        missing: Literal["raise", "false"] = "raise",
         style: Style = "unicode",
         n_jobs: int | None = None,
     ) -> None:
@@ -103,6 +107,7 @@ class ClusteringTree(ClusterMixin, TransformerMixin, BooleanEstimator):
         self.min_impurity_decrease = min_impurity_decrease
         self.max_leaf_nodes = max_leaf_nodes
         self.binarize = binarize
+        self.missing = missing
         self.style = style
         self.n_jobs = n_jobs
 
@@ -142,7 +147,7 @@ class ClusteringTree(ClusterMixin, TransformerMixin, BooleanEstimator):
         clusters = self.predict(X)
         members = clusters[:, None] == np.arange(self.n_leaves_)
         names = list(self.get_feature_names_out())
-        return containers.write_like(containers.checked(X), pack(members), len(members), names)
+        return write_like(containers.checked(X), BitStore.from_table(members), names)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The descriptions of the clusters, as text.

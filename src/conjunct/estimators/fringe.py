@@ -60,6 +60,8 @@ class Fringe(TreeBasedConstructor):
         to it in the order of their names, so that the result does not depend on theirs.
     binarize : float, optional
         Values above it are true. ``None``: values must be Boolean or 0/1.
+    missing : {"raise", "false"}, default="raise"
+        Missing cells (NaN, None, null) are refused, or taken as false.
     style : {"unicode", "ascii", "latex"}, default="unicode"
         How feature names are written: ``sky ∧ ¬building`` or ``sky & ~building``.
     callback : callable, optional
@@ -106,6 +108,7 @@ class Fringe(TreeBasedConstructor):
         max_leaf_nodes: int | None = None,
         random_state: int = 0,
         binarize: float | None = None,
+        missing: Literal["raise", "false"] = "raise",
         style: Style = "unicode",
         callback: Callable[[Indicators], object] | None = None,
         n_jobs: int | None = None,
@@ -122,6 +125,7 @@ class Fringe(TreeBasedConstructor):
         self.max_leaf_nodes = max_leaf_nodes
         self.random_state = random_state
         self.binarize = binarize
+        self.missing = missing
         self.style = style
         self.callback = callback
         self.n_jobs = n_jobs

@@ -49,6 +49,7 @@ def check_common(estimator: Any) -> None:
     binarize, n_jobs = estimator.binarize, estimator.n_jobs
     check(binarize is None or is_number(binarize), "binarize", binarize, "None or a number")
     check_choice("style", estimator.style, get_args(Style))
+    check_choice("missing", estimator.missing, estimator._ways_with_missing)
     holds = n_jobs is None or (is_whole(n_jobs) and n_jobs != 0)
     check(holds, "n_jobs", n_jobs, "None or a whole number other than 0")
 

@@ -31,8 +31,12 @@ class Readable:
     feature_set_: FeatureSet
 
     @abstractmethod
-    def _store(self, X: Any) -> BitStore:
+    def _store(self, X: Any) -> Any:
         """The packed columns of data like that of ``fit``."""
+
+    @abstractmethod
+    def _complete_store(self, X: Any, what: str) -> BitStore:
+        """The same, where no cell is missing."""
 
     @abstractmethod
     def _texts(self) -> list[str]:
@@ -65,7 +69,8 @@ class Readable:
         ['sky', 'cascade', '¬cascade ∧ water']
         """
         check_is_fitted(self)
-        return formulas_of(self.feature_set_, form, None if given is None else self._store(given))
+        store = None if given is None else self._complete_store(given, "given")
+        return formulas_of(self.feature_set_, form, store)
 
     def explain(self, feature: int | str | Expression, X: Any = None) -> Explanation:
         """A feature in plain words: formula, shortest form, English, support, origin, primitives.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,17 @@ from sklearn.utils.validation import validate_data
 from conjunct.binarize.preparation import Preparation
 from conjunct.errors import InputError
 from conjunct.estimators import containers
-from conjunct.stores import BitStore
+from conjunct.estimators.container_reading import Reading
+from conjunct.estimators.values import Missing
 
 
 class BooleanEstimator(BaseEstimator):
     """Base of the estimators that read Boolean columns."""
 
+    _ways_with_missing: ClassVar[tuple[Missing, ...]] = ("raise", "false")
+
     binarize: float | None
+    missing: Missing
     n_jobs: int | None
 
     n_features_in_: int
@@ -31,10 +35,11 @@ class BooleanEstimator(BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing != "raise"
         return tags
 
-    def _read_to_fit(self, X: Any) -> BitStore:
-        """The columns to learn from; keeps their number and their names."""
+    def _read_to_fit(self, X: Any) -> Any:
+        """The columns to learn from, as a store; keeps their number and their names."""
         data = containers.checked(X)
         names = containers.column_names(data)
         containers.check_distinct(names or ())
@@ -47,10 +52,10 @@ class BooleanEstimator(BaseEstimator):
         self.preparation_ = containers.preparation(data)
         return self._read(data)
 
-    def _read(self, data: Any) -> BitStore:
-        return containers.read_store(
-            data, self._primitive_names(), binarize=self.binarize, n_jobs=self.n_jobs
-        )
+    def _read(self, data: Any) -> Any:
+        """A store: one of packed bits, unless cells are kept missing."""
+        reading = Reading(self.binarize, self.missing, self.n_jobs)
+        return reading.read(data, self._primitive_names())
 
     def _checked_as_fitted(self, X: Any) -> Any:
         data = containers.checked(X)

@@ -20,7 +20,7 @@ def rule_columns(fitted: FeatureSet, style: Style) -> Columns:
     return {
         "rule": [expression.text(style) for expression in fitted.expressions],
         "support": list(fitted.supports),
-        "frequency": [support / fitted.n_rows for support in fitted.supports],
+        "frequency": list(fitted.frequencies),
         "length": [expression.length for expression in fitted.expressions],
         "iteration": [fitted.iteration(number) for number in fitted.features],
         "parents": [

@@ -31,8 +31,9 @@ from conjunct.estimators.parameters import (
     check_whole,
     is_number,
 )
+from conjunct.estimators.values import Missing
 from conjunct.expressions import Style
-from conjunct.stores import BitStore
+from conjunct.stores import Store
 
 
 class UFC(LosslessConstructor):
@@ -86,6 +87,10 @@ class UFC(LosslessConstructor):
         Count the paper's artificial feature "null" in the overlapping index.
     binarize : float, optional
         Values above it are true. ``None``: values must be Boolean or 0/1.
+    missing : {"raise", "false", "pairwise"}, default="raise"
+        Missing cells (NaN, None, null) are refused; are taken as false; or stay missing: pairs
+        are judged in the rows in which both are known, and conjunctions follow Kleene's logic
+        (docs/missing-values.md).
     style : {"unicode", "ascii", "latex"}, default="unicode"
         How feature names are written: ``sky ∧ ¬building`` or ``sky & ~building``.
     callback : callable, optional
@@ -146,6 +151,7 @@ class UFC(LosslessConstructor):
         min_support: float | None = None,
         null_feature: bool = False,
         binarize: float | None = None,
+        missing: Missing = "raise",
         style: Style = "unicode",
         callback: Callable[[Indicators], object] | None = None,
         n_jobs: int | None = None,
@@ -164,12 +170,13 @@ class UFC(LosslessConstructor):
         self.min_support = min_support
         self.null_feature = null_feature
         self.binarize = binarize
+        self.missing = missing
         self.style = style
         self.callback = callback
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _construct(self, store: BitStore, names: Sequence[str]) -> None:
+    def _construct(self, store: Store, names: Sequence[str]) -> None:
         self._check_parameters()
         rule = Rule(self._criterion(), self.search, self.max_length)
         run = run_ufc(

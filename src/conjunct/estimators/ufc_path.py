@@ -15,8 +15,9 @@ from conjunct.estimators.lossless import LosslessConstructor
 from conjunct.estimators.parameters import check, check_common, check_whole, is_number
 from conjunct.estimators.tables import Backend, as_table
 from conjunct.estimators.ufc import UFC
+from conjunct.estimators.values import Missing
 from conjunct.expressions import Style
-from conjunct.stores import BitStore
+from conjunct.stores import Store
 
 _SOLUTIONS_PER_LINE = 100
 
@@ -45,6 +46,10 @@ class UFCPath(LosslessConstructor):
         Count the paper's artificial feature "null" in the overlapping index.
     binarize : float, optional
         Values above it are true. ``None``: values must be Boolean or 0/1.
+    missing : {"raise", "false", "pairwise"}, default="raise"
+        Missing cells (NaN, None, null) are refused; are taken as false; or stay missing: pairs
+        are judged in the rows in which both are known, and conjunctions follow Kleene's logic
+        (docs/missing-values.md).
     style : {"unicode", "ascii", "latex"}, default="unicode"
         How feature names are written.
     callback : callable, optional
@@ -88,7 +93,7 @@ class UFCPath(LosslessConstructor):
 
     n_distinct_rows_: int
     _path: Path | None = None
-    _training: BitStore | None = None
+    _training: Store | None = None
 
     def __init__(
         self,
@@ -101,6 +106,7 @@ class UFCPath(LosslessConstructor):
         max_seconds: float | None = None,
         null_feature: bool = False,
         binarize: float | None = None,
+        missing: Missing = "raise",
         style: Style = "unicode",
         callback: Callable[[Solution], object] | None = None,
         n_jobs: int | None = None,
@@ -114,6 +120,7 @@ class UFCPath(LosslessConstructor):
         self.max_seconds = max_seconds
         self.null_feature = null_feature
         self.binarize = binarize
+        self.missing = missing
         self.style = style
         self.callback = callback  # type: ignore[assignment]
         self.n_jobs = n_jobs
@@ -160,6 +167,7 @@ class UFCPath(LosslessConstructor):
             prune=self.prune,
             null_feature=self.null_feature,
             binarize=self.binarize,
+            missing=self.missing,
             style=self.style,
             n_jobs=self.n_jobs,
         )
@@ -207,7 +215,7 @@ class UFCPath(LosslessConstructor):
         columns["is_closest"] = [k == path.closest for k in range(len(path.solutions))]
         return as_table(columns, backend or self._backend or "pandas")
 
-    def _construct(self, store: BitStore, names: Sequence[str]) -> None:
+    def _construct(self, store: Store, names: Sequence[str]) -> None:
         self._check_parameters()
         path = follow_path(
             store,

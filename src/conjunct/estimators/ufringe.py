@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 from conjunct.construction.fringe import Redundant, Strategy, clustering_paths
 from conjunct.construction.stopping import Indicators
@@ -40,6 +41,8 @@ class UFringe(TreeBasedConstructor):
         of at least 4 rows, the default, its figures on ``spect`` come out closely.
     binarize : float, optional
         Values above it are true. ``None``: values must be Boolean or 0/1.
+    missing : {"raise", "false"}, default="raise"
+        Missing cells (NaN, None, null) are refused, or taken as false.
     style : {"unicode", "ascii", "latex"}, default="unicode"
         How feature names are written: ``sky ∧ ¬building`` or ``sky & ~building``.
     callback : callable, optional
@@ -89,6 +92,7 @@ class UFringe(TreeBasedConstructor):
         min_impurity_decrease: float = 0.0,
         max_leaf_nodes: int | None = None,
         binarize: float | None = None,
+        missing: Literal["raise", "false"] = "raise",
         style: Style = "unicode",
         callback: Callable[[Indicators], object] | None = None,
         n_jobs: int | None = None,
@@ -103,6 +107,7 @@ class UFringe(TreeBasedConstructor):
         self.min_impurity_decrease = min_impurity_decrease
         self.max_leaf_nodes = max_leaf_nodes
         self.binarize = binarize
+        self.missing = missing
         self.style = style
         self.callback = callback
         self.n_jobs = n_jobs

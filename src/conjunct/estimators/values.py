@@ -4,32 +4,53 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from conjunct.binarize.table import MISSING_ADVICE
 from conjunct.errors import CellError, InputError
+
+Missing = Literal["raise", "false", "pairwise"]
+"""What to do about missing cells: refuse them, take them as false, or keep them missing."""
+MISSING: tuple[Missing, ...] = ("raise", "false", "pairwise")
+
+
+class Cells(NamedTuple):
+    """Where cells are true, and where they are missing, if any is to be kept so."""
+
+    true: NDArray[np.bool_]
+    missing: NDArray[np.bool_] | None = None
 
 
 def as_boolean(
-    block: NDArray[Any], names: Sequence[str], first_row: int, binarize: float | None
-) -> NDArray[np.bool_]:
+    block: NDArray[Any],
+    names: Sequence[str],
+    first_row: int,
+    binarize: float | None,
+    missing: Missing = "raise",
+) -> Cells:
     """The block as Booleans; values above ``binarize`` are true when it is given.
 
     ``first_row`` is the number of the block's first row, for error messages.
     """
     if block.dtype == np.bool_:
-        return block
+        return Cells(block)
     numbers = block if block.dtype.kind in "iufc" else _numbers(block, names, first_row)
     if numbers.dtype.kind == "c":
         raise InputError("Complex data not supported: values must be Boolean or 0/1")
-    if numbers.dtype.kind == "f":
-        _refuse(~np.isfinite(numbers), numbers, names, first_row)
+    gone = None
+    if numbers.dtype.kind == "f" and not np.isfinite(numbers).all():
+        gone = np.isnan(numbers)
+        bad = np.isinf(numbers)
+        _refuse(bad | gone if missing == "raise" else bad, numbers, names, first_row)
+    kept = gone if missing == "pairwise" else None
     if binarize is not None:
-        return np.asarray(numbers > binarize)
-    _refuse((numbers != 0) & (numbers != 1), numbers, names, first_row)
-    return np.asarray(numbers == 1)
+        return Cells(np.asarray(numbers > binarize), kept)
+    other = (numbers != 0) & (numbers != 1)
+    _refuse(other if gone is None else other & ~gone, numbers, names, first_row)
+    return Cells(np.asarray(numbers == 1), kept)
 
 
 def _numbers(block: NDArray[Any], names: Sequence[str], first_row: int) -> NDArray[np.float64]:
@@ -67,7 +88,7 @@ def _refuse(
     advice = "use True/False or 0/1, or pass binarize= to cut numbers at a threshold"
     problem = f"{value!r} is not Boolean"
     if value != value:
-        problem, advice = "the value is missing (NaN)", "fill or drop missing cells first"
+        problem, advice = "the value is missing (NaN)", MISSING_ADVICE
     elif values.dtype.kind == "f" and np.isinf(value):
         problem, advice = f"the value is infinity ({value!r})", "it must be Boolean or 0/1"
     raise CellError(names[column], first_row + row, value, problem, advice)

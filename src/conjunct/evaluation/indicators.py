@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 
 def overlapping_index(
-    supports: ArrayLike, n_rows: int, *, null_support: int | None = None
+    supports: ArrayLike, n_rows: ArrayLike, *, null_support: int | None = None
 ) -> float:
     """OI(F): 0 where no two features share a row, 1 where all features are true everywhere.
 
@@ -19,7 +19,8 @@ def overlapping_index(
     supports
         Number of rows in which each feature is true.
     n_rows
-        Number of rows.
+        Number of rows; where cells are missing, for each feature the number of rows in which it
+        is known: p(f) is then its share of those.
     null_support
         Number of rows in which no feature is true. When given, the paper's artificial feature
         "null" is counted as one more feature; the published figures leave it out, so that OI can
@@ -38,12 +39,16 @@ def overlapping_index(
     1.0
     """
     counts = np.asarray(supports, dtype=np.int64)
-    total, n_features = int(counts.sum()), counts.size
-    if null_support is not None:
-        total, n_features = total + null_support, n_features + 1
+    known = np.asarray(n_rows, dtype=np.int64)
+    n_features = counts.size + (null_support is not None)
     if n_features < 2:
         return 0.0
-    return (total - n_rows) / (n_rows * (n_features - 1))
+    if (known != known.flat[0]).any():
+        if null_support is not None:
+            raise ValueError("null_support needs one number of rows: give it as a feature instead")
+        return (math.fsum(counts[known > 0] / known[known > 0]) - 1) / (n_features - 1)
+    total, rows = int(counts.sum()) + (null_support or 0), int(known.flat[0])
+    return (total - rows) / (rows * (n_features - 1))
 
 
 def complexity(n_features: int, n_primitives: int, n_distinct_rows: int) -> float:

@@ -22,7 +22,7 @@ from conjunct.estimators.parameters import check, check_whole, is_number
 from conjunct.estimators.tables import Backend, as_table
 from conjunct.expressions import Expression
 from conjunct.plots import plot_bars, plot_curves
-from conjunct.stores import BitStore
+from conjunct.stores import BitStore, PartialStore
 from conjunct.stores.packing import unpack
 
 NOISE = tuple(round(0.02 * k, 2) for k in range(16))  # §7.3: from 0% to 30%
@@ -160,7 +160,7 @@ def stability(
 
 
 def stability_of(
-    store: BitStore,
+    store: BitStore | PartialStore,
     names: Sequence[str],
     model: FeatureConstructor,
     kind: Kind = "noise",
@@ -170,6 +170,8 @@ def stability_of(
 ) -> Stability:
     """As :func:`stability`, on columns that are packed already."""
     random = np.random.RandomState(0) if random is None else random
+    if isinstance(store, PartialStore):
+        raise InputError("stability needs data without missing cells: fill or drop them first")
     table = unpack(store.bits, store.n_rows)
     original = frozenset(_fitted(model, table, names).features_)
     changed: list[tuple[float, list[FeatureConstructor]]]

@@ -85,6 +85,8 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     supports: list[int]
     suppressed: list[int]
     suppressed_supports: list[int]
+    # rows in which each feature is known, suppressed ones last, where cells were missing
+    known: list[int] | msgspec.UnsetType = msgspec.UNSET
     merges: list[MergeRecord]
     history: list[IndicatorsRecord]
     binarizer: BinarizerRecord | msgspec.UnsetType = msgspec.UNSET
@@ -102,6 +104,11 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         _check(same, "supports and suppressed features differ in number")
         supports = self.supports + self.suppressed_supports
         _check(all(0 <= s <= self.n_rows for s in supports), "a support is out of range")
+        known = None if self.known is msgspec.UNSET else tuple(self.known)
+        if known is not None:
+            _check(len(known) == len(supports), "known rows and features differ in number")
+            within = all(s <= k <= self.n_rows for s, k in zip(supports, known, strict=True))
+            _check(within, "a number of known rows is out of range")
         merges = tuple(merge_of(record, self.n_rows) for record in self.merges)
         left_over = _replay(merges, lineage, self.n_rows)
         features = self.features + self.suppressed
@@ -120,6 +127,7 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
             merges,
             tuple(self.suppressed),
             tuple(self.suppressed_supports),
+            known,
         )
         _check_iterations(fitted)
         self._check_history()
@@ -220,6 +228,7 @@ def model_file(
         supports=list(feature_set.supports),
         suppressed=list(feature_set.suppressed),
         suppressed_supports=list(feature_set.suppressed_supports),
+        known=msgspec.UNSET if feature_set.known is None else list(feature_set.known),
         merges=[_merge_record(merge, feature_set.n_rows) for merge in feature_set.merges],
         history=[msgspec.convert(line, IndicatorsRecord, from_attributes=True) for line in history],
         binarizer=msgspec.UNSET if binarizer is None else binarizer.record(),
@@ -307,7 +316,7 @@ def _replay(merges: tuple[Merge, ...], lineage: Lineage, n_rows: int) -> set[int
                 _check(0 <= number < len(lineage), "a merge refers to nothing")
                 _check(lineage.operands(number) == operands, "a merge makes other conjunctions")
                 present.add(number)
-        _check(0 < merge.joint <= n_rows, "a joint count is out of range")
+        _check(0 < merge.joint <= merge.n_rows <= n_rows, "a joint count is out of range")
         in_order = max(iteration, 1) <= merge.iteration <= iteration + 1
         _check(in_order, "merges are out of order")
         iteration = merge.iteration

@@ -8,9 +8,8 @@ import numpy as np
 
 from conjunct.construction.feature_set import FeatureSet
 from conjunct.expressions import And, Expression, Not, Or, Primitive, Style
-from conjunct.reading.columns import feature_columns
 from conjunct.reading.english import english
-from conjunct.stores import BitStore
+from conjunct.stores import Columns
 
 
 @dataclass(frozen=True)
@@ -83,21 +82,21 @@ class Explanation:
 
 
 def explanation(
-    feature_set: FeatureSet, number: int, style: Style, primitives: BitStore | None = None
+    feature_set: FeatureSet, number: int, style: Style, primitives: Columns | None = None
 ) -> Explanation:
     """Explain a feature by its number; with data, contrast its rows with the others."""
     lineage = feature_set.lineage
     expression = lineage.expression(number)
     simplified = expression.simplify()
     merge = feature_set.origins().get(number)
-    support = _support(feature_set, number)
+    support, frequency = _support(feature_set, number)
     present, absent = _signs(simplified)
     return Explanation(
         feature=expression.text(style),
         simplified=simplified.text(style),
         english=english(simplified),
         support=support,
-        frequency=support / feature_set.n_rows,
+        frequency=frequency,
         iteration=feature_set.iteration(number),
         parents=tuple(p.text(style) for p in lineage.expressions(feature_set.parents(number))),
         r=merge.r if merge else None,
@@ -109,10 +108,10 @@ def explanation(
     )
 
 
-def _support(feature_set: FeatureSet, number: int) -> int:
-    numbers = feature_set.features + feature_set.suppressed
-    supports = feature_set.supports + feature_set.suppressed_supports
-    return supports[numbers.index(number)]
+def _support(feature_set: FeatureSet, number: int) -> tuple[int, float]:
+    of = feature_set if number in feature_set.features else feature_set.rare()
+    k = of.features.index(number)
+    return of.supports[k], of.frequencies[k]
 
 
 def _signs(expression: Expression) -> tuple[set[str], set[str]]:
@@ -142,17 +141,17 @@ def _texts(names: set[str], feature_set: FeatureSet, style: Style) -> tuple[str,
 
 
 def _contrasts(
-    feature_set: FeatureSet, number: int, style: Style, primitives: BitStore
+    feature_set: FeatureSet, number: int, style: Style, primitives: Columns
 ) -> tuple[Contrast, ...]:
-    one = feature_columns(feature_set, primitives, [number])
-    support = int(one.supports()[0])
-    others = one.n_rows - support
-    if not support or not others:
-        return ()
-    joint = one.joint_counts(primitives)[0]
-    inside = joint / support
-    outside = (primitives.supports() - joint) / others
-    order = np.argsort(-np.abs(inside - outside), kind="stable")[:5].tolist()
+    n_rows, of_feature, of_primitive, joint = (
+        feature_set.evaluate(primitives, [number]).against(primitives).table
+    )
+    with np.errstate(invalid="ignore"):
+        inside = joint / of_feature
+        outside = (of_primitive - joint) / (n_rows - of_feature)
+    # where there is nothing to compare, the difference is NaN, and comes last
+    difference = np.abs(inside - outside)
+    order = np.argsort(-difference, kind="stable")[: min(5, int(np.sum(difference >= 0)))].tolist()
     names = feature_set.lineage.primitives
     return tuple(
         Contrast(Primitive(names[k]).text(style), float(inside[k]), float(outside[k]))

@@ -10,7 +10,6 @@ from conjunct.errors import InputError
 from conjunct.evaluation import mean_length
 from conjunct.expressions import Expression, Style
 from conjunct.expressions.simplification import Form, in_form, simplified_on
-from conjunct.reading.columns import feature_columns
 from conjunct.stores import BitStore
 
 Equivalence = Literal["always", "on the training data"]
@@ -68,7 +67,7 @@ def formulas_of(feature_set: FeatureSet, form: Form, given: BitStore | None = No
 def _check_training_data(feature_set: FeatureSet, store: BitStore) -> None:
     """Other rows may hold other combinations, and the formulas would be wrong where it matters."""
     if store.n_rows == feature_set.n_rows:
-        supports = feature_columns(feature_set, store).supports()
+        supports = feature_set.evaluate(store).supports()
         if tuple(supports.tolist()) == feature_set.supports:
             return
     raise InputError(

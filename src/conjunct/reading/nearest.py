@@ -8,8 +8,7 @@ import numpy as np
 
 from conjunct.association import phi
 from conjunct.construction.feature_set import FeatureSet
-from conjunct.reading.columns import feature_columns
-from conjunct.stores import BitStore
+from conjunct.stores import Columns
 
 
 class Neighbour(NamedTuple):
@@ -22,12 +21,12 @@ class Neighbour(NamedTuple):
 
 
 def nearest_by_columns(
-    feature_set: FeatureSet, number: int, primitives: BitStore, texts: list[str], n: int
+    feature_set: FeatureSet, number: int, primitives: Columns, texts: list[str], n: int
 ) -> list[Neighbour]:
     """The features whose columns are most correlated with that of one, given by its number."""
-    columns = feature_columns(feature_set, primitives)
-    one = feature_columns(feature_set, primitives, [number])
-    r = phi(columns.n_rows, one.supports(), columns.supports(), one.joint_counts(columns)[0])
+    columns = feature_set.evaluate(primitives)
+    one = feature_set.evaluate(primitives, [number])
+    r = phi(*one.against(columns).table)
     # a column without variation on these rows has no correlation, and comes last
     similar = np.where(np.isnan(r), -np.inf, r)
     order = np.lexsort((np.arange(len(r)), -similar))

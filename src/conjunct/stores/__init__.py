@@ -1,6 +1,7 @@
 """Boolean columns that can count: one protocol, one file per store, one counting kernel."""
 
 from conjunct.stores.base import (
+    Columns,
     Conjoined,
     Contingency,
     PairCounts,
@@ -12,15 +13,18 @@ from conjunct.stores.base import (
 from conjunct.stores.bits import BitStore
 from conjunct.stores.counting import Counts
 from conjunct.stores.matrix import CountMatrix
+from conjunct.stores.partial import PartialStore
 from conjunct.stores.partitioned import PartitionedStore, Partitions
 
 __all__ = [
     "BitStore",
+    "Columns",
     "Conjoined",
     "Contingency",
     "CountMatrix",
     "Counts",
     "PairCounts",
+    "PartialStore",
     "PartitionedStore",
     "Partitions",
     "Positions",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,7 +82,7 @@ class PairCounts(Protocol):
         ...
 
     def met(self) -> Iterator[Contingency]:
-        """All pairs with a common row, some at a time."""
+        """All pairs with a common row, some at a time; all pairs where cells are missing."""
         ...
 
     def of(self, left: Positions, right: Positions) -> Contingency:
@@ -129,6 +129,40 @@ class Store(Protocol):
 
     def count_null_rows(self) -> int:
         """Number of rows in which no column is true: the support of the paper's "null"."""
+        ...
+
+
+class Columns(Store, Protocol):
+    """A store that can be computed with, column by column; what a line is, each store knows."""
+
+    @property
+    def lines(self) -> Any:
+        """One for each column, in order."""
+        ...
+
+    @property
+    def nowhere(self) -> Any:
+        """The line of a column that is true in no row."""
+        ...
+
+    def conjunction(self, left: Any, right: Any, *, not_left: bool, not_right: bool) -> Any:
+        """The line of ``left ∧ right``, either of them negated if so told."""
+        ...
+
+    def disjunction(self, left: Any, right: Any) -> Any:
+        """The line of ``left ∨ right``."""
+        ...
+
+    def with_lines(self, lines: Sequence[Any]) -> Self:
+        """A store with other lines of the same rows."""
+        ...
+
+    def supports(self) -> Counts:
+        """Number of rows in which each column is true."""
+        ...
+
+    def against(self, other: Self) -> Contingency:
+        """The counts of the first column with each column of ``other``."""
         ...
 
 

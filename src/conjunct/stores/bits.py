@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conjunct.stores import packing
-from conjunct.stores.base import Positions, Rewrite
+from conjunct.stores.base import Contingency, Positions, Rewrite
 from conjunct.stores.bit_tally import BitTally
 from conjunct.stores.counting import Counts, count_across, count_each, count_pairs
 from conjunct.stores.matrix import CountMatrix
@@ -77,30 +77,53 @@ class BitStore:
     def conjunctions(self, left: Positions, right: Positions) -> Self:
         """The columns ``left[k] ∧ right[k]``."""
         pairs = zip(left, right, strict=True)
-        return self._with([self.lines[i] & self.lines[j] for i, j in pairs])
+        return self.with_lines([self.lines[i] & self.lines[j] for i, j in pairs])
 
     def conjoined(self, left: Positions, right: Positions) -> Self:
         """The columns ``left[k] ∧ right[k]`` of literals: ``~position`` is a negated column."""
-        every_row = packing.pack_column(np.ones(self.n_rows, np.bool_))
 
-        def literal(k: int) -> Bits:
-            return self.lines[k] if k >= 0 else self.lines[~k] ^ every_row
+        def line(k: int) -> Bits:
+            return self.lines[k] if k >= 0 else self.lines[~k]
 
-        return self._with([literal(i) & literal(j) for i, j in zip(left, right, strict=True)])
+        return self.with_lines(
+            [
+                self.conjunction(line(i), line(j), not_left=bool(i < 0), not_right=bool(j < 0))
+                for i, j in zip(left, right, strict=True)
+            ]
+        )
+
+    def conjunction(self, left: Bits, right: Bits, *, not_left: bool, not_right: bool) -> Bits:
+        if not_left and not_right:
+            return self.everywhere ^ (left | right)
+        if not_left:
+            left, right, not_right = right, left, True
+        return left & (np.bitwise_not(right) if not_right else right)
+
+    def disjunction(self, left: Bits, right: Bits) -> Bits:
+        return left | right
+
+    @property
+    def everywhere(self) -> Bits:
+        """The line of a column that is true in every row."""
+        return packing.pack_column(np.ones(self.n_rows, np.bool_))
+
+    @property
+    def nowhere(self) -> Bits:
+        return np.zeros(line_bytes(self.n_rows), np.uint8)
 
     def joined(self, other: Self) -> Self:
         """The columns of this store, then those of ``other``."""
-        return self._with([*self.lines, *other.lines])
+        return self.with_lines([*self.lines, *other.lines])
 
     def taken(self, columns: Positions) -> Self:
         """Some of the columns, in the order given."""
-        return self._with([self.lines[k] for k in columns])
+        return self.with_lines([self.lines[k] for k in columns])
 
     def rewritten(self, rewrite: Rewrite, conjunctions: Self) -> Self:
         """The columns of the next feature set."""
         lines = [*self.lines, *conjunctions.lines]
         columns = zip(rewrite.plus, rewrite.minus, strict=True)
-        return self._with([lines[p] if m < 0 else lines[p] ^ lines[m] for p, m in columns])
+        return self.with_lines([lines[p] if m < 0 else lines[p] ^ lines[m] for p, m in columns])
 
     def after(self, rewrites: Iterable[Rewrite]) -> Self:
         store = self
@@ -119,7 +142,19 @@ class BitStore:
         union = np.bitwise_or.reduce(self.bits, axis=0, keepdims=True)
         return self.n_rows - int(count_each(union)[0])
 
-    def _with(self, lines: Bits | Sequence[Bits]) -> Self:
+    def against(self, other: Self) -> Contingency:
+        supports = other.supports()
+        return Contingency(
+            np.zeros(other.n_columns, np.intp),
+            np.arange(other.n_columns),
+            self.n_rows,
+            np.full_like(supports, self.supports()[0]),
+            supports,
+            self.joint_counts(other)[0],
+        )
+
+    def with_lines(self, lines: Bits | Sequence[Bits]) -> Self:
+        """A store with other lines of the same rows."""
         return type(self)(lines, self.n_rows, self.n_jobs)
 
 

@@ -97,11 +97,6 @@ def pack_column(values: NDArray[np.bool_]) -> Bits:
     return line
 
 
-def without_padding(bits: Bits, n_rows: int) -> Bits:
-    """The lines with zero bits after the last row, so that they can be counted."""
-    return bits & pack_column(np.ones(n_rows, np.bool_))
-
-
 def bits_of_rows(line: Bits, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
     """The values that a packed column has in the given rows."""
     values = line[rows >> 3] >> (rows & 7).astype(np.uint8) & np.uint8(1)

@@ -1,0 +1,98 @@
+"""Packed columns as a container of the kind that data came in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from conjunct.binarize.binarizer import with_nulls
+from conjunct.binarize.table import BooleanTable
+from conjunct.estimators.container_reading import AnyStore
+from conjunct.estimators.containers import frame_of, is_baskets
+from conjunct.estimators.values import Cells
+from conjunct.stores import PartialStore
+from conjunct.stores.packing import Bits
+
+
+def write_like(data: Any, store: AnyStore, names: Sequence[str]) -> Any:
+    """The columns of a store, called ``names``, as a container of the kind of ``data``.
+
+    Missing cells are null in data frames, and NaN in arrays, which are of floats then.
+    """
+    if isinstance(data, BooleanTable):
+        true, known = _planes(store)
+        return BooleanTable(tuple(names), true, store.n_rows, known, data.ids)
+    if is_baskets(data):
+        return _write_baskets(store, names)
+    frame = frame_of(data)
+    if frame is not None:
+        return _write_frame(frame, store, names)
+    if sp.issparse(data):
+        written = _write_sparse(_columns(store), store.n_rows, len(names))
+        return sp.csr_matrix(written) if isinstance(data, sp.spmatrix) else written
+    dtype = np.float64 if isinstance(store, PartialStore) else np.bool_
+    table: NDArray[Any] = np.empty((store.n_rows, len(names)), dtype)
+    for k, cells in enumerate(_columns(store)):
+        table[:, k] = _with_nan(cells)
+    return table
+
+
+def _planes(store: AnyStore) -> tuple[Bits, Bits | None]:
+    if isinstance(store, PartialStore):
+        return store.true.bits, store.known.bits
+    return store.bits, None
+
+
+def _columns(store: AnyStore) -> Iterator[Cells]:
+    def unpacked(line: Bits) -> NDArray[np.bool_]:
+        return np.unpackbits(line, count=store.n_rows, bitorder="little").view(np.bool_)
+
+    if isinstance(store, PartialStore):
+        for true, known in store.lines:
+            yield Cells(unpacked(true), ~unpacked(known))
+    else:
+        for line in store.lines:
+            yield Cells(unpacked(line))
+
+
+def _with_nan(cells: Cells) -> NDArray[Any]:
+    return cells.true if cells.missing is None else np.where(cells.missing, np.nan, cells.true)
+
+
+def _write_baskets(store: AnyStore, names: Sequence[str]) -> list[list[str]]:
+    baskets: list[list[str]] = [[] for _ in range(store.n_rows)]
+    for name, cells in zip(names, _columns(store), strict=True):
+        for row in np.flatnonzero(cells.true):
+            baskets[row].append(name)
+    return baskets
+
+
+def _write_frame(frame: nw.DataFrame[Any], store: AnyStore, names: Sequence[str]) -> Any:
+    backend = frame.implementation
+    columns: dict[str, Any] = {}
+    for name, cells in zip(names, _columns(store), strict=True):
+        columns[name] = nw.new_series(name, cells.true, nw.Boolean, backend=backend)
+        if cells.missing is not None and cells.missing.any():
+            columns[name] = with_nulls(columns[name], cells.missing)
+    native = nw.from_dict(columns).to_native()
+    index = nw.maybe_get_index(frame)
+    if index is not None:
+        native.index = index
+    return native
+
+
+def _write_sparse(columns: Iterable[Cells], n_rows: int, n_columns: int) -> sp.csr_array[Any]:
+    rows, values = [], []
+    for cells in columns:
+        column = _with_nan(cells)
+        rows.append(np.flatnonzero(column))
+        values.append(column[rows[-1]])
+    starts = np.cumsum([0, *map(len, rows)])
+    indices = np.concatenate(rows) if rows else np.empty(0, np.intp)
+    cells_ = np.concatenate(values) if values else np.empty(0, np.bool_)
+    return sp.csc_array((cells_, indices, starts), shape=(n_rows, n_columns)).tocsr()
