@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from conjunct.binarize.preparation import Preparation
 from conjunct.errors import InputError
-from conjunct.estimators import containers
+from conjunct.estimators import containers, partitioned
 from conjunct.estimators.container_reading import Reading
 from conjunct.estimators.values import Missing
 
@@ -20,6 +20,8 @@ from conjunct.estimators.values import Missing
 class BooleanEstimator(BaseEstimator):
     """Base of the estimators that read Boolean columns."""
 
+    # whether rows may lie apart, on disk or on a cluster
+    _takes_parts: ClassVar[bool] = False
     _ways_with_missing: ClassVar[tuple[Missing, ...]] = ("raise", "false")
 
     binarize: float | None
@@ -40,7 +42,13 @@ class BooleanEstimator(BaseEstimator):
 
     def _read_to_fit(self, X: Any) -> Any:
         """The columns to learn from, as a store; keeps their number and their names."""
-        data = containers.checked(X)
+        in_parts = partitioned.is_partitioned(X)
+        if in_parts and not self._takes_parts:
+            raise InputError(
+                f"{type(self).__name__} needs all rows in memory: call .compute() on a Dask "
+                "collection, read a file with conjunct.io.read_boolean, or use UFC"
+            )
+        data = partitioned.template(X) if in_parts else containers.checked(X)
         names = containers.column_names(data)
         containers.check_distinct(names or ())
         if containers.names_its_columns(data):
@@ -50,15 +58,21 @@ class BooleanEstimator(BaseEstimator):
             validate_data(self, data, reset=True, skip_check_array=True)
         self._backend = containers.frame_backend(data)
         self.preparation_ = containers.preparation(data)
+        if in_parts:
+            return partitioned.partitioned_store(X, self._primitive_names(), self._reading())
         return self._read(data)
 
     def _read(self, data: Any) -> Any:
         """A store: one of packed bits, unless cells are kept missing."""
-        reading = Reading(self.binarize, self.missing, self.n_jobs)
-        return reading.read(data, self._primitive_names())
+        return self._reading().read(data, self._primitive_names())
+
+    def _reading(self) -> Reading:
+        return Reading(self.binarize, self.missing, self.n_jobs)
 
     def _checked_as_fitted(self, X: Any) -> Any:
-        data = containers.checked(X)
+        return self._as_fitted(containers.checked(X))
+
+    def _as_fitted(self, data: Any) -> Any:
         if not containers.names_its_columns(data):
             validate_data(self, data, reset=False, skip_check_array=True)
         elif not hasattr(self, "feature_names_in_"):

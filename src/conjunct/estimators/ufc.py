@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Sequence
 from math import isinf, isnan
@@ -33,6 +34,7 @@ from conjunct.estimators.parameters import (
 )
 from conjunct.estimators.values import Missing
 from conjunct.expressions import Style
+from conjunct.io.checkpoint import Checkpoint
 from conjunct.stores import Store
 
 
@@ -95,6 +97,9 @@ class UFC(LosslessConstructor):
         How feature names are written: ``sky ∧ ¬building`` or ``sky & ~building``.
     callback : callable, optional
         Called with the indicators of each iteration as it ends.
+    checkpoint : path, optional
+        File to write after each iteration. ``fit`` on the same data with the same options goes
+        on from it (docs/cluster.md).
     n_jobs : int, optional
         Threads for counting; −1 for all processors. The result does not depend on it.
     verbose : int, default=0
@@ -131,6 +136,9 @@ class UFC(LosslessConstructor):
     ¬cascade ∧ water
     """
 
+    _unsaved = ("callback", "checkpoint")
+    _takes_parts = True
+
     n_distinct_rows_: int
     # also of a loaded model whose iterations each drew a line of their own
     threshold_: float | None = None
@@ -154,6 +162,7 @@ class UFC(LosslessConstructor):
         missing: Missing = "raise",
         style: Style = "unicode",
         callback: Callable[[Indicators], object] | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -173,6 +182,7 @@ class UFC(LosslessConstructor):
         self.missing = missing
         self.style = style
         self.callback = callback
+        self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -187,6 +197,7 @@ class UFC(LosslessConstructor):
             stop=self.stop if self.max_iter is None else None,
             null_feature=self.null_feature,
             watch=self._watch,
+            keeper=None if self.checkpoint is None else Checkpoint(self.checkpoint),
         )
         self.feature_set_ = run.feature_set
         if self.min_support is not None:
