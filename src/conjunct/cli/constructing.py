@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from conjunct.binarize.table import BooleanTable
+    from conjunct.cli.apart import StreamInput
     from conjunct.cli.inputs import DataInput
     from conjunct.estimators.base import FeatureConstructor
+    from conjunct.io.streaming import Stream
 
 _SHOWN = 20
 # Mean literals of a feature from which on few people read it.
@@ -18,7 +20,7 @@ _LONG = 10
 def construct(
     model: FeatureConstructor,
     data: Path,
-    source: DataInput,
+    source: DataInput | StreamInput,
     out: Path,
     n_iterations: int | None = None,
 ) -> None:
@@ -41,7 +43,7 @@ def construct(
     _show(model, table, out)
 
 
-def _show(model: FeatureConstructor, table: BooleanTable, out: Path) -> None:
+def _show(model: FeatureConstructor, table: BooleanTable | Stream, out: Path) -> None:
     from conjunct.cli.rendering import before_and_after, constructed, data_tables, feature_table
     from conjunct.cli.terminal import write
     from conjunct.cli.words import summary

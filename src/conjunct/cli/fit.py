@@ -7,13 +7,14 @@ from typing import Annotated, Literal
 
 import typer
 
+from conjunct.cli.apart import Checkpoint, Memory, Scheduler
 from conjunct.cli.inputs import DataInput, prepares_data
-from conjunct.cli.options import Ascii, Correction, DataFile, Measure, Missing, Test
+from conjunct.cli.options import Ascii, Correction, DataFiles, Measure, Missing, Test
 
 
 @prepares_data
 def fit(
-    data: DataFile,
+    data: DataFiles,
     out: Annotated[Path, typer.Option(help="Model file to write (JSON).", show_default=False)],
     threshold: Annotated[
         float | None,
@@ -62,11 +63,16 @@ def fit(
     jobs: Annotated[
         int | None, typer.Option(help="Threads for counting; -1 for all processors.")
     ] = None,
+    memory: Memory = None,
+    scheduler: Scheduler = None,
+    checkpoint: Checkpoint = None,
     ascii_: Ascii = False,
     *,
     source: DataInput,
 ) -> None:
     """Construct features from a table and save them as a model.
+
+    Several files with the same columns are one table.
 
     \b
     Examples:
@@ -75,13 +81,17 @@ def fit(
       $ conjunct fit zoo.csv --threshold 0.4 --max-iter 2 --out model.json
       $ conjunct fit zoo.csv --test exact --correction holm --out model.json
       $ conjunct fit zoo.csv --missing pairwise --out model.json
+      $ conjunct fit a.parquet b.parquet --memory 2GB --out model.json
     """
     from conjunct import UFC
+    from conjunct.cli.apart import StreamInput, check_outputs
     from conjunct.cli.constructing import construct
     from conjunct.errors import InputError
 
     if threshold is not None and alpha is not None:
         raise InputError("--threshold and --alpha exclude each other: give one of them")
+    check_outputs(data, out, checkpoint)
+    apart = len(data) > 1 or memory is not None or scheduler is not None
     model = UFC(
         "risk" if threshold is None else threshold,
         alpha=0.001 if alpha is None else alpha,
@@ -95,7 +105,12 @@ def fit(
         min_support=min_support,
         missing=missing,
         stop="rms" if stop == "rms" else None,
+        checkpoint=checkpoint,
         n_jobs=jobs,
         style="ascii" if ascii_ else "unicode",
     )
-    construct(model, data, source, out, max_iter)
+    reader = StreamInput(source, data, memory, scheduler) if apart else source
+    construct(model, data[0], reader, out, max_iter)
+    if checkpoint is not None:
+        # the model is there now
+        checkpoint.unlink(missing_ok=True)

@@ -6,6 +6,7 @@ so that Dask makes it again where a worker is lost.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -111,6 +112,7 @@ def connected(scheduler: str, memory: int | None = None) -> Iterator[Any]:
                 threads_per_worker=1,
                 memory_limit=limit,
                 dashboard_address=None,
+                silence_logs=logging.CRITICAL,
             ) as cluster,
             Client(cluster) as client,
         ):

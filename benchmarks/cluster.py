@@ -1,0 +1,190 @@
+"""Larger than memory, killed, and on Dask: the same model file each time."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from benchmarks._measure import report
+from conjunct import UFC, ConjunctWarning, datasets, io
+from conjunct.io.model import model_json
+
+BENCH = Path(os.environ.get("CONJUNCT_BENCH_DATA", "../../shared/data/bench"))
+N_COLUMNS, BLOCK = 500, 100_000
+STREAMED_BLOCKS, MEMORY = 40, 400
+DASK_BLOCKS, WORKER_MEMORY = 160, 450
+KILLS = 20
+
+_STREAM = """
+import resource, sys
+from conjunct import UFC, io
+UFC(max_iter=3).fit(io.stream(*sys.argv[2:], memory=sys.argv[1])).save("streamed.json")
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+
+
+def main() -> int:
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConjunctWarning)
+        missed = larger_than_memory(Path(folder)) + killed(Path(folder))
+        return missed + on_two_workers() + larger_than_the_workers()
+
+
+def block(number: int) -> NDArray[np.bool_]:
+    """Columns that are true on an eighth of the rows; every tenth often follows its neighbour."""
+    rng = np.random.default_rng(number)
+    shape = (BLOCK, -(-N_COLUMNS // 8))
+    bits = np.bitwise_and.reduce([rng.integers(0, 256, shape, np.uint8) for _ in range(3)])
+    table = np.unpackbits(bits, axis=1, count=N_COLUMNS).view(np.bool_)
+    copied = rng.random((BLOCK, 1), np.float32) < 0.5
+    table[:, ::10] = np.where(copied, table[:, 1::10], table[:, ::10])
+    return table
+
+
+def frame(number: int) -> pl.DataFrame:
+    return pl.DataFrame({f"c{k}": column for k, column in enumerate(block(number).T)})
+
+
+def larger_than_memory(folder: Path) -> int:
+    files = [folder / f"{k}.parquet" for k in range(STREAMED_BLOCKS)]
+    for k, file in enumerate(files):
+        frame(k).write_parquet(file)
+    start = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-c", _STREAM, f"{MEMORY}MB", *map(str, files)],
+        cwd=folder,
+        check=True,
+        stdout=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+    seconds = time.perf_counter() - start
+    in_memory = UFC(max_iter=3).fit(pl.concat([frame(k) for k in range(STREAMED_BLOCKS)]))
+    same = (folder / "streamed.json").read_bytes() == _bytes(in_memory)
+    packed = STREAMED_BLOCKS * BLOCK * N_COLUMNS / 8e6
+    print(f"{STREAMED_BLOCKS * BLOCK:,} × {N_COLUMNS} in {STREAMED_BLOCKS} Parquet files")
+    print(f"({packed:.0f} MB packed) streamed in {seconds:.1f} s; same model file: {same}")
+    peak = int(done.stdout) / 1e6
+    return (not same) + report("peak resident memory", peak, MEMORY, at_least=False, unit="MB")
+
+
+def killed(folder: Path) -> int:
+    """Kill a fit at random points again and again, and let it end at last."""
+    data = datasets.find("coco_val2017").path
+    fit = [sys.executable, "-m", "conjunct", "fit", str(data), "--search", "pairwise"]
+    fit += ["--max-iter", "400", "--max-length", "6", "--out"]
+    quiet: dict[str, Any] = {
+        "cwd": folder,
+        "stdout": subprocess.DEVNULL,
+        "stderr": subprocess.DEVNULL,
+        "env": os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    }
+    start = time.perf_counter()
+    subprocess.run([*fit, "whole.json"], check=True, **quiet)
+    seconds = time.perf_counter() - start
+    at, n_killed, n_same = random.Random(0), 0, 0
+    while n_killed < KILLS:
+        # at some point of a run of its own, from its very beginning on
+        for part in range(2):
+            running = subprocess.Popen([*fit, "k.json", "--checkpoint", "run.json"], **quiet)
+            try:
+                running.wait(at.uniform(0.1, 1) * seconds if not part else None)
+            except subprocess.TimeoutExpired:
+                running.send_signal(signal.SIGKILL)
+                running.wait()
+                n_killed += 1
+        same = (folder / "k.json").read_bytes() == (folder / "whole.json").read_bytes()
+        n_same += same
+        (folder / "k.json").unlink()
+        if not same:
+            break
+    print(f"a run of {seconds:.1f} s killed at random points and resumed")
+    return report("resumed to the same model file", n_same, KILLS, at_least=True, unit="times")
+
+
+def on_two_workers() -> int:
+    """Every bundled and benchmark set, as a model file."""
+    tables = {d.name: io.read_boolean(d.path) for d in datasets.DATASETS}
+    for file in sorted(BENCH.glob("*.dat.gz")):
+        tables[file.name.removesuffix(".dat.gz")] = io.read_boolean(file)
+    differ = []
+    with _cluster(memory_limit="4GB"):
+        import dask.array as da
+
+        for name, table in tables.items():
+            if len(table.names) > 4000:
+                print(f"{name}: {len(table.names)} columns are for the sparse store; left out")
+                continue
+            columns = [table.column(k)[0] for k in range(len(table.names))]
+            rows = np.column_stack(columns)
+            start = time.perf_counter()
+            local = UFC(alpha=0.001, max_iter=3).fit(rows)
+            middle = time.perf_counter()
+            parts = da.from_array(rows, chunks=(-(-len(rows) // 4), -1))
+            apart = UFC(alpha=0.001, max_iter=3).fit(parts)
+            seconds = time.perf_counter() - middle
+            same = _bytes(apart) == _bytes(local)
+            shape = f"{name} {rows.shape[0]:,} × {rows.shape[1]:,}"
+            print(f"{shape:<32} local {middle - start:6.1f} s, 2 workers {seconds:6.1f} s: {same}")
+            differ += [] if same else [name]
+    return report("sets with another model file on 2 workers", len(differ), 0, at_least=False)
+
+
+def larger_than_the_workers() -> int:
+    """Columns that the workers hold only in part, one of which is killed as well."""
+    import dask.array as da
+
+    n_rows = DASK_BLOCKS * BLOCK
+    packed = n_rows * N_COLUMNS / 8e6
+    with _cluster(memory_limit=f"{WORKER_MEMORY}MB") as client:
+
+        def kill(line: Any) -> None:
+            if line.iteration == 1:
+                os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+
+        rows = da.concatenate(
+            [
+                da.from_delayed(_delayed_block(k), (BLOCK, N_COLUMNS), np.bool_)
+                for k in range(DASK_BLOCKS)
+            ]
+        )
+        start = time.perf_counter()
+        model = UFC(max_iter=3, callback=kill).fit(rows)
+        seconds = time.perf_counter() - start
+    print(f"{n_rows:,} × {N_COLUMNS}: {packed:.0f} MB packed on 2 workers of {WORKER_MEMORY} MB")
+    print(f"each, one of them killed: {model.n_iter_} iterations in {seconds:.1f} s")
+    bound = packed / (2 * WORKER_MEMORY)
+    return report("packed data / memory of the workers", bound, 1, at_least=True)
+
+
+def _delayed_block(number: int) -> Any:
+    from dask import delayed
+
+    return delayed(block)(number)
+
+
+def _cluster(**options: Any) -> Any:
+    from distributed import LocalCluster
+
+    return LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, **options
+    ).get_client()
+
+
+def _bytes(model: UFC) -> bytes:
+    return model_json(model._model_file())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
