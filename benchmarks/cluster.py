@@ -83,7 +83,7 @@ def killed(folder: Path) -> int:
     """Kill a fit at random points again and again, and let it end at last."""
     data = datasets.find("coco_val2017").path
     fit = [sys.executable, "-m", "conjunct", "fit", str(data), "--search", "pairwise"]
-    fit += ["--max-iter", "400", "--max-length", "6", "--out"]
+    fit += ["--max-iter", "200", "--max-length", "6", "--out"]
     quiet: dict[str, Any] = {
         "cwd": folder,
         "stdout": subprocess.DEVNULL,

@@ -169,7 +169,7 @@ def _json(model: FeatureConstructor, formulas: Formulas | None) -> str:
         rules |= formula_columns(formulas, model.style)
     content = {
         "kind": type(model).__name__,
-        "parameters": {k: v for k, v in model.get_params().items() if k != "callback"},
+        "parameters": {k: v for k, v in model.get_params().items() if k not in model._unsaved},
         "n_rows": model.feature_set_.n_rows,
         "columns": list(model.feature_set_.lineage.primitives),
         "threshold": getattr(model, "threshold_", None),

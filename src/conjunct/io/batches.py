@@ -91,7 +91,7 @@ class WideRecipe:
 
     def _made(
         self, wide: WideFormat, series: pl.Series, rules: Sequence[Rule], cells: BooleanCells
-    ) -> Iterator[tuple[Mask, Mask]]:
+    ) -> Iterator[tuple[Mask, Mask | None]]:
         name = series.name
         if list(rules) == [BooleanRule(name)]:
             read = cells.read(series)
