@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -55,6 +55,8 @@ class StreamInput:
                 cleaner=self.source.cleaner,
                 progress=progress,
             )
+        # the bar ends here; the next one shows iterations
+        found = replace(found, progress=None)
         return found if self.scheduler is None else found.to_dask()
 
     @contextmanager

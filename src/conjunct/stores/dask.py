@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import reduce
@@ -48,6 +49,9 @@ class DaskPartitions:
 
     def __init__(self, parts: Sequence[Part], n_columns: int) -> None:
         self.n_columns = n_columns
+        client = active_client()
+        if client is not None:
+            check_versions(client)
         self._source = dask.persist(*parts)
         self.n_rows = int(sum(dask.compute(*map(delayed(_n_rows), self._source))))
         self._state: tuple[tuple[Rewrite, ...], Sequence[Part]] = ((), self._source)
@@ -124,8 +128,18 @@ def connected(scheduler: str, memory: int | None = None) -> Iterator[Any]:
         reason = str(error).partition("\n")[0]
         raise InputError(f"no Dask scheduler answers at {scheduler}: {reason}") from None
     with client:
-        check_versions(client)
         yield client
+
+
+def active_client() -> Any | None:
+    """The client that Dask works with, if it is one of a cluster."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return None
+    try:
+        return distributed.get_client()
+    except ValueError:
+        return None
 
 
 def check_versions(client: Any) -> None:
