@@ -46,7 +46,7 @@ def test_several_files_are_one_table(call, halves, expected, tmp_path):
 
 def test_a_cluster_at_an_address(call, halves, expected, tmp_path):
     with LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
     ) as cluster:
         address = cluster.scheduler_address
         done = call("fit", *halves, *FIT, "apart.json", "--scheduler", address)

@@ -41,7 +41,7 @@ def client():
     """Two workers, each in a process of its own."""
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 10}),
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
         yield client

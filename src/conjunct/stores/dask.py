@@ -115,7 +115,7 @@ def connected(scheduler: str, memory: int | None = None) -> Iterator[Any]:
                 n_workers=n_workers,
                 threads_per_worker=1,
                 memory_limit=limit,
-                dashboard_address=None,
+                dashboard_address=":0",
                 silence_logs=logging.CRITICAL,
             ) as cluster,
             Client(cluster) as client,
