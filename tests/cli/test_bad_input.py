@@ -50,7 +50,9 @@ BAD = [
     ("fit good.csv --out good.csv", "good.csv is the data: name another file"),
     ("fit good.csv --out .", ". is a folder: name a file to write"),
     ("fit good.csv --out no/m.json", "no is not a folder: make it first"),
-    ("fit good.csv", "Missing option '--out'. See conjunct fit --help"),
+    ("fit good.csv --out -", "a model is written to a file: give --out a name such as model.json"),
+    ("fit good.csv --quiet --verbose", "--quiet and --verbose exclude each other"),
+    ("transform model.json good.csv --json", "--json needs --out"),
     ("fit", "Missing argument 'DATA'. See conjunct fit --help"),
     ("fit good.csv --out m.json --alpha 2", "--alpha must be between 0 and 0.5; got 2"),
     ("fit good.csv --out m.json --threshold 1", "--threshold must be 'risk' or a number"),
@@ -106,7 +108,7 @@ def test_bad_input_in_a_process(command, tmp_path):
     assert (done.code, done.out) == (2, "")
     assert done.err == (
         "conjunct: error: t.csv, line 3, column 'b': the cell is empty; "
-        "fill it or leave its row out\n"
+        "fill it, leave its row out or choose --missing false\n"
     )
 
 
@@ -158,5 +160,5 @@ def test_hostile_names_stay_on_the_line_of_the_error(name, call, tmp_path):
     assert done.code == 2
     assert done.err == (
         f"conjunct: error: t.parquet, row 2, column {name!r}: the cell is empty; "
-        "fill it or leave its row out\n"
+        "fill it, leave its row out or choose --missing false\n"
     )

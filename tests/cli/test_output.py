@@ -6,8 +6,39 @@ from pathlib import Path
 import pytest
 
 from conjunct import UFC, load
+from conjunct.cli.app import app
 
 EXPECTED = Path(__file__).with_name("expected")
+
+
+COMMANDS = [command.callback.__name__ for command in app.registered_commands]
+PRINTED = {
+    "fit.txt": "fit zoo.csv --out model.json",
+    "fit-ascii.txt": "fit zoo.csv --ascii --max-iter 1 --out model.json",
+    "fringe.txt": "fringe zoo.csv --max-features 30 --out model.json",
+    "path.txt": "path zoo.csv",
+    "stability.txt": "stability zoo.csv --max-noise 0.1 --runs 3",
+    "stability.json": "stability zoo.csv --bootstrap --runs 2 --json",
+    "transform.json": "transform pairwise.json zoo.csv --out features.csv --json",
+    "tags.txt": "tags tags.csv --tags tags --review review.csv",
+    "tags.json": "tags tags.csv --tags tags --json",
+    "show.txt": "show pairwise.json",
+    "show-ascii.txt": "show pairwise.json --ascii",
+    "show.json": "show pairwise.json --json",
+    "explained.txt": "show pairwise.json --feature 18 --rows zoo.csv",
+    "explained.json": "show pairwise.json --feature 18 --rows zoo.csv --json",
+    "datasets.txt": "datasets",
+    "datasets.json": "datasets --json",
+    "demo.txt": "demo",
+    "help.txt": "--help",
+} | {f"{name}-help.txt": f"{name} --help" for name in COMMANDS}
+TAGS = """\
+photo,tags
+1,Waterfalls;sky
+2,waterfall;Sky
+3,waterfal;sea
+4,sky;sea
+"""
 
 
 @pytest.fixture
@@ -16,35 +47,22 @@ def zoo(call, tmp_path):
     return tmp_path / "zoo.csv"
 
 
-@pytest.mark.parametrize(
-    ("expected", "words"),
-    [
-        ("fit.txt", ["fit", "zoo.csv", "--out", "model.json"]),
-        ("fit-ascii.txt", ["fit", "zoo.csv", "--ascii", "--max-iter", "1", "--out", "model.json"]),
-        ("fringe.txt", ["fringe", "zoo.csv", "--max-features", "30", "--out", "model.json"]),
-        ("fringe-help.txt", ["fringe", "--help"]),
-        ("datasets.txt", ["datasets"]),
-        ("demo.txt", ["demo"]),
-        ("help.txt", ["--help"]),
-        ("fit-help.txt", ["fit", "--help"]),
-        ("tags-help.txt", ["tags", "--help"]),
-    ],
-)
-def test_printed_text(expected, words, call, zoo):
-    done = call(*words)
+@pytest.fixture
+def files(call, zoo, tmp_path):
+    words = ["--search", "pairwise", "--max-length", 3, "--out", "pairwise.json"]
+    assert call("fit", "zoo.csv", *words).code == 0
+    (tmp_path / "tags.csv").write_text(TAGS)
+
+
+@pytest.mark.parametrize("expected", PRINTED)
+def test_printed_text(expected, call, files):
+    done = call(*PRINTED[expected].split())
     assert (done.code, done.err) == (0, "")
     assert done.out == (EXPECTED / expected).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("expected", "options"),
-    [("show.txt", []), ("show-ascii.txt", ["--ascii"]), ("show.json", ["--json"])],
-)
-def test_shown_text(expected, options, call, zoo):
-    call("fit", "zoo.csv", "--search", "pairwise", "--max-length", 3, "--out", "model.json")
-    done = call("show", "model.json", *options)
-    assert (done.code, done.err) == (0, "")
-    assert done.out == (EXPECTED / expected).read_text(encoding="utf-8")
+def test_no_expected_text_is_left_over():
+    assert {path.name for path in EXPECTED.iterdir()} == set(PRINTED)
 
 
 @pytest.mark.parametrize("expected", sorted(EXPECTED.glob("*.txt")), ids=lambda path: path.name)
@@ -76,7 +94,7 @@ def test_summary_of_a_model_that_made_nothing(call, zoo):
 def test_only_the_most_common_are_printed_by_fit(call, tmp_path):
     call("datasets", "spect", "--out", "spect.csv")
     done = call("fit", "spect.csv", "--out", "model.json", "--no-prune", "--alpha", "0.0001")
-    assert "The 20 most common; conjunct show lists 18 more." in done.out
+    assert "The 20 most common of 38; conjunct show model.json lists all." in done.out
     assert len(call("show", "model.json").out.splitlines()) > 38
 
 

@@ -42,13 +42,14 @@ class StreamInput:
 
     def read(self, data: Path) -> Stream:
         """All files, of which ``data`` is the first."""
-        from conjunct.cli.terminal import reading
+        from conjunct.cli.progress import rows_read, step
+        from conjunct.cli.streams import file_of, name_of
         from conjunct.io import stream
 
-        words = data.name if len(self.files) == 1 else f"{len(self.files)} files"
-        with reading(f"Reading {words}") as progress:
+        words = name_of(data) if len(self.files) == 1 else f"{len(self.files)} files"
+        with step(f"looked through {words}"), rows_read(f"Reading {words}") as progress:
             found = stream(
-                *self.files,
+                *map(file_of, self.files),
                 **asdict(self.source.options),
                 memory=self.memory,
                 binarizer=self.source.binarizer,
@@ -60,7 +61,7 @@ class StreamInput:
         return found if self.scheduler is None else found.to_dask()
 
     @contextmanager
-    def naming_cells_of(self, data: Path) -> Iterator[None]:
+    def naming_cells_of(self, data: Path, if_empty: str = "") -> Iterator[None]:
         """A stream names cells by itself; while it is used, the cluster is there."""
         if self.scheduler is None:
             yield
@@ -73,15 +74,20 @@ class StreamInput:
             yield
 
 
-def check_outputs(files: Sequence[Path], out: Path, checkpoint: Path | None) -> None:
+def check_outputs(files: Sequence[Path], out: Path | None, checkpoint: Path | None) -> None:
     """Refuse to write over the data, or two things to one file."""
+    from conjunct.cli.streams import DASH
     from conjunct.errors import InputError
     from conjunct.io.atomic import check_target
 
     taken = {file.resolve(): f"{file} is the data" for file in files}
-    for target, what in ((out, "model"), (checkpoint, "checkpoint")):
+    for target, what, option in ((out, "model", "out"), (checkpoint, "checkpoint", "checkpoint")):
         if target is None:
             continue
+        if target == DASH:
+            raise InputError(
+                f"a {what} is written to a file: give --{option} a name such as {what}.json"
+            )
         place = check_target(target)
         if place in taken:
             raise InputError(f"{taken[place]}: name another file for the {what}")

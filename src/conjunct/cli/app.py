@@ -16,11 +16,13 @@ from conjunct.cli.export import export
 from conjunct.cli.fit import fit
 from conjunct.cli.fringe import fringe
 from conjunct.cli.path import path
+from conjunct.cli.report import report
 from conjunct.cli.reproduce import reproduce
 from conjunct.cli.show import show
 from conjunct.cli.stability import stability
+from conjunct.cli.streams import remove_copy
 from conjunct.cli.tags import tags
-from conjunct.cli.terminal import complain, notes_on_stderr, tolerate_any_encoding
+from conjunct.cli.terminal import complain, notes_on_stderr, set_volume, tolerate_any_encoding
 from conjunct.cli.transform import transform
 from conjunct.errors import InputError
 
@@ -34,6 +36,7 @@ for command in (
     fringe,
     stability,
     show,
+    report,
     export,
     tags,
     reproduce,
@@ -77,6 +80,14 @@ def conjunct_(
 def run(args: Sequence[str] | None = None) -> int:
     """Run one command and say how it ended, in one line if badly."""
     tolerate_any_encoding()
+    set_volume(0)
+    try:
+        return _run(args)
+    finally:
+        remove_copy()
+
+
+def _run(args: Sequence[str] | None) -> int:
     try:
         with notes_on_stderr():
             code = app(args, prog_name="conjunct", standalone_mode=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,51 +11,92 @@ if TYPE_CHECKING:
     from conjunct.binarize.table import BooleanTable
     from conjunct.cli.apart import StreamInput
     from conjunct.cli.inputs import DataInput
+    from conjunct.cli.outputs import Output
+    from conjunct.construction.stopping import Indicators
     from conjunct.estimators.base import FeatureConstructor
     from conjunct.io.streaming import Stream
 
 _SHOWN = 20
 # Mean literals of a feature from which on few people read it.
 _LONG = 10
+# What to do about an empty cell where there is --missing.
+IF_EMPTY = "fill it, leave its row out or choose --missing false"
+
+Watched = AbstractContextManager[Callable[["Indicators"], None]]
 
 
 def construct(
     model: FeatureConstructor,
     data: Path,
+    out: Path | None,
     source: DataInput | StreamInput,
-    out: Path,
-    n_iterations: int | None = None,
+    output: Output,
+    progress: Watched,
+    report: Path | None = None,
 ) -> None:
     """Fit a model to the table in a file, save it, and show what was constructed."""
     from conjunct.cli import terminal
+    from conjunct.cli.documents import model_document
+    from conjunct.cli.progress import step
+    from conjunct.cli.report import check_report_target, save_report
+
+    check_model_target(out, data)
+    check_report_target(report, data, out)
+    table = source.read(data)
+    with source.naming_cells_of(data, IF_EMPTY), step("constructed features"), progress as callback:
+        model.set_params(callback=callback).fit(table)
+    if out is not None:
+        with step(f"wrote {out}"):
+            model.save(out)
+    if model.get_params().get("max_length", 0) is None and model.history_[-1].length > _LONG:
+        terminal.note("the formulas are long: --max-length 4 keeps them readable")
+    if report is not None:
+        save_report(model, table, report, title=f"Features of {data.name}")
+    if output.json:
+        output.print(model_document(model, data=table, saved={"model": out, "report": report}))
+        return
+    if terminal.ascii_only():
+        model.set_params(style="ascii")
+    _show(model, table, out, report)
+
+
+def check_model_target(out: Path | None, data: Path) -> None:
+    """Before any work: the model can be written, and not over the data."""
+    from conjunct.cli.streams import DASH
     from conjunct.errors import InputError
     from conjunct.io.atomic import check_target
 
-    if check_target(out) == data.resolve():
+    if out == DASH:
+        raise InputError("a model is written to a file: give --out a name such as model.json")
+    if out is not None and check_target(out) == data.resolve():
         raise InputError(f"{out} is the data: name another file for the model")
-    table = source.read(data)
-    progress = terminal.progress("Constructing", n_iterations)
-    with source.naming_cells_of(data), progress as callback:
-        model.set_params(callback=callback).fit(table)
-    model.save(out)
-    if model.get_params().get("max_length", 0) is None and model.history_[-1].length > _LONG:
-        terminal.note("the formulas are long: --max-length 4 keeps them readable")
-    if terminal.ascii_only():
-        model.set_params(style="ascii")
-    _show(model, table, out)
 
 
-def _show(model: FeatureConstructor, table: BooleanTable | Stream, out: Path) -> None:
+def saved_as(*files: Path | None) -> str:
+    """Which files were written."""
+    names = [str(file) for file in files if file is not None]
+    if not names:
+        return "Not saved: add --out model.json to keep the model."
+    return f"Saved as {', '.join(names)}."
+
+
+def _show(
+    model: FeatureConstructor,
+    table: BooleanTable | Stream,
+    out: Path | None,
+    report: Path | None,
+) -> None:
     from conjunct.cli.rendering import before_and_after, constructed, data_tables, feature_table
     from conjunct.cli.terminal import write
     from conjunct.cli.words import summary
 
-    more = len(constructed(model)) - _SHOWN
+    n_made = len(constructed(model))
+    elsewhere = "" if out is None else f"; conjunct show {out} lists all"
     write(
         *data_tables(table),
         feature_table(model, _SHOWN) if model.n_iter_ else None,
-        f"The {_SHOWN} most common; conjunct show lists {more} more." if more > 0 else None,
+        f"The {_SHOWN} most common of {n_made}{elsewhere}." if n_made > _SHOWN else None,
         before_and_after(model),
         summary(model),
-        f"Saved as {out}.",
+        saved_as(out, report),
     )

@@ -7,48 +7,63 @@ from typing import Annotated, Literal
 
 import typer
 
+from conjunct.cli.options import Form
+from conjunct.cli.outputs import Output, speaks
 
+Target = Literal["sql", "python", "json", "schema"]
+Dialect = Literal["duckdb", "postgres", "sqlite", "bigquery", "snowflake", "spark"]
+Cells = Literal["boolean", "integer"]
+Names = Literal["formula", "number"]
+
+
+@speaks
 def export(
     model: Annotated[
         Path | None,
         typer.Argument(
-            metavar="MODEL", help="Model file that fit has written.", show_default=False
+            metavar="[MODEL]", help="Model file that fit has written.", show_default=False
         ),
     ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="File to write. Without it, the result is printed.", show_default=False),
+    ] = None,
     to: Annotated[
-        Literal["sql", "python", "json", "schema"],
+        Target,
         typer.Option(
             help="A SELECT, a Python function, the model as JSON, "
             "or the JSON Schema of model files (which needs no MODEL)."
         ),
     ] = "sql",
     dialect: Annotated[
-        Literal["duckdb", "postgres", "sqlite", "bigquery", "snowflake", "spark"],
+        Dialect,
         typer.Option(help="Which SQL."),
     ] = "duckdb",
     table: Annotated[
         list[str] | None,
-        typer.Option(help="Table to select from; data if not given. Twice for schema and table."),
+        typer.Option(
+            metavar="NAME",
+            help="Table to select from; data if not given. Twice for schema and table.",
+        ),
     ] = None,
     source: Annotated[
-        Literal["boolean", "integer"],
+        Cells,
         typer.Option(help="What the columns of the table hold: Booleans, or 0 and 1."),
     ] = "boolean",
     columns: Annotated[
-        Literal["formula", "number"],
+        Names,
         typer.Option(help="What to call the features: by formula, or f0, f1 and so on."),
     ] = "formula",
     keep: Annotated[
-        list[str] | None, typer.Option(help="Column to select as it is; may be given again.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Column to select as it is; may be given again."),
     ] = None,
     form: Annotated[
-        Literal["built", "nested", "dnf", "simplified"],
+        Form,
         typer.Option(help="As constructed, or another form, equal on rows without missing cells."),
     ] = "built",
-    out: Annotated[
-        Path | None,
-        typer.Option(help="File to write. Without it, the result is printed.", show_default=False),
-    ] = None,
+    *,
+    output: Output,
 ) -> None:
     """Write features as SQL, as a Python function or as JSON.
 
@@ -59,37 +74,57 @@ def export(
       $ conjunct export --to schema --out model-schema.json
     """
     import sys
+
+    from conjunct.cli.progress import step
+    from conjunct.cli.streams import is_printed
+    from conjunct.io.atomic import write_atomically
+
+    text = _text(model, to, dialect, table, source, columns, keep, form)
+    printed = is_printed(out)
+    if out is not None and not printed:
+        with step(f"wrote {out}"):
+            write_atomically(out, lambda part: part.write_text(text, encoding="utf-8"))
+    elif not output.json:
+        sys.stdout.write(text)
+        return
+    output.tell(
+        lambda: {"to": to, "text": text, "saved": {"file": None if printed else str(out)}},
+        f"Saved as {out}.",
+    )
+
+
+def _text(
+    model: Path | None,
+    to: Target,
+    dialect: Dialect,
+    table: list[str] | None,
+    source: Cells,
+    columns: Names,
+    keep: list[str] | None,
+    form: Form,
+) -> str:
     from importlib.util import find_spec
 
     from conjunct import load
-    from conjunct.cli.terminal import write
     from conjunct.errors import InputError
-    from conjunct.io.atomic import write_atomically
     from conjunct.io.model import model_schema
 
     if to == "schema":
-        text = model_schema().decode()
-    elif model is None:
+        return model_schema().decode()
+    if model is None:
         raise InputError("name the model file to export")
-    else:
-        fitted = load(model)
-        if to == "sql":
-            if find_spec("sqlglot") is None:
-                raise InputError('SQL needs sqlglot: pip install "conjunct[sql]"')
-            text = fitted.to_sql(
-                table or "data",
-                dialect=dialect,
-                source=source,
-                columns=columns,
-                keep=keep or (),
-                form=form,
-            )
-        elif to == "python":
-            text = fitted.to_python(columns=columns, form=form)
-        else:
-            text = fitted.to_json()
-    if out is None:
-        sys.stdout.write(text)
-        return
-    write_atomically(out, lambda part: part.write_text(text, encoding="utf-8"))
-    write(f"Saved as {out}.")
+    fitted = load(model)
+    if to == "json":
+        return fitted.to_json()
+    if to == "python":
+        return fitted.to_python(columns=columns, form=form)
+    if find_spec("sqlglot") is None:
+        raise InputError('SQL needs sqlglot: pip install "conjunct[sql]"')
+    return fitted.to_sql(
+        table or "data",
+        dialect=dialect,
+        source=source,
+        columns=columns,
+        keep=keep or (),
+        form=form,
+    )

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from conjunct.cli.apart import Checkpoint, Memory, Scheduler
 from conjunct.cli.inputs import DataInput, prepares_data
-from conjunct.cli.options import Ascii, Correction, DataFiles, Measure, Missing, Test
+from conjunct.cli.options import (
+    Ascii,
+    Correction,
+    DataFiles,
+    Jobs,
+    Measure,
+    Missing,
+    ModelOut,
+    Prune,
+    ReportFile,
+    Test,
+)
+from conjunct.cli.outputs import Output, speaks
 
 
+@speaks
 @prepares_data
 def fit(
     data: DataFiles,
-    out: Annotated[Path, typer.Option(help="Model file to write (JSON).", show_default=False)],
+    out: ModelOut = None,
     threshold: Annotated[
         float | None,
         typer.Option(help="Replace pairs with a --measure above this, instead of by risk."),
@@ -27,13 +39,7 @@ def fit(
     max_iter: Annotated[
         int | None, typer.Option(help="Number of iterations. Without it, --stop decides.")
     ] = None,
-    prune: Annotated[
-        bool,
-        typer.Option(
-            "--prune/--no-prune",
-            help="Leave out pairs that are too rare for the test (expected frequency below 5).",
-        ),
-    ] = True,
+    prune: Prune = True,
     search: Annotated[
         Literal["batch", "pairwise"],
         typer.Option(help="What an iteration replaces: many pairs, or the best one."),
@@ -60,15 +66,15 @@ def fit(
         Literal["rms", "none"],
         typer.Option(help="End before RMS rises, or when no pair is left."),
     ] = "rms",
-    jobs: Annotated[
-        int | None, typer.Option(help="Threads for counting; -1 for all processors.")
-    ] = None,
+    jobs: Jobs = None,
     memory: Memory = None,
     scheduler: Scheduler = None,
     checkpoint: Checkpoint = None,
+    report: ReportFile = None,
     ascii_: Ascii = False,
     *,
     source: DataInput,
+    output: Output,
 ) -> None:
     """Construct features from a table and save them as a model.
 
@@ -76,7 +82,7 @@ def fit(
 
     \b
     Examples:
-      $ conjunct fit zoo.csv --out model.json
+      $ conjunct fit zoo.csv --out model.json --report report.html
       $ conjunct fit zoo.csv --search pairwise --max-length 3 --out model.json
       $ conjunct fit zoo.csv --threshold 0.4 --max-iter 2 --out model.json
       $ conjunct fit zoo.csv --test exact --correction holm --out model.json
@@ -84,6 +90,7 @@ def fit(
       $ conjunct fit a.parquet b.parquet --memory 2GB --out model.json
     """
     from conjunct import UFC
+    from conjunct.cli import progress
     from conjunct.cli.apart import StreamInput, check_outputs
     from conjunct.cli.constructing import construct
     from conjunct.errors import InputError
@@ -92,6 +99,8 @@ def fit(
         raise InputError("--threshold and --alpha exclude each other: give one of them")
     check_outputs(data, out, checkpoint)
     apart = len(data) > 1 or memory is not None or scheduler is not None
+    if apart and report is not None:
+        raise InputError("--report shows rows and needs the table in memory: leave it out")
     model = UFC(
         "risk" if threshold is None else threshold,
         alpha=0.001 if alpha is None else alpha,
@@ -110,7 +119,7 @@ def fit(
         style="ascii" if ascii_ else "unicode",
     )
     reader = StreamInput(source, data, memory, scheduler) if apart else source
-    construct(model, data[0], reader, out, max_iter)
-    if checkpoint is not None:
+    construct(model, data[0], out, reader, output, progress.iterations(max_iter), report)
+    if checkpoint is not None and out is not None:
         # the model is there now
         checkpoint.unlink(missing_ok=True)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from conjunct.cli.inputs import DataInput, prepares_data
-from conjunct.cli.options import Ascii, DataFile, MissingOrFalse
+from conjunct.cli.options import Ascii, DataFile, Jobs, MissingOrFalse, ModelOut, ReportFile
+from conjunct.cli.outputs import Output, speaks
 
 
+@speaks
 @prepares_data
 def fringe(
     data: DataFile,
-    out: Annotated[Path, typer.Option(help="Model file to write (JSON).", show_default=False)],
+    out: ModelOut = None,
     max_features: Annotated[
         int, typer.Option(help="End with the iteration that reaches this number of features.")
     ] = 300,
@@ -33,12 +34,12 @@ def fringe(
         typer.Option(help="Keep or drop doubles, equal or empty columns and repeated literals."),
     ] = "keep",
     missing: MissingOrFalse = "raise",
-    jobs: Annotated[
-        int | None, typer.Option(help="Threads for counting; -1 for all processors.")
-    ] = None,
+    jobs: Jobs = None,
+    report: ReportFile = None,
     ascii_: Ascii = False,
     *,
     source: DataInput,
+    output: Output,
 ) -> None:
     """Construct features from clustering trees and save a model.
 
@@ -49,6 +50,7 @@ def fringe(
       $ conjunct fringe zoo.csv --redundant drop --out model.json
     """
     from conjunct import UFringe
+    from conjunct.cli import progress
     from conjunct.cli.constructing import construct
 
     model = UFringe(
@@ -61,4 +63,5 @@ def fringe(
         n_jobs=jobs,
         style="ascii" if ascii_ else "unicode",
     )
-    construct(model, data, source, out)
+    watched = progress.iterations(n_features=max_features)
+    construct(model, data, out, source, output, watched, report)

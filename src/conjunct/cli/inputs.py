@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+
+from conjunct.cli.extending import Command, extended
+from conjunct.cli.streams import file_of, name_of
 
 if TYPE_CHECKING:
     from conjunct.binarize.binarizer import Binarizer
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
     from conjunct.estimators.base import FeatureConstructor
     from conjunct.io.wide import ReadOptions
 
-Command = Callable[..., None]
 FormatName = Literal[
     "csv", "tsv", "parquet", "arrow", "jsonl", "arff", "baskets", "svmlight", "long"
 ]
@@ -50,17 +51,19 @@ class DataInput:
             # fitted on an array: columns go by position
             if len(table.names) != model.n_features_in_:
                 raise InputError(
-                    f"{data} has {len(table.names)} columns, and the model, which has no names, "
-                    f"{model.n_features_in_}"
+                    f"{name_of(data)} has {len(table.names)} columns, and the model, which has no "
+                    f"names, {model.n_features_in_}"
                 )
             model.feature_names_in_ = np.array(table.names, object)
         return table
 
-    def naming_cells_of(self, data: Path) -> AbstractContextManager[None]:
+    def naming_cells_of(
+        self, data: Path, if_empty: str = "fill it or leave its row out"
+    ) -> AbstractContextManager[None]:
         """Add the file and the line to errors about cells of the data."""
         from conjunct.io.tables import naming_cells_of
 
-        return naming_cells_of(data, self.options)
+        return naming_cells_of(file_of(data), self.options, if_empty)
 
     def _read(
         self,
@@ -71,12 +74,13 @@ class DataInput:
     ) -> BooleanTable:
         from dataclasses import asdict
 
-        from conjunct.cli.terminal import reading
+        from conjunct.cli.progress import rows_read, step
         from conjunct.io import read_boolean
 
-        with reading(f"Reading {data.name}") as progress:
+        name = name_of(data)
+        with step(f"read {name}"), rows_read(f"Reading {name}") as progress:
             return read_boolean(
-                data,
+                file_of(data),
                 **asdict(self.options),
                 binarizer=binarizer,
                 cleaner=cleaner,
@@ -87,12 +91,12 @@ class DataInput:
 
 def reads_data(command: Command) -> Command:
     """Give a command the options about reading; it gets them as ``source: DataInput``."""
-    return _extended(command, _reading)
+    return extended(command, "source", _reading)
 
 
 def prepares_data(command: Command) -> Command:
     """The options about reading, and those about making columns Boolean and tags uniform."""
-    return _extended(command, _preparing)
+    return extended(command, "source", _reading, _preparing)
 
 
 def _reading(
@@ -104,27 +108,41 @@ def _reading(
     ] = None,
     columns: Annotated[
         list[str] | None,
-        typer.Option(help="Columns (or tags) to read: a,b or given twice.", show_default=False),
+        typer.Option(
+            metavar="NAMES",
+            help="Columns (or tags) to read: a,b or given twice.",
+            show_default=False,
+        ),
     ] = None,
     exclude: Annotated[
         list[str] | None,
-        typer.Option(help="Columns (or tags) to leave out.", show_default=False),
+        typer.Option(metavar="NAMES", help="Columns (or tags) to leave out.", show_default=False),
     ] = None,
     id_: Annotated[
         str | None,
-        typer.Option("--id", help="Column that names the rows.", show_default=False),
+        typer.Option(
+            "--id", metavar="NAME", help="Column that names the rows.", show_default=False
+        ),
     ] = None,
     separator: Annotated[
         str | None,
-        typer.Option(help="Between cells; with --tags and in baskets, between tags."),
+        typer.Option(
+            metavar="TEXT", help="Between cells; with --tags and in baskets, between tags."
+        ),
     ] = None,
     tags: Annotated[
         str | None,
-        typer.Option(help="Column with the tags of each row: water;tree or a JSON list."),
+        typer.Option(
+            metavar="NAME", help="Column with the tags of each row: water;tree or a JSON list."
+        ),
     ] = None,
     null: Annotated[
         list[str] | None,
-        typer.Option(help="Word that stands for a missing cell, such as ?.", show_default=False),
+        typer.Option(
+            metavar="WORD",
+            help="Word that stands for a missing cell, such as ?.",
+            show_default=False,
+        ),
     ] = None,
 ) -> DataInput:
     from conjunct.io.wide import ReadOptions
@@ -146,7 +164,11 @@ def _preparing(
     ] = False,
     edges: Annotated[
         list[str] | None,
-        typer.Option(help="Where to cut one column: age=30,45,60.", show_default=False),
+        typer.Option(
+            metavar="NAME=NUMBERS",
+            help="Where to cut one column: age=30,45,60.",
+            show_default=False,
+        ),
     ] = None,
     min_frequency: Annotated[
         float, typer.Option(help="Words on fewer rows (below 1: a smaller share) are rare.")
@@ -194,26 +216,3 @@ def _edges(given: str) -> tuple[str, list[float]]:
         return column, [float(number) for number in numbers.split(",")]
     except ValueError:
         raise InputError(f"--edges must be like age=30,45,60; got {given!r}") from None
-
-
-def _extended(command: Command, make: Callable[..., DataInput]) -> Command:
-    """The command with the options of ``make`` after its own."""
-    parameters = {**_parameters(_reading), **_parameters(make)}
-    own = [p for p in _parameters(command).values() if p.name != "source"]
-
-    def extended(**given: Any) -> None:
-        told = {name: given.pop(name) for name in parameters}
-        command(**given, source=make(**told))
-
-    extended.__name__ = command.__name__
-    extended.__doc__ = command.__doc__
-    extended.__annotations__ = {}
-    extended.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [p.replace(kind=p.KEYWORD_ONLY) for p in (*own, *parameters.values())]
-    )
-    return extended
-
-
-def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    found = inspect.signature(function, eval_str=True).parameters
-    return {name: p for name, p in found.items() if p.kind is not p.VAR_KEYWORD}

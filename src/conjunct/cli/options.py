@@ -10,7 +10,7 @@ import typer
 _DATA = typer.Argument(
     metavar="DATA",
     help="Table (.csv, .tsv, .parquet, .arrow, .jsonl, .arff), transactions (.dat, .basket) "
-    "or .svmlight; text may be compressed (.gz, .zst).",
+    "or .svmlight; text may be compressed (.gz, .zst). - is standard input.",
     show_default=False,
 )
 DataFile = Annotated[Path, _DATA]
@@ -18,6 +18,26 @@ DataFiles = Annotated[list[Path], _DATA]
 ModelFile = Annotated[
     Path,
     typer.Argument(metavar="MODEL", help="Model file that fit has written.", show_default=False),
+]
+ModelOut = Annotated[
+    Path | None,
+    typer.Option(
+        help="Model file to write (JSON). Without it, nothing is saved.", show_default=False
+    ),
+]
+Prune = Annotated[
+    bool,
+    typer.Option(
+        "--prune/--no-prune",
+        help="Leave out pairs that are too rare for the test (expected frequency below 5).",
+    ),
+]
+Jobs = Annotated[int | None, typer.Option(help="Threads for counting; -1 for all processors.")]
+ReportFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--report", help="Page to write (HTML) that shows and explains it.", show_default=False
+    ),
 ]
 Ascii = Annotated[bool, typer.Option("--ascii", help="Write sky & ~building, not sky ∧ ¬building.")]
 
@@ -33,3 +53,4 @@ MissingOrFalse = Annotated[
 Measure = Literal["phi", "jaccard", "cosine", "yule_q", "lift", "pmi", "npmi", "mutual_information"]
 Test = Literal["normal", "exact"]
 Correction = Literal["none", "bonferroni", "holm", "bh", "by"]
+Form = Literal["built", "nested", "dnf", "simplified"]

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from conjunct.cli.inputs import DataInput, prepares_data
-from conjunct.cli.options import Ascii, DataFile, Missing
+from conjunct.cli.options import Ascii, DataFile, Jobs, Missing, Prune, ReportFile
+from conjunct.cli.outputs import Output, speaks
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from rich.table import Table
 
     from conjunct.construction.path import Solution
     from conjunct.estimators import UFCPath
 
+_SHOWN = 10
 
+
+@speaks
 @prepares_data
 def path(
     data: DataFile,
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Model file to write (JSON), with the closest point.", show_default=False
+            help="Model file to write (JSON): the closest point. Without it, nothing is saved.",
+            show_default=False,
         ),
     ] = None,
     solutions: Annotated[
@@ -39,13 +46,7 @@ def path(
     min_threshold: Annotated[float, typer.Option(help="The lowest threshold.")] = 0.002,
     max_threshold: Annotated[float, typer.Option(help="The highest threshold.")] = 0.5,
     max_iter: Annotated[int, typer.Option(help="The largest number of iterations.")] = 20,
-    prune: Annotated[
-        bool,
-        typer.Option(
-            "--prune/--no-prune",
-            help="Leave out pairs that are too rare (expected frequency below 5).",
-        ),
-    ] = False,
+    prune: Prune = False,
     missing: Missing = "raise",
     max_solutions: Annotated[
         int | None, typer.Option(help="Give up after so many solutions; what was found is kept.")
@@ -53,31 +54,36 @@ def path(
     max_seconds: Annotated[
         float | None, typer.Option(help="Give up after so many seconds; what was found is kept.")
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option(help="Threads for counting; -1 for all processors.")
-    ] = None,
+    jobs: Jobs = None,
+    report: ReportFile = None,
     ascii_: Ascii = False,
     *,
     source: DataInput,
+    output: Output,
 ) -> None:
-    """Find all distinct solutions for a range of thresholds, and the best compromise.
+    """Follow every threshold at once and find the best compromise.
+
+    All distinct solutions for a range of thresholds are found; the best is the one closest to no
+    overlap and no growth.
 
     \b
     Examples:
       $ conjunct path zoo.csv
-      $ conjunct path zoo.csv --out model.json --solutions solutions.csv --figure front.svg
+      $ conjunct path zoo.csv --out model.json --figure front.svg
+      $ conjunct path zoo.csv --solutions solutions.csv
       $ conjunct path zoo.csv --prune --max-seconds 60
     """
     from conjunct import UFCPath
-    from conjunct.cli import terminal
-    from conjunct.cli.words import summary
-    from conjunct.io.writing import write_table
+    from conjunct.cli import progress, terminal
+    from conjunct.cli.constructing import IF_EMPTY, saved_as
+    from conjunct.cli.documents import path_document
+    from conjunct.cli.report import save_report
 
-    _check_targets(data, out, solutions, figure)
+    _check_targets(data, out, solutions, figure, report)
     table = source.read(data)
     width = max_threshold - min_threshold
-    bar = terminal.progress_bar("Following λ", max(width, 0.0))
-    with source.naming_cells_of(data), bar as update:
+    bar = progress.bar("Following λ", max(width, 0.0))
+    with source.naming_cells_of(data, IF_EMPTY), progress.step("followed λ"), bar as update:
         n_found = 0
 
         def advance(solution: Solution) -> None:
@@ -95,34 +101,63 @@ def path(
             max_solutions=max_solutions,
             max_seconds=max_seconds,
             n_jobs=jobs,
-            style="ascii" if ascii_ or terminal.ascii_only() else "unicode",
+            style="ascii" if ascii_ or (terminal.ascii_only() and not output.json) else "unicode",
             callback=advance,
         ).fit(table)
+    _save(model, out, solutions, figure)
+    if report is not None:
+        save_report(model, table, report, title=f"Features of {data.name}")
+    files = {"model": out, "solutions": solutions, "figure": figure, "report": report}
+    output.tell(
+        lambda: path_document(model, table, files),
+        *_told(model),
+        saved_as(*files.values()),
+    )
+
+
+def _save(model: UFCPath, out: Path | None, solutions: Path | None, figure: Path | None) -> None:
+    from conjunct.cli.progress import step
+    from conjunct.io.writing import write_table
+
     if out is not None:
-        model.save(out)
+        with step(f"wrote {out}"):
+            model.save(out)
     if solutions is not None:
-        write_table(solutions, model.get_solutions("polars"))
+        with step(f"wrote {solutions}"):
+            write_table(solutions, model.get_solutions("polars"))
     if figure is not None:
-        _draw(model, figure)
-    saved = [str(target) for target in (out, solutions, figure) if target is not None]
+        with step(f"drew {figure}"):
+            _draw(model, figure)
+
+
+def _told(model: UFCPath) -> Iterator[RenderableType]:
+    from conjunct.cli.rendering import feature_table
+    from conjunct.cli.words import summary
+
     best = model.closest_point_
     covered = "" if model.complete_ else f" (only λ from {model.covered_from_:.4f} up)"
-    terminal.write(
+    yield (
         f"{len(model.solutions_)} distinct solutions{covered}, {len(model.front_)} of them on the "
-        f"Pareto front. On the front, around the closest point:",
-        _front_table(model),
+        "Pareto front. On the front, around the closest point:"
+    )
+    yield _front_table(model)
+    if model.n_iter_:
+        yield "The most common features of the closest point:"
+        yield feature_table(model, _SHOWN)
+    yield (
         f"Closest point: uFC({best.threshold:g}, {best.iterations}), for every λ from "
-        f"{best.min_threshold:.4f} up to {best.max_threshold:.4f}. {summary(model)}",
-        f"Saved as {', '.join(saved)}." if saved else None,
+        f"{best.min_threshold:.4f} up to {best.max_threshold:.4f}. {summary(model)}"
     )
 
 
 def _check_targets(data: Path, *targets: Path | None) -> None:
     """Before any work: each file can be written, none is the data, and no two are the same."""
+    from conjunct.cli.constructing import check_model_target
     from conjunct.errors import InputError
     from conjunct.io.atomic import check_target
 
-    _, solutions, figure = targets
+    out, solutions, figure, _ = targets
+    check_model_target(out, data)
     known = {data.resolve()}
     for target in targets:
         if target is not None:

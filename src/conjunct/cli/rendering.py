@@ -8,11 +8,12 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from conjunct.binarize.rules import BooleanRule
-from conjunct.cli.terminal import ascii_only
+from conjunct.cli.terminal import ascii_only, console, showable
 
 if TYPE_CHECKING:
     from conjunct.binarize.preparation import Preparation
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _BAR_WIDTH = 10
 _LONGEST = 240
+_LEAST_ROOM = 20
+_BESIDE_PARENTS = 54
 _COLUMNS_TOLD = 20
 
 
@@ -34,6 +37,7 @@ class Constructed:
     """One constructed feature, as much of it as a table shows."""
 
     formula: str
+    parents: tuple[str, ...]
     support: int
     frequency: float
     length: int
@@ -50,9 +54,9 @@ def feature_table(
     table = plain_table(*headings)
     for feature in constructed(model, formulas)[:limit]:
         table.add_row(
-            cell(feature.formula),
+            _with_origin(feature),
             str(feature.support),
-            cell(bar(feature.frequency)),
+            Text(bar(feature.frequency), "cyan"),
             str(feature.length),
             str(feature.iteration),
             *([f"{feature.r:.2f}"] if feature.r is not None else []),
@@ -130,6 +134,7 @@ def constructed(model: FeatureConstructor, formulas: Formulas | None = None) -> 
     features = [
         Constructed(
             written(expression, model.style),
+            _parents(model, number),
             support,
             frequency,
             expression.length,
@@ -142,6 +147,31 @@ def constructed(model: FeatureConstructor, formulas: Formulas | None = None) -> 
         if fitted.iteration(number)
     ]
     return sorted(features, key=lambda feature: -feature.support)
+
+
+def _parents(model: FeatureConstructor, number: int) -> tuple[str, ...]:
+    """The two features that one was made from, unless its formula says it: they are columns."""
+    fitted = model.feature_set_
+    parents = fitted.parents(number)
+    if all(parent < len(fitted.lineage.primitives) for parent in parents):
+        return ()
+    return tuple(formula(model, parent) for parent in parents)
+
+
+def _with_origin(feature: Constructed) -> RenderableType:
+    """The formula and, on one line below it, what it was made from."""
+    if not feature.parents:
+        return cell(feature.formula)
+    left, right = feature.parents
+    room = max(_LEAST_ROOM, console().width - _BESIDE_PARENTS)
+    # each gets half, and what the other leaves
+    half = room // 2
+    parents = (
+        shortened(left, max(half, room - len(right))),
+        shortened(right, max(half, room - len(left))),
+    )
+    words = showable(f"  from {' + '.join(parents)}")
+    return Group(cell(feature.formula), Text(words, "dim", no_wrap=True, overflow="ellipsis"))
 
 
 def kept(model: FeatureConstructor) -> list[str]:
@@ -185,7 +215,7 @@ def plain_table(*headings: str, wrapped: int = 0) -> Table:
     for position, heading in enumerate(headings):
         right = heading.startswith(">")
         table.add_column(
-            heading.lstrip(">"),
+            showable(heading.lstrip(">")),
             justify="right" if right else "left",
             no_wrap=position != wrapped,
             overflow="fold",
@@ -201,9 +231,9 @@ def bar(share: float) -> str:
     return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
 
 
-def shortened(text: str) -> str:
+def shortened(text: str, longest: int = _LONGEST) -> str:
     """A text cut to what a table can show."""
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def listed(names: Sequence[str], at_most: int = 10) -> str:
@@ -218,5 +248,5 @@ def _score(value: float) -> str:
 
 
 def cell(text: str) -> Text:
-    """Text from data, which may look like markup."""
-    return Text(text)
+    """Text from data, which may look like markup or hold what terminals obey."""
+    return Text(showable(text))

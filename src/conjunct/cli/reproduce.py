@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from conjunct.cli.inputs import DataInput, prepares_data
+from conjunct.cli.outputs import Output, speaks
 
 if TYPE_CHECKING:
     from conjunct.experiments import Outcome
 
 
+@speaks
 @prepares_data
 def reproduce(
     out: Annotated[Path, typer.Option(help="Folder to write to.")] = Path("conjunct-paper"),
@@ -22,33 +24,46 @@ def reproduce(
     ] = None,
     *,
     source: DataInput,
+    output: Output,
 ) -> None:
-    """Make every table and figure of the paper, as CSV, SVG and PNG, with a page that shows them.
+    """Make every table and figure of the paper.
 
-    The data set is spect, the one of the paper that is still available, or any table of yours.
+    They are written as CSV, SVG and PNG, with a page that shows them. The data set is spect, the
+    one of the paper that is still available, or any table of yours.
 
     \b
     Examples:
       $ conjunct reproduce
       $ conjunct reproduce --data zoo.csv --out zoo-figures
     """
-    from conjunct.cli import terminal
+    from conjunct.cli import progress, terminal
+    from conjunct.cli.streams import name_of
     from conjunct.experiments import reproduce as write_all
     from conjunct.experiments.writing import EXPERIMENTS
 
     total = len(EXPERIMENTS) + 1
-    with terminal.progress_bar("Reproducing", total) as update:
+    with progress.bar("Reproducing", total) as update:
         n_done = 0
 
         def advance(outcome: Outcome) -> None:
             nonlocal n_done
             n_done += 1
             update(n_done, outcome.title)
+            terminal.detail(f"wrote {outcome.name}: {outcome.title}")
 
         if data is None:
             outcomes = write_all(out, watch=advance)
         else:
             with source.naming_cells_of(data):
-                outcomes = write_all(out, source.read(data), name=data.stem, watch=advance)
+                outcomes = write_all(
+                    out, source.read(data), name=Path(name_of(data)).stem, watch=advance
+                )
     files = [f"{outcome.name}: {outcome.title}\n  {outcome.text}".rstrip() for outcome in outcomes]
-    terminal.write("\n".join(files), f"Everything is in {out}; open {out / 'index.html'}.")
+    output.tell(
+        lambda: {
+            "outcomes": [{"name": o.name, "title": o.title, "text": o.text} for o in outcomes],
+            "saved": {"folder": str(out), "index": str(out / "index.html")},
+        },
+        "\n".join(files),
+        f"Everything is in {out}; open {out / 'index.html'}.",
+    )

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from conjunct.cli.inputs import DataInput, reads_data
-from conjunct.cli.options import Ascii, ModelFile
+from conjunct.cli.options import Ascii, Form, ModelFile
+from conjunct.cli.outputs import Document, Output, answers
+from conjunct.cli.streams import name_of
+from conjunct.cli.terminal import showable
 
 if TYPE_CHECKING:
+    from conjunct.binarize.table import BooleanTable
     from conjunct.estimators.base import FeatureConstructor
-    from conjunct.reading import Formulas
+    from conjunct.reading import Explanation, Formulas, Neighbour
+
+Graph = Literal["text", "mermaid", "dot"]
+_ROWS_SHOWN = 100
+_KEPT_SHOWN = 50
 
 
+@answers
 @reads_data
 def show(
     model: ModelFile,
     form: Annotated[
-        Literal["built", "nested", "dnf", "simplified"],
+        Form,
         typer.Option(
             help="How to write formulas: as constructed, with common parts taken out, "
             "as a disjunction of conjunctions, or as short as possible."
@@ -50,14 +61,14 @@ def show(
         ),
     ] = None,
     graph: Annotated[
-        Literal["text", "mermaid", "dot"] | None,
+        Graph | None,
         typer.Option(help="With --feature: only its ancestry, in this format.", show_default=False),
     ] = None,
     ascii_: Ascii = False,
     latex: Annotated[bool, typer.Option("--latex", help="Write formulas for LaTeX.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON, for other programs.")] = False,
     *,
     source: DataInput,
+    output: Output,
 ) -> None:
     """Show the features of a model, or explain one of them.
 
@@ -68,24 +79,25 @@ def show(
       $ conjunct show model.json --feature "aquatic & ~fins" --rows zoo.csv
       $ conjunct show model.json --json
     """
-    import sys
-
     from conjunct import load
     from conjunct.cli import terminal
+    from conjunct.cli.documents import model_document
+    from conjunct.cli.progress import step
     from conjunct.errors import InputError
 
     if ascii_ and latex:
         raise InputError("--ascii and --latex exclude each other: give one of them")
     if feature is None and (rows is not None or graph is not None):
         raise InputError("--rows and --graph need a --feature")
-    fitted = load(model)
+    with step(f"read {model}"):
+        fitted = load(model)
     title = repr(fitted)
     if ascii_ or latex:
         fitted.set_params(style="latex" if latex else "ascii")
-    elif terminal.ascii_only() and not json:
+    elif terminal.ascii_only() and not output.json:
         fitted.set_params(style="ascii")
     if feature is not None:
-        sys.stdout.write(_one(fitted, _position(fitted, feature), rows, graph, source))
+        _one(fitted, _position(fitted, feature), rows, graph, source, output)
         return
     formulas = None
     if given is not None:
@@ -93,8 +105,8 @@ def show(
             formulas = fitted.formulas(form, given=source.read_for(fitted, given))
     elif form != "built":
         formulas = fitted.formulas(form)
-    if json:
-        sys.stdout.write(_json(fitted, formulas) + "\n")
+    if output.json:
+        output.print(model_document(fitted, formulas=formulas))
     else:
         _tables(title, fitted, formulas)
 
@@ -111,7 +123,7 @@ def _tables(title: str, model: FeatureConstructor, formulas: Formulas | None) ->
         preparation_table(model.preparation_),
         feature_table(model, formulas=formulas) if model.n_iter_ else None,
         _lengths(formulas) if formulas else None,
-        f"Kept as they were: {listed(unchanged, len(unchanged))}." if unchanged else None,
+        f"Kept as they were: {listed(unchanged, _KEPT_SHOWN)}." if unchanged else None,
         score_table((f"iteration {line.iteration}", line) for line in model.history_),
     )
 
@@ -134,51 +146,54 @@ def _one(
     model: FeatureConstructor,
     position: int,
     rows: Path | None,
-    graph: Literal["text", "mermaid", "dot"] | None,
+    graph: Graph | None,
     source: DataInput,
-) -> str:
+    output: Output,
+) -> None:
+    import sys
 
-    if graph is not None:
-        return model.ancestry(position, graph)
-    ancestry = "Ancestry:\n" + model.ancestry(position)
-    if rows is None:
-        parts = [str(model.explain(position)), ancestry]
-        neighbours = model.nearest(position, n=3)
+    data = None if rows is None else source.read_for(model, rows)
+    with source.naming_cells_of(rows or Path()):
+        found = _explained(model, position, data)
+    drawn = model.ancestry(position, graph or "text")
+    if output.json:
+        output.print(_document(found, drawn))
+    elif graph is not None:
+        sys.stdout.write(drawn)
     else:
-        data = source.read_for(model, rows)
-        with source.naming_cells_of(rows):
-            behind = model.rows(position, data).tolist()
-        # as people count, from the first row of data
-        numbers = ", ".join(str(row + 1) for row in behind)
-        behind_it = f"Rows of {rows} ({len(behind)}): {numbers or 'none'}\n"
-        parts = [str(model.explain(position, data)), ancestry, behind_it]
-        neighbours = model.nearest(position, data, n=3)
-    nearest = [f"  {x.feature} ({x.similarity:.2f})\n" for x in neighbours]
-    if nearest:
-        parts.append(f"Nearest, by {neighbours[0].by}:\n" + "".join(nearest))
-    return "\n".join(parts)
+        sys.stdout.write("\n".join(_parts(found, drawn, rows)))
 
 
-def _json(model: FeatureConstructor, formulas: Formulas | None) -> str:
-    import msgspec
+@dataclass(frozen=True)
+class _Explained:
+    explanation: Explanation
+    neighbours: list[Neighbour]
+    # as people count, from the first row of data; None without data
+    rows: list[int] | None
 
-    from conjunct.estimators.rules import formula_columns
 
-    rules = model.get_rules("dict")
-    if formulas is not None:
-        rules |= formula_columns(formulas, model.style)
-    content = {
-        "kind": type(model).__name__,
-        "parameters": {k: v for k, v in model.get_params().items() if k not in model._unsaved},
-        "n_rows": model.feature_set_.n_rows,
-        "columns": list(model.feature_set_.lineage.primitives),
-        "threshold": getattr(model, "threshold_", None),
-        "features": _rows(rules),
-        "suppressed": _rows(model.get_rules("dict", suppressed=True)),
-        "history": model.history_,
+def _explained(model: FeatureConstructor, position: int, data: BooleanTable | None) -> _Explained:
+    rows = None if data is None else (model.rows(position, data) + 1).tolist()
+    return _Explained(model.explain(position, data), model.nearest(position, data, n=3), rows)
+
+
+def _document(found: _Explained, ancestry: str) -> Document:
+    return asdict(found.explanation) | {
+        "rows": found.rows,
+        "nearest": [neighbour._asdict() for neighbour in found.neighbours],
+        "ancestry": ancestry,
     }
-    return msgspec.json.format(msgspec.json.encode(content), indent=1).decode()
 
 
-def _rows(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+def _parts(found: _Explained, ancestry: str, rows: Path | None) -> Iterator[str]:
+    yield str(found.explanation)
+    yield f"Ancestry:\n{ancestry}"
+    if rows is not None and found.rows is not None:
+        numbers = ", ".join(map(str, found.rows[:_ROWS_SHOWN]))
+        more = len(found.rows) - _ROWS_SHOWN
+        others = f" and {more} more; --json lists all" if more > 0 else ""
+        name = showable(name_of(rows))
+        yield f"Rows of {name} ({len(found.rows)}): {numbers or 'none'}{others}\n"
+    if found.neighbours:
+        nearest = [f"  {x.feature} ({x.similarity:.2f})\n" for x in found.neighbours]
+        yield f"Nearest, by {found.neighbours[0].by}:\n" + "".join(nearest)

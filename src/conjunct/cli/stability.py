@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from conjunct.cli.inputs import DataInput, prepares_data
-from conjunct.cli.options import DataFile
+from conjunct.cli.options import DataFile, Prune
+from conjunct.cli.outputs import Output, speaks
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from conjunct.experiments import Stability
 
 
+@speaks
 @prepares_data
 def stability(
     data: DataFile,
@@ -35,14 +37,14 @@ def stability(
     alpha: Annotated[
         float, typer.Option(help="Risk of replacing a pair that is independent.")
     ] = 0.001,
-    prune: Annotated[
-        bool,
-        typer.Option("--prune/--no-prune", help="Leave out pairs that are too rare for the test."),
-    ] = False,
+    prune: Prune = False,
     *,
     source: DataInput,
+    output: Output,
 ) -> None:
-    """Construct features on changed data, again and again, and see which come back.
+    """See which features come back when the data change.
+
+    Features are constructed again and again on data with inverted cells, or on samples of rows.
 
     \b
     Examples:
@@ -51,7 +53,8 @@ def stability(
     """
     from conjunct import UFC
     from conjunct import stability as measured
-    from conjunct.cli import terminal
+    from conjunct.cli import progress
+    from conjunct.cli.words import recurrence
     from conjunct.errors import InputError
 
     if step <= 0:
@@ -60,7 +63,10 @@ def stability(
         raise InputError(f"--max-noise must be a share from 0 to 1; got {max_noise:g}")
     noise = [round(step * k, 10) for k in range(int(max_noise / step + 1e-9) + 1)]
     table = source.read(data)
-    with source.naming_cells_of(data):
+    n_all = runs if bootstrap else runs * len(noise)
+    bar = progress.bar("Constructing", n_all)
+    timed = progress.step(f"made {n_all} runs")
+    with source.naming_cells_of(data), timed, bar as update:
         found = measured(
             table,
             UFC(alpha=alpha, prune=prune),
@@ -68,13 +74,23 @@ def stability(
             noise=noise,
             n_runs=runs,
             random_state=seed,
+            progress=lambda done, total: update(done, f"run {done} of {total}"),
         )
     if out is not None:
-        _save(found, out)
-    terminal.write(
+        with progress.step(f"wrote {out}"):
+            _save(found, out)
+    output.tell(
+        lambda: {
+            "kind": found.kind,
+            "summary": recurrence(found),
+            "levels": found.levels,
+            "features": found.features,
+            "saved": {"folder": None if out is None else str(out)},
+        },
         _levels(found),
         "Features that come back most often:",
         _features(found),
+        recurrence(found),
         None if out is None else f"Saved in {out}.",
     )
 
@@ -98,14 +114,11 @@ def _levels(found: Stability) -> Table:
 
 
 def _features(found: Stability, limit: int = 15) -> Table:
-    from rich.text import Text
-
-    from conjunct.cli.rendering import plain_table, shortened
+    from conjunct.cli.rendering import cell, plain_table, shortened
 
     table = plain_table("feature", ">share of runs", "of the data as it is")
     for feature in found.features[:limit]:
-        # Text, not str: a name may look like markup
-        name = Text(shortened(feature.feature))
+        name = cell(shortened(feature.feature))
         table.add_row(name, f"{feature.share:.0%}", "yes" if feature.original else "no")
     return table
 

@@ -9,6 +9,7 @@ import typer
 
 from conjunct.cli.inputs import DataInput, reads_data
 from conjunct.cli.options import DataFile
+from conjunct.cli.outputs import Output, speaks
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -18,9 +19,14 @@ if TYPE_CHECKING:
 _SHOWN = 20
 
 
+@speaks
 @reads_data
 def tags(
     data: DataFile,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Table of the clean tags to write, 0/1.", show_default=False),
+    ] = None,
     synonyms: Annotated[
         Path | None,
         typer.Option(
@@ -39,12 +45,9 @@ def tags(
         Path | None,
         typer.Option(help="Table of proposals to write, for --synonyms.", show_default=False),
     ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Table of the clean tags to write, 0/1.", show_default=False),
-    ] = None,
     *,
     source: DataInput,
+    output: Output,
 ) -> None:
     """Clean tags, say what was merged, and propose what looks alike.
 
@@ -59,23 +62,38 @@ def tags(
     """
     from conjunct.binarize.cleaning import cleaned, fit_cleaner
     from conjunct.binarize.tags import TagCleaner
-    from conjunct.cli.terminal import write
+    from conjunct.cli.documents import saved_document
+    from conjunct.cli.progress import step
+    from conjunct.cli.words import counted
     from conjunct.io import read_synonyms, write_review, write_table
 
     known = None if synonyms is None else read_synonyms(synonyms)
     raw = source.read(data)
     cleaner = fit_cleaner(raw, TagCleaner(plurals=plurals, synonyms=known))
     clean = cleaned(raw, cleaner)
-    merges, proposals = cleaner.merges(), _alike(cleaner, similarity)
+    merges = cleaner.merges()
+    with step("compared tags"):
+        proposals = _alike(cleaner, similarity)
     if review is not None:
-        write_review(review, proposals)
+        with step(f"wrote {review}"):
+            write_review(review, proposals)
     if out is not None:
-        write_table(out, clean.to_frame("polars"))
-    write(
+        with step(f"wrote {out}"):
+            write_table(out, clean.to_frame("polars"))
+    output.tell(
+        lambda: {
+            "n_rows": raw.n_rows,
+            "n_spellings": len(raw.names),
+            "n_tags": len(clean.names),
+            "merges": [merged._asdict() for merged in merges],
+            "proposals": [pair._asdict() for pair in proposals],
+            "saved": saved_document({"table": out, "review": review}),
+        },
         f"{raw.n_rows} rows, {len(raw.names)} spellings of {len(clean.names)} tags.",
         _merges(merges) if merges else "No spelling was merged.",
         _proposals(proposals) if proposals else "No two tags look alike.",
-        f"Saved {len(proposals)} proposals as {review}: write yes under accept where you agree."
+        f"Saved {counted(len(proposals), 'proposal')} as {review}: "
+        "write yes under accept where you agree."
         if review is not None
         else None,
         f"Saved {len(clean.names)} tags of {clean.n_rows} rows as {out}." if out else None,

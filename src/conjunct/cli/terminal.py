@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, TextIO
 
+from conjunct.cli.streams import named
 from conjunct.errors import ConjunctWarning
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
-
-    from conjunct.construction.stopping import Indicators
 
 # Messages come from the library and speak Python; at a prompt the same things have other names.
 _PARAMETER = re.compile(
@@ -24,6 +24,21 @@ _PARAMETER = re.compile(
     r"|max_categories|min_frequency|memory)\b"
     r"(?:='?(?P<value>\w+)'?)?"
 )
+
+_IN_ASCII = str.maketrans({"…": "...", "λ": "lambda", "α": "alpha", "≥": ">="})
+
+# -1: errors only; 0: results and notes; 1: each step too
+_volume: ContextVar[int] = ContextVar("volume", default=0)
+
+
+def set_volume(volume: int) -> None:
+    """How much is said from here on: errors only (-1), results and notes (0), every step (1)."""
+    _volume.set(volume)
+
+
+def is_quiet() -> bool:
+    """Whether errors only are wanted."""
+    return _volume.get() < 0
 
 
 def console(stream: TextIO | None = None) -> Console:
@@ -35,11 +50,16 @@ def console(stream: TextIO | None = None) -> Console:
 
 def write(*parts: RenderableType | None) -> None:
     """Write to standard output, a blank line between parts and no spaces at the ends of lines."""
+    if is_quiet():
+        return
     output = console()
     with output.capture() as captured:
         for position, part in enumerate(part for part in parts if part is not None):
-            output.print(*([""] if position else []), part, sep="\n")
-    sys.stdout.write("".join(line.rstrip() + "\n" for line in captured.get().splitlines()))
+            shown = "\n".join(map(showable, part.split("\n"))) if isinstance(part, str) else part
+            output.print(*([""] if position else []), shown, sep="\n")
+    # rich has no other sign for what it cuts off, and the widths must stay
+    text = captured.get().replace("…", ".") if ascii_only() else captured.get()
+    sys.stdout.write("".join(line.rstrip() + "\n" for line in text.splitlines()))
 
 
 def ascii_only() -> bool:
@@ -49,7 +69,14 @@ def ascii_only() -> bool:
 
 def note(message: str) -> None:
     """One line on standard error about something worth knowing."""
-    sys.stderr.write(f"conjunct: note: {_one_line(message)}\n")
+    if not is_quiet():
+        sys.stderr.write(f"conjunct: note: {one_line(named(message))}\n")
+
+
+def detail(message: str) -> None:
+    """One line on standard error for those who asked for every step."""
+    if _volume.get() > 0:
+        sys.stderr.write(f"conjunct: {one_line(message)}\n")
 
 
 def complain(message: str) -> None:
@@ -57,7 +84,7 @@ def complain(message: str) -> None:
     # only here is a parameter sure to be meant: other messages hold names from the data
     about_a_parameter = " must be" in message and _PARAMETER.match(message)
     words = _as_options(message) if about_a_parameter else message
-    sys.stderr.write(f"conjunct: error: {_one_line(words)}\n")
+    sys.stderr.write(f"conjunct: error: {one_line(named(words))}\n")
 
 
 @contextmanager
@@ -84,60 +111,6 @@ def notes_on_stderr() -> Iterator[None]:
         yield
 
 
-@contextmanager
-def progress(doing: str, total: int | None) -> Iterator[Callable[[Indicators], None]]:
-    """Show iterations as they end, on a terminal only; gives the callback that is told of them."""
-    with progress_bar(doing, total) as update:
-
-        def advance(line: Indicators) -> None:
-            update(line.iteration, f"iteration {line.iteration}, {line.n_features} features")
-
-        yield advance
-
-
-@contextmanager
-def progress_bar(doing: str, total: float | None) -> Iterator[Callable[[float, str], None]]:
-    """A bar on a terminal; gives the function to tell how much is done, and in what words."""
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    with Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=20),
-        TimeElapsedColumn(),
-        console=console(sys.stderr),
-        transient=True,
-        disable=not sys.stderr.isatty(),
-    ) as bar:
-        task = bar.add_task(doing, total=total)
-
-        def update(done: float, words: str) -> None:
-            bar.update(task, completed=done, description=f"{doing}: {words}")
-
-        yield update
-
-
-@contextmanager
-def reading(doing: str) -> Iterator[Callable[[int, int | None], None]]:
-    """Show rows as they are read, on a terminal only; gives the callback that is told of them."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    with Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=20),
-        TimeRemainingColumn(),
-        console=console(sys.stderr),
-        transient=True,
-        disable=not sys.stderr.isatty(),
-    ) as bar:
-        task = bar.add_task(doing, total=None)
-
-        def advance(n_rows: int, total: int | None) -> None:
-            bar.update(task, completed=n_rows, total=total, description=f"{doing}: {n_rows:,} rows")
-
-        yield advance
-
-
 def tolerate_any_encoding() -> None:
     """Escape what a stream cannot show instead of failing on it."""
     for stream in (sys.stdout, sys.stderr):
@@ -145,8 +118,14 @@ def tolerate_any_encoding() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _one_line(message: str) -> str:
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in message)
+def one_line(text: str) -> str:
+    """The text with what would move the cursor, colour or reorder it written as an escape."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def showable(text: str) -> str:
+    """One line for standard output, in signs that it has."""
+    return one_line(text.translate(_IN_ASCII) if ascii_only() else text)
 
 
 def _as_options(message: str) -> str:

@@ -9,21 +9,25 @@ import typer
 
 from conjunct.cli.inputs import DataInput, reads_data
 from conjunct.cli.options import DataFile, ModelFile
+from conjunct.cli.outputs import Output, speaks
 
 
+@speaks
 @reads_data
 def transform(
     model: ModelFile,
     data: DataFile,
     out: Annotated[
-        Path,
+        Path | None,
         typer.Option(
-            help="Table to write: .csv, .tsv, .jsonl (also .gz, .zst), .parquet or .arrow.",
+            help="Table to write: .csv, .tsv, .jsonl (also .gz, .zst), .parquet or .arrow. "
+            "Without it, CSV is printed.",
             show_default=False,
         ),
-    ],
+    ] = None,
     *,
     source: DataInput,
+    output: Output,
 ) -> None:
     """Write the features of a model for the rows of a table.
 
@@ -34,20 +38,49 @@ def transform(
     Examples:
       $ conjunct transform model.json zoo.csv --out features.csv
       $ conjunct transform model.json zoo.csv --out features.parquet
+      $ conjunct transform model.json zoo.csv
     """
+    import sys
+
     from conjunct import load
-    from conjunct.cli.terminal import write
+    from conjunct.cli.progress import step
+    from conjunct.cli.streams import is_printed
+    from conjunct.io.writing import as_csv, write_table
+
+    _check_target(out, model, output.json)
+    with step(f"read {model}"):
+        fitted = load(model)
+    table = source.read_for(fitted, data)
+    with source.naming_cells_of(data), step("computed features"):
+        features = fitted.transform(table)
+    frame = features.to_frame("polars")
+    if out is None or is_printed(out):
+        sys.stdout.write(as_csv(frame))
+        return
+    with step(f"wrote {out}"):
+        write_table(out, frame)
+    n_rows, n_features = features.shape
+    output.tell(
+        lambda: {
+            "n_rows": n_rows,
+            "n_features": n_features,
+            "features": list(features.names),
+            "saved": {"table": str(out)},
+        },
+        f"Saved {n_features} features of {n_rows} rows as {out}.",
+    )
+
+
+def _check_target(out: Path | None, model: Path, json: bool) -> None:
+    from conjunct.cli.streams import is_printed
     from conjunct.errors import InputError
     from conjunct.io.atomic import check_target
-    from conjunct.io.writing import table_extension, write_table
+    from conjunct.io.writing import table_extension
 
+    if out is None or is_printed(out):
+        if json:
+            raise InputError("--json needs --out: without it, the features are printed as CSV")
+        return
     table_extension(out)
     if check_target(out) == model.resolve():
         raise InputError(f"{out} is the model: name another file for the features")
-    fitted = load(model)
-    table = source.read_for(fitted, data)
-    with source.naming_cells_of(data):
-        features = fitted.transform(table)
-    write_table(out, features.to_frame("polars"))
-    n_rows, n_features = features.shape
-    write(f"Saved {n_features} features of {n_rows} rows as {out}.")

@@ -50,7 +50,7 @@ def chosen_pairs(stage: Stage, lineage: Lineage, rule: Rule) -> Pairs:
         lengths = np.array([min(lineage.length(f), rule.max_length) for f in stage.features])
         pairs = pairs.take(lengths[pairs.left] + lengths[pairs.right] <= rule.max_length)
 
-    by_text = _by_text(stage.features, lineage)
+    by_text = text_order(stage.features, lineage)
     if rule.search == "pairwise":
         return pairs.take(largest_joint_count(pairs, by_text))
     return in_order_of_texts(matched(pairs, stage.features, lineage), by_text)
@@ -58,10 +58,12 @@ def chosen_pairs(stage: Stage, lineage: Lineage, rule: Rule) -> Pairs:
 
 def matched(pairs: Pairs, features: Sequence[int], lineage: Lineage) -> Pairs:
     """The pairs that a greedy matching takes, by falling score."""
-    return pairs.take(greedy_matching(pairs, len(features), _by_text(features, lineage)))
+    return pairs.take(greedy_matching(pairs, len(features), text_order(features, lineage)))
 
 
-def _by_text(features: Sequence[int], lineage: Lineage) -> ByText:
+def text_order(features: Sequence[int], lineage: Lineage) -> ByText:
+    """What puts columns in the order of the texts of their features."""
+
     def ordered(columns: list[int]) -> list[int]:
         column_of = {features[column]: column for column in columns}
         return [column_of[feature] for feature in lineage.by_text(column_of)]

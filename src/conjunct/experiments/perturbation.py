@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from statistics import fmean
@@ -118,6 +118,7 @@ def stability(
     noise: Sequence[float] = NOISE,
     n_runs: int = N_RUNS,
     random_state: int | np.random.RandomState | None = 0,
+    progress: Callable[[int, int], object] | None = None,
 ) -> Stability:
     """Construct features again and again on changed data, and see what comes back.
 
@@ -136,6 +137,8 @@ def stability(
         Changed data sets for each noise level, or bootstrap samples.
     random_state : int, RandomState or None, default=0
         The same number gives the same result.
+    progress : callable, optional
+        Called after each run with the number of runs done and of all.
 
     Returns
     -------
@@ -156,7 +159,7 @@ def stability(
     store = model._read_to_fit(X)
     names = model._primitive_names()
     random = check_random_state(random_state)
-    return stability_of(store, names, model, kind, noise, n_runs, random)
+    return stability_of(store, names, model, kind, noise, n_runs, random, progress)
 
 
 def stability_of(
@@ -167,6 +170,7 @@ def stability_of(
     noise: Sequence[float] = NOISE,
     n_runs: int = N_RUNS,
     random: np.random.RandomState | None = None,
+    progress: Callable[[int, int], object] | None = None,
 ) -> Stability:
     """As :func:`stability`, on columns that are packed already."""
     random = np.random.RandomState(0) if random is None else random
@@ -174,15 +178,24 @@ def stability_of(
         raise InputError("stability needs data without missing cells: fill or drop them first")
     table = unpack(store.bits, store.n_rows)
     original = frozenset(_fitted(model, table, names).features_)
+    n_all = n_runs * len(noise) if kind == "noise" else n_runs
+    n_done = 0
+
+    def run(changed: NDArray[np.bool_]) -> FeatureConstructor:
+        nonlocal n_done
+        again = _fitted(model, changed, names)
+        n_done += 1
+        if progress is not None:
+            progress(n_done, n_all)
+        return again
+
     changed: list[tuple[float, list[FeatureConstructor]]]
     if kind == "noise":
         changed = [
-            (share, [_fitted(model, t, names) for t in _noised(table, share, n_runs, random)])
-            for share in noise
+            (share, list(map(run, _noised(table, share, n_runs, random)))) for share in noise
         ]
     else:
-        samples = _resampled(table, n_runs, random)
-        changed = [(0.0, [_fitted(model, sample, names) for sample in samples])]
+        changed = [(0.0, list(map(run, _resampled(table, n_runs, random))))]
     levels = tuple(_level(share, runs, original) for share, runs in changed)
     runs = [run for share, runs in changed if share or kind == "bootstrap" for run in runs]
     return Stability(kind, levels, _recurrences(runs, original))

@@ -140,13 +140,17 @@ def read_frame(path: StrPath, options: ReadOptions) -> pl.DataFrame:
 
 
 @contextmanager
-def naming_cells_of(path: StrPath, options: ReadOptions = _AS_THEY_ARE) -> Iterator[None]:
+def naming_cells_of(
+    path: StrPath,
+    options: ReadOptions = _AS_THEY_ARE,
+    if_empty: str = "fill it or leave its row out",
+) -> Iterator[None]:
     """Add the file and the line to an error about a cell of the table read from ``path``."""
     try:
         yield
     except CellError as error:
         if error.value is None or error.value != error.value:
-            problem, advice = "the cell is empty", "fill it or leave its row out"
+            problem, advice = "the cell is empty", if_empty
         else:
             problem = error.problem
             advice = "write 0/1 or true/false, or leave the column out"

@@ -22,7 +22,7 @@ from conjunct.errors import InputError
 from conjunct.stores.base import Positions, Rewrite
 from conjunct.stores.bits import BitStore
 from conjunct.stores.counting import Counts, counts_dtype
-from conjunct.stores.packing import bucket_of_rows, distinct_rows, line_bytes
+from conjunct.stores.packing import bucket_of_rows, count_distinct, distinct_rows, line_bytes
 from conjunct.stores.partitioned import NewCounts, count_new, starts_with
 
 try:
@@ -38,7 +38,7 @@ _SECONDS_TO_CONNECT = 10
 # Counts of so many parts are added at a time, wherever they are.
 _BRANCHES = 8
 # Rows are told apart in buckets of about this many bytes, each on one worker.
-_BUCKET_BYTES = 1 << 26
+_BUCKET_BYTES = 1 << 23
 _MOST_BUCKETS = 64
 # What must be alike on driver and workers for the same features, or for being understood at all.
 _CHECKED = ("conjunct", "dask", "distributed", "narwhals", "numpy")
@@ -82,10 +82,10 @@ class DaskPartitions:
         n_buckets = min(_MOST_BUCKETS, 1 + n_bytes // _BUCKET_BYTES)
         parts = [task(_distinct_by_bucket)(part, n_buckets) for part in self._source]
         each = [
-            _tree([task(getitem)(part, k) for part in parts], task(_united))
+            task(_count_united)([task(getitem)(part, k) for part in parts])
             for k in range(n_buckets)
         ]
-        return int(sum(dask.compute(*map(delayed(len), each))))
+        return int(sum(dask.compute(*each)))
 
     def _parts(self, rewrites: tuple[Rewrite, ...]) -> Sequence[Part]:
         """The parts after the rewrites, which the workers keep for the next time."""
@@ -216,5 +216,5 @@ def _distinct_by_bucket(part: BitStore, n_buckets: int) -> list[NDArray[np.uint6
     return [rows[bucket == k] for k in range(n_buckets)]
 
 
-def _united(rows: list[NDArray[np.uint64]]) -> NDArray[np.uint64]:
-    return distinct_rows(np.concatenate(rows))
+def _count_united(rows: list[NDArray[np.uint64]]) -> int:
+    return count_distinct(np.concatenate(rows))

@@ -1,0 +1,90 @@
+"""How `make docs` builds the site: Sphinx, pages in Markdown, nothing from another host."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import conjunct
+
+HERE = Path(__file__).parent
+
+project = "conjunct"
+author = "the conjunct developers"
+version = release = conjunct.__version__
+html_title = f"conjunct {release}"
+html_theme = "furo"
+html_show_copyright = False
+html_show_sphinx = False
+html_copy_source = False
+html_show_sourcelink = False
+html_static_path: list[str] = []
+html_extra_path = ["model-schema.json"]
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns: list[str] = []
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+napoleon_use_param = False
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+autodoc_default_options = {
+    "members": True,
+    # what every estimator of scikit-learn has is documented there
+    "inherited-members": "TransformerMixin, BaseEstimator, _MetadataRequester, _SetOutputMixin, "
+    "Exception, Warning, tuple",
+}
+html_math_renderer = "mathml"
+
+
+def draw_gallery(sphinx: Any) -> None:
+    """Run the code of the gallery, which writes its pictures."""
+    folder = HERE / "gallery"
+    folder.mkdir(exist_ok=True)
+    page = (HERE / "gallery.md").read_text(encoding="utf-8")
+    code = "\n".join(re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
+    subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)
+
+
+def write_helps(sphinx: Any) -> None:
+    """Write what each command says with --help, for the page of the commands."""
+    from conjunct.cli.app import app
+
+    folder = HERE / "helps"
+    folder.mkdir(exist_ok=True)
+    for command in app.registered_commands:
+        name = command.callback.__name__
+        done = subprocess.run(
+            [sys.executable, "-m", "conjunct", name, "--help"],
+            env=os.environ | {"COLUMNS": "80", "PYTHONUTF8": "1"},
+            capture_output=True,
+            check=True,
+        )
+        (folder / f"{name}.txt").write_bytes(done.stdout)
+
+
+def formula(writer: Any, node: Any) -> None:
+    """Draw a formula as MathML, which browsers do by themselves: no script from another host."""
+    from docutils.nodes import SkipNode, math_block
+    from docutils.utils.math.latex2mathml import tex2mathml
+
+    writer.body.append(str(tex2mathml(node.astext(), as_block=isinstance(node, math_block))))
+    raise SkipNode
+
+
+def skip_fitted(app: Any, what: str, name: str, member: Any, skip: bool, options: Any) -> bool:
+    """Leave out what ends in one underscore: a class lists its fitted attributes itself."""
+    return skip or (name.endswith("_") and not name.endswith("__"))
+
+
+def setup(app: Any) -> None:
+    app.connect("autodoc-skip-member", skip_fitted)
+    app.connect("builder-inited", draw_gallery)
+    app.connect("builder-inited", write_helps)
+    app.add_html_math_renderer("mathml", (formula, None), (formula, None))

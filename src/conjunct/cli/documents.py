@@ -1,0 +1,88 @@
+"""What the commands print with ``--json``; docs/commands.md says what each key means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from conjunct.binarize.table import BooleanTable
+    from conjunct.cli.outputs import Document
+    from conjunct.construction.path import Solution
+    from conjunct.estimators import UFCPath
+    from conjunct.estimators.base import FeatureConstructor
+    from conjunct.io.streaming import Stream
+    from conjunct.reading import Formulas
+
+
+def model_document(
+    model: FeatureConstructor,
+    *,
+    formulas: Formulas | None = None,
+    data: BooleanTable | Stream | None = None,
+    saved: Mapping[str, Path | None] | None = None,
+) -> dict[str, Any]:
+    """A fitted model: what it is, what it was made from, and its features."""
+    from conjunct.cli.words import summary
+    from conjunct.estimators.rules import formula_columns
+
+    rules = model.get_rules("dict")
+    if formulas is not None:
+        rules |= formula_columns(formulas, model.style)
+    document = {
+        "kind": type(model).__name__,
+        "summary": summary(model),
+        "parameters": {k: v for k, v in model.get_params().items() if k not in model._unsaved},
+        "n_rows": model.feature_set_.n_rows,
+        "columns": list(model.feature_set_.lineage.primitives),
+        "threshold": getattr(model, "threshold_", None),
+        "features": _records(rules),
+        "suppressed": _records(model.get_rules("dict", suppressed=True)),
+        "history": model.history_,
+    }
+    if data is not None:
+        document["data"] = data_document(data)
+    if saved is not None:
+        document["saved"] = saved_document(saved)
+    return document
+
+
+def path_document(model: UFCPath, data: BooleanTable, saved: Mapping[str, Path | None]) -> Document:
+    """A path: its front and its closest point, which is the model."""
+    return {
+        "n_solutions": len(model.solutions_),
+        "complete": model.complete_,
+        "covered_from": model.covered_from_,
+        "closest_point": _solution(model.closest_point_),
+        "front": [_solution(solution) for solution in model.front_],
+        "model": model_document(model),
+        "data": data_document(data),
+        "saved": saved_document(saved),
+    }
+
+
+def data_document(table: BooleanTable | Stream) -> dict[str, Any]:
+    """What was read, in numbers."""
+    from conjunct.binarize.summary import DataSummary
+    from conjunct.io.streaming import Stream
+
+    if isinstance(table, Stream):
+        n_rows, n_features = table.shape
+        return {"n_files": len(table.rows), "n_rows": n_rows, "n_features": n_features}
+    return asdict(DataSummary.of(table))
+
+
+def saved_document(saved: Mapping[str, Path | None]) -> dict[str, str | None]:
+    """Which files were written; null for one that was not asked for."""
+    return {what: None if path is None else str(path) for what, path in saved.items()}
+
+
+def _solution(solution: Solution) -> dict[str, Any]:
+    derived = {"threshold": solution.threshold, "distance": solution.distance}
+    return derived | asdict(solution)
+
+
+def _records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

@@ -1,0 +1,269 @@
+"""How much is said, and where: --quiet, --verbose, pipes, terminals, completion, option names."""
+
+import contextlib
+import inspect
+import os
+import re
+import subprocess
+import sys
+import typing
+
+import polars as pl
+import pytest
+import typer
+
+from conjunct import datasets, load
+from conjunct.cli.app import app
+
+COMMANDS = typer.main.get_command(app).commands
+WRITING = {
+    "demo": "demo",
+    "fit": "fit zoo.csv --out new.json",
+    "transform": "transform model.json other.csv --out f.csv",
+    "path": "path zoo.csv --max-iter 2 --out new.json --solutions s.csv --figure f.svg",
+    "fringe": "fringe zoo.csv --max-features 20 --out new.json",
+    "stability": "stability zoo.csv --runs 2 --max-noise 0.02 --out folder",
+    "export": "export model.json --out f.sql",
+    "tags": "tags zoo.csv --out t.csv",
+    "reproduce": "reproduce --data zoo.csv --out folder",
+    "datasets": "datasets zoo --out z.csv",
+}
+
+
+@pytest.fixture
+def zoo(call, tmp_path):
+    call("datasets", "zoo", "--out", "zoo.csv")
+    call("fit", "zoo.csv", "--out", "model.json")
+    table = pl.read_csv(tmp_path / "zoo.csv")
+    table.with_columns(more=pl.lit("x")).write_csv(tmp_path / "other.csv")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", WRITING)
+def test_quiet_writes_files_and_says_nothing(name, call, zoo):
+    before = {path.name for path in zoo.iterdir()}
+    done = call(*WRITING[name].split(), "--quiet")
+    assert (done.code, done.out, done.err) == (0, "", "")
+    assert {path.name for path in zoo.iterdir()} > before
+
+
+@pytest.mark.parametrize("name", WRITING)
+def test_verbose_says_each_step_on_standard_error(name, call, zoo):
+    usual = call(*WRITING[name].split())
+    done = call(*WRITING[name].split(), "--verbose")
+    assert (done.code, done.out) == (0, usual.out)
+    assert len(done.err.splitlines()) > len(usual.err.splitlines())
+    assert re.search(r"^conjunct: (wrote|drew) ", done.err, re.MULTILINE)
+    assert call("fit", "zoo.csv").err == "", "the next command is not verbose"
+
+
+def test_every_command_that_writes_can_be_quiet():
+    quiet = {name for name, command in COMMANDS.items() if "--quiet" in options(command)}
+    assert quiet == set(WRITING)
+
+
+def test_errors_are_said_however_quiet(call):
+    done = call("fit", "no.csv", "--quiet")
+    assert (done.code, done.err) == (2, "conjunct: error: no.csv does not exist\n")
+
+
+# options and arguments
+
+
+def options(command):
+    return {name: p for p in command.params for name in p.opts if name.startswith("-")}
+
+
+def test_json_and_verbose_everywhere():
+    for name, command in COMMANDS.items():
+        assert {"--json", "--verbose", "--help"} <= {*options(command), "--help"}, name
+
+
+def test_an_option_means_the_same_everywhere():
+    kinds = {}
+    for command in app.registered_commands:
+        signature = inspect.signature(command.callback, eval_str=True)
+        for name, parameter in signature.parameters.items():
+            kind = typing.get_args(parameter.annotation)[0]
+            if type(None) in typing.get_args(kind):
+                kind = typing.get_args(kind)[0]
+            kinds.setdefault(name, set()).add(kind)
+    # of export: what to call features
+    differing = {name for name, found in kinds.items() if len(found) > 1}
+    assert differing == {"columns"}
+
+
+def test_options_come_in_one_order():
+    """Files first, then what to do, then how to read, then how to speak."""
+    for name, command in COMMANDS.items():
+        names = list(options(command))
+        if "--out" in names:
+            assert names[0] == "--out", name
+        assert names[names.index("--json") :] in (
+            ["--json", "--verbose", "-v", "--quiet", "-q"],
+            ["--json", "--verbose", "-v"],
+        )
+
+
+# standard input and output
+
+
+def piped(words, stdin, **how):
+    return subprocess.run(
+        [sys.executable, "-m", "conjunct", *words],
+        input=stdin,
+        capture_output=True,
+        env=os.environ | {"PYTHONUTF8": "1"},
+        **how,
+    )
+
+
+def test_data_from_standard_input(command, tmp_path):
+    spect = datasets.load_spect()
+    raw = spect.path.read_bytes()
+    done = piped(["fit", "-", "--out", "m.json"], raw)
+    assert (done.returncode, done.stderr) == (0, b"")
+    command("fit", spect.path, "--out", "same.json")
+    assert (tmp_path / "m.json").read_bytes() == (tmp_path / "same.json").read_bytes()
+    done = piped(["transform", "m.json", "-"], raw)
+    assert done.returncode == 0
+    expected = load("m.json").transform(pl.read_csv(raw)).cast(pl.UInt8)
+    assert pl.read_csv(done.stdout).cast(pl.UInt8).equals(expected)
+    tabs = raw.replace(b",", b"\t")
+    assert piped(["fit", "-", "--format", "tsv", "--out", "t.json"], tabs).returncode == 0
+    assert (tmp_path / "t.json").read_bytes() == (tmp_path / "m.json").read_bytes()
+
+
+def test_what_is_wrong_with_standard_input_is_said_so(command, tmp_path, monkeypatch):
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    done = piped(["fit", "-"], b"a,b\n1,0\n1,\n")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.decode() == (
+        "conjunct: error: standard input, line 3, column 'b': the cell is empty; "
+        "fill it, leave its row out or choose --missing false\n"
+    )
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+@pytest.mark.parametrize("out", [[], ["--out", "-"]])
+def test_text_goes_to_standard_output(out, call, zoo):
+    features = call("transform", "model.json", "zoo.csv", *out)
+    assert pl.read_csv(features.out.encode()).width == 20
+    assert call("datasets", "zoo", *out).out == (zoo / "zoo.csv").read_text()
+    assert call("export", "model.json", *out).out.startswith("SELECT")
+    assert not (zoo / "-").exists()
+
+
+@pytest.mark.parametrize("words", ["show model.json", "transform model.json zoo.csv", "--help"])
+def test_a_reader_that_leaves_is_no_error(words, command, zoo):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "conjunct", *words.split()],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait() == 1
+
+
+# terminals
+
+
+def on_a_terminal(words, **environment):
+    """What a command writes to a terminal, both streams."""
+    ours, theirs = os.openpty()
+    inherited = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "conjunct", *words],
+        env=inherited | {"TERM": "xterm", "COLUMNS": "80", "PYTHONUTF8": "1"} | environment,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    seen = b""
+    # a terminal that is closed on the other side says so by an error
+    with contextlib.suppress(OSError):
+        while part := os.read(ours, 1 << 16):
+            seen += part
+    os.close(ours)
+    assert process.wait() == 0
+    return seen.decode()
+
+
+COLOUR = re.compile(r"\x1b\[(?:[0-9]*;)*(?:3[0-7]|38|9[0-7])(?:;[0-9]+)*m")
+
+
+def test_colours_on_a_terminal_unless_unwanted(command, zoo):
+    words = ["show", "model.json"]
+    assert COLOUR.search(on_a_terminal(words))
+    assert not COLOUR.search(on_a_terminal(words, NO_COLOR="1"))
+    assert "\x1b" not in on_a_terminal([*words, "--json"])
+    assert "\x1b" not in command(*words).out
+
+
+def test_time_left_where_it_is_known(command, zoo):
+    words = ["stability", "zoo.csv", "--runs", "20"]
+    seen = on_a_terminal(words)
+    assert "Constructing: run 320 of 320" in seen
+    assert re.search(r"0:00:\d\d left +0:00:\d\d", re.sub(r"\x1b\[[0-9;]*m", "", seen))
+    assert "Constructing" not in on_a_terminal([*words, "--runs", "1", "--quiet"])
+
+
+def test_names_cannot_speak_to_the_terminal(call, tmp_path):
+    names = ["sky\x1b[2J", "sea\nside", "bell\x07", "\x9b31mred", "rtl\u202e"]
+    rows = [[1, 0] * 20, [1, 0] * 19 + [0, 1], [1, 1, 0, 0] * 10, [0] * 39 + [1], ["x"] * 40]
+    pl.DataFrame(dict(zip(names, rows, strict=True))).write_parquet(tmp_path / "t.parquet")
+    pl.DataFrame({"tags": ["Sky\x1b[2J;x", "sky\x1b[2J"] * 5}).write_csv(tmp_path / "t.csv")
+    runs = [
+        call("fit", "t.parquet", "--max-iter", 1, "--out", "m.json", "--verbose"),
+        call("show", "m.json"),
+        call("show", "m.json", "--feature", 0, "--rows", "t.parquet"),
+        call("path", "t.parquet"),
+        call("stability", "t.parquet", "--runs", 2, "--max-noise", 0.02),
+        call("tags", "t.csv", "--tags", "tags"),
+    ]
+    for done in runs:
+        assert done.code == 0, done.err
+        text = done.out + done.err
+        assert all(c.isprintable() or c == "\n" for c in text), ascii(text)
+
+
+# completion
+
+
+def completed(*words):
+    done = subprocess.run(
+        [sys.executable, "-m", "conjunct"],
+        env=os.environ
+        | {
+            "_CONJUNCT_COMPLETE": "complete_bash",
+            "COMP_WORDS": " ".join(["conjunct", *words]),
+            "COMP_CWORD": str(len(words)),
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["f"], ["fit", "fringe"]),
+        (["datasets", "co"], ["coco_street", "coco_val2017"]),
+        (["fit", "zoo.csv", "--format", "a"], ["arrow", "arff"]),
+        (["export", "m.json", "--dialect", "s"], ["sqlite", "snowflake", "spark"]),
+        (["show", "m.json", "--form", "n"], ["nested"]),
+        (["fit", "--max-l"], ["--max-length"]),
+    ],
+)
+def test_completion(words, expected):
+    assert completed(*words) == expected
+
+
+def test_completion_is_offered(command):
+    shown = command("--show-completion", "bash", SHELL="/bin/bash").out
+    assert "complete -o default -F _conjunct_completion conjunct" in shown

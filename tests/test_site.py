@@ -1,0 +1,92 @@
+"""What the documentation site is made of: navigation, links, pictures, names."""
+
+import importlib
+import re
+import typing
+from pathlib import Path
+
+import pytest
+
+import conjunct
+from conjunct.cli.app import app
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.glob("*.md"))
+TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"(!?)\[[^\]]*\]\(([^)\s]+)\)")
+API = re.compile(r"\.\. (?:currentmodule|auto\w+):: (\S+)")
+
+
+def entries():
+    """The pages that the navigation names, in its order."""
+    for tree in TOCTREE.findall((DOCS / "index.md").read_text(encoding="utf-8")):
+        for line in tree.splitlines():
+            if line and not line.startswith(":"):
+                yield re.sub(r".*<(.*)>", r"\1", line)
+
+
+def test_navigation_names_every_page_once():
+    assert sorted(entries()) == sorted(page.stem for page in PAGES if page.stem != "index")
+
+
+def anchors(page):
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    for title in re.findall(r"^#+ (.+)$", text, re.MULTILINE):
+        yield re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=lambda page: page.stem)
+def test_links_lead_somewhere(page):
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    for picture, link in LINK.findall(text):
+        if link.startswith("https://"):
+            assert not picture, f"{link} is shown from another host"
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path) if path else page
+        if target.parent == DOCS / "gallery":
+            assert f'"{target.name}")' in (DOCS / "gallery.md").read_text(encoding="utf-8")
+        else:
+            assert target.exists(), link
+        if anchor:
+            assert anchor in set(anchors(target)), link
+
+
+def test_picture_of_the_readme_is_what_the_gallery_draws(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = (DOCS / "gallery.md").read_text(encoding="utf-8")
+    drawing, _, _ = page.partition("## What is stable")
+    exec("\n".join(re.findall(r"^```python\n(.*?)^```$", drawing, re.MULTILINE | re.DOTALL)), {})
+    assert (tmp_path / "ways.svg").read_bytes() == (DOCS / "images" / "ways.svg").read_bytes()
+
+
+def test_every_public_name_is_documented():
+    module, documented = "", set()
+    for found in API.findall((DOCS / "api.md").read_text(encoding="utf-8")):
+        if found.startswith("conjunct"):
+            module = found
+        else:
+            documented.add(f"{module}.{found}")
+    for name in documented:
+        home, _, last = name.rpartition(".")
+        assert hasattr(importlib.import_module(home), last), name
+    public = {f"conjunct.{name}" for name in conjunct.__all__}
+    for submodule in conjunct._SUBMODULES:
+        home = importlib.import_module(f"conjunct.{submodule}")
+        for name in home.__all__:
+            found = getattr(home, name)
+            # documented where people import it from; constants and types of choices are not
+            here = getattr(conjunct, name, None) is not found
+            if here and callable(found) and typing.get_origin(found) is None:
+                public.add(f"conjunct.{submodule}.{name}")
+    assert documented == public
+
+
+def test_every_command_has_its_place():
+    page = (DOCS / "commands.md").read_text(encoding="utf-8")
+    for command in app.registered_commands:
+        name = command.callback.__name__
+        assert f"| `conjunct {name}" in page
+        assert f"```{{literalinclude}} helps/{name}.txt\n" in page
