@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Self
@@ -11,12 +11,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conjunct.stores.base import Contingency
+from conjunct.stores.base import Contingency, Rewrite
 from conjunct.stores.bits import BitStore
 from conjunct.stores.counting import Counts
 from conjunct.stores.packing import Bits, line_bytes, pack_column
 from conjunct.stores.sizing import Need, Size, check_packed
-from conjunct.stores.sparse_tally import Ones, SparseTally
+from conjunct.stores.sparse_tally import Ones, SparseTally, conjunctions, rewritten_ones
 
 RowList = NDArray[np.int32]
 """The rows in which a column is true, rising."""
@@ -98,6 +98,13 @@ class SparseStore:
     def need(self) -> Need:
         """What an iteration takes."""
         return self.size().of_sparse()
+
+    def after(self, rewrites: Iterable[Rewrite]) -> Self:
+        ones = self.ones
+        for rewrite in rewrites:
+            both = conjunctions(ones, rewrite.left, rewrite.right)
+            ones = rewritten_ones(ones, both, rewrite)
+        return self.from_matrix(ones, self.n_jobs)
 
     def tally(self) -> SparseTally:
         return SparseTally.counted(self.ones)
