@@ -85,10 +85,15 @@
       lines.sort(compare(button.dataset.sort, order === "ascending" ? 1 : -1));
       const sorted = document.createDocumentFragment();
       for (const line of lines) {
+        line.row.hidden = true;
         sorted.append(line.row);
-        if (line.detail) sorted.append(line.detail);
+        if (line.detail) {
+          line.detail.hidden = true;
+          sorted.append(line.detail);
+        }
       }
       body.append(sorted);
+      filter();
     });
   }
 
