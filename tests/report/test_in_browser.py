@@ -332,14 +332,19 @@ def test_five_hundred_features_stay_smooth(page, tmp_path):
     Report(model, data).save(tmp_path / "wide.html")
     page.open(tmp_path / "wide.html")
     assert len(shown_rows(page)) == len(model.features_)
+    # the shortest of a few times: the least disturbed by what else the machine does
     times = page.js(
-        "const box = document.getElementById('search'); const times = [];"
-        "for (const text of ['t', 'ta', 'tag', 'tag 1', 'tag 12', '']) {"
-        "  const start = performance.now(); box.value = text;"
+        "const box = document.getElementById('search');"
+        "const once = (text) => { const start = performance.now(); box.value = text;"
         "  box.dispatchEvent(new Event('input')); document.body.getBoundingClientRect();"
-        "  times.push(performance.now() - start); } return times"
+        "  return performance.now() - start; };"
+        "const best = ['t', 'ta', 'tag', 'tag 1', 'tag 12', 'x', ''].map(() => Infinity);"
+        "for (let k = 0; k < 5; k++)"
+        "  ['t', 'ta', 'tag', 'tag 1', 'tag 12', 'x', ''].forEach((text, i) =>"
+        "    (best[i] = Math.min(best[i], once(text))));"
+        "return best"
     )
-    assert sorted(times)[len(times) // 2] < BUDGET_MS, times
+    assert max(times) < BUDGET_MS, times
     sorting = page.js(
         "const start = performance.now();"
         "document.querySelector('button[data-sort=\"0\"]').click();"

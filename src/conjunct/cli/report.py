@@ -49,7 +49,7 @@ def report(
     \b
     Examples:
       $ conjunct report model.json zoo.csv -o report.html
-      $ conjunct report model.json zoo.csv --stability --title Animals -o report.html
+      $ conjunct report model.json zoo.csv --title Animals -o report.html
     """
     from conjunct import load
     from conjunct.errors import InputError
@@ -81,7 +81,7 @@ def check_report_target(report: Path | None, *others: Path | None) -> None:
         raise InputError(f"{report} is named twice: give each file a name of its own")
 
 
-def save_report(model: FeatureConstructor, table: BooleanTable, out: Path, **options: Any) -> None:
+def save_report(model: FeatureConstructor, table: Any, out: Path, **options: Any) -> None:
     """Write the page of a fitted model."""
     from conjunct.cli.progress import step
     from conjunct.errors import InputError

@@ -76,7 +76,7 @@ def iterate(
 
 def chosen_pairs(pairs: Pairs, features: Sequence[int], lineage: Lineage, search: Search) -> Pairs:
     """The candidates to replace, in the order in which they are taken."""
-    by_text = _by_text(features, lineage)
+    by_text = text_order(features, lineage)
     if search == "pairwise":
         return pairs.take(largest_joint_count(pairs, by_text))
     return in_order_of_texts(matched(pairs, features, lineage), by_text)
@@ -84,10 +84,12 @@ def chosen_pairs(pairs: Pairs, features: Sequence[int], lineage: Lineage, search
 
 def matched(pairs: Pairs, features: Sequence[int], lineage: Lineage) -> Pairs:
     """The pairs that a greedy matching takes, by falling score."""
-    return pairs.take(greedy_matching(pairs, len(features), _by_text(features, lineage)))
+    return pairs.take(greedy_matching(pairs, len(features), text_order(features, lineage)))
 
 
-def _by_text(features: Sequence[int], lineage: Lineage) -> ByText:
+def text_order(features: Sequence[int], lineage: Lineage) -> ByText:
+    """What puts columns in the order of the texts of their features."""
+
     def ordered(columns: list[int]) -> list[int]:
         column_of = {features[column]: column for column in columns}
         return [column_of[feature] for feature in lineage.by_text(column_of)]
