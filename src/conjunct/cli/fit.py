@@ -92,7 +92,7 @@ def fit(
       $ conjunct fit zoo.csv --out model.json --report report.html
       $ conjunct fit zoo.csv --search pairwise --max-length 3 --out model.json
       $ conjunct fit zoo.csv --threshold 0.4 --max-iter 2 --out model.json
-      $ conjunct fit baskets.dat --stop relative --max-length 4 --out model.json
+      $ conjunct fit zoo.csv --stop relative --store sparse --out model.json
       $ conjunct fit zoo.csv --test exact --correction holm --out model.json
       $ conjunct fit zoo.csv --missing pairwise --out model.json
       $ conjunct fit a.parquet b.parquet --memory 2GB --out model.json

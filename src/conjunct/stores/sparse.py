@@ -18,6 +18,9 @@ from conjunct.stores.packing import Bits, line_bytes, pack_column
 from conjunct.stores.sizing import Need, Size, check_packed
 from conjunct.stores.sparse_tally import Ones, SparseTally, conjunctions, rewritten_ones
 
+# Columns that tell how many others a column meets.
+_SAMPLE = 256
+
 RowList = NDArray[np.int32]
 """The rows in which a column is true, rising."""
 
@@ -91,9 +94,16 @@ class SparseStore:
         return np.array([len(line) for line in self.lines], np.int64)
 
     def size(self) -> Size:
-        lengths = np.diff(self.ones.tocsr().indptr).astype(np.int64)
+        """What is known of the data, and a guess of how many pairs meet, from some columns."""
+        rows = self.ones.tocsr()
+        lengths = np.diff(rows.indptr).astype(np.int64)
         n_meetings = int((lengths * lengths).sum())
-        return Size(self.n_rows, self.n_columns, int(lengths.sum()), n_meetings)
+        # evenly from the rare to the common
+        by_support = np.argsort(self.supports(), kind="stable")
+        sample = by_support[:: max(1, self.n_columns // _SAMPLE)]
+        met = (self.ones[:, sample].T @ rows).nnz - np.count_nonzero(self.supports()[sample])
+        n_met = int(met * self.n_columns / max(len(sample), 1)) // 2
+        return Size(self.n_rows, self.n_columns, int(lengths.sum()), n_meetings, n_met)
 
     def need(self) -> Need:
         """What an iteration takes."""
