@@ -19,7 +19,7 @@ from conjunct.estimators.container_reading import AnyStore
 from conjunct.estimators.containers import column_names, is_baskets
 from conjunct.expressions import Expression
 from conjunct.reading import label
-from conjunct.stores import Counts, PartialStore
+from conjunct.stores import Counts, PartialStore, SparseStore
 from conjunct.stores.packing import Bits
 
 
@@ -84,6 +84,8 @@ class Subject:
 
 def true_bits(store: AnyStore) -> Bits:
     """Where the columns of a store are true, packed."""
+    if isinstance(store, SparseStore):
+        return store.to_bits().bits
     return store.true.bits if isinstance(store, PartialStore) else store.bits
 
 
