@@ -8,7 +8,7 @@ INSTALLED := .venv/.installed
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check bench fuzz docs
+.PHONY: help demo test check bench fuzz docs picture browser
 
 help:
 	@echo "conjunct: run make TARGET, where TARGET is one of"
@@ -17,7 +17,7 @@ help:
 demo: $(INSTALLED)  ## construct features on the bundled data and show them
 	$(BIN)/conjunct demo
 
-test: $(INSTALLED)  ## run the tests, except the slow ones
+test: $(INSTALLED) browser  ## run the tests, except the slow ones
 	$(BIN)/pytest -n $(WORKERS) -m "not slow"
 
 check: $(INSTALLED)  ## lint, formatting, types, direction of imports
@@ -36,6 +36,18 @@ docs: $(INSTALLED) $(INSTALLED)-docs  ## run every example of README.md and docs
 	$(BIN)/pytest tests/test_docs.py
 	$(BIN)/python -m sphinx -b html -W --keep-going -q -d build/doctrees docs site
 	@echo "Open site/index.html"
+
+picture: $(INSTALLED) browser  ## make the picture of the report that README.md shows
+	$(BIN)/python docs/picture.py
+
+# The report is tested in a real browser. Where it cannot be installed, those tests are skipped.
+browser:
+	@command -v chromedriver >/dev/null 2>&1 || { \
+	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1 && \
+	  echo "Installing Chromium for the tests of the report" && \
+	  apt-get update >/dev/null 2>&1 && \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -y chromium chromium-driver >/dev/null 2>&1; \
+	} || true
 
 $(INSTALLED): $(BIN)/python pyproject.toml constraints.txt
 	@echo "Installing conjunct and its tools into .venv"

@@ -42,6 +42,14 @@ if TYPE_CHECKING:
     )
     from conjunct.experiments import stability
     from conjunct.expressions import And, Constant, Expression, Not, Or, Primitive, parse
+    from conjunct.plots import (
+        plot_ancestry,
+        plot_correlation,
+        plot_front,
+        plot_history,
+        plot_stability,
+    )
+    from conjunct.report import Report
 
 # Where each public name lives. Modules are imported when a name is first used, so that
 # ``import conjunct`` and ``conjunct --help`` stay quick.
@@ -73,6 +81,14 @@ _HOMES = {
     ),
     "conjunct.experiments": ("stability",),
     "conjunct.expressions": ("And", "Constant", "Expression", "Not", "Or", "Primitive", "parse"),
+    "conjunct.plots": (
+        "plot_ancestry",
+        "plot_correlation",
+        "plot_front",
+        "plot_history",
+        "plot_stability",
+    ),
+    "conjunct.report": ("Report",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _SUBMODULES = ("datasets", "evaluation", "experiments", "expressions", "io", "plots")
@@ -95,6 +111,7 @@ __all__ = [
     "Not",
     "Or",
     "Primitive",
+    "Report",
     "TagCleaner",
     "UFCPath",
     "UFringe",
@@ -106,6 +123,11 @@ __all__ = [
     "overlapping_index",
     "pareto_front",
     "parse",
+    "plot_ancestry",
+    "plot_correlation",
+    "plot_front",
+    "plot_history",
+    "plot_stability",
     "rms",
     "stability",
 ]

@@ -2,8 +2,10 @@
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
+import duckdb
 import polars as pl
 import pytest
 
@@ -110,3 +112,35 @@ def test_export_json_and_schema(call, spect):
     numbered = call("export", "model.json", "--columns", "number", "--form", "simplified").out
     assert numbered.count(" AS ") == 62 + 1
     assert 'AS "f61"\nFROM "data" AS "r"\n' in numbered
+
+
+def test_export_of_raw_data_takes_the_raw_file(call):
+    days = [f"2024-{1 + k % 12:02}-{1 + k % 28:02}" for k in range(60)]
+    lines = [
+        f"{k},{['Yes', 'no'][k % 2]},{['red', 'blue', 'green'][k * k % 5 % 3]},{k * 37 % 60},{day}"
+        for k, day in enumerate(days)
+    ]
+    raw = "\n".join(["key,wet,colour,weight,seen", *lines])
+    Path("raw.csv").write_text(raw, encoding="utf-8")
+    assert call("fit", "raw.csv", "--id", "key", "--threshold", "0.1", "--max-iter", "2",
+                "--no-prune", "--out", "model.json").code == 0  # fmt: skip
+    out = ["--id", "key", "--out", "features.parquet"]
+    assert call("transform", "model.json", "raw.csv", *out).code == 0
+    expected = pl.read_parquet("features.parquet").drop("key", strict=False)
+    for column in ("wet", "colour", "weight", "seen"):
+        assert any(column in name for name in expected.columns)
+    rows = expected.rows()
+
+    sql = call("export", "model.json", "--table", "raw", "--keep", "key").out
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE raw AS SELECT * FROM read_csv('raw.csv')")
+        found = sorted(connection.execute(sql).fetchall())
+    assert [row[1:] for row in found] == rows
+
+    sql = call("export", "model.json", "--dialect", "sqlite", "--table", "raw", "--keep", "key").out
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("CREATE TABLE raw (key INTEGER, wet, colour, weight REAL, seen)")
+        cells = [line.split(",") for line in lines]
+        connection.executemany("INSERT INTO raw VALUES (?, ?, ?, ?, ?)", cells)
+        found = sorted(connection.execute(sql).fetchall())
+    assert [tuple(map(bool, row[1:])) for row in found] == rows

@@ -9,29 +9,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import conjunct.construction.path
+import conjunct.construction.states
 import naive
 import naive_path
 from conjunct import datasets
-from conjunct.association import Criterion
+from conjunct.association import Criterion, correlated_pairs
 from conjunct.construction import rows
 from conjunct.construction.lineage import Lineage
-from conjunct.construction.path import (
-    Budget,
-    Range,
-    Solution,
-    first_stage,
-    follow_path,
-    readable_threshold,
-    states,
-)
-from conjunct.construction.rows import RowStage
+from conjunct.construction.path import Budget, Solution, follow_path, readable_threshold
+from conjunct.construction.rows import JoinedRows, RowStage
 from conjunct.construction.run import run_ufc
 from conjunct.construction.stage import Stage
+from conjunct.construction.states import Range, batches, first_stage
 from conjunct.construction.ufc import Rule
 from conjunct.errors import InputError
 from conjunct.expressions import And, Not, Primitive, canonical_text
 from conjunct.stores import BitStore
+from conjunct.stores.matrix import CountMatrix
 from tables import named, tables
 
 NAMES = "abcdefghijklmnopqrstuvwxyz"
@@ -41,10 +35,11 @@ def walked(table, names, covered, first=first_stage):
     """[(low, high, settled_from, iterations, features)] for every state."""
     lineage = Lineage(names)
     found = []
-    for state in states(first(BitStore.from_table(table)), lineage, covered):
-        features = lineage.expressions(state.stage.features)
-        interval = (state.low, state.high, state.settled_from)
-        found.append((*interval, state.stage.iteration, features))
+    for batch in batches(first(BitStore.from_table(table)), lineage, covered):
+        for state in batch.states:
+            features = lineage.expressions(state.stage.features)
+            interval = (state.low, state.high, state.settled_from)
+            found.append((*interval, state.stage.iteration, features))
     return found
 
 
@@ -58,6 +53,15 @@ def result_of(found, threshold, limit_iter):
         )
     ]
     return features
+
+
+def naive_value(expression, primitives):
+    """The column of a formula."""
+    if isinstance(expression, Primitive):
+        return primitives[expression.name]
+    if isinstance(expression, Not):
+        return ~naive_value(expression.operand, primitives)
+    return np.logical_and.reduce([naive_value(x, primitives) for x in expression.operands])
 
 
 thresholds = st.floats(0, 0.95)
@@ -210,27 +214,35 @@ def test_indicators_are_those_of_a_run_of_its_own(table, prune):
         )
 
 
-@given(tables(max_rows=25, max_columns=6), st.booleans())
-def test_rows_and_matrices_give_the_same_states(table, prune):
+@given(tables(max_rows=25, max_columns=6), st.booleans(), st.sampled_from([0, 40, 1 << 16]))
+def test_rows_and_matrices_give_the_same_states(table, prune, at_once):
     names, covered = NAMES[: table.shape[1]], Range(0.0, 0.6, 4, prune)
-    by_rows = walked(table, names, covered, RowStage.first)
-    assert by_rows == walked(table, names, covered, Stage.first)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(conjunct.construction.states, "_MAX_AT_ONCE", at_once)
+        by_rows = walked(table, names, covered, RowStage.first)
+    by_matrix = walked(table, names, covered, Stage.first)
+    # features of tied pairs may come in another order
+    assert {(*numbers, frozenset(features)) for *numbers, features in by_rows} == {
+        (*numbers, frozenset(features)) for *numbers, features in by_matrix
+    }
+    assert len(by_rows) == len(by_matrix)
 
 
-@given(tables(max_rows=25, max_columns=6))
-def test_rows_count_what_a_matrix_counts(table):
-    lineage, covered = Lineage(NAMES[: table.shape[1]]), Range(0.0, 0.5, 3)
-    store = BitStore.from_table(table)
-    pairs = zip(
-        states(RowStage.first(store), lineage, covered),
-        states(Stage.first(store), lineage, covered),
-        strict=True,
-    )
-    for ours, theirs in pairs:
-        assert ours.stage.supports.tolist() == theirs.stage.supports.tolist()
-        for threshold in (ours.low, (ours.low + 1) / 2):
-            criterion = Criterion(threshold)
-            found, expected = (s.stage.candidates(criterion) for s in (ours, theirs))
+@given(tables(max_rows=25, max_columns=6), st.booleans())
+def test_rows_count_what_a_table_counts(table, prune):
+    lineage = Lineage(NAMES[: table.shape[1]])
+    primitives = dict(zip(lineage.primitives, table.T, strict=True))
+    first = RowStage.first(BitStore.from_table(table))
+    for batch in batches(first, lineage, Range(0.0, 0.5, 3, prune)):
+        for state in batch.states:
+            stage = state.stage
+            expressions = lineage.expressions(stage.features)
+            columns = [naive_value(expression, primitives) for expression in expressions]
+            joint = np.array([[np.sum(x & y) for y in columns] for x in columns])
+            assert stage.supports.tolist() == np.diagonal(joint).tolist()
+            criterion = Criterion(state.low, prune=prune)
+            expected = correlated_pairs(CountMatrix(len(table), joint), criterion)
+            found = JoinedRows([stage, stage]).candidates([state.low, math.inf], prune)
             for column in ("left", "right", "joint", "r"):
                 assert getattr(found, column).tolist() == getattr(expected, column).tolist()
 
@@ -256,19 +268,43 @@ def test_garbage_is_collected_again_afterwards():
 
 
 def test_states_of_a_path_are_not_all_kept(monkeypatch):
-    monkeypatch.setattr(conjunct.construction.path, "_MAX_REMEMBERED", 100)
+    monkeypatch.setattr(conjunct.construction.states, "_MAX_REMEMBERED", 100)
+    monkeypatch.setattr(conjunct.construction.states, "_MAX_AT_ONCE", 0)
     spect = datasets.load_spect()
     lineage = Lineage(spect.feature_names)
     most, alive = 0, []
     first = first_stage(BitStore.from_table(spect.values))
-    for state in states(first, lineage, Range(0.002, 0.5, 20)):
-        alive.append(weakref.ref(state.stage))
-        del state
+    for batch in batches(first, lineage, Range(0.002, 0.5, 20)):
+        alive += [weakref.ref(state.stage) for state in batch.states]
+        del batch
         alive = [stage for stage in alive if stage() is not None]
         most = max(most, len(alive))
     assert most <= 21
-    # some fifty thousand were made
-    assert len(lineage) <= 100
+    # those of the last states; some thirty thousand were made
+    assert len(lineage) <= 2000
+
+
+def test_states_are_followed_many_at_once_within_bounds():
+    spect = datasets.load_spect()
+    first = first_stage(BitStore.from_table(spect.values))
+    found = batches(first, Lineage(spect.feature_names), Range(0.002, 0.5, 20))
+    sizes = [[len(state.stage.one) for state in batch.states] for batch in found]
+    assert len(sizes) < sum(map(len, sizes)) / 20
+    # a state has fewer meetings than the one that it follows from
+    assert max(map(sum, sizes)) <= conjunct.construction.states._MAX_AT_ONCE
+
+
+@given(tables(min_rows=12, max_columns=6), st.booleans(), st.sampled_from([0, 40, 1 << 16]))
+def test_solutions_come_from_the_highest_threshold_down(table, prune, at_once):
+    store, names = BitStore.from_table(table), NAMES[: table.shape[1]]
+    if store.count_distinct_rows() <= len(names):
+        return
+    seen = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(conjunct.construction.states, "_MAX_AT_ONCE", at_once)
+        path = follow_path(store, names, Range(0.0, 0.5, 4, prune), watch=seen.append)
+    assert seen == sorted(seen, key=lambda s: (-s.max_threshold, s.iterations))
+    assert sorted(seen, key=lambda s: (s.min_threshold, s.iterations)) == list(path.solutions)
 
 
 def test_without_complexity_there_is_no_path():

@@ -1,6 +1,6 @@
 """Sort keys order formulas as their canonical texts do."""
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -45,9 +45,20 @@ plain_names = st.lists(
 def test_keys_of_plain_names_are_texts(lineage):
     assume(lineage._is_plain)
     numbers = range(len(lineage))
-    by_key = sorted(numbers, key=lambda n: (lineage._key(n), n))
+    for number in numbers[len(lineage.primitives) :]:
+        lineage._make_key(number)
+    by_key = sorted(numbers, key=lambda n: (lineage._keys[n], n))
     by_text = sorted(numbers, key=lambda n: (canonical_text(lineage.expression(n)), n))
     assert by_key == by_text
+
+
+@given(lineages(plain_names))
+def test_two_features_are_sorted_by_text(lineage):
+    for one, other in combinations(range(len(lineage)), 2):
+        texts = [canonical_text(lineage.expression(number)) for number in (one, other)]
+        if texts[0] != texts[1]:
+            in_order = [one, other] if texts[0] < texts[1] else [other, one]
+            assert lineage.by_text([one, other]) == in_order
 
 
 def test_deep_nesting_falls_back_on_comparing_texts():

@@ -4,12 +4,16 @@ from xml.etree import ElementTree
 
 import pytest
 
-from conjunct import UFC, UFCPath, datasets
+import conjunct
+from conjunct import UFC, Primitive, UFCPath, datasets, stability
 from conjunct.plots import (
+    plot_ancestry,
+    plot_correlation,
     plot_curves,
     plot_front,
     plot_fronts,
     plot_history,
+    plot_stability,
     plot_trajectories,
     save_chart,
     svg_of,
@@ -51,8 +55,40 @@ def test_further_points_are_named(path):
     assert {"way", "Pareto front of the path"} <= words(ways)
 
 
-def test_history_shows_three_indicators(path):
-    assert {"OI", "C0", "RMS", "iteration"} <= words(plot_history(path.history_))
+def test_history_shows_indicators_and_length(path):
+    assert {"OI", "C0", "RMS", "iteration", "length"} <= words(plot_history(path.history_))
+
+
+def test_ancestry_shows_what_went_into_features(path):
+    last = path.features_[-1]
+    drawn = words(plot_ancestry(path, last))
+    assert {str(Primitive(name)) for name in last.primitives} <= drawn
+    whole = words(plot_ancestry(path, max_nodes=5))
+    assert any("features are not shown" in text for text in whole)
+
+
+def test_ancestry_of_columns_alone():
+    rows = [[0, 1], [1, 0], [0, 0], [1, 1]]
+    assert {"x0", "x1"} <= words(plot_ancestry(UFC(max_iter=0).fit(rows)))
+
+
+def test_correlation_before_and_after(path):
+    drawn = words(plot_correlation(path, datasets.load_zoo().values, limit=5))
+    assert {"5 of 15 columns", f"5 of {len(path.features_)} features", "r"} <= drawn
+    assert any(text.startswith("largest r = ") for text in drawn)
+
+
+@pytest.mark.parametrize("kind", ["noise", "bootstrap"])
+def test_stability_in_one_picture(kind):
+    found = stability(datasets.load_zoo().values, kind=kind, noise=(0, 0.1), n_runs=2)
+    drawn = words(plot_stability(found, limit=3))
+    assert "How often features come back" in drawn
+    assert ("Indicators by noise" in drawn) is (kind == "noise")
+
+
+def test_pictures_are_public():
+    for plot in (plot_ancestry, plot_correlation, plot_front, plot_history, plot_stability):
+        assert getattr(conjunct, plot.__name__) is plot
 
 
 @pytest.mark.parametrize("points", [True, False])

@@ -16,6 +16,7 @@ from conjunct.cli.export import export
 from conjunct.cli.fit import fit
 from conjunct.cli.fringe import fringe
 from conjunct.cli.path import path
+from conjunct.cli.report import report
 from conjunct.cli.reproduce import reproduce
 from conjunct.cli.show import show
 from conjunct.cli.stability import stability
@@ -35,6 +36,7 @@ for command in (
     fringe,
     stability,
     show,
+    report,
     export,
     tags,
     reproduce,

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _SHOWN = 20
 # Mean literals of a feature from which on few people read it.
 _LONG = 10
+# Seconds an iteration from which on a person wants to know beforehand.
+_LONG_SECONDS = 10
 # What to do about an empty cell where there is --missing.
 IF_EMPTY = "fill it, leave its row out or choose --missing false"
 
@@ -30,14 +32,19 @@ def construct(
     source: DataInput,
     output: Output,
     progress: Watched,
+    report: Path | None = None,
 ) -> None:
     """Fit a model to the table in a file, save it, and show what was constructed."""
     from conjunct.cli import terminal
     from conjunct.cli.documents import model_document
     from conjunct.cli.progress import step
+    from conjunct.cli.report import check_report_target, save_report
 
     check_model_target(out, data)
+    check_report_target(report, data, out)
     table = source.read(data)
+    with source.naming_cells_of(data, IF_EMPTY):
+        _tell_cost(model, table)
     with source.naming_cells_of(data, IF_EMPTY), step("constructed features"), progress as callback:
         model.set_params(callback=callback).fit(table)
     if out is not None:
@@ -45,12 +52,14 @@ def construct(
             model.save(out)
     if model.get_params().get("max_length", 0) is None and model.history_[-1].length > _LONG:
         terminal.note("the formulas are long: --max-length 4 keeps them readable")
+    if report is not None:
+        save_report(model, table, report, title=f"Features of {data.name}")
     if output.json:
-        output.print(model_document(model, data=table, saved={"model": out}))
+        output.print(model_document(model, data=table, saved={"model": out, "report": report}))
         return
     if terminal.ascii_only():
         model.set_params(style="ascii")
-    _show(model, table, out)
+    _show(model, table, out, report)
 
 
 def check_model_target(out: Path | None, data: Path) -> None:
@@ -65,7 +74,28 @@ def check_model_target(out: Path | None, data: Path) -> None:
         raise InputError(f"{out} is the data: name another file for the model")
 
 
-def _show(model: FeatureConstructor, table: BooleanTable, out: Path | None) -> None:
+def saved_as(*files: Path | None) -> str:
+    """Which files were written."""
+    names = [str(file) for file in files if file is not None]
+    if not names:
+        return "Not saved: add --out model.json to keep the model."
+    return f"Saved as {', '.join(names)}."
+
+
+def _tell_cost(model: FeatureConstructor, table: BooleanTable) -> None:
+    """Say what a long fit will take; one that memory will not do for ends here."""
+    from conjunct import UFC
+    from conjunct.cli import terminal
+
+    if isinstance(model, UFC):
+        cost = model.expected_cost(table)
+        if cost.seconds > _LONG_SECONDS:
+            terminal.note(f"this takes {cost}")
+
+
+def _show(
+    model: FeatureConstructor, table: BooleanTable, out: Path | None, report: Path | None
+) -> None:
     from conjunct.cli.rendering import before_and_after, constructed, data_tables, feature_table
     from conjunct.cli.terminal import write
     from conjunct.cli.words import summary
@@ -78,5 +108,5 @@ def _show(model: FeatureConstructor, table: BooleanTable, out: Path | None) -> N
         f"The {_SHOWN} most common of {n_made}{elsewhere}." if n_made > _SHOWN else None,
         before_and_after(model),
         summary(model),
-        "Not saved: add --out model.json to keep the model." if out is None else f"Saved as {out}.",
+        saved_as(out, report),
     )

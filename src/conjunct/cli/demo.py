@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 @speaks
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the models.")] = Path("conjunct-demo"),
+    out: Annotated[Path, typer.Option(help="Folder for models and report.")] = Path(
+        "conjunct-demo"
+    ),
     *,
     output: Output,
 ) -> None:
@@ -43,13 +45,16 @@ def demo(
     for name, model in models.items():
         with step(f"wrote {out / name}.json"):
             _fit(name, model, out)
+    page = _page(models["coco_street"], out)
     output.tell(
         lambda: {
             "models": {name: model_document(model) for name, model in models.items()},
-            "saved": {name: str(out / f"{name}.json") for name in models},
+            "saved": {name: str(out / f"{name}.json") for name in models}
+            | ({} if page is None else {"report": str(page)}),
         },
         *_street(models["coco_street"]),
         *_spect(models["spect"]),
+        None if page is None else f"A report: open {page} in a browser.",
         f"The models are in {out}. Next:\n"
         f"  conjunct show {out / 'coco_street.json'}\n"
         "  conjunct fit YOUR.csv --search pairwise --max-length 4 --out model.json\n"
@@ -95,6 +100,24 @@ def _fit(name: str, model: FeatureConstructor, folder: Path) -> None:
 
     model.fit(read_table(find(name).path))
     model.save(folder / f"{name}.json")
+
+
+def _page(model: FeatureConstructor, folder: Path) -> Path | None:
+    """The report on photographs, where the libraries for it are installed."""
+    from conjunct.cli.report import save_report
+    from conjunct.cli.terminal import note
+    from conjunct.datasets import find
+    from conjunct.errors import InputError
+    from conjunct.io.tables import read_table
+
+    page = folder / "coco_street.html"
+    try:
+        table = read_table(find("coco_street").path)
+        save_report(model, table, page, title="Objects in street photographs")
+    except InputError as error:
+        note(str(error))
+        return None
+    return page
 
 
 def _introduction(name: str, how: str, model: FeatureConstructor) -> str:

@@ -16,6 +16,7 @@ from conjunct.cli.options import (
     Missing,
     ModelOut,
     Prune,
+    ReportFile,
     Test,
 )
 from conjunct.cli.outputs import Output, speaks
@@ -61,10 +62,18 @@ def fit(
     ] = None,
     missing: Missing = "raise",
     stop: Annotated[
-        Literal["rms", "none"],
-        typer.Option(help="End before RMS rises, or when no pair is left."),
+        Literal["rms", "relative", "none"],
+        typer.Option(
+            help="End before RMS rises; by the correlated columns alone, if there are very many "
+            "columns; or when no pair is left."
+        ),
     ] = "rms",
+    store: Annotated[
+        Literal["auto", "bits", "sparse"],
+        typer.Option(help="Hold columns at one bit a cell, or as lists of rows for rare ones."),
+    ] = "auto",
     jobs: Jobs = None,
+    report: ReportFile = None,
     ascii_: Ascii = False,
     *,
     source: DataInput,
@@ -74,9 +83,10 @@ def fit(
 
     \b
     Examples:
-      $ conjunct fit zoo.csv --out model.json
+      $ conjunct fit zoo.csv --out model.json --report report.html
       $ conjunct fit zoo.csv --search pairwise --max-length 3 --out model.json
       $ conjunct fit zoo.csv --threshold 0.4 --max-iter 2 --out model.json
+      $ conjunct fit baskets.dat --stop relative --max-length 4 --out model.json
       $ conjunct fit zoo.csv --test exact --correction holm --out model.json
       $ conjunct fit zoo.csv --missing pairwise --out model.json
     """
@@ -99,8 +109,9 @@ def fit(
         correction=None if correction == "none" else correction,
         min_support=min_support,
         missing=missing,
-        stop="rms" if stop == "rms" else None,
+        stop=None if stop == "none" else stop,
+        store=store,
         n_jobs=jobs,
         style="ascii" if ascii_ else "unicode",
     )
-    construct(model, data, out, source, output, progress.iterations(max_iter))
+    construct(model, data, out, source, output, progress.iterations(max_iter), report)

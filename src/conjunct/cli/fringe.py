@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from conjunct.cli.inputs import DataInput, prepares_data
-from conjunct.cli.options import Ascii, DataFile, Jobs, MissingOrFalse, ModelOut
+from conjunct.cli.options import Ascii, DataFile, Jobs, MissingOrFalse, ModelOut, ReportFile
 from conjunct.cli.outputs import Output, speaks
 
 
@@ -35,6 +35,7 @@ def fringe(
     ] = "keep",
     missing: MissingOrFalse = "raise",
     jobs: Jobs = None,
+    report: ReportFile = None,
     ascii_: Ascii = False,
     *,
     source: DataInput,
@@ -63,4 +64,4 @@ def fringe(
         style="ascii" if ascii_ else "unicode",
     )
     watched = progress.iterations(n_features=max_features)
-    construct(model, data, out, source, output, watched)
+    construct(model, data, out, source, output, watched, report)

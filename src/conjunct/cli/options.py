@@ -34,6 +34,12 @@ Prune = Annotated[
     ),
 ]
 Jobs = Annotated[int | None, typer.Option(help="Threads for counting; -1 for all processors.")]
+ReportFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--report", help="Page to write (HTML) that shows and explains it.", show_default=False
+    ),
+]
 Ascii = Annotated[bool, typer.Option("--ascii", help="Write sky & ~building, not sky ∧ ¬building.")]
 
 Missing = Annotated[

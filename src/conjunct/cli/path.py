@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from conjunct.cli.inputs import DataInput, prepares_data
-from conjunct.cli.options import Ascii, DataFile, Jobs, Missing, Prune
+from conjunct.cli.options import Ascii, DataFile, Jobs, Missing, Prune, ReportFile
 from conjunct.cli.outputs import Output, speaks
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def path(
         float | None, typer.Option(help="Give up after so many seconds; what was found is kept.")
     ] = None,
     jobs: Jobs = None,
+    report: ReportFile = None,
     ascii_: Ascii = False,
     *,
     source: DataInput,
@@ -74,10 +75,11 @@ def path(
     """
     from conjunct import UFCPath
     from conjunct.cli import progress, terminal
-    from conjunct.cli.constructing import IF_EMPTY
+    from conjunct.cli.constructing import IF_EMPTY, saved_as
     from conjunct.cli.documents import path_document
+    from conjunct.cli.report import save_report
 
-    _check_targets(data, out, solutions, figure)
+    _check_targets(data, out, solutions, figure, report)
     table = source.read(data)
     width = max_threshold - min_threshold
     bar = progress.bar("Following λ", max(width, 0.0))
@@ -103,12 +105,13 @@ def path(
             callback=advance,
         ).fit(table)
     _save(model, out, solutions, figure)
-    files = {"model": out, "solutions": solutions, "figure": figure}
-    saved = [str(file) for file in files.values() if file is not None]
+    if report is not None:
+        save_report(model, table, report, title=f"Features of {data.name}")
+    files = {"model": out, "solutions": solutions, "figure": figure, "report": report}
     output.tell(
         lambda: path_document(model, table, files),
         *_told(model),
-        f"Saved as {', '.join(saved)}." if saved else "Not saved: add --out model.json to keep it.",
+        saved_as(*files.values()),
     )
 
 
@@ -153,7 +156,7 @@ def _check_targets(data: Path, *targets: Path | None) -> None:
     from conjunct.errors import InputError
     from conjunct.io.atomic import check_target
 
-    out, solutions, figure = targets
+    out, solutions, figure, _ = targets
     check_model_target(out, data)
     known = {data.resolve()}
     for target in targets:

@@ -7,6 +7,7 @@ feature, or its bitwise complement (``~number``) for the negation.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 from conjunct.expressions import And, Expression, Not, Primitive, canonical_key
@@ -19,6 +20,11 @@ from conjunct.expressions.keys import (
 )
 
 Literal = int
+Start = tuple[float, ...]
+
+# after the last rank of a start: a text that ends there comes before those that go on
+_END = -1
+_MORE = math.inf
 
 
 class Lineage:
@@ -32,6 +38,7 @@ class Lineage:
         self._expressions: dict[int, Expression] = dict(enumerate(map(Primitive, self.primitives)))
         self._keys: dict[Literal, Key] = dict(enumerate(map(primitive_key, self.primitives)))
         self._is_plain = all(map(is_plain, self.primitives))
+        self._starts = self._ranks()
         self._numbers: dict[tuple[Literal, Literal], int] = {}
 
     def __len__(self) -> int:
@@ -44,7 +51,8 @@ class Lineage:
         if number is None:
             number = self._numbers[pair] = len(self._lengths)
             self.conjunctions.append(pair)
-            self._lengths.append(self._lengths[feature_of(left)] + self._lengths[feature_of(right)])
+            one, other = left if left >= 0 else ~left, right if right >= 0 else ~right
+            self._lengths.append(self._lengths[one] + self._lengths[other])
         return number
 
     def conjunction(self, left: Literal, right: Literal) -> Expression:
@@ -62,6 +70,7 @@ class Lineage:
             self._expressions.pop(number, None)
             self._keys.pop(number, None)
             self._keys.pop(~number, None)
+            self._starts.pop(number, None)
         del self._lengths[length:]
         del self.conjunctions[length - len(self.primitives) :]
 
@@ -89,18 +98,26 @@ class Lineage:
         """The features in the order of their canonical texts."""
         wanted = list(numbers)
         if self._is_plain:
+            starts = self._starts
             for number in wanted:
-                if number not in self._keys:
-                    self._key(number)
+                if number not in starts:
+                    self._make_start(number)
+            ordered = sorted(wanted, key=starts.__getitem__)
+            if len({*map(starts.__getitem__, wanted)}) == len(wanted):
+                return ordered
+            keys = self._keys
+            for number in wanted:
+                if number not in keys:
+                    self._make_key(number)
             try:
-                return sorted(wanted, key=self._keys.__getitem__)
+                return sorted(wanted, key=keys.__getitem__)
             except RecursionError:  # nested too deeply for tuples
                 pass
         return sorted(wanted, key=lambda number: canonical_key(self.expression(number)))
 
     def lengths(self, numbers: Iterable[int]) -> list[int]:
         """Literal occurrences of each feature."""
-        return [self._lengths[number] for number in numbers]
+        return [*map(self._lengths.__getitem__, numbers)]
 
     def operands(self, number: int) -> tuple[Literal, Literal] | None:
         """The two literals of a conjunction; ``None`` for a primitive."""
@@ -127,29 +144,48 @@ class Lineage:
             other.conjoin(left, right)
         return other
 
-    def _key(self, literal: Literal) -> Key:
-        keys = self._keys
-        if literal in keys:
-            return keys[literal]
-        n_primitives = len(self.primitives)
-        pending = [literal]
+    def _ranks(self) -> dict[int, Start]:
+        """The ranks of the names that come before every negation."""
+        order = sorted(range(len(self.primitives)), key=self._keys.__getitem__)
+        return {n: (k, _END) if self.primitives[n] < "~" else (_MORE,) for k, n in enumerate(order)}
+
+    def _make_start(self, number: int) -> None:
+        """How a text begins: its primitives, and whether more follows them.
+
+        Different starts are in the order of the texts.
+        """
+        starts, n_primitives = self._starts, len(self.primitives)
+        pending = [number]
         while pending:
             made = pending[-1]
-            if made < 0:
-                part = keys.get(~made)
-                if part is None:
-                    pending.append(~made)
+            left, right = self.conjunctions[made - n_primitives]
+            one = starts.get(left) if left >= 0 else (_MORE,)
+            other = starts.get(right) if right >= 0 else (_MORE,)
+            if one is None or other is None:
+                pending.append(left if one is None else right)
+                continue
+            ranks = sorted(one[:-1] + other[:-1])
+            starts[pending.pop()] = (*ranks, max(one[-1], other[-1]))
+
+    def _make_key(self, number: int) -> None:
+        keys, n_primitives = self._keys, len(self.primitives)
+        pending = [number]
+        while pending:
+            left, right = self.conjunctions[pending[-1] - n_primitives]
+            one, other = keys.get(left), keys.get(right)
+            if one is None:
+                if ~left not in keys:
+                    pending.append(feature_of(left))
                     continue
-                keys[made] = negation_key(part, is_conjunction=~made >= n_primitives)
-            else:
-                left, right = self.conjunctions[made - n_primitives]
-                one, other = keys.get(left), keys.get(right)
-                if one is None or other is None:
-                    pending += [left] * (one is None) + [right] * (other is None)
+                one = keys[left] = negation_key(keys[~left], is_conjunction=~left >= n_primitives)
+            if other is None:
+                if ~right not in keys:
+                    pending.append(feature_of(right))
                     continue
-                keys[made] = conjunction_key(one, other)
-            pending.pop()
-        return keys[literal]
+                other = keys[right] = negation_key(
+                    keys[~right], is_conjunction=~right >= n_primitives
+                )
+            keys[pending.pop()] = conjunction_key(one, other)
 
     def _literal(self, literal: Literal) -> Expression:
         expression = self.expression(feature_of(literal))

@@ -9,11 +9,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 
 from conjunct.association import Floats, Pairs
 from conjunct.stores import Counts, Positions
+
+
+class Associated(Protocol):
+    """Pairs of columns with what orders them."""
+
+    @property
+    def left(self) -> Positions: ...
+
+    @property
+    def right(self) -> Positions: ...
+
+    @property
+    def joint(self) -> Counts: ...
+
+    @property
+    def r(self) -> Floats: ...
+
 
 ByText = Callable[[list[int]], list[int]]
 """Puts columns in the order of the canonical texts of their features."""
@@ -52,6 +70,53 @@ def greedy_matching(pairs: Pairs, n_columns: int, by_text: ByText) -> Positions:
         is_free = np.frombuffer(free, bool)
         left = left[is_free[pairs.left[left]] & is_free[pairs.right[left]]]
     return np.array(taken, np.intp)
+
+
+def greedy_matchings(pairs: Associated, group_of: Positions, by_text: ByText) -> Positions:
+    """The greedy matchings of several groups of columns at once, group after group.
+
+    ``group_of`` is the group of each column; no pair goes from one to another.
+    """
+    group = group_of[pairs.left]
+    order = np.lexsort((-pairs.joint, -pairs.r, group))
+    joint, r, group = pairs.joint[order], pairs.r[order], group[order]
+    changes = (group[1:] != group[:-1]) | (r[1:] != r[:-1]) | (joint[1:] != joint[:-1])
+    edges = [0, *(np.flatnonzero(changes) + 1).tolist(), len(order)] if len(order) else []
+    left, right = pairs.left[order].tolist(), pairs.right[order].tolist()
+    free = bytearray(b"\1") * len(group_of)
+    taken: list[int] = []
+    for start, stop in pairwise(edges):
+        if stop - start == 1:
+            i, j = left[start], right[start]
+            if free[i] and free[j]:
+                free[i] = free[j] = 0
+                taken.append(start)
+            continue
+        run = [k for k in range(start, stop) if free[left[k]] and free[right[k]]]
+        if len(run) > 1:
+            run = _untied(run, left, right, by_text)
+        for k in run:
+            i, j = left[k], right[k]
+            if free[i] and free[j]:
+                free[i] = free[j] = 0
+                taken.append(k)
+    return order[np.array(taken, np.intp)]
+
+
+def _untied(run: list[int], left: list[int], right: list[int], by_text: ByText) -> list[int]:
+    """Tied pairs in the order in which they are to be tried, those without a chance left out."""
+    columns = [left[k] for k in run] + [right[k] for k in run]
+    others = set(columns)
+    if len(others) == len(columns):
+        return run
+    if len(others) == len(run) + 1:
+        for shared in (left[run[0]], right[run[0]]):
+            if columns.count(shared) == len(run):
+                # whatever the text of the shared end, that of the other decides, and one is taken
+                others.remove(shared)
+                first = by_text([*others])[0]
+                return [k for k in run if left[k] == first or right[k] == first]
+    return [run[k] for k in _in_order([(left[k], right[k]) for k in run], by_text)]
 
 
 def in_order_of_texts(pairs: Pairs, by_text: ByText) -> Pairs:

@@ -1,39 +1,22 @@
-"""Every λ at once: the distinct solutions of uFC over a range of thresholds (§5.3).
-
-The pairs of a greedy matching come in falling order of r, and λ only says where the sequence is
-cut. So what an iteration makes of a stage depends on λ only through the interval between two
-neighbouring r, and following each interval on its own meets every distinct solution once, for
-every real λ instead of a grid of them.
-"""
+"""Every λ at once: the distinct solutions of uFC over a range of thresholds (§5.3)."""
 
 from __future__ import annotations
 
 import gc
 import math
 import time
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
-from conjunct.association import Criterion
 from conjunct.construction.lineage import Lineage
-from conjunct.construction.rows import RowReplacement, RowStage
-from conjunct.construction.stage import Replacement, Stage
+from conjunct.construction.states import Range, State, batches, first_stage
 from conjunct.construction.stopping import Evaluator
-from conjunct.construction.ufc import matched
 from conjunct.errors import InputError
 from conjunct.evaluation import closest_point, pareto_front
-from conjunct.stores import BitStore, Store
-
-# No r exceeds 1, so that every λ from the strongest r up to 1 leaves a stage as it is.
-_NO_PAIR = 1.0
-AnyStage = Stage | RowStage
-
-# neighbouring λ make many of the same features: those of past stages are kept while they are few
-_MAX_REMEMBERED = 1 << 16
+from conjunct.stores import Store
 
 # §5.3: λ between 0.002 and 0.5 with a step of 0.002
 _GRID_STEP = 0.002
@@ -72,16 +55,6 @@ class Solution:
         if self.iterations == limit_iter:
             return self.min_threshold <= threshold < self.max_threshold
         return self.iterations < limit_iter and self.settled_from <= threshold < self.max_threshold
-
-
-@dataclass(frozen=True)
-class Range:
-    """What a path covers: every λ in [lowest, highest], and up to ``max_iter`` iterations."""
-
-    lowest: float
-    highest: float
-    max_iter: int
-    prune: bool = False
 
 
 @dataclass(frozen=True)
@@ -138,73 +111,6 @@ class Path:
         return order[closest_point([s.oi for s in ranked], [s.c0 for s in ranked])]
 
 
-@dataclass(frozen=True, eq=False)
-class State:
-    """A stage, and the λ that lead to it: ``low ≤ λ < high``. ``settled_from``: see Solution."""
-
-    stage: AnyStage
-    low: float
-    high: float
-    settled_from: float
-
-
-def first_stage(store: Store) -> AnyStage:
-    """The primitives, by rows where that is less to look at."""
-    by_rows = RowStage.first(store) if isinstance(store, BitStore) else None
-    return Stage.first(store) if by_rows is None else by_rows
-
-
-def states(first: AnyStage, lineage: Lineage, covered: Range) -> Iterator[State]:
-    """Every distinct state, highest λ first, each before those that follow from it.
-
-    At any time only the stages between the primitives and the current one exist, and ``lineage``
-    forgets the features of others when there are too many.
-    """
-    top = _Node(first, covered.lowest, _NO_PAIR, lineage, covered)
-    if top.settled_from <= covered.highest:  # §5.3 counts limit_iter from 1
-        yield State(first, top.settled_from, _NO_PAIR, top.settled_from)
-    pending = [top.children()]
-    while pending:
-        node = next(pending[-1], None)
-        if node is None:
-            pending.pop()
-            continue
-        yield State(node.stage, node.low, node.high, node.settled_from)
-        pending.append(node.children())
-
-
-class _Node:
-    """A stage with an interval of λ, and the sequence of pairs that its next iteration takes."""
-
-    def __init__(
-        self, stage: AnyStage, low: float, high: float, lineage: Lineage, covered: Range
-    ) -> None:
-        self.stage, self.low, self.high = stage, low, high
-        self._lineage, self._covered = lineage, covered
-        self.settled_from = high
-        self._replacement: Replacement | RowReplacement | None = None
-        if stage.iteration < covered.max_iter:
-            candidates = stage.candidates(Criterion(low, prune=covered.prune))
-            pairs = matched(candidates, stage.features, lineage)
-            self._replacement = stage.replacement(pairs, lineage)
-            strongest = float(pairs.r[0]) if len(pairs) else low
-            self.settled_from = min(max(strongest, low), high)
-
-    def children(self) -> Iterator[_Node]:
-        """The stages after one more iteration, by falling λ: longer and longer prefixes."""
-        if self._replacement is None:
-            return
-        r = self._replacement.pairs.r.tolist()
-        known = len(self._lineage)
-        for n_pairs, (above, below) in enumerate(pairwise([*r, self.low]), start=1):
-            low, high = max(below, self.low), min(above, self.high)
-            if low < high and low <= self._covered.highest:
-                stage = self._replacement.of_first(n_pairs)
-                yield _Node(stage, low, high, self._lineage, self._covered)
-                if len(self._lineage) > _MAX_REMEMBERED:
-                    self._lineage.forget_after(known)
-
-
 def follow_path(
     store: Store,
     names: Sequence[str],
@@ -215,23 +121,23 @@ def follow_path(
     watch: Callable[[Solution], None] = lambda solution: None,
 ) -> Path:
     """All solutions of a range of λ. ``watch`` is called with each, for progress."""
-    lineage = Lineage(names)
     n_distinct_rows = store.count_distinct_rows()
     null_support = store.count_null_rows() if null_feature else None
-    evaluate = Evaluator(lineage, store.n_rows, n_distinct_rows, null_support)
     deadline = math.inf if budget.seconds is None else time.monotonic() + budget.seconds
     most = math.inf if budget.solutions is None else budget.solutions
     found: list[Solution] = []
     complete, covered_from = True, covered.lowest
     with _without_garbage_collection():
-        for state in states(first_stage(store), lineage, covered):
-            if state.stage.iteration and not evaluate.has_complexity:
+        evaluate = Evaluator(Lineage(names), store.n_rows, n_distinct_rows, null_support)
+        for solution in _by_falling_threshold(store, evaluate, covered):
+            if solution.iterations and not evaluate.has_complexity:
                 raise InputError(_no_complexity(n_distinct_rows, len(names)))
             if found and (len(found) >= most or time.monotonic() > deadline):
-                complete, covered_from = False, state.high
+                complete, covered_from = False, solution.max_threshold
                 break
-            found.append(_solution(state, evaluate))
-            watch(found[-1])
+            found.append(solution)
+            watch(solution)
+        del evaluate  # and with it the features, before garbage is looked for again
     found.sort(key=lambda solution: (solution.min_threshold, solution.iterations))
     return Path(tuple(found), covered_from, complete, n_distinct_rows)
 
@@ -280,6 +186,23 @@ def _no_complexity(n_distinct_rows: int, n_columns: int) -> str:
         f"than columns, and there are {n_distinct_rows} distinct rows for {n_columns} "
         f"columns. Choose one threshold and number of iterations instead"
     )
+
+
+def _by_falling_threshold(store: Store, evaluate: Evaluator, covered: Range) -> Iterator[Solution]:
+    """The solutions from the highest λ down, each before those that follow from it."""
+    waiting: list[Solution] = []
+    for batch in batches(first_stage(store), evaluate.lineage, covered):
+        waiting += [_solution(state, evaluate) for state in batch.states]
+        waiting.sort(key=_place)
+        n_ready = len(waiting)
+        if batch.to_come is not None:
+            n_ready = bisect_left(waiting, batch.to_come.place, key=_place)
+        yield from waiting[:n_ready]
+        del waiting[:n_ready]
+
+
+def _place(solution: Solution) -> tuple[float, int]:
+    return -solution.max_threshold, solution.iterations
 
 
 def _solution(state: State, evaluate: Evaluator) -> Solution:

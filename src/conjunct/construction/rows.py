@@ -1,48 +1,56 @@
-"""A stage by rows: which features each row holds, and which two of them share a row.
+"""Stages by rows: which features each row holds, and which two of them share a row.
 
 Conjunctions split what they replace, so a row holds fewer and fewer features, and two features
-rarely share one. Following a path of many stages, that is far less to look at than a matrix of
-joint counts; it gives the same integers.
+rarely share one. Following a path of many stages, that is far less to look at than matrices of
+joint counts; it gives the same integers. Many stages are followed at once, their arrays joined
+end to end: they are so small that one by one the calls would take longer than the counting.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import chain, compress, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.association import Criterion, Pairs, count_complete_pairs, judged
+from conjunct.association import Floats, phi
+from conjunct.association.significance import has_expected_frequencies
 from conjunct.construction.lineage import Lineage
-from conjunct.construction.stage import Made, made_of
-from conjunct.stores import BitStore, Contingency
+from conjunct.construction.pairing import greedy_matchings
+from conjunct.construction.ufc import text_order
+from conjunct.stores import BitStore, Counts
 from conjunct.stores.packing import unpack
 
 Indices = NDArray[np.intp]
+Mask = NDArray[np.bool_]
 
 # 32 bytes for each two features that share a row; more are counted in a matrix
 _MAX_MEETINGS = 1 << 20
 _MAX_CELLS = 1 << 26
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
 class RowStage:
     """A feature set after some iterations.
 
     The first ``n_kept`` features were there before the last iteration. An entry is a feature in a
-    row: ``column_of[e]`` is its column, or that after the last one if it was merged into another
-    entry. A meeting is two entries of the same row.
+    row, and ``column_of`` its column. A meeting is two entries of the same row.
     """
 
     iteration: int
     features: tuple[int, ...]
     n_kept: int
     n_rows: int
-    supports: NDArray[np.int64]
+    supports: Counts
     column_of: Indices
     one: Indices
     other: Indices
+
+    @property
+    def observed(self) -> int:
+        return self.n_rows
 
     @classmethod
     def first(cls, store: BitStore) -> RowStage | None:
@@ -70,17 +78,71 @@ class RowStage:
             np.concatenate(other + nothing),
         )
 
-    def candidates(self, criterion: Criterion) -> Pairs:
-        """The pairs that pass, as ``correlated_pairs`` finds them in a matrix.
 
-        For thresholds from that which led here on: no two features that were kept can pass, for
-        the matching would have taken them, or another pair in their way.
+@dataclass(frozen=True, eq=False, slots=True)
+class RowReplacement:
+    """The pairs that the next iteration takes from a stage, strongest first.
+
+    ``parts`` has a line for each: the supports of i ∧ j, ¬i ∧ j and i ∧ ¬j. ``made``
+    are the features that take its place.
+    """
+
+    stage: RowStage
+    r: list[float]
+    left: Indices
+    right: Indices
+    parts: Counts
+    made: list[list[int]]
+
+    @property
+    def size(self) -> int:
+        """How much there is to look at."""
+        return len(self.stage.one)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class RowPairs:
+    """Pairs of columns (``left < right``) with what speaks for them."""
+
+    left: Indices
+    right: Indices
+    joint: Counts
+    r: Floats
+
+
+class JoinedRows:
+    """Several stages end to end: columns and entries are numbered throughout."""
+
+    def __init__(self, stages: Sequence[RowStage]) -> None:
+        self.stages = stages
+        self.n_rows = stages[0].n_rows
+        self.sizes = np.array([len(stage.features) for stage in stages])
+        self.n_entries = np.array([len(stage.column_of) for stage in stages])
+        self.n_meetings = np.array([len(stage.one) for stage in stages])
+        self.first_column = _starts(self.sizes)
+        first_entry = _starts(self.n_entries)
+        self.supports = np.concatenate([stage.supports for stage in stages])
+        self.column_of = np.concatenate([stage.column_of for stage in stages])
+        self.column_of += np.repeat(self.first_column, self.n_entries)
+        shifts = np.repeat(first_entry, self.n_meetings)
+        self.one = np.concatenate([stage.one for stage in stages])
+        self.one += shifts
+        self.other = np.concatenate([stage.other for stage in stages])
+        self.other += shifts
+
+    def candidates(self, lows: Sequence[float], prune: bool) -> RowPairs:
+        """The pairs above the threshold of their stage, as ``correlated_pairs`` finds them.
+
+        For thresholds from that which led to a stage on: no two features that were kept can pass,
+        for the matching would have taken them, or another pair in their way.
         """
-        m = len(self.features)
-        one, other = self.columns
-        later = np.maximum(one, other)
-        is_new = later >= self.n_kept
-        codes = np.minimum(one, other)[is_new] * m + later[is_new]
+        m, supports = len(self.supports), self.supports
+        n_kept = np.array([stage.n_kept for stage in self.stages])
+        is_new = np.arange(m) >= np.repeat(self.first_column + n_kept, self.sizes)
+        one, other = self.column_of[self.one], self.column_of[self.other]
+        some = is_new[one] | is_new[other]
+        one, other = one[some], other[some]
+        codes = np.minimum(one, other) * m + np.maximum(one, other)
         codes.sort()
         is_edge = np.ones(len(codes) + 1, bool)
         np.not_equal(codes[1:], codes[:-1], out=is_edge[1:-1])
@@ -88,80 +150,134 @@ class RowStage:
         starts = edges[:-1]
         joint = edges[1:] - starts
         left, right = np.divmod(codes[starts], m)
-        counts = Contingency(
-            left, right, self.n_rows, self.supports[left], self.supports[right], joint
+        r = phi(self.n_rows, supports[left], supports[right], joint)
+        passes = r > np.repeat(lows, self.sizes)[left]
+        if prune:
+            passes &= has_expected_frequencies(self.n_rows, supports[left], supports[right])
+        return RowPairs(left[passes], right[passes], joint[passes], r[passes])
+
+
+def replacements(
+    stages: Sequence[RowStage], lows: Sequence[float], prune: bool, lineage: Lineage
+) -> list[RowReplacement]:
+    """What the next iteration takes from each stage, for thresholds from ``lows`` up."""
+    joined = JoinedRows(stages)
+    pairs = joined.candidates(lows, prune)
+    features = [*chain.from_iterable([stage.features for stage in stages])]
+    stage_of = np.repeat(np.arange(len(stages)), joined.sizes)
+    taken = greedy_matchings(pairs, stage_of, text_order(features, lineage))
+    left, right, joint = pairs.left[taken], pairs.right[taken], pairs.joint[taken]
+    parts = np.empty((len(taken), 3), np.int64)
+    parts[:, 0] = joint
+    parts[:, 1] = joined.supports[right] - joint
+    parts[:, 2] = joined.supports[left] - joint
+    occurs = parts > 0
+    # the literals of i ∧ j, ¬i ∧ j and i ∧ ¬j
+    numbers = np.array(features)
+    f, g = numbers[left], numbers[right]
+    ones, others = np.stack([f, ~f, f], axis=1), np.stack([g, g, ~g], axis=1)
+    made = [*map(lineage.conjoin, ones[occurs].tolist(), others[occurs].tolist())]
+    n_pairs = np.bincount(stage_of[left], minlength=len(stages))
+    shifts = np.repeat(joined.first_column, n_pairs)
+    left -= shifts
+    right -= shifts
+    r = pairs.r[taken].tolist()
+    n_made = np.cumsum(np.append(0, occurs.sum(axis=1))).tolist()
+    return [
+        RowReplacement(
+            stage,
+            r[which],
+            left[which],
+            right[which],
+            parts[which],
+            [made[start:stop] for start, stop in pairwise(n_made[which.start : which.stop + 1])],
         )
-        passing = counts.take(criterion.screen().accepts(counts))
-        tested = count_complete_pairs(self.n_rows, self.supports, prune=criterion.prune)
-        return judged(passing, tested, criterion)
-
-    @property
-    def observed(self) -> int:
-        return self.n_rows
-
-    @cached_property
-    def columns(self) -> tuple[Indices, Indices]:
-        """The two columns of each meeting."""
-        return self.column_of[self.one], self.column_of[self.other]
-
-    def replacement(self, pairs: Pairs, lineage: Lineage) -> RowReplacement:
-        return RowReplacement(self, pairs, lineage)
+        for stage, which in zip(stages, _slices(n_pairs), strict=True)
+    ]
 
 
-class RowReplacement:
-    """The next stages of a sequence of pairs: that of all of them, or of the first few only."""
+def replaced(wanted: Sequence[tuple[RowReplacement, int]]) -> list[RowStage]:
+    """For each replacement, the stage in which so many of its first pairs are replaced."""
+    joined = JoinedRows([replacement.stage for replacement, _ in wanted])
+    n_pairs = np.array([n for _, n in wanted])
+    shifts = np.repeat(joined.first_column, n_pairs)
+    left = np.concatenate([replacement.left[:n] for replacement, n in wanted]) + shifts
+    right = np.concatenate([replacement.right[:n] for replacement, n in wanted]) + shifts
+    parts = np.concatenate([replacement.parts[:n] for replacement, n in wanted])
+    occurs = parts > 0
 
-    def __init__(self, stage: RowStage, pairs: Pairs, lineage: Lineage) -> None:
-        self.pairs = pairs
-        self._stage = stage
-        joint, supports = pairs.joint, stage.supports
-        # one line a pair: i ∧ j, ¬i ∧ j, i ∧ ¬j
-        self._parts = np.empty((len(pairs), 3), np.int64)
-        self._parts[:, 0] = joint
-        self._parts[:, 1] = supports[pairs.right] - joint
-        self._parts[:, 2] = supports[pairs.left] - joint
-        self._occurs = self._parts > 0
-        self._made: list[Made] = made_of(stage.features, pairs, self._occurs, lineage)
+    m = len(joined.supports)
+    keeps = np.ones(m, bool)
+    keeps[left] = keeps[right] = False
+    n_kept = _totals(keeps, joined.sizes)
+    n_made = _totals(occurs, 3 * n_pairs)
+    sizes = n_kept + n_made
+    first_column = _starts(sizes)
+    # where the entries of a column go: alone in a row, or together with its partner
+    alone = np.cumsum(keeps) + np.repeat(first_column - _starts(n_kept) - 1, joined.sizes)
+    places = np.cumsum(occurs).reshape(-1, 3)
+    places += np.repeat(first_column + n_kept - _starts(n_made) - 1, n_pairs)[:, None]
+    supports = np.empty(int(sizes.sum()), np.int64)
+    supports[alone[keeps]] = joined.supports[keeps]
+    supports[places[occurs]] = parts[occurs]
+    alone[left], alone[right] = places[:, 2], places[:, 1]
+    together = np.empty(m, np.intp)
+    together[left] = together[right] = places[:, 0]
+    partner = np.full(m, -1)
+    partner[left], partner[right] = right, left
 
-    def of_first(self, n_pairs: int) -> RowStage:
-        """The stage in which the first ``n_pairs`` pairs are replaced."""
-        stage = self._stage
-        left, right = self.pairs.left[:n_pairs], self.pairs.right[:n_pairs]
-        occurs = self._occurs[:n_pairs]
-        m = len(stage.features)
-        keeps = np.ones(m, bool)
-        keeps[left] = keeps[right] = False
-        kept = np.flatnonzero(keeps)
-        # where the entries of a column go: alone in a row, or together with its partner
-        alone = np.empty(m + 1, np.intp)
-        alone[kept] = np.arange(len(kept))
-        places = len(kept) + np.cumsum(occurs).reshape(-1, 3) - 1
-        alone[left], alone[right] = places[:, 2], places[:, 1]
-        together = np.empty(m, np.intp)
-        together[left] = together[right] = places[:, 0]
-        partner = np.full(m, -1)
-        partner[left], partner[right] = right, left
-        n_next = int(places[-1, -1]) + 1
-        alone[m] = n_next
-
-        one, other = stage.columns
-        merged = partner[one] == other
-        column_of = alone[stage.column_of]
-        first, second = stage.one[merged], stage.other[merged]
-        column_of[first] = together[one[merged]]
-        column_of[second] = n_next
-        stays = ~merged & (column_of[stage.one] != n_next) & (column_of[stage.other] != n_next)
-        features = [stage.features[position] for position in kept.tolist()]
-        features += [
-            number for made in self._made[:n_pairs] for number in made if number is not None
-        ]
-        return RowStage(
-            stage.iteration + 1,
-            tuple(features),
-            len(kept),
-            stage.n_rows,
-            np.concatenate([stage.supports[kept], self._parts[:n_pairs][occurs]]),
-            column_of,
-            stage.one[stays],
-            stage.other[stays],
+    one, other = joined.column_of[joined.one], joined.column_of[joined.other]
+    merged = partner[one] == other
+    column_of = alone[joined.column_of]
+    column_of[joined.one[merged]] = together[one[merged]]
+    column_of -= np.repeat(first_column, joined.n_entries)
+    # of two entries that were merged one is left: the other meets none any more
+    is_gone = np.zeros(len(column_of), bool)
+    is_gone[joined.other[merged]] = True
+    stays = ~(is_gone[joined.one] | is_gone[joined.other])
+    starts = np.repeat(_starts(joined.n_entries), joined.n_meetings)
+    one, other = (joined.one - starts)[stays], (joined.other - starts)[stays]
+    is_kept = keeps.tobytes()
+    cuts = zip(
+        _slices(sizes),
+        _slices(joined.n_entries),
+        _slices(_totals(stays, joined.n_meetings)),
+        _slices(joined.sizes),
+        n_kept.tolist(),
+        strict=True,
+    )
+    return [
+        RowStage(
+            replacement.stage.iteration + 1,
+            (
+                *compress(replacement.stage.features, is_kept[there]),
+                *chain.from_iterable(replacement.made[:n]),
+            ),
+            kept,
+            joined.n_rows,
+            supports[columns],
+            column_of[entries],
+            one[meetings],
+            other[meetings],
         )
+        for (replacement, n), (columns, entries, meetings, there, kept) in zip(
+            wanted, cuts, strict=True
+        )
+    ]
+
+
+def _starts(lengths: Indices) -> Indices:
+    """Where each of several pieces begins, end to end."""
+    return np.cumsum(lengths) - lengths
+
+
+def _slices(lengths: Indices) -> Iterator[slice]:
+    ends = np.cumsum(lengths).tolist()
+    return map(slice, [0, *ends], ends)
+
+
+def _totals(values: Mask, lengths: Indices) -> Indices:
+    """How many are true in each of several pieces, end to end."""
+    before = np.concatenate([[0], np.cumsum(values)])
+    ends = np.cumsum(lengths)
+    return np.asarray(before[ends] - before[ends - lengths])

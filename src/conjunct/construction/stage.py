@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from conjunct.association import Compared, Criterion, Pairs, correlated_pairs
 from conjunct.construction.lineage import Lineage
-from conjunct.stores import Contingency, Counts, Rewrite, Store, Tally
+from conjunct.stores import Contingency, Counts, Positions, Rewrite, Store, Tally
 
 # the conjunctions i ∧ j, ¬i ∧ j and i ∧ ¬j of a pair: numbers in the lineage, None for an empty one
 Made = tuple[int | None, int | None, int | None]
@@ -74,9 +74,6 @@ class Stage:
         """The pairs that pass."""
         return correlated_pairs(self.tally, criterion)
 
-    def replacement(self, pairs: Pairs, lineage: Lineage) -> Replacement:
-        return Replacement(self, pairs, lineage)
-
     @property
     def merges(self) -> tuple[Merge, ...]:
         """What the last iteration replaced."""
@@ -138,18 +135,27 @@ class Replacement:
 
     def __init__(self, stage: Stage, pairs: Pairs, lineage: Lineage) -> None:
         self.pairs = pairs
-        self._stage = stage
+        self.stage = stage
         self._conjoined = stage.tally.conjoined(pairs.left, pairs.right)
         both = len(stage.features) + np.arange(len(pairs))
         # one line a pair: i ∧ j, ¬i ∧ j, i ∧ ¬j
         self._plus = np.column_stack([both, pairs.right, pairs.left])
         self._minus = np.column_stack([np.full_like(both, -1), both, both])
         self._occurs = parts_of(pairs.counts) > 0
-        self._made = made_of(stage.features, pairs, self._occurs, lineage)
+        self._made = made_of(stage.features, pairs.left, pairs.right, self._occurs, lineage)
+
+    @property
+    def r(self) -> list[float]:
+        return list(map(float, self.pairs.r))
+
+    @property
+    def size(self) -> int:
+        """How much there is to look at."""
+        return len(self.stage.features) ** 2
 
     def of_first(self, n_pairs: int) -> Stage:
         """The stage in which the first ``n_pairs`` pairs are replaced."""
-        stage = self._stage
+        stage = self.stage
         pairs = self.pairs.take(slice(n_pairs))
         keeps = np.ones(len(stage.features), bool)
         keeps[pairs.left] = keeps[pairs.right] = False
@@ -179,19 +185,24 @@ def parts_of(pairs: Contingency) -> Counts:
 
 
 def made_of(
-    features: tuple[int, ...], pairs: Pairs, occurs: NDArray[np.bool_], lineage: Lineage
+    features: Sequence[int],
+    left: Positions,
+    right: Positions,
+    occurs: NDArray[np.bool_],
+    lineage: Lineage,
 ) -> list[Made]:
     """The numbers of the conjunctions of each pair, ``None`` for those that occur nowhere."""
     made: list[Made] = []
+    conjoin = lineage.conjoin
     for i, j, (both, right_only, left_only) in zip(
-        pairs.left.tolist(), pairs.right.tolist(), occurs.tolist(), strict=True
+        left.tolist(), right.tolist(), occurs.tolist(), strict=True
     ):
-        left, right = features[i], features[j]
+        f, g = features[i], features[j]
         made.append(
             (
-                lineage.conjoin(left, right) if both else None,
-                lineage.conjoin(~left, right) if right_only else None,
-                lineage.conjoin(left, ~right) if left_only else None,
+                conjoin(f, g) if both else None,
+                conjoin(~f, g) if right_only else None,
+                conjoin(f, ~g) if left_only else None,
             )
         )
     return made

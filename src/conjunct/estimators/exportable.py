@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 from sklearn.utils.validation import check_is_fitted
 
+from conjunct.binarize.preparation import Preparation
 from conjunct.construction.feature_set import FeatureSet
 from conjunct.errors import InputError
+from conjunct.estimators.values import Missing
 from conjunct.expressions import Expression, Style
 from conjunct.expressions.simplification import Form, in_form
 from conjunct.io.model import ModelFile, model_json
@@ -18,6 +20,7 @@ from conjunct.io.model import ModelFile, model_json
 if TYPE_CHECKING:
     import polars as pl
 
+    from conjunct.export.raw import Check
     from conjunct.export.sql import Source
 
 Columns = Literal["formula", "number"]
@@ -26,14 +29,18 @@ Columns = Literal["formula", "number"]
 class Exportable:
     """Mixin of FeatureConstructor: the features as SQL, Polars, Python and JSON.
 
-    All of them treat missing cells by Kleene's logic: a conjunction is false if a part is false,
+    They take the raw table if the model was fitted on one (``BooleanTable``, or a command). All of
+    them treat missing cells by Kleene's logic: a conjunction is false if a part is false,
     otherwise missing if a part is. ``form="simplified"`` gives shorter code and the same values
-    on whole rows, but may decide rows with missing cells otherwise.
+    on whole rows, but may decide rows with missing cells otherwise. With ``missing="false"``,
+    missing cells are false.
     """
 
     binarize: float | None
     style: Style
     feature_set_: FeatureSet
+    preparation_: Preparation
+    missing: Missing
 
     @abstractmethod
     def _model_file(self) -> ModelFile:
@@ -84,7 +91,16 @@ class Exportable:
         except ImportError:
             raise ImportError('SQL needs sqlglot: pip install "conjunct[sql]"') from None
         features = self._exported(columns, form)
-        return to_sql(features, table, dialect=dialect, source=source, cut=self.binarize, keep=keep)
+        return to_sql(
+            features,
+            table,
+            dialect=dialect,
+            source=source,
+            cut=self.binarize,
+            keep=keep,
+            raw=self._raw(),
+            fill=self.missing == "false",
+        )
 
     def to_polars(self, *, columns: Columns = "formula", form: Form = "built") -> list[pl.Expr]:
         """One Polars expression a feature, for ``frame.select`` or ``with_columns``.
@@ -93,13 +109,23 @@ class Exportable:
         """
         from conjunct.export.polars import to_polars
 
-        return to_polars(self._exported(columns, form), cut=self.binarize)
+        return to_polars(
+            self._exported(columns, form),
+            cut=self.binarize,
+            raw=self._raw(),
+            fill=self.missing == "false",
+        )
 
     def to_python(self, *, columns: Columns = "formula", form: Form = "built") -> str:
         """The source of ``features(row)``, a function that needs nothing but Python."""
         from conjunct.export.python import to_python
 
-        return to_python(self._exported(columns, form), cut=self.binarize)
+        return to_python(
+            self._exported(columns, form),
+            cut=self.binarize,
+            raw=self._raw(),
+            fill=self.missing == "false",
+        )
 
     def to_json(self) -> str:
         """What ``save`` writes; docs/model-schema.json describes it."""
@@ -110,6 +136,13 @@ class Exportable:
         """The content of ``to_json`` as plain dictionaries and lists."""
         content: dict[str, Any] = msgspec.json.decode(self.to_json())
         return content
+
+    def _raw(self) -> dict[str, Check] | None:
+        """What the primitives ask of a raw table, if the model was fitted on one."""
+        from conjunct.export.raw import checks_of
+
+        binarizer = self.preparation_.binarizer
+        return None if binarizer is None else checks_of(binarizer.rules_)
 
     def _exported(self, columns: Columns, form: Form) -> dict[str, Expression]:
         check_is_fitted(self)

@@ -15,6 +15,7 @@ from conjunct.errors import InputError
 from conjunct.estimators import containers
 from conjunct.estimators.container_reading import Reading
 from conjunct.estimators.values import Missing
+from conjunct.stores.sizing import StoreKind
 
 
 class BooleanEstimator(BaseEstimator):
@@ -25,6 +26,8 @@ class BooleanEstimator(BaseEstimator):
     binarize: float | None
     missing: Missing
     n_jobs: int | None
+    # only uFC works on lists of rows
+    store: StoreKind = "bits"
 
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
@@ -50,11 +53,11 @@ class BooleanEstimator(BaseEstimator):
             validate_data(self, data, reset=True, skip_check_array=True)
         self._backend = containers.frame_backend(data)
         self.preparation_ = containers.preparation(data)
-        return self._read(data)
+        return self._read(data, counts=True)
 
-    def _read(self, data: Any) -> Any:
-        """A store: one of packed bits, unless cells are kept missing."""
-        reading = Reading(self.binarize, self.missing, self.n_jobs)
+    def _read(self, data: Any, *, counts: bool = False) -> Any:
+        """A store; ``counts`` says that pairs of columns will be counted."""
+        reading = Reading(self.binarize, self.missing, self.n_jobs, self.store, counts)
         return reading.read(data, self._primitive_names())
 
     def _checked_as_fitted(self, X: Any) -> Any:

@@ -9,7 +9,8 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from conjunct.construction.path import Budget, Path, Range, Solution, follow_path
+from conjunct.construction.path import Budget, Path, Solution, follow_path
+from conjunct.construction.states import Range
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators.lossless import LosslessConstructor
 from conjunct.estimators.parameters import check, check_common, check_whole, is_number

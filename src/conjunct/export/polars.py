@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from conjunct.binarize.dates import Part
 from conjunct.errors import InputError
+from conjunct.export.raw import BLANKS, NO, YES, Check, Flag, OneOf, PartOneOf
 from conjunct.expressions import Constant, Expression, Not, Or, Primitive
 from conjunct.expressions.expression import nodes
 
@@ -16,11 +18,18 @@ MAX_LITERALS = 10_000
 """Polars expands what an expression shares, so a longer formula is refused."""
 
 
-def to_polars(features: Mapping[str, Expression], *, cut: float | None = None) -> list[pl.Expr]:
+def to_polars(
+    features: Mapping[str, Expression],
+    *,
+    cut: float | None = None,
+    raw: Mapping[str, Check] | None = None,
+    fill: bool = False,
+) -> list[pl.Expr]:
     """One expression a feature, named as the mapping says.
 
-    Columns may be Boolean or 0/1; with ``cut``, numbers of which those above it are true. Missing
-    cells are null, and follow Kleene's logic as in Polars itself.
+    Columns may be Boolean or 0/1; with ``cut``, numbers of which those above it are true; with
+    ``raw``, those of a raw table, and what the primitives ask of them. Missing cells are null, and
+    follow Kleene's logic as in Polars itself; with ``fill`` they are false.
     """
     import polars as pl
     from polars import selectors
@@ -30,9 +39,14 @@ def to_polars(features: Mapping[str, Expression], *, cut: float | None = None) -
     def expression_of(node: Expression) -> pl.Expr:
         operands = [built[child] for child in node._children]
         if isinstance(node, Primitive):
+            check = None if raw is None else raw[node.name]
             # pl.col would take "^a.*$" for a pattern and "*" for all columns
-            column = selectors.by_name(node.name).as_expr()
-            return column.cast(pl.Boolean) if cut is None else column > cut
+            column = selectors.by_name(node.name if check is None else check.column).as_expr()
+            if check is not None:
+                value = _passes(check, column)
+            else:
+                value = column.cast(pl.Boolean) if cut is None else column > cut
+            return value.fill_null(False) if fill else value
         if isinstance(node, Constant):
             return pl.lit(node.value)
         if isinstance(node, Not):
@@ -49,3 +63,46 @@ def to_polars(features: Mapping[str, Expression], *, cut: float | None = None) -
             if node not in built:
                 built[node] = expression_of(node)
     return [built[feature].alias(name) for name, feature in features.items()]
+
+
+def _passes(check: Check, column: pl.Expr) -> pl.Expr:
+    """Whether a raw cell passes; null where it is missing."""
+    import polars as pl
+
+    if isinstance(check, Flag):
+        # as text, whether it is Boolean, a number or a word; other words are neither
+        word = _text(column).str.to_lowercase()
+        yes, no = word.is_in([*YES, "1.0"]), word.is_in([*NO, "0.0"])
+        return pl.when(yes).then(True).when(no).then(False)
+    if isinstance(check, OneOf):
+        if check.are_numbers:
+            return _number(column).is_in([*map(float, check.words)])
+        word = _text(column)
+        return pl.when(word != "").then(word.is_in([*check.words]))
+    if isinstance(check, PartOneOf):
+        return _part(column, check.part).is_in([*check.numbers])
+    value = _number(column) if check.part is None else _part(column, check.part)
+    low = pl.lit(True) if check.low is None else value >= check.low
+    return low if check.high is None else low & (value < check.high)
+
+
+def _text(column: pl.Expr) -> pl.Expr:
+    import polars as pl
+
+    return column.cast(pl.String).str.strip_chars(BLANKS)
+
+
+def _number(column: pl.Expr) -> pl.Expr:
+    import polars as pl
+
+    return column.cast(pl.Float64).fill_nan(None)
+
+
+def _part(column: pl.Expr, part: Part) -> pl.Expr:
+    parts = {
+        "year": column.dt.year,
+        "month": column.dt.month,
+        "weekday": column.dt.weekday,
+        "hour": column.dt.hour,
+    }
+    return parts[part]()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from conjunct.export.raw import NO, YES, Check, Flag, Interval, OneOf, PartOneOf
 from conjunct.expressions import Constant, Expression, Not, Or, Primitive
 from conjunct.expressions.expression import nodes
 
@@ -19,13 +20,15 @@ def features(row):
     """
 '''
 
-_TAIL = """
+_TRUTH = """
 
 def _truth(row, name):
     value = row[name]
     if value is None or value != value:
         return None
-{truth}
+{truth}"""
+
+_TAIL = """
 
 def _not(value):
     return None if value is None else not value
@@ -39,6 +42,53 @@ def _or(*values):
     return True if True in values else None if None in values else False
 """
 
+# every check of a raw column; an unknown word is none of those asked for
+_RAW = """
+
+def _cell(row, name):
+    value = row[name]
+    return None if value is None or value != value else value
+
+
+def _text(row, name):
+    value = _cell(row, name)
+    if value is None or isinstance(value, str):
+        return (value or "").strip() or None
+    if isinstance(value, bool) or type(value).__name__ in ("bool", "bool_"):
+        return "true" if value else "false"
+    number = float(value)
+    return str(int(number)) if number.is_integer() and abs(number) < 1e16 else repr(number)
+
+
+def _flag(row, name):
+    word = _text(row, name)
+    if word is None:
+        return None
+    if word.casefold() not in {known}:
+        raise ValueError(f"{name!r}: {word!r} is not Boolean")
+    return word.casefold() in {yes}
+
+
+def _one_of(value, words):
+    return None if value is None else value in words
+
+
+def _between(value, low, high):
+    if value is None:
+        return None
+    number = float(value)
+    return (low is None or number >= low) and (high is None or number < high)
+
+
+def _date(row, name, part):
+    value = _cell(row, name)
+    if value is None:
+        return None
+    if part == "weekday":
+        return value.isoweekday()
+    return getattr(value, part, 0) if part == "hour" else getattr(value, part)
+"""
+
 _BOOLEAN = """\
     if value not in (0, 1):
         raise ValueError(f"{name!r}: {value!r} is not Boolean")
@@ -46,11 +96,18 @@ _BOOLEAN = """\
 """
 
 
-def to_python(features: Mapping[str, Expression], *, cut: float | None = None) -> str:
+def to_python(
+    features: Mapping[str, Expression],
+    *,
+    cut: float | None = None,
+    raw: Mapping[str, Check] | None = None,
+    fill: bool = False,
+) -> str:
     """The source of a function ``features(row)`` from a mapping of columns to one of features.
 
     Each part of a formula is computed once, however often it occurs. Names appear as string
-    literals only. With ``cut``, values above it are true.
+    literals only. With ``cut``, values above it are true; with ``raw``, the columns are those of a
+    raw table, and that is what the primitives ask of them; with ``fill``, missing cells are false.
     """
     lines: list[str] = []
     variable: dict[Expression, str] = {}
@@ -58,20 +115,45 @@ def to_python(features: Mapping[str, Expression], *, cut: float | None = None) -
         for node in nodes(feature):
             if node not in variable:
                 variable[node] = f"v{len(variable)}"
-                lines.append(f"    {variable[node]} = {_code(node, variable)}")
+                code = _code(node, variable, raw)
+                filled = fill and isinstance(node, Primitive)
+                lines.append(f"    {variable[node]} = {f'bool({code})' if filled else code}")
     lines.append("    return {")
     lines += [f"        {name!r}: {variable[feature]}," for name, feature in features.items()]
     lines.append("    }")
     values = "True and False, or 1 and 0" if cut is None else f"numbers, true above {cut!r}"
     truth = _BOOLEAN if cut is None else f"    return value > {cut!r}\n"
-    head, tail = _HEAD.replace("{values}", values), _TAIL.replace("{truth}", truth)
-    return head + "\n".join(lines) + "\n" + tail
+    tail = _TRUTH.replace("{truth}", truth)
+    if raw is not None:
+        values = "what the table that the model was fitted on holds"
+        tail = _RAW.replace("{known}", repr((*NO, *YES))).replace("{yes}", repr(YES))
+    return _HEAD.replace("{values}", values) + "\n".join(lines) + "\n" + tail + _TAIL
 
 
-def _code(node: Expression, variable: Mapping[Expression, str]) -> str:
+def _code(
+    node: Expression, variable: Mapping[Expression, str], raw: Mapping[str, Check] | None
+) -> str:
     if isinstance(node, Primitive):
+        if raw is not None:
+            return _check_code(raw[node.name])
         return f"_truth(row, {node.name!r})"
     if isinstance(node, Constant):
         return repr(node.value)
     call = "_not" if isinstance(node, Not) else "_or" if isinstance(node, Or) else "_and"
     return f"{call}({', '.join(variable[operand] for operand in node._children)})"
+
+
+def _check_code(check: Check) -> str:
+    if isinstance(check, Flag):
+        return f"_flag(row, {check.column!r})"
+    if isinstance(check, OneOf):
+        return f"_one_of(_text(row, {check.column!r}), {check.words!r})"
+    if isinstance(check, PartOneOf):
+        return f"_one_of(_date(row, {check.column!r}, {check.part!r}), {check.numbers!r})"
+    return f"_between({_value_code(check)}, {check.low!r}, {check.high!r})"
+
+
+def _value_code(check: Interval) -> str:
+    if check.part is None:
+        return f"_text(row, {check.column!r})"
+    return f"_date(row, {check.column!r}, {check.part!r})"

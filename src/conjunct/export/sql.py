@@ -13,6 +13,8 @@ from typing import Literal, TypeAlias
 from sqlglot import exp
 
 from conjunct.errors import InputError
+from conjunct.export.raw import Check
+from conjunct.export.raw_sql import check_sql
 from conjunct.expressions import And, Constant, Expression, Not, Or, Primitive
 from conjunct.expressions.expression import nodes
 
@@ -37,6 +39,8 @@ def to_sql(
     source: Source = "boolean",
     cut: float | None = None,
     keep: Sequence[str] = (),
+    raw: Mapping[str, Check] | None = None,
+    fill: bool = False,
 ) -> str:
     """A SELECT with one column for each feature.
 
@@ -54,6 +58,11 @@ def to_sql(
         Columns hold numbers, and values above it are true.
     keep : sequence of str
         Columns of the table to select as they are, before the features: a key, for instance.
+    raw : mapping of str to Check, optional
+        What the primitives ask of the columns of a raw table. ``source`` and ``cut`` are for
+        Boolean ones.
+    fill : bool, default=False
+        Take missing cells as false.
 
     Returns
     -------
@@ -71,22 +80,35 @@ def to_sql(
     for name in features:
         _check_alias(name, dialect)
     primitives = {name for expression in features.values() for name in expression.primitives}
-    for name in (*parts, *keep, *primitives):
+    if raw is not None and source != "boolean":
+        raise InputError("source is about Boolean columns, and this model reads those of raw data")
+    read_from = primitives if raw is None else {raw[name].column for name in primitives}
+    for name in (*parts, *keep, *read_from):
         _check_name(name, dialect)
 
     def read(primitive: Primitive) -> exp.Expr:
-        return _truth(_column(primitive.name), source, cut)
+        if raw is not None:
+            check = raw[primitive.name]
+            value = check_sql(check, _column(check.column), dialect)
+        else:
+            value = _truth(_column(primitive.name), source, cut)
+        if not fill:
+            return value
+        return exp.Coalesce(this=value, expressions=[_sql(Constant(False), read)])
 
     origin = exp.Table(
         **dict(zip(("this", "db", "catalog"), map(_identifier, reversed(parts)), strict=False)),
         alias=_rows(),
     )
-    if max((expression.length for expression in features.values()), default=0) <= _LONGEST_IN_ONE:
+    long = max((expression.length for expression in features.values()), default=0)
+    if long > _LONGEST_IN_ONE:
+        query = _in_steps(features, origin, keep, read, dialect in _MATERIALIZED)
+    elif raw is not None and primitives:
+        query = _after_checks(features, origin, keep, read, dialect in _MATERIALIZED)
+    else:
         columns: dict[str, exp.Expr] = {name: _column(name) for name in keep}
         columns |= {name: _sql(expression, read) for name, expression in features.items()}
         query = _select(columns, origin)
-    else:
-        query = _in_steps(features, origin, keep, read, dialect in _MATERIALIZED)
     return query.sql(dialect=dialect, pretty=True) + "\n"
 
 
@@ -111,6 +133,26 @@ def _sql(expression: Expression, read: Callable[[Primitive], exp.Expr]) -> exp.E
 def _joined(expression: Expression, operand_sql: Callable[[Expression], exp.Expr]) -> exp.Expr:
     join = exp.or_ if isinstance(expression, Or) else exp.and_
     return join(*map(operand_sql, expression._children), copy=False)
+
+
+def _after_checks(
+    features: Mapping[str, Expression],
+    origin: exp.Expr,
+    keep: Sequence[str],
+    read: Callable[[Primitive], exp.Expr],
+    materialized: bool,
+) -> exp.Select:
+    """The Boolean columns once, and the features in a query on top of them."""
+    used = dict.fromkeys(name for feature in features.values() for name in feature.primitives)
+    made = {name: f"c{k}" for k, name in enumerate(sorted(used))}
+    known: dict[str, exp.Expr] = {f"k{k}": _column(name) for k, name in enumerate(keep)}
+    known |= {column: read(Primitive(name)) for name, column in made.items()}
+    columns: dict[str, exp.Expr] = {name: _column(f"k{k}") for k, name in enumerate(keep)}
+    columns |= {
+        name: _sql(feature, lambda primitive: _column(made[primitive.name]))
+        for name, feature in features.items()
+    }
+    return _with_steps(_select(columns, _step(0)), [_select(known, origin)], materialized)
 
 
 def _in_steps(
@@ -141,7 +183,10 @@ def _in_steps(
         steps.append(_select(known, _step(len(steps) - 1)))
     columns: dict[str, exp.Expr] = {name: _column(f"k{k}") for k, name in enumerate(keep)}
     columns |= {name: reuse(expression) for name, expression in features.items()}
-    query = _select(columns, _step(len(steps) - 1))
+    return _with_steps(_select(columns, _step(len(steps) - 1)), steps, materialized)
+
+
+def _with_steps(query: exp.Select, steps: list[exp.Select], materialized: bool) -> exp.Select:
     for number, step in enumerate(steps):
         # left to themselves, databases may put the steps together again
         hint = True if materialized else None

@@ -31,7 +31,11 @@ def read_baskets(file: Path, options: ReadOptions, progress: Progress | None) ->
         if split is None:
             split = _splitter(batch, options.separator) or str.split
             expected = about_rows(file, len(batch), sum(len(x.encode()) + 1 for x in batch))
-        _add(packer, n_rows, batch, split)
+        try:
+            _add(packer, n_rows, batch, split)
+        except _BadCellError as bad:
+            line = n_rows + bad.row + 1
+            raise InputError(f"{file}, line {line}: not a list of tags ({bad})") from None
         n_rows += len(batch)
         if progress is not None:
             progress(n_rows, expected)

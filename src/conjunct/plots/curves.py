@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from conjunct.construction.stopping import Indicators
-from conjunct.plots.style import Row, by_series, chart_of, finished, quantity
+from conjunct.plots.style import Row, beside, by_series, chart_of, finished, quantity
+
+_WHOLE = {"axis": {"tickMinStep": 1, "format": "d"}}
 
 
 def plot_curves(
@@ -20,14 +22,16 @@ def plot_curves(
     legend: str | None = None,
     steps: bool = False,
     points: bool = True,
+    whole: bool = False,
 ) -> Any:
     """One curve for each value of ``series`` among the rows.
 
     ``steps``: the value holds until the next one, as an indicator does between two λ.
+    ``whole``: x counts something, and only whole numbers are marked.
     """
     names = list(dict.fromkeys(str(row["series"]) for row in rows))
     base = chart_of([{**row, "series": str(row["series"])} for row in rows]).encode(
-        x=_channel("X", quantity(x, x_title)),
+        x=_channel("X", {**quantity(x, x_title), **(_WHOLE if whole else {})}),
         y=_channel("Y", quantity(y, y_title)),
         color=_channel("Color", by_series(names, legend, "color")),
     )
@@ -43,15 +47,30 @@ def plot_curves(
 
 
 def plot_history(history: Sequence[Indicators], *, title: str = "What each iteration did") -> Any:
-    """OI, C0 and RMS after each iteration of a fitted model's ``history_``."""
+    """OI, C0 and RMS after each iteration of a fitted model's ``history_``, and mean length."""
+    return beside(
+        _by_iteration(history, {"OI": "oi", "C0": "c0", "RMS": "rms"}, title, "indicator"),
+        _by_iteration(history, {"length": "length"}, "Length", "literals of a feature (mean)"),
+    )
+
+
+def _by_iteration(
+    history: Sequence[Indicators], fields: dict[str, str], title: str, y_title: str
+) -> Any:
     rows = [
-        {"iteration": line.iteration, "series": name, "value": value}
+        {"iteration": line.iteration, "series": name, "value": getattr(line, field)}
         for line in history
-        for name, value in (("OI", line.oi), ("C0", line.c0), ("RMS", line.rms))
-        if value == value
+        for name, field in fields.items()
+        if getattr(line, field) == getattr(line, field)
     ]
     return plot_curves(
-        rows, "iteration", "value", title=title, x_title="iteration", y_title="indicator"
+        rows,
+        "iteration",
+        "value",
+        title=title,
+        x_title="iteration",
+        y_title=y_title,
+        whole=True,
     )
 
 

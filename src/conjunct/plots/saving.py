@@ -14,7 +14,7 @@ _PRINT_PPI = 200
 
 
 # the renderer counts these on from one chart to the next
-_COUNTED = re.compile(r'((?:id="|="url\(#)clip)(\d+)')
+_COUNTED = re.compile(r'((?:id="|="url\(#)(?:clip|gradient_))(\d+)')
 
 
 def svg_of(chart: Any) -> str:

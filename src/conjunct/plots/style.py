@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,19 +19,30 @@ def chart_of(rows: Sequence[Row]) -> Any:
     """An empty chart on rows that are part of it."""
     import altair as alt
 
-    return alt.Chart(alt.InlineData(values=[dict(row) for row in rows]))
+    # as text: Altair copies a chart deeply, again and again, and would copy every row each time
+    values = json.dumps([dict(row) for row in rows], ensure_ascii=False)
+    return alt.Chart(alt.InlineData(values=values, format={"type": "json"}))
 
 
 def finished(
-    chart: Any, title: str, *, width: int = 380, height: int = 300, lines_only: bool = False
+    chart: Any,
+    title: str | list[str],
+    *,
+    width: int = 380,
+    height: int = 300,
+    lines_only: bool = False,
 ) -> Any:
     """The chart with its size, its title and the house style.
 
     ``lines_only``: the legend shows strokes. Otherwise it shows marks, without a dashed outline.
     """
-    titled = chart.properties(title=title, width=width, height=height)
+    return styled(chart.properties(title=title, width=width, height=height), lines_only=lines_only)
+
+
+def styled(chart: Any, *, lines_only: bool = False) -> Any:
+    """The house style alone, for charts put together from several."""
     return (
-        titled.configure(background="white", font="DejaVu Sans, Arial, sans-serif")
+        chart.configure(background="white", font="DejaVu Sans, Arial, sans-serif")
         .configure_title(fontSize=14, anchor="start", fontWeight="normal", offset=12)
         .configure_axis(
             labelFontSize=12,
@@ -52,6 +64,30 @@ def finished(
         )
         .configure_view(stroke=None)
     )
+
+
+def beside(*charts: Any) -> Any:
+    """Finished charts side by side, each with a legend of its own."""
+    import altair as alt
+
+    return _together(alt.hconcat, charts)
+
+
+def above(*charts: Any) -> Any:
+    """Finished charts below each other, each with a legend of its own."""
+    import altair as alt
+
+    return _together(alt.vconcat, charts)
+
+
+def _together(concatenate: Any, charts: Sequence[Any]) -> Any:
+    import altair as alt
+
+    plain = [chart.copy() for chart in charts]
+    for chart in plain:  # only a whole may be configured
+        chart.config = alt.Undefined
+    own = dict.fromkeys(("color", "shape", "strokeDash"), "independent")
+    return styled(concatenate(*plain, spacing=30).resolve_scale(**own))
 
 
 def quantity(field: str, title: str, **scale: Any) -> dict[str, Any]:

@@ -8,11 +8,10 @@ from typing import Literal, TypeAlias, get_args
 from conjunct.construction.feature_set import FeatureSet
 from conjunct.errors import InputError
 from conjunct.expressions import Style
+from conjunct.reading.labels import label
 
 GraphFormat: TypeAlias = Literal["text", "mermaid", "dot"]
 
-_LONGEST_LABEL = 80
-_MANY_LITERALS = 100  # beyond, a label says how many instead of which
 _PLAIN = frozenset(" ∧∨¬.,_=+:…")
 
 
@@ -47,11 +46,7 @@ class _Ancestry:
         self._style = style
 
     def label(self, number: int) -> str:
-        expression = self._lineage.expression(number)
-        if expression.length > _MANY_LITERALS:
-            return f"a formula of {expression.length:,} literals"
-        text = expression.text(self._style)
-        return text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 1] + "…"
+        return label(self._lineage.expression(number), self._style)
 
     @property
     def branches(self) -> tuple[tuple[str, str], tuple[str, str]]:

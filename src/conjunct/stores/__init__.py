@@ -14,6 +14,7 @@ from conjunct.stores.bits import BitStore
 from conjunct.stores.counting import Counts
 from conjunct.stores.matrix import CountMatrix
 from conjunct.stores.partial import PartialStore
+from conjunct.stores.sparse import SparseStore
 
 __all__ = [
     "BitStore",
@@ -26,6 +27,7 @@ __all__ = [
     "PartialStore",
     "Positions",
     "Rewrite",
+    "SparseStore",
     "Store",
     "Tally",
 ]

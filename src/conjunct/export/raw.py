@@ -1,0 +1,122 @@
+"""What a Boolean column asks of a raw one: the rules of a Binarizer, one check a feature.
+
+Every export writes these checks, so that it takes raw tables as ``transform`` does. A missing
+cell is missing in every feature of its column, and a word that is not known makes all of them
+false.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from conjunct.binarize.columns import spelled
+from conjunct.binarize.dates import MONTHS, WEEKDAYS, Part
+from conjunct.binarize.rules import PAIRS, BooleanRule, CategoryRule, NumberRule, Rule
+from conjunct.errors import InputError
+
+NO = tuple(sorted(word for no, _ in PAIRS for word in no))
+YES = tuple(sorted(word for _, yes in PAIRS for word in yes))
+
+# what str.strip takes away, which is more than the blanks that others trim
+BLANKS = "".join(c for c in map(chr, range(0x3001)) if c.isspace())
+
+
+@dataclass(frozen=True)
+class Flag:
+    """A column of Booleans, 0 and 1, or words such as yes and no."""
+
+    column: str
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """Whether a cell is one of some words."""
+
+    column: str
+    words: tuple[str, ...]
+    are_numbers: bool
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Whether a number, or a part of a date, is at least ``low`` and below ``high``."""
+
+    column: str
+    low: float | None
+    high: float | None
+    part: Part | None = None
+
+
+@dataclass(frozen=True)
+class PartOneOf:
+    """Whether a part of a date is one of some numbers: months and ISO weekdays count from 1."""
+
+    column: str
+    part: Part
+    numbers: tuple[int, ...]
+
+
+Check = Flag | OneOf | Interval | PartOneOf
+
+
+def checks_of(rules: Sequence[Rule]) -> dict[str, Check]:
+    """The check behind each feature of a Binarizer."""
+    found: dict[str, Check] = {}
+    for rule in rules:
+        found.update(zip(rule.names(), _checks(rule), strict=True))
+    return found
+
+
+def _checks(rule: Rule) -> Iterator[Check]:
+    if isinstance(rule, BooleanRule):
+        yield Flag(rule.column)
+    elif isinstance(rule, NumberRule):
+        yield from _intervals(rule)
+    elif isinstance(rule, CategoryRule):
+        groups: list[tuple[str, ...]] = [(value,) for value in rule.values]
+        if rule.other is not None:
+            groups.append(tuple(rule.rare))
+        known = [*rule.values, *rule.rare]
+        for group in groups:
+            if rule.part is None:
+                yield _one_of(rule.column, group, known)
+            else:
+                yield PartOneOf(rule.column, rule.part, tuple(_numbers(rule.part, group)))
+    else:
+        yield _one_of(rule.column, (rule.true,), [rule.true, rule.false])
+
+
+def _one_of(column: str, words: tuple[str, ...], known: Sequence[str]) -> OneOf:
+    # a column of numbers has no other words than numbers
+    return OneOf(column, words, all(map(_is_number, known)))
+
+
+def _intervals(rule: NumberRule) -> Iterator[Interval]:
+    if not all(map(math.isfinite, rule.edges)):
+        raise InputError(f"column {rule.column!r} is cut at infinity, which cannot be exported")
+    if rule.part == "hour" and not all(edge.is_integer() for edge in rule.edges):
+        raise InputError(
+            f"column {rule.column!r} is cut within an hour, which cannot be exported: "
+            "only whole hours can"
+        )
+    lows, highs = [None, *rule.edges], [*rule.edges, None]
+    if rule.cumulative:
+        lows, highs = [*rule.edges], [None] * len(rule.edges)
+    for low, high in zip(lows, highs, strict=True):
+        yield Interval(rule.column, low, high, rule.part)
+
+
+def _numbers(part: Part, words: Sequence[str]) -> Iterator[int]:
+    names = {"month": MONTHS, "weekday": WEEKDAYS}.get(part)
+    for word in words:
+        yield int(word) if names is None else names.index(word) + 1
+
+
+def _is_number(word: str) -> bool:
+    try:
+        number = float(word)
+    except ValueError:
+        return False
+    return math.isfinite(number) and spelled(number) == word

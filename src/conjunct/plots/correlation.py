@@ -1,0 +1,86 @@
+"""Correlations before and after construction, as two heat maps of one scale."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from conjunct.estimators.base import FeatureConstructor
+from conjunct.plots.style import chart_of, styled
+from conjunct.reading import Correlations, correlations, label
+from conjunct.stores import Columns
+
+_SIDE = 380
+_NAME_LENGTH = 24
+
+
+def plot_correlation(model: FeatureConstructor, X: Any, *, limit: int = 40) -> Any:
+    """Pearson's r between the columns of ``X`` (before) and between the features (after).
+
+    Parameters
+    ----------
+    model : UFC, UFCPath, UFringe or Fringe
+        Fitted.
+    X : array, data frame, sparse matrix or list of baskets
+        The data of ``fit``, or other rows with the same columns.
+    limit : int, default=40
+        Of more columns, those with the strongest correlations are shown, and it is said so.
+    """
+    return correlation_of(model, model._store(X), limit)
+
+
+def correlation_of(model: FeatureConstructor, store: Columns, limit: int) -> Any:
+    """As :func:`plot_correlation`, on columns that are packed already."""
+    import altair as alt
+
+    fitted = model.feature_set_
+    before = correlations(store, limit)
+    after = correlations(fitted.evaluate(store), limit)
+    maps = (
+        _heat_map("columns", before, [_name(model, k) for k in before.positions]),
+        _heat_map("features", after, [_name(model, fitted.features[k]) for k in after.positions]),
+    )
+    return styled(alt.hconcat(*maps, spacing=24))
+
+
+def _name(model: FeatureConstructor, number: int) -> str:
+    return label(model.feature_set_.lineage.expression(number), model.style, _NAME_LENGTH)
+
+
+def _heat_map(what: str, found: Correlations, names: Sequence[str]) -> Any:
+    import altair as alt
+
+    n = len(names)
+    # the lower half: the other one says the same. Lines go by number, for names may be anything
+    cells = [
+        {"line": i, "column": j, "r": round(float(found.r[i, j]), 2)}
+        for i in range(n)
+        for j in range(i)
+        if found.r[i, j] == found.r[i, j]
+    ]
+    step = max(8.0, _SIDE / max(n, 1))
+    side = step * max(n, 1)
+    line = alt.Y("line:O", axis=None, scale=alt.Scale(domain=list(range(n)), padding=0))
+    squares = (
+        chart_of(cells)
+        .mark_rect(aria=False)
+        .encode(
+            x=alt.X("column:O", axis=None, scale=alt.Scale(domain=list(range(n)), padding=0)),
+            y=line,
+            color=alt.Color(
+                "r:Q",
+                title="r",
+                scale=alt.Scale(scheme="blueorange", domain=[-1, 1]),
+                legend=alt.Legend(orient="bottom", gradientLength=160),
+            ),
+        )
+    )
+    labelled = [{"line": k, "name": name} for k, name in enumerate(names)]
+    texts = (
+        chart_of(labelled)
+        .mark_text(align="right", dx=-5, fontSize=min(11, step), aria=False)
+        .encode(x=alt.value(0), y=line, text="name:N")
+    )
+    shown = f"{n} of {found.n_columns}" if n < found.n_columns else str(n)
+    title = [f"{shown} {what}", f"largest r = {found.strongest:.2f}" if n > 1 else ""]
+    return alt.layer(squares, texts).properties(title=title, width=side, height=side)

@@ -1,0 +1,196 @@
+"""A report of a fitted model: computed once, shown as a page."""
+
+from __future__ import annotations
+
+import html
+import math
+import os
+from functools import cached_property
+from typing import Any
+
+from sklearn.base import clone
+
+from conjunct import __version__
+from conjunct.estimators.base import FeatureConstructor
+from conjunct.experiments import Stability
+from conjunct.io.atomic import check_target, write_atomically
+from conjunct.plots import plot_history, plot_stability
+from conjunct.plots.correlation import correlation_of
+from conjunct.report import limits, page
+from conjunct.report.ancestry import ancestry
+from conjunct.report.examples import examples, row_label, rows_behind
+from conjunct.report.features import FeatureLine, feature_table
+from conjunct.report.images import Images, Thumbnails, image_paths
+from conjunct.report.merges import merges
+from conjunct.report.numbers import decimal
+from conjunct.report.overview import overview
+from conjunct.report.pictures import inline_svg
+from conjunct.report.plane import Plane, plane
+from conjunct.report.story import story
+from conjunct.report.subject import Subject
+
+
+class Report:
+    """A fitted model on its data as one self-contained page, to look at and to hand on.
+
+    The page needs nothing but a browser: no other file, no network. The same model and data give
+    the same bytes. In a notebook, a report shows itself.
+
+    Parameters
+    ----------
+    model : UFC, UFCPath, UFringe or Fringe
+        Fitted. A `UFCPath` that was fitted in this session brings its solutions along.
+    X : array, data frame, sparse matrix, list of baskets or BooleanTable
+        The rows to show; the training data, if the report is to say why the run ended. A model
+        with a `Binarizer` or a `TagCleaner` takes raw data.
+    title : str, optional
+        What the page is called.
+    stability : Stability, optional
+        What :func:`conjunct.stability` gave, to be shown too.
+    images : path or sequence of paths, optional
+        An image for each row, or a folder in which they are found by the names of rows: the ids
+        of a BooleanTable, or the index of a data frame.
+
+    Examples
+    --------
+    >>> from conjunct import UFC, Report, datasets
+    >>> zoo = datasets.load_zoo().values
+    >>> Report(UFC().fit(zoo), zoo).html()[:15]
+    '<!doctype html>'
+    """
+
+    def __init__(
+        self,
+        model: FeatureConstructor,
+        X: Any,
+        *,
+        title: str | None = None,
+        stability: Stability | None = None,
+        images: Images | None = None,
+    ) -> None:
+        self.model = model
+        self.title = title or f"Features by {type(model).__name__}"
+        self.stability = stability
+        self._subject = Subject.of(model, X)
+        self._paths = image_paths(images, self._subject.row_names, self._subject.n_rows)
+
+    def html(self) -> str:
+        """The page."""
+        return self._html
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page. The file is whole or absent."""
+        check_target(path)
+        content = self._html.encode()
+        write_atomically(path, lambda part: part.write_bytes(content))
+
+    def _repr_html_(self) -> str:
+        # a frame of its own: neither page can touch the other
+        return (
+            f'<iframe sandbox="allow-scripts" title="{html.escape(self.title)}" '
+            f'style="width:100%;height:720px;border:1px solid #8884" '
+            f'srcdoc="{html.escape(self._html)}"></iframe>'
+        )
+
+    @cached_property
+    def _html(self) -> str:
+        subject, model = self._subject, self.model
+        table = feature_table(subject)
+        thumbnails = Thumbnails(self._paths)
+        n_constructed = sum(
+            map(bool, map(model.feature_set_.iteration, model.feature_set_.features))
+        )
+        drawn = ancestry(subject)
+        solutions = plane(subject)
+        content = {
+            "title": self.title,
+            "version": __version__,
+            # whom a session tells of its progress is no part of a model, and no two sessions agree
+            "model": repr(clone(model).set_params(callback=None)),
+            "is_training": subject.is_training,
+            "overview": overview(subject),
+            "story": story(subject),
+            "table": table,
+            "columns": [subject.formula(k) for k in range(subject.primitives.n_columns)],
+            "plane": solutions,
+            "history": model.history_,
+            "history_picture": self._history_picture(),
+            "correlation": inline_svg(
+                correlation_of(model, subject.primitives, limits.HEAT_MAP), "correlation"
+            ),
+            "heat_map_limit": limits.HEAT_MAP,
+            "n_primitives": subject.primitives.n_columns,
+            "ancestry": drawn,
+            "merges": merges(subject),
+            "examples": examples(subject, table.lines, n_constructed, thumbnails),
+            "stability": self.stability,
+            "stability_picture": None
+            if self.stability is None
+            else inline_svg(plot_stability(self.stability), "stability"),
+        }
+        data = {
+            "lines": [self._line_data(line) for line in table.lines],
+            "plane": _plane_data(solutions),
+            "images": thumbnails.uris,
+        }
+        return page.render(content, data)
+
+    def _history_picture(self) -> Any:
+        if not self.model.n_iter_:
+            return None
+        return inline_svg(plot_history(self.model.history_), "history")
+
+    def _line_data(self, line: FeatureLine) -> dict[str, Any]:
+        """What the scripts sort by, and what a feature shows when it is opened."""
+        audit = line.audit
+        rows = rows_behind(self._subject, line.number, limits.DETAIL_ROWS)
+        return {
+            "n": line.number,
+            "with": line.primitives,
+            "sort": [
+                line.support,
+                line.length,
+                line.iteration,
+                *(
+                    [None] * 4
+                    if audit is None
+                    else map(_known, (audit.r, audit.p_value, audit.p_adjusted, audit.threshold))
+                ),
+            ],
+            "from": line.parents,
+            "rows": [row_label(self._subject, row) for row in rows],
+            "of": line.support,
+        }
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _plane_data(found: Plane | str) -> dict[str, Any] | None:
+    """Feature sets share most of their features: each text stands once."""
+    if isinstance(found, str):
+        return None
+    texts: dict[str, int] = {}
+    marks = [
+        {
+            "name": mark.name,
+            "note": mark.note,
+            "summary": mark.summary,
+            "features": [
+                [texts.setdefault(text, len(texts)), support] for text, support in mark.features
+            ],
+        }
+        for mark in found.marks
+    ]
+    solutions = [
+        [
+            f"uFC({solution.threshold:g}, {solution.iterations})",
+            solution.n_features,
+            decimal(solution.length, 2),
+            decimal(solution.oi),
+            decimal(solution.c0),
+        ]
+        for solution in found.solutions
+    ]
+    return {"texts": list(texts), "marks": marks, "solutions": solutions, "chosen": found.selected}

@@ -1,0 +1,286 @@
+"""Solutions in the plane of OI and C0, those worth a look with their features."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from conjunct.construction.path import Solution
+from conjunct.construction.stopping import Indicators
+from conjunct.errors import ConjunctWarning, InputError
+from conjunct.estimators import UFC, UFCPath
+from conjunct.estimators.base import FeatureConstructor
+from conjunct.report import limits
+from conjunct.report.numbers import count, decimal, ticks
+from conjunct.report.story import fitted_quietly
+from conjunct.report.subject import Subject
+
+Kind = Literal["front", "closest", "model", "risk", "pairwise", "columns"]
+
+_PAIRWISE_LENGTH = 4
+_TEXT_LENGTH = 160
+WIDTH, HEIGHT = 640, 440
+_LEFT, _RIGHT, _TOP, _BOTTOM = 58, 16, 14, 46
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A solution to look into: its name, its numbers, its features with their supports."""
+
+    kind: Kind
+    name: str
+    note: str
+    n_features: int
+    length: float
+    oi: float
+    c0: float
+    features: tuple[tuple[str, int], ...]
+
+    @property
+    def summary(self) -> str:
+        return (
+            f"{count(self.n_features, 'feature')} of {decimal(self.length, 2)} literals, "
+            f"OI {decimal(self.oi)}, C0 {decimal(self.c0)}, "
+            f"distance {decimal(math.hypot(self.oi, self.c0), 4)}"
+        )
+
+
+@dataclass(frozen=True)
+class View:
+    """A part of the plane as a drawing; what lies outside of it is left out.
+
+    ``solutions`` and ``marks`` are (index, x, y), ``front`` the points of a line.
+    """
+
+    name: str
+    x_ticks: tuple[tuple[float, str], ...]
+    y_ticks: tuple[tuple[float, str], ...]
+    solutions: tuple[tuple[int, float, float], ...]
+    front: tuple[tuple[float, float], ...]
+    marks: tuple[tuple[int, float, float], ...]
+
+
+@dataclass(frozen=True)
+class Plane:
+    """``selected`` is the mark that is shown first."""
+
+    solutions: tuple[Solution, ...]
+    marks: tuple[Mark, ...]
+    selected: int
+    views: tuple[View, ...]
+    n_front: int
+    notes: tuple[str, ...]
+
+
+def plane(subject: Subject) -> Plane | str:
+    """The plane, or in one line why there is none."""
+    n_columns = subject.primitives.n_columns
+    if n_columns > limits.PATH_COLUMNS:
+        return (
+            f"The plane of solutions is left out for more than {limits.PATH_COLUMNS:,} columns "
+            f"({n_columns:,} here)."
+        )
+    try:
+        path = _path(subject)
+    except InputError as error:
+        return f"There is no plane of solutions: {error}."
+    marks = (*_on_front(subject, path), *_others(subject, path))
+    chosen = [k for k, mark in enumerate(marks) if mark.kind == "model"]
+    closest = next(k for k, mark in enumerate(marks) if mark.kind == "closest")
+    best = path.closest_point_
+    near = 2.5 * max(best.oi, best.c0)
+    views = [_view("All solutions", path, marks, math.inf)]
+    if near > 0:
+        views.append(_view("Around the closest point", path, marks, near))
+    return Plane(
+        path.solutions_,
+        marks,
+        chosen[0] if chosen else closest,
+        tuple(views),
+        len(path.front_),
+        tuple(_notes(path, marks)),
+    )
+
+
+def _path(subject: Subject) -> UFCPath:
+    model = subject.model
+    if isinstance(model, UFCPath) and model._path is not None and subject.is_training:
+        return model
+    return fitted_quietly(  # type: ignore[no-any-return]
+        UFCPath(
+            prune=_prunes(model),
+            null_feature=getattr(model, "null_feature", False),
+            max_solutions=limits.n_solutions(subject.n_rows, subject.primitives.n_columns),
+            style=model.style,
+            n_jobs=model.n_jobs,
+        ),
+        subject,
+    )
+
+
+def _prunes(model: FeatureConstructor) -> bool:
+    return bool(getattr(model, "prune", True))
+
+
+def _notes(path: UFCPath, marks: Sequence[Mark]) -> Iterator[str]:
+    if not path.complete_:
+        yield (
+            f"Only λ from {path.covered_from_:.4f} up is covered: the page looks for "
+            f"{len(path.solutions_):,} solutions at most."
+        )
+    opened = sum(mark.kind in ("front", "closest") for mark in marks)
+    if opened < len(path.front_):
+        yield (
+            f"Of the {len(path.front_):,} points of the front, the {opened:,} around the closest "
+            f"point can be opened."
+        )
+    pruned = "with" if path.prune else "without"
+    lowest = max(path.min_threshold, path.covered_from_)
+    yield (
+        f"The solutions are those of uFC for every λ from {lowest:.3g} to "
+        f"{path.max_threshold:g} and up to {path.max_iter} iterations, {pruned} pruning."
+    )
+
+
+def _on_front(subject: Subject, path: UFCPath) -> Iterator[Mark]:
+    best = path.closest_point_
+    front = path.front_
+    # equal indicators, another λ: what stands on the front is the first of them
+    closest = min(range(len(front)), key=lambda k: (front[k].distance, k))
+    for k in _opened(front, closest):
+        kind: Kind = "closest" if k == closest else "front"
+        yield _solution_mark(subject, path, best if k == closest else front[k], kind)
+
+
+def _opened(front: Sequence[Solution], closest: int) -> list[int]:
+    """The points of the front around the closest one whose features are not too many to write."""
+    opened: list[int] = []
+    n_features = 0
+    for k in sorted(range(len(front)), key=lambda k: (abs(k - closest), k)):
+        n_features += front[k].n_features
+        if opened and n_features > limits.FRONT_FEATURES:
+            break
+        opened.append(k)
+    return sorted(opened)
+
+
+def _solution_mark(subject: Subject, path: UFCPath, solution: Solution, kind: Kind) -> Mark:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConjunctWarning)
+        model = path.solution(solution)
+    name = f"uFC({solution.threshold:g}, {solution.iterations})"
+    if kind == "closest":
+        name = f"Closest point: {name}"
+    note = (
+        f"λ from {solution.min_threshold:.4f} up to {solution.max_threshold:.4f}, "
+        f"{count(solution.iterations, 'iteration')}"
+    )
+    return _mark(kind, name, note, solution, subject, model)
+
+
+def _others(subject: Subject, path: UFCPath) -> Iterator[Mark]:
+    """This model, the risk-based and the pairwise solutions, and the columns as they are."""
+    model = subject.model
+    own = _way(model)
+    if not isinstance(model, UFCPath):
+        yield _mark(
+            "model", _model_name(own), _described(model), model.history_[-1], subject, model
+        )
+    prune = _prunes(model)
+    runs: dict[Kind, UFC] = {
+        "risk": UFC(prune=prune, style=model.style),
+        "pairwise": UFC(search="pairwise", max_length=_PAIRWISE_LENGTH, style=model.style),
+    }
+    names = {"risk": "Risk-based", "pairwise": "Pairwise"}
+    for kind, run in runs.items():
+        if kind != own:
+            found = fitted_quietly(run, subject)
+            yield _mark(kind, names[kind], _described(found), found.history_[-1], subject, found)
+    start = fitted_quietly(UFC(max_iter=0, style=model.style), subject)
+    yield _mark("columns", "Columns as they are", "", start.history_[0], subject, start)
+
+
+def _model_name(way: Kind | None) -> str:
+    return "This model" if way is None else f"This model ({way}{'-based' * (way == 'risk')})"
+
+
+def _way(model: FeatureConstructor) -> Kind | None:
+    if not isinstance(model, UFC) or model.threshold != "risk":
+        return None
+    return "pairwise" if model.search == "pairwise" else "risk"
+
+
+def _described(model: FeatureConstructor) -> str:
+    iterations = count(model.n_iter_, "iteration")
+    if not isinstance(model, UFC):
+        return f"{type(model).__name__}, {iterations}"
+    rule = f"α = {model.alpha:g}" if model.threshold == "risk" else f"λ = {model.threshold:g}"
+    search = "one pair at a time, " if model.search == "pairwise" else ""
+    bound = f", at most {model.max_length} literals" if model.max_length else ""
+    return f"{search}{rule}{bound}, {iterations}"
+
+
+def _mark(
+    kind: Kind,
+    name: str,
+    note: str,
+    numbers: Solution | Indicators,
+    subject: Subject,
+    model: FeatureConstructor,
+) -> Mark:
+    fitted = model.feature_set_
+    lines = sorted(
+        zip(fitted.features, fitted.supports, strict=True),
+        key=lambda line: (not fitted.iteration(line[0]), -line[1]),
+    )
+    features = tuple(
+        (subject.written(fitted.lineage.expression(number), _TEXT_LENGTH), support)
+        for number, support in lines
+    )
+    return Mark(
+        kind,
+        name,
+        note,
+        numbers.n_features,
+        numbers.length,
+        numbers.oi,
+        numbers.c0,
+        features,
+    )
+
+
+def _view(name: str, path: UFCPath, marks: Sequence[Mark], far: float) -> View:
+    points = [(s.oi, s.c0) for s in path.solutions_] + [(m.oi, m.c0) for m in marks]
+    shown = [(oi, c0) for oi, c0 in points if oi <= far and c0 <= far]
+    x_high = 1.04 * max((oi for oi, _ in shown), default=0.0) or 1.0
+    y_high = 1.04 * max((c0 for _, c0 in shown), default=0.0) or 1.0
+    y_low = min(0.0, min((c0 for _, c0 in shown), default=0.0))
+
+    def x(oi: float) -> float:
+        return round(_LEFT + (WIDTH - _LEFT - _RIGHT) * oi / x_high, 1)
+
+    def y(c0: float) -> float:
+        return round(
+            HEIGHT - _BOTTOM - (HEIGHT - _TOP - _BOTTOM) * (c0 - y_low) / (y_high - y_low), 1
+        )
+
+    def placed(found: Sequence[Solution | Mark]) -> tuple[tuple[int, float, float], ...]:
+        return tuple(
+            (k, x(one.oi), y(one.c0))
+            for k, one in enumerate(found)
+            if one.oi <= x_high and one.c0 <= y_high
+        )
+
+    return View(
+        name,
+        tuple((x(value), f"{value:g}") for value in ticks(0.0, x_high)),
+        tuple((y(value), f"{value:g}") for value in ticks(y_low, y_high)),
+        placed(path.solutions_),
+        tuple(
+            (x(one.oi), y(one.c0)) for one in path.front_ if one.oi <= x_high and one.c0 <= y_high
+        ),
+        placed(marks),
+    )

@@ -1,0 +1,80 @@
+(() => {
+  const graph = byId("graph");
+  if (!graph) return;
+  const nodes = new Map(all(".node", graph).map((node) => [node.dataset.n, node]));
+  const edges = all(".edge", graph).map((drawn) => ({
+    drawn,
+    parent: drawn.dataset.p,
+    child: drawn.dataset.c,
+  }));
+  let followed = null;
+
+  // everything that can be reached from a feature, going one way
+  function reached(start, from, to) {
+    const found = new Set([start]);
+    const pending = [start];
+    while (pending.length) {
+      const now = pending.pop();
+      for (const edge of edges) {
+        if (edge[from] === now && !found.has(edge[to])) {
+          found.add(edge[to]);
+          pending.push(edge[to]);
+        }
+      }
+    }
+    return found;
+  }
+
+  function follow(number) {
+    followed = followed === number ? null : number;
+    graph.classList.toggle("following", followed !== null);
+    const before = followed === null ? new Set() : reached(followed, "child", "parent");
+    const after = followed === null ? new Set() : reached(followed, "parent", "child");
+    for (const [n, node] of nodes) {
+      node.classList.toggle("lit", before.has(n) || after.has(n));
+      node.classList.toggle("selected", n === followed);
+      node.setAttribute("aria-pressed", String(n === followed));
+    }
+    for (const edge of edges) {
+      const leads = before.has(edge.parent) && before.has(edge.child);
+      const comes = after.has(edge.parent) && after.has(edge.child);
+      edge.drawn.classList.toggle("lit", leads || comes);
+    }
+    const words = byId("follow");
+    if (followed === null) {
+      words.textContent = "\u00a0";
+      return;
+    }
+    const { formula, remark } = nodes.get(followed).dataset;
+    const made = before.size - 1;
+    words.textContent =
+      formula + " · " + remark + (made ? " · from " + made + " others" : "") +
+      (after.size > 1 ? " · went into " + (after.size - 1) : "");
+  }
+
+  function focusOn(node) {
+    for (const one of nodes.values()) one.setAttribute("tabindex", "-1");
+    node.setAttribute("tabindex", "0");
+    node.focus();
+  }
+
+  const order = Array.from(nodes.keys());
+  for (const [n, node] of nodes) {
+    node.addEventListener("click", () => follow(n));
+    node.addEventListener("follow", () => {
+      if (followed !== n) follow(n);
+      node.scrollIntoView({ block: "nearest", inline: "center" });
+    });
+    node.addEventListener("keydown", (event) => {
+      const steps = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
+      if (event.key === "Enter" || event.key === " ") {
+        event.preventDefault();
+        follow(n);
+      } else if (steps[event.key]) {
+        event.preventDefault();
+        const at = order.indexOf(n) + steps[event.key];
+        focusOn(nodes.get(order[(at + order.length) % order.length]));
+      }
+    });
+  }
+})();

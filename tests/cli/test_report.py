@@ -1,0 +1,86 @@
+"""``conjunct report`` and ``--report``: pages on disk, and one line for what is wrong."""
+
+import pytest
+from PIL import Image
+
+
+@pytest.fixture
+def fitted(call):
+    call("datasets", "zoo", "--out", "zoo.csv")
+    assert call("fit", "zoo.csv", "--out", "model.json").code == 0
+
+
+def test_a_page(call, fitted, tmp_path):
+    done = call("report", "model.json", "zoo.csv", "-o", "page.html")
+    assert (done.code, done.err, done.out) == (0, "", "Saved as page.html.\n")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "<h1>Features of zoo.csv</h1>" in page
+    titled = call("report", "model.json", "zoo.csv", "-o", "b.html", "--title", "Animals & more")
+    assert titled.code == 0
+    assert "<h1>Animals &amp; more</h1>" in (tmp_path / "b.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["fit", "zoo.csv", "--out", "other.json"],
+        ["fringe", "zoo.csv", "--max-features", "30", "--out", "other.json"],
+        ["path", "zoo.csv", "--max-iter", "3"],
+    ],
+)
+def test_a_page_at_once(words, call, fitted, tmp_path):
+    done = call(*words, "--report", "page.html")
+    assert done.code == 0
+    assert "page.html." in done.out.splitlines()[-1]
+    assert (tmp_path / "page.html").read_bytes().startswith(b"<!doctype html>")
+
+
+def test_at_once_is_the_same_page(call, fitted, tmp_path):
+    call("fit", "zoo.csv", "--out", "other.json", "--report", "a.html")
+    call("report", "other.json", "zoo.csv", "-o", "b.html")
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+
+
+def test_with_stability(call, fitted, tmp_path):
+    assert call("report", "model.json", "zoo.csv", "-o", "page.html", "--stability").code == 0
+    assert b'<section id="stability"' in (tmp_path / "page.html").read_bytes()
+
+
+def test_images_by_column_and_by_folder(call, tmp_path):
+    (tmp_path / "photos").mkdir()
+    Image.new("RGB", (9, 9), "red").save(tmp_path / "photos" / "a.png")
+    rows = ["a.png,1,1,0", "gone.png,0,0,1"] * 30
+    (tmp_path / "data.csv").write_text("\n".join(["file,x,y,z", *rows]) + "\n")
+    fit = ("fit", "data.csv", "--id", "file", "--out", "model.json", "--max-iter", "1")
+    assert call(*fit).code == 0
+    by_folder = ("report", "model.json", "data.csv", "--id", "file", "-o", "a.html")
+    assert call(*by_folder, "--images", "photos").code == 0
+    assert (tmp_path / "a.html").read_text(encoding="utf-8").count("data:image/jpeg") == 1
+    for row in ("photos/a.png", "photos/gone.png"):
+        rows = [line.replace(row.partition("/")[2], row) for line in rows]
+    (tmp_path / "data.csv").write_text("\n".join(["file,x,y,z", *rows]) + "\n")
+    assert call("report", "model.json", "data.csv", "--images", "file", "-o", "b.html").code == 0
+    page = (tmp_path / "b.html").read_text(encoding="utf-8")
+    assert page.count("data:image/jpeg") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["report", "zoo.csv", "zoo.csv", "-o", "p.html"], "not a conjunct model file"),
+        (["report", "model.json", "gone.csv", "-o", "p.html"], "gone.csv"),
+        (["report", "model.json", "zoo.csv", "-o", "zoo.csv"], "name another file"),
+        (["report", "model.json", "zoo.csv", "-o", "no/p.html"], "not a folder"),
+        (["report", "model.json", "zoo.csv", "-o", "p.html", "--images", "x"], "no folder"),
+        (["fit", "zoo.csv", "--out", "m.json", "--report", "m.json"], "named twice"),
+        (["path", "zoo.csv", "--report", "zoo.csv"], "named twice"),
+        (["fringe", "zoo.csv", "--out", "m.json", "--report", "no/p.html"], "not a folder"),
+    ],
+)
+def test_one_line_for_what_is_wrong(words, complaint, call, fitted, tmp_path):
+    before = sorted(path.name for path in tmp_path.iterdir())
+    done = call(*words)
+    assert (done.code, done.out) == (2, "")
+    assert complaint in done.err
+    assert done.err.count("\n") == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == before

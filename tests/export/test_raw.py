@@ -1,0 +1,271 @@
+"""Exported features of models fitted on raw tables, run where they go, against the Binarizer."""
+
+import datetime
+import math
+import sqlite3
+import warnings
+
+import duckdb
+import polars as pl
+import pytest
+import sqlglot
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from conjunct import UFC, Binarizer, BooleanTable, Not, Primitive
+from conjunct.binarize.rules import CategoryRule, NumberRule
+from conjunct.errors import ConjunctWarning, InputError
+from conjunct.export.polars import to_polars
+from conjunct.export.python import to_python
+from conjunct.export.raw import checks_of
+from conjunct.export.sql import DIALECTS, to_sql
+
+NAMES = [
+    "sky", 'say "hi"', "it's", "a`b", "x; DROP TABLE data --", "^a.*$", "*", "r", "∧",
+    "line\nbreak", "<script>", "NULL", "é", "true", "%s", "{x}", "\\",
+]  # fmt: skip
+WORDS = [
+    "red", "it's", '"; DROP TABLE data; --', "\\", "\\n", "a\nb", "é", "", "  ", "\u00a0red\t",
+    "NULL", "∧", "%s", "{x}", "Red", "nan", "1e3", "\u3000", "😀", "?", ":a", "$1",
+]  # fmt: skip
+
+KINDS = {
+    "flag": (pl.Boolean, st.booleans()),
+    "bit": (pl.Int64, st.integers(0, 1)),
+    "real bit": (pl.Float64, st.sampled_from([0.0, 1.0, math.nan])),
+    "yes": (pl.String, st.sampled_from(["Yes", "no", " YES ", "No", ""])),
+    "words": (pl.String, st.sampled_from(WORDS)),
+    "two": (pl.String, st.sampled_from(["male", "female", " male"])),
+    "few": (pl.Int64, st.sampled_from([2, 4, 1000])),
+    "whole": (pl.Int64, st.integers(-50, 10**6)),
+    "real": (pl.Float64, st.floats(-1e6, 1e6) | st.sampled_from([0.1, 1e-7, math.nan, 2.5])),
+    "date": (pl.Date, st.dates(datetime.date(1899, 1, 1), datetime.date(2100, 1, 1))),
+    "moment": (
+        pl.Datetime("us"),
+        st.datetimes(datetime.datetime(1970, 1, 1), datetime.datetime(2030, 1, 1)),
+    ),
+}
+
+
+@st.composite
+def raw_tables(draw):
+    """A table to fit on, and one of the same columns to transform."""
+    names = draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=4, unique_by=str.casefold))
+    kinds = [KINDS[draw(st.sampled_from(sorted(KINDS)))] for _ in names]
+
+    def column(name, dtype, cells, n_rows):
+        drawn = draw(st.lists(st.none() | cells, min_size=n_rows, max_size=n_rows))
+        # named afterwards: polars takes "^a.*$" for a pattern even here
+        return pl.Series("", drawn, dtype=dtype).rename(name)
+
+    def table(n_rows):
+        columns = zip(names, kinds, strict=True)
+        return pl.DataFrame([column(name, *kind, n_rows) for name, kind in columns])
+
+    return table(draw(st.integers(4, 25))), table(draw(st.integers(1, 8)))
+
+
+def fitted(draw_from, **settings):
+    try:
+        return Binarizer(**settings).fit(draw_from)
+    except InputError:
+        assume(False)
+
+
+settings = st.fixed_dictionaries(
+    {
+        "n_bins": st.integers(2, 4),
+        "cumulative": st.booleans(),
+        "max_categories": st.integers(2, 6),
+        "rare": st.sampled_from(["group", "drop"]),
+    }
+)
+
+
+def wanted(binarizer, table):
+    """What transform gives, and the primitives and a negation as features."""
+    names = [str(name) for name in binarizer.get_feature_names_out()]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConjunctWarning)
+        try:
+            made = binarizer.transform(table)
+        except InputError:
+            assume(False)
+    features = {f"f{k}": Primitive(name) for k, name in enumerate(names)}
+    features["negated"] = Not(Primitive(names[0]))
+    rows = [(*row, None if row[0] is None else not row[0]) for row in made.rows()]
+    return features, rows
+
+
+def as_stored(value, engine):
+    if engine == "sqlite" and isinstance(value, datetime.date):
+        return value.isoformat(sep=" ") if isinstance(value, datetime.datetime) else str(value)
+    return value
+
+
+SQL_KINDS = {
+    pl.Boolean: "BOOLEAN",
+    pl.Int64: "BIGINT",
+    pl.Float64: "DOUBLE",
+    pl.String: "TEXT",
+    pl.Date: "DATE",
+}
+
+
+def selected(engine, sql, table):
+    connection = duckdb.connect() if engine == "duckdb" else sqlite3.connect(":memory:")
+
+    def quoted(name):
+        return '"' + name.replace('"', '""') + '"'
+
+    try:
+        kinds = [SQL_KINDS.get(kind, "TIMESTAMP") for kind in table.dtypes]
+        declared = [f"{quoted(n)} {k}" for n, k in zip(table.columns, kinds, strict=True)]
+        connection.execute(f"CREATE TABLE data (row_number_ INTEGER, {', '.join(declared)})")
+        marks = ", ".join("?" * (len(declared) + 1))
+        for k, row in enumerate(table.rows()):
+            cells = [as_stored(value, engine) for value in row]
+            connection.execute(f"INSERT INTO data VALUES ({marks})", [k, *cells])
+        found = sorted(connection.execute(sql).fetchall(), key=lambda row: row[0])
+    finally:
+        connection.close()
+    return [tuple(None if value is None else bool(value) for value in row[1:]) for row in found]
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
+@given(raw_tables(), settings)
+def test_sql_takes_raw_tables(engine, drawn, chosen):
+    train, table = drawn
+    binarizer = fitted(train, **chosen)
+    features, expected = wanted(binarizer, table)
+    raw = checks_of(binarizer.rules_)
+    sql = to_sql(features, "data", dialect=engine, keep=["row_number_"], raw=raw)
+    assert selected(engine, sql, table) == expected
+
+
+@given(raw_tables(), settings)
+def test_polars_takes_raw_tables(drawn, chosen):
+    train, table = drawn
+    binarizer = fitted(train, **chosen)
+    features, expected = wanted(binarizer, table)
+    made = table.lazy().select(to_polars(features, raw=checks_of(binarizer.rules_))).collect()
+    assert made.rows() == expected
+    assert set(made.dtypes) == {pl.Boolean}
+
+
+@given(raw_tables(), settings)
+def test_python_takes_raw_tables(drawn, chosen):
+    train, table = drawn
+    binarizer = fitted(train, **chosen)
+    features, expected = wanted(binarizer, table)
+    namespace = {}
+    exec(to_python(features, raw=checks_of(binarizer.rules_)), namespace)
+    made = [tuple(namespace["features"](row).values()) for row in table.rows(named=True)]
+    assert made == expected
+
+
+def raw_animals():
+    """A hundred rows with every kind of column."""
+    days = [datetime.datetime(2024, 1, 1) + datetime.timedelta(hours=31 * k) for k in range(100)]
+    return pl.DataFrame(
+        {
+            "wet": [["Yes", "no"][k % 3 == 0] for k in range(100)],
+            "colour": [["red", "it's", "blue"][k % 4 % 3] for k in range(100)],
+            "weight": [(k * 37 % 100) / 3 for k in range(100)],
+            "legs": [[2, 4][k % 3 == 0] for k in range(100)],
+            "seen": days,
+        }
+    )
+
+
+def fitted_model():
+    table = BooleanTable.from_frame(raw_animals())
+    return UFC(0.1, max_iter=2, prune=False).fit(table), table
+
+
+def test_a_model_fitted_on_raw_data_takes_raw_data_everywhere():
+    model, table = fitted_model()
+    expected = model.transform(table).to_frame("polars").rows()
+    assert any("weight" in name for name in model.get_feature_names_out())
+    raw = raw_animals()
+    assert raw.select(model.to_polars()).rows() == expected
+    for engine in ("duckdb", "sqlite"):
+        sql = model.to_sql(dialect=engine, keep=["row_number_"])
+        assert selected(engine, sql, raw) == expected
+    namespace = {}
+    exec(model.to_python(), namespace)
+    assert [tuple(namespace["features"](row).values()) for row in raw.rows(named=True)] == expected
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_dialect_reads_its_own_sql_of_raw_tables(dialect):
+    model, _ = fitted_model()
+    sql = model.to_sql(dialect=dialect, columns="number")
+    assert sqlglot.parse_one(sql, dialect=dialect).sql(dialect=dialect, pretty=True) + "\n" == sql
+
+
+@pytest.mark.parametrize(
+    ("dialect", "monday"),
+    [
+        ("duckdb", 'EXTRACT(ISODOW FROM "r"."d") = 1'),
+        ("postgres", 'EXTRACT(ISODOW FROM "r"."d") = 1'),
+        ("sqlite", 'CAST(STRFTIME(\'%w\', "r"."d") AS INTEGER) = 1'),
+        ("bigquery", "EXTRACT(DAYOFWEEK FROM `r`.`d`) = 2"),
+        ("snowflake", 'DAYOFWEEKISO("r"."d") = 1'),
+        ("spark", "DAYOFWEEK(`r`.`d`) = 2"),
+    ],
+)
+def test_mondays(dialect, monday):
+    rule = CategoryRule("d", part="weekday", values=["Monday"])
+    raw = checks_of([rule])
+    assert monday in to_sql({"f": Primitive(*raw)}, "data", dialect=dialect, raw=raw)
+
+
+def test_what_cannot_be_exported_is_said():
+    raw = checks_of([CategoryRule("colour", values=["re\0d"])])
+    with pytest.raises(InputError, match=r"'colour': the word 're\\x00d' cannot be written"):
+        to_sql({"f": Primitive(*raw)}, "data", raw=raw)
+    with pytest.raises(InputError, match="only whole hours"):
+        checks_of([NumberRule("seen", part="hour", edges=[6.5])])
+    with pytest.raises(InputError, match="infinity"):
+        checks_of([NumberRule("age", edges=[math.inf])])
+    model, _ = fitted_model()
+    with pytest.raises(InputError, match="source is about Boolean columns"):
+        model.to_sql(source="integer")
+
+
+def test_python_names_a_word_that_is_not_boolean():
+    model, _ = fitted_model()
+    namespace = {}
+    exec(model.to_python(), namespace)
+    row = raw_animals().row(0, named=True)
+    with pytest.raises(ValueError, match="'wet': 'maybe' is not Boolean"):
+        namespace["features"]({**row, "wet": "maybe"})
+
+
+def test_a_group_of_no_words_is_false():
+    raw = checks_of([CategoryRule("c", values=["a"], rare=[], other="other")])
+    features = {"f": Primitive("c = other")}
+    table = pl.DataFrame({"c": ["a", None]})
+    for engine in ("duckdb", "sqlite"):
+        sql = to_sql(features, "data", dialect=engine, keep=["row_number_"], raw=raw)
+        assert selected(engine, sql, table) == [(False,), (None,)]
+    assert table.select(to_polars(features, raw=raw)).rows() == [(False,), (None,)]
+
+
+@pytest.mark.parametrize("missing", ["false", "pairwise"])
+def test_missing_cells_are_what_transform_makes_of_them(missing):
+    raw = raw_animals().with_columns(
+        pl.when(pl.int_range(100) % 7 == column).then(None).otherwise(pl.col(name)).alias(name)
+        for column, name in enumerate(raw_animals().columns)
+    )
+    table = BooleanTable.from_frame(raw)
+    model = UFC(0.1, max_iter=2, prune=False, missing=missing).fit(table)
+    expected = model.transform(table).to_frame("polars").rows()
+    assert raw.select(model.to_polars()).rows() == expected
+    for engine in ("duckdb", "sqlite"):
+        sql = model.to_sql(dialect=engine, keep=["row_number_"])
+        assert selected(engine, sql, raw) == expected
+    namespace = {}
+    exec(model.to_python(), namespace)
+    assert [tuple(namespace["features"](row).values()) for row in raw.rows(named=True)] == expected

@@ -1,0 +1,327 @@
+"""The page as text: what it holds, for every kind of model and of data."""
+
+import os
+import re
+import subprocess
+import sys
+from html import unescape
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import naive_pictures as naive
+from conjunct import (
+    UFC,
+    BooleanTable,
+    ClusteringTree,
+    ConjunctWarning,
+    Fringe,
+    InputError,
+    Report,
+    TagCleaner,
+    UFCPath,
+    UFringe,
+    datasets,
+    load,
+    stability,
+)
+from conjunct.binarize.cleaning import cleaned, fit_cleaner
+from conjunct.report import limits
+from conjunct.report.merges import merges, supports_of_all
+from conjunct.report.page import embedded
+from conjunct.report.subject import Subject
+
+MAX_BYTES = 3_000_000
+SECTIONS = (
+    "data",
+    "story",
+    "features",
+    "plane",
+    "history",
+    "correlation",
+    "ancestry",
+    "merges",
+    "examples",
+)
+
+
+@pytest.fixture
+def zoo():
+    data = datasets.load_zoo()
+    return pl.DataFrame(data.values, schema=list(data.feature_names))
+
+
+def words(page):
+    """What a reader reads, without the drawings and the data of the scripts."""
+    text = re.sub(r"<(style|script|svg)\b.*?</\1>", " ", page, flags=re.DOTALL)
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", text)).split())
+
+
+def section(page, name):
+    return re.search(rf'<section id="{name}".*?</section>', page, re.DOTALL)[0]
+
+
+def models():
+    yield UFC()
+    yield UFC(search="pairwise", max_length=3)
+    yield UFC(0.4, max_iter=2)
+    yield UFC(test="exact", correction="holm", min_support=0.05)
+    yield UFCPath(max_iter=3)
+    yield UFringe(30)
+
+
+@pytest.mark.parametrize("model", list(models()), ids=str)
+def test_every_kind_of_model(model, zoo):
+    page = Report(model.fit(zoo), zoo).html()
+    assert page.startswith("<!doctype html>")
+    for name in SECTIONS:
+        assert f'<section id="{name}"' in page
+    assert 'id="stability"' not in page
+    assert not re.search(r'https?:|www\.|(src|href)="(?!#|data:)', page)
+    assert "nan" not in words(page).lower().replace("fnan", "")
+    assert len(page.encode()) < MAX_BYTES
+    for feature in model.features_[:3]:
+        assert str(feature) in unescape(page)
+
+
+def test_a_supervised_model(zoo):
+    model = Fringe(20).fit(zoo, np.arange(len(zoo)) % 3)
+    page = Report(model, zoo).html()
+    assert "decision tree" in words(page)
+    assert "replaces none" in words(section(page, "merges"))
+
+
+def test_the_same_bytes(zoo, tmp_path):
+    model = UFC().fit(zoo)
+    model.save(tmp_path / "model.json")
+    zoo.cast(pl.Int8).write_csv(tmp_path / "zoo.csv")
+    pages = []
+    for seed in ("1", "2"):
+        out = tmp_path / f"{seed}.html"
+        subprocess.run(
+            [sys.executable, "-m", "conjunct", "report", "model.json", "zoo.csv", "-o", out],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            check=True,
+            capture_output=True,
+            timeout=120,
+        )
+        pages.append(out.read_bytes())
+    assert pages[0] == pages[1]
+    again = Report(load(tmp_path / "model.json"), zoo, title="Features of zoo.csv")
+    assert again.html().encode() == pages[0]
+
+
+def test_a_loaded_path_is_followed_again(zoo, tmp_path):
+    model = UFCPath().fit(zoo)
+    model.save(tmp_path / "model.json")
+    title = "Zoo"
+    fresh = section(Report(model, zoo, title=title).html(), "plane")
+    loaded = section(Report(load(tmp_path / "model.json"), zoo, title=title).html(), "plane")
+    assert loaded == fresh
+
+
+def test_why_this_threshold_and_this_end(zoo):
+    spect = datasets.load_spect().values
+    told = words(Report(UFC(alpha=0.0001, prune=False).fit(spect), spect).html())
+    assert "λ = 0.228 follows from the risk α = 0.0001" in told
+    assert "3.72/√267" in told
+    model = UFC(alpha=0.0001, prune=False, max_iter=3).fit(spect)
+    following = model.history_[3].rms
+    assert f"one more would have raised it to {following:.3f}" in told
+    given = words(Report(UFC(0.4, max_iter=1).fit(zoo), zoo).html())
+    assert "exceeds 0.4" in given
+    assert "It ended after 1 iteration, as asked for." in given
+    path = UFCPath(max_iter=3).fit(zoo)
+    closest = words(Report(path, zoo).html())
+    assert f"λ = {path.threshold_:.3f} with" in closest
+    assert f"at a distance of {path.closest_point_.distance:.3f}" in closest
+
+
+def test_nothing_constructed():
+    rows = np.array([[0, 1], [1, 0], [0, 0], [1, 1]] * 5)
+    with pytest.warns(ConjunctWarning):
+        model = UFC().fit(rows)
+    page = words(Report(model, rows).html())
+    assert "nothing was constructed" in page
+    assert "there is no course to show" in page
+    assert "No pair was replaced" in page
+
+
+def test_where_complexity_has_no_meaning():
+    rows = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 1, 1]] * 6)
+    with pytest.warns(ConjunctWarning, match="C0 has no meaning"):
+        model = UFC().fit(rows)
+    told = words(Report(model, rows).html())
+    assert "There is no plane of solutions" in told
+    assert "C0 has no meaning" in told
+
+
+def test_other_rows_than_those_of_fit(zoo):
+    model = UFC().fit(zoo)
+    told = words(Report(model, zoo.head(40)).html())
+    assert "are not those that the model was fitted on" in told
+    assert "training data are not at hand" in told
+    assert "are not those" not in words(Report(model, zoo).html())
+
+
+def test_supports_are_of_the_rows_shown(zoo):
+    model = UFC(max_iter=1).fit(zoo)
+    some = zoo.head(40)
+    page = Report(model, some).html()
+    expected = model.transform(some).sum().row(0)
+    told = re.findall(r'<span class="of">(\d+) ', page)
+    assert sorted(map(int, told)) == sorted(expected)
+
+
+def test_merges_add_up(zoo):
+    """The widths of rectangles are counts of rows, by the definition."""
+    model = UFC(max_iter=3, prune=False).fit(zoo)
+    fitted = model.feature_set_
+    rows = zoo.to_numpy().astype(int).tolist()
+    supports = supports_of_all(Subject.of(model, zoo))
+    n = len(fitted.lineage.primitives)
+    for number in range(len(fitted.lineage)):
+        assert supports[number] == naive.support(number, fitted.lineage.conjunctions, n, rows)
+    for picture in merges(Subject.of(model, zoo)).pictures:
+        left, both, right = picture.parts
+        assert left.support + both.support == picture.left_support
+        assert right.support + both.support == picture.right_support
+        assert left.width + both.width == pytest.approx(picture.left_width, abs=0.2)
+
+
+def test_audit_columns_are_those_of_the_rules(zoo):
+    model = UFC(test="exact", correction="bh").fit(zoo)
+    rules = model.get_rules("dict")
+    data = re.search(r'id="report-data">(.*?)</script>', Report(model, zoo).html())[1]
+    import json
+
+    told = sorted(tuple(line["sort"][3:]) for line in json.loads(data)["lines"] if line["sort"][2])
+    expected = sorted(
+        line
+        for line, iteration in zip(
+            zip(
+                rules["r"],
+                rules["p_value"],
+                rules["p_adjusted"],
+                rules["threshold"],
+                strict=True,
+            ),
+            rules["iteration"],
+            strict=True,
+        )
+        if iteration
+    )
+    assert told == expected
+
+
+def test_wide_data_are_capped_and_said_so():
+    rng = np.random.default_rng(0)
+    rows = rng.random((120, 1600)) < 0.1
+    rows[:, 1::2] |= rows[:, ::2] & (rng.random((120, 800)) < 0.7)
+    model = UFC(0.3, max_iter=1, prune=False).fit(rows)
+    assert len(model.features_) > limits.TABLE_ROWS
+    page = Report(model, rows).html()
+    told = words(page)
+    assert f"The table holds the 1,000 most common of {len(model.features_):,} features" in told
+    assert "The plane of solutions is left out for more than 1,500 columns (1,600 here)" in told
+    assert "Of more than 40, those with the strongest correlations are shown" in told
+    assert re.search(r"The 9 strongest of [\d,]+ merges", told)
+    assert re.search(r"[\d,]+ features are left out", told)
+    assert "The 16 most common of 1,600 columns" in told
+    assert len(page.encode()) < MAX_BYTES
+
+
+def test_raw_data_of_a_model_with_a_preparation():
+    frame = pl.DataFrame(
+        {"colour": ["red", "blue", "red", "green"] * 20, "weight": [1.5, 2.5, 9.0, 8.0] * 20}
+    )
+    model = UFC(max_iter=1).fit(BooleanTable.from_frame(frame))
+    page = words(Report(model, frame).html())
+    assert "How raw columns were made Boolean (2)" in page
+    assert "weight" in page
+    assert "2 categories" in page
+
+
+def test_raw_tags_of_a_model_with_a_cleaner():
+    baskets = [["Cats", "dog"], ["cat", "dog"], ["tree"], ["Tree"]] * 15
+    names = sorted({tag for basket in baskets for tag in basket})
+    frame = pl.DataFrame(
+        [[tag in basket for tag in names] for basket in baskets], schema=names, orient="row"
+    )
+    table = BooleanTable.from_frame(frame)
+    cleaner = fit_cleaner(table, TagCleaner())
+    model = UFC(max_iter=1).fit(cleaned(table, cleaner))
+    expected = Report(model, cleaned(table, cleaner)).html()
+    assert section(Report(model, baskets).html(), "features") == section(expected, "features")
+    assert section(Report(model, frame).html(), "features") == section(expected, "features")
+
+
+def test_missing_cells():
+    votes = pl.read_csv(datasets.load_house_votes_84().path).cast(pl.Boolean)
+    model = UFC(max_iter=2, missing="pairwise").fit(votes)
+    page = Report(model, votes).html()
+    told = words(page)
+    assert "missing cells 392" in told
+    assert "in which both columns are known" in words(
+        Report(UFC(missing="pairwise").fit(votes), votes).html()
+    )
+    assert "are not those that the model" not in told
+    rules = model.get_rules("dict")
+    shares = [f"{100 * f:.0f}%" for f in rules["frequency"] if f >= 0.1]
+    shown = re.findall(r'<span class="soft">(\d\d+%)</span></span></div>', page)
+    assert sorted(shown) == sorted(shares)
+    with pytest.raises(InputError, match="missing"):
+        Report(UFC(max_iter=1).fit(votes.fill_null(False)), votes)
+
+
+def test_rows_have_names(zoo):
+    names = [f"animal {k}" for k in range(len(zoo))]
+    frame = pd.DataFrame(zoo.to_dict(as_series=False), index=names)
+    told = words(section(Report(UFC().fit(frame), frame).html(), "examples"))
+    assert "animal 3" in told
+    assert "row " not in re.sub(r"of \d+ rows?", "", told)
+
+
+def test_stability_is_shown(zoo):
+    model = UFC().fit(zoo)
+    for found in (
+        stability(zoo, model, noise=(0, 0.1), n_runs=2),
+        stability(zoo, model, kind="bootstrap", n_runs=2),
+    ):
+        assert '<section id="stability"' in Report(model, zoo, stability=found).html()
+
+
+def test_other_models_are_refused(zoo):
+    with pytest.raises(InputError, match="not ClusteringTree"):
+        Report(ClusteringTree().fit(zoo), zoo)
+
+
+def test_other_columns_are_refused(zoo):
+    model = UFC().fit(zoo)
+    with pytest.raises(ValueError, match="feature"):
+        Report(model, zoo.drop("hair"))
+
+
+def test_saved_whole_or_not_at_all(zoo, tmp_path):
+    report = Report(UFC().fit(zoo), zoo)
+    report.save(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == report.html()
+    with pytest.raises(InputError, match="is a folder"):
+        report.save(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_embedded_json_cannot_be_left():
+    text = embedded({"a": "</script><!--<script>&\u2028\u2029"})
+    assert not set("<>&\u2028\u2029") & set(text)
+    assert "\\u003c/script" in text
+
+
+def test_lone_surrogates_do_not_break_a_page():
+    baskets = [["a\ud800", "b"], ["a\ud800", "b"], ["c"], ["b"]] * 10
+    model = UFC(0.1, max_iter=1, prune=False).fit(baskets)
+    report = Report(model, baskets, title="\udfff")
+    assert b"<!doctype" in report.html().encode()
