@@ -24,6 +24,7 @@ WRITING = {
     "fringe": "fringe zoo.csv --max-features 20 --out new.json",
     "stability": "stability zoo.csv --runs 2 --max-noise 0.02 --out folder",
     "export": "export model.json --out f.sql",
+    "report": "report model.json zoo.csv --out r.html",
     "tags": "tags zoo.csv --out t.csv",
     "reproduce": "reproduce --data zoo.csv --out folder",
     "datasets": "datasets zoo --out z.csv",
