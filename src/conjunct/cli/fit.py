@@ -87,7 +87,7 @@ def fit(
       $ conjunct fit zoo.csv --threshold 0.4 --max-iter 2 --out model.json
       $ conjunct fit zoo.csv --test exact --correction holm --out model.json
       $ conjunct fit zoo.csv --missing pairwise --out model.json
-      $ conjunct fit a.parquet b.parquet --memory 2GB --out model.json
+      $ conjunct fit zoo.csv --memory 2GB --checkpoint run.json --out model.json
     """
     from conjunct import UFC
     from conjunct.cli import progress
