@@ -2,23 +2,30 @@
 
 PYTHON ?= python3
 WORKERS ?= 2
+FUZZ_SECONDS ?= 600
 
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check bench fuzz docs picture browser
+.PHONY: help demo test test-min test-wheel check bench fuzz docs picture browser
 
 help:
 	@echo "conjunct: run make TARGET, where TARGET is one of"
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 10
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 13
 
 demo: $(INSTALLED)  ## construct features on the bundled data and show them
 	$(BIN)/conjunct demo
 
 test: $(INSTALLED) browser  ## run the tests, except the slow ones
 	$(BIN)/pytest -n $(WORKERS) -m "not slow"
+
+test-min: .venv-min/.installed  ## run the tests on the oldest allowed versions of the main dependencies
+	.venv-min/bin/pytest -n $(WORKERS) -m "not slow" -W default --ignore tests/test_docs.py --ignore tests/report
+
+test-wheel: $(INSTALLED)  ## build, install in an empty environment without the extras, and try
+	$(BIN)/pytest tests/test_packaging.py -m "slow or not slow"
 
 check: $(INSTALLED)  ## lint, formatting, types, direction of imports
 	$(BIN)/ruff check .
@@ -29,8 +36,11 @@ check: $(INSTALLED)  ## lint, formatting, types, direction of imports
 bench: $(INSTALLED)  ## measure against other libraries, side by side
 	$(BIN)/python -m benchmarks
 
-fuzz: $(INSTALLED)  ## run the property tests, slow ones too, on thousands of examples
+fuzz: $(INSTALLED) $(INSTALLED)-fuzz  ## fuzz: property tests on thousands of examples, then each target guided by coverage
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/pytest -n $(WORKERS) -m hypothesis --timeout 0
+	for target in parser model readers tags command; do \
+	  $(BIN)/python tests/fuzz/guided.py $$target --seconds $(FUZZ_SECONDS) || exit 1; \
+	done
 
 docs: $(INSTALLED) $(INSTALLED)-docs  ## run every example of README.md and docs/, build the site
 	$(BIN)/pytest tests/test_docs.py
@@ -53,6 +63,16 @@ $(INSTALLED): $(BIN)/python pyproject.toml constraints.txt
 	@echo "Installing conjunct and its tools into .venv"
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all,dev]'
+	@touch $@
+
+$(INSTALLED)-fuzz: $(INSTALLED)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[fuzz]'
+	@touch $@
+
+.venv-min/.installed: pyproject.toml constraints-min.txt
+	@$(PYTHON) -m venv .venv-min
+	@.venv-min/bin/python -m pip --version >/dev/null 2>&1 || .venv-min/bin/python -m ensurepip
+	@.venv-min/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-min.txt -e '.[all,test]'
 	@touch $@
 
 $(INSTALLED)-docs: $(INSTALLED)

@@ -13,7 +13,7 @@ from conjunct.construction.run import run_ufc
 from conjunct.construction.ufc import Rule
 from conjunct.errors import InputError
 from conjunct.io.checkpoint import Checkpoint
-from conjunct.stores import BitStore, PartitionedStore
+from conjunct.stores import BitStore, PartitionedStore, SparseStore
 from conjunct.stores.packing import pack
 from conjunct.stores.paged import PagedPartitions
 from conjunct.stores.scratch import ScratchFile
@@ -68,11 +68,17 @@ def run(store, rule=BATCH, **options):
 
 # the file is removed by hand
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(tables(), rules, st.integers(0, 3), st.sampled_from(["rms", None]), st.booleans())
+@given(
+    tables(),
+    rules,
+    st.integers(0, 3),
+    st.sampled_from(["rms", "relative", None]),
+    st.sampled_from([BitStore.from_table, SparseStore.from_table, paged]),
+)
 def test_a_resumed_run_ends_as_one_that_was_not_interrupted(
-    tmp_path, table, rule, n_written, stop, apart
+    tmp_path, table, rule, n_written, stop, as_store
 ):
-    store = paged(table) if apart else BitStore.from_table(table)
+    store = as_store(table)
     file = tmp_path / "checkpoint.json"
     file.unlink(missing_ok=True)
     options = {"max_iter": 4, "stop": stop}

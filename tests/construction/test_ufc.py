@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
+import naive_scale
 from conjunct.association import Criterion
 from conjunct.construction.lineage import Lineage
 from conjunct.construction.run import run_ufc
 from conjunct.construction.stage import Stage, replace_pairs
-from conjunct.construction.ufc import Rule, chosen_pairs, iterate
+from conjunct.construction.ufc import Candidates, Rule, chosen_pairs, iterate
 from conjunct.expressions import canonical_text
 from conjunct.stores import BitStore
 from conjunct.stores.packing import unpack
@@ -82,12 +83,30 @@ def test_rms_stop_is_the_oracles(table, rule):
         assert run(table, rule, stop="rms").n_iter == kept
 
 
+@given(tables(max_rows=60, max_columns=5), rules)
+def test_relative_stop_is_the_oracles(table, rule):
+    sets = naive_run(table, rule, 6)
+    options = {
+        "threshold": rule.criterion.fixed_threshold(len(table)),
+        "strict": rule.criterion.alpha is None,
+        "prune": rule.criterion.prune,
+        "max_length": rule.max_length,
+    }
+    kept = naive_scale.until_balance_worsens(sets, **options)
+    actual = run(table, rule, stop="relative", max_iter=6)
+    assert actual.n_iter == kept
+    expected = naive_scale.balances(sets, **options)[: len(actual.balances)]
+    assert [(b.redundancy, b.growth) for b in actual.balances] == expected
+    assert len(actual.balances) == len(actual.tried) >= kept + 1
+
+
 @given(tables(), rules)
 def test_a_pair_gives_way_to_three_disjoint_parts_of_its_union(table, rule):
     lineage = Lineage(NAMES[: table.shape[1]])
     stage = Stage.first(BitStore.from_table(table))
     for _ in range(3):
-        pairs = chosen_pairs(stage, lineage, rule)
+        found = Candidates(lineage, rule)(stage)
+        pairs = chosen_pairs(found, stage.features, lineage, rule.search)
         after = replace_pairs(stage, pairs, lineage)
         columns = dict(
             zip(stage.features, unpack(stage.tally.store.bits, len(table)).T, strict=True)

@@ -139,11 +139,8 @@ def correlated_pairs(counts: PairCounts, criterion: Criterion) -> Pairs:
     screen = criterion.screen()
     # a few pairs at a time, so that nothing of the size of all of them is allocated
     passed = [block.take(screen.accepts(block)) for block in counts.met()]
-    nothing = np.empty(0, np.intp)
-    left = np.concatenate([nothing, *(block.left for block in passed)])
-    right = np.concatenate([nothing, *(block.right for block in passed)])
     family_size = count_tested_pairs(counts, prune=criterion.prune)
-    return judged(counts.of(left, right), family_size, criterion)
+    return judged(Contingency.joined(passed, counts.n_rows), family_size, criterion)
 
 
 def judged(counts: Contingency, family_size: int, criterion: Criterion) -> Pairs:

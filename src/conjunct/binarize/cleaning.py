@@ -10,8 +10,9 @@ from conjunct.binarize.preparation import Preparation
 from conjunct.binarize.table import BooleanTable, PackedLines, lines_of
 from conjunct.binarize.tags import TagCleaner
 from conjunct.errors import InputError
-from conjunct.stores.counting import count_each
+from conjunct.stores import SparseStore
 from conjunct.stores.packing import Bits, pack_column
+from conjunct.stores.sparse import RowList
 
 
 def fit_cleaner(table: BooleanTable, cleaner: TagCleaner) -> TagCleaner:
@@ -21,12 +22,14 @@ def fit_cleaner(table: BooleanTable, cleaner: TagCleaner) -> TagCleaner:
             "only tags can be cleaned: some columns are not Boolean, or were left out; "
             "name those that are tags"
         )
-    counts = map(int, count_each(table.values))
+    counts = map(int, table.supports())
     return cleaner.fit_counts(dict(zip(table.names, counts, strict=True)))
 
 
 def cleaned(table: BooleanTable, cleaner: TagCleaner) -> BooleanTable:
     """The table with tags in their clean spelling: a row has one if it had any of its spellings."""
+    if isinstance(table.values, SparseStore):
+        return _cleaned_lists(table, table.values, cleaner)
     everywhere = pack_column(np.ones(table.n_rows, np.bool_))
     merged: dict[str, tuple[Bits, Bits]] = {}
     for name, values, observed in lines_of(table):
@@ -44,5 +47,18 @@ def cleaned(table: BooleanTable, cleaner: TagCleaner) -> BooleanTable:
         names=tuple(merged),
         values=stacked,
         observed=observed,
+        preparation=Preparation(cleaner=cleaner),
+    )
+
+
+def _cleaned_lists(table: BooleanTable, tags: SparseStore, cleaner: TagCleaner) -> BooleanTable:
+    merged: dict[str, RowList] = {}
+    for name, rows in zip(table.names, tags.lines, strict=True):
+        tag = cleaner.clean(name)
+        merged[tag] = tags.disjunction(merged[tag], rows) if tag in merged else rows
+    return replace(
+        table,
+        names=tuple(merged),
+        values=tags.with_lines(list(merged.values())),
         preparation=Preparation(cleaner=cleaner),
     )

@@ -9,7 +9,6 @@ import numpy as np
 from conjunct.binarize.rules import BooleanRule, CategoryRule, Dropped, NumberRule, Rule
 from conjunct.binarize.table import BooleanTable
 from conjunct.stores.counting import count_each
-from conjunct.stores.packing import count_distinct, packed_rows
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class DataSummary:
     density : float
         Share of observed cells that are true.
     n_bytes : int
-        Memory of the packed cells.
+        Memory of the cells.
     """
 
     n_rows: int
@@ -47,16 +46,15 @@ class DataSummary:
 
     @classmethod
     def of(cls, table: BooleanTable) -> DataSummary:
-        supports = count_each(table.values)
+        supports = table.supports()
         full = np.full(len(table.names), table.n_rows)
         observed = full if table.observed is None else count_each(table.observed)
         is_constant = (supports == 0) | (supports == observed)
-        planes = [table.values] if table.observed is None else [table.values, table.observed]
         binarizer = table.preparation.binarizer
         rules = () if binarizer is None else binarizer.rules_
         return cls(
             table.n_rows,
-            count_distinct(packed_rows(np.concatenate(planes), table.n_rows)),
+            table.count_distinct_rows(),
             len(table.names),
             table.n_missing,
             _kinds(table, rules),

@@ -14,8 +14,9 @@ from conjunct.binarize.binarizer import Binarizer, with_nulls
 from conjunct.binarize.columns import Mask, from_series
 from conjunct.binarize.preparation import Preparation
 from conjunct.errors import CellError, InputError
-from conjunct.stores import BitStore
-from conjunct.stores.packing import Bits, line_bytes, pack_column
+from conjunct.stores import BitStore, Counts, SparseStore
+from conjunct.stores.counting import count_each
+from conjunct.stores.packing import Bits, count_distinct, line_bytes, pack_column, packed_rows
 
 MISSING_ADVICE = "fill it, or pass missing='pairwise' or 'false' (at a prompt: --missing)"
 
@@ -35,8 +36,9 @@ class BooleanTable:
     ----------
     names : tuple of str
         Names of the features.
-    values : ndarray of uint8, shape (n_features, bytes)
+    values : ndarray of uint8, shape (n_features, bytes), or SparseStore
         One packed line per feature (``conjunct.stores.packing``); 0 where a cell is missing.
+        Many rare tags are lists of rows instead, and then no cell is missing.
     n_rows : int
     observed : ndarray of uint8 or None
         Where cells are not missing, packed in the same way; None if none is.
@@ -59,7 +61,7 @@ class BooleanTable:
     """
 
     names: tuple[str, ...]
-    values: Bits
+    values: Bits | SparseStore
     n_rows: int
     observed: Bits | None = None
     ids: Ids | None = None
@@ -103,15 +105,41 @@ class BooleanTable:
 
     @property
     def nbytes(self) -> int:
-        """Memory of the packed cells."""
+        """Memory of the cells."""
         return self.values.nbytes + (0 if self.observed is None else self.observed.nbytes)
 
     def column(self, position: int) -> tuple[Mask, Mask]:
         """The values of a feature, and where they are missing."""
-        values = _unpacked(self.values[position], self.n_rows)
+        values = _unpacked(self.line(position), self.n_rows)
         if self.observed is None:
             return values, np.zeros(self.n_rows, np.bool_)
         return values, ~_unpacked(self.observed[position], self.n_rows)
+
+    def line(self, position: int) -> Bits:
+        """The values of a feature, packed."""
+        if isinstance(self.values, SparseStore):
+            return self.values.packed(position)
+        line: Bits = self.values[position]
+        return line
+
+    def packed(self) -> Bits:
+        """The values of all features, packed."""
+        if isinstance(self.values, SparseStore):
+            return self.values.to_bits().bits
+        return self.values
+
+    def supports(self) -> Counts:
+        """Number of rows in which each feature is true."""
+        if isinstance(self.values, SparseStore):
+            return self.values.supports()
+        return count_each(self.values)
+
+    def count_distinct_rows(self) -> int:
+        """Number of distinct rows; missing is a value of its own."""
+        if isinstance(self.values, SparseStore):
+            return self.values.count_distinct_rows()
+        planes = [self.values] if self.observed is None else [self.values, self.observed]
+        return count_distinct(packed_rows(np.concatenate(planes), self.n_rows))
 
     def aligned(self, names: Sequence[str]) -> BooleanTable:
         """The features called ``names``, in that order. Absent tags are false; others an error."""
@@ -122,6 +150,12 @@ class BooleanTable:
         if absent and not self.tags:
             shown = ", ".join(map(repr, absent[:3])) + (", …" if len(absent) > 3 else "")
             raise InputError(f"the table lacks {len(absent)} features of the model: {shown}")
+        if isinstance(self.values, SparseStore):
+            lists = [
+                self.values.lines[position[name]] if name in position else self.values.nowhere
+                for name in names
+            ]
+            return replace(self, names=tuple(names), values=self.values.with_lines(lists))
         values = np.zeros((len(names), line_bytes(self.n_rows)), np.uint8)
         observed = None if self.observed is None else np.zeros_like(values)
         for k, name in enumerate(names):
@@ -195,4 +229,4 @@ def _unpacked(line: Bits, n_rows: int) -> NDArray[np.bool_]:
 def lines_of(table: BooleanTable) -> Iterator[tuple[str, Bits, Bits | None]]:
     """Each feature's name, packed values and packed observed cells."""
     for k, name in enumerate(table.names):
-        yield name, table.values[k], None if table.observed is None else table.observed[k]
+        yield name, table.line(k), None if table.observed is None else table.observed[k]

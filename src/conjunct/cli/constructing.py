@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _SHOWN = 20
 # Mean literals of a feature from which on few people read it.
 _LONG = 10
+# Seconds an iteration from which on a person wants to know beforehand.
+_LONG_SECONDS = 10
 # What to do about an empty cell where there is --missing.
 IF_EMPTY = "fill it, leave its row out or choose --missing false"
 
@@ -43,6 +45,8 @@ def construct(
     check_model_target(out, data)
     check_report_target(report, data, out)
     table = source.read(data)
+    with source.naming_cells_of(data, IF_EMPTY):
+        _tell_cost(model, table)
     with source.naming_cells_of(data, IF_EMPTY), step("constructed features"), progress as callback:
         model.set_params(callback=callback).fit(table)
     if out is not None:
@@ -78,6 +82,17 @@ def saved_as(*files: Path | None) -> str:
     if not names:
         return "Not saved: add --out model.json to keep the model."
     return f"Saved as {', '.join(names)}."
+
+
+def _tell_cost(model: FeatureConstructor, table: BooleanTable | Stream) -> None:
+    """Say what a long fit will take; one that memory will not do for ends here."""
+    from conjunct import UFC, BooleanTable
+    from conjunct.cli import terminal
+
+    if isinstance(model, UFC) and isinstance(table, BooleanTable):
+        cost = model.expected_cost(table)
+        if cost.seconds > _LONG_SECONDS:
+            terminal.note(f"this takes {cost}")
 
 
 def _show(

@@ -63,9 +63,16 @@ def fit(
     ] = None,
     missing: Missing = "raise",
     stop: Annotated[
-        Literal["rms", "none"],
-        typer.Option(help="End before RMS rises, or when no pair is left."),
+        Literal["rms", "relative", "none"],
+        typer.Option(
+            help="End before RMS rises; by the correlated columns alone, if there are very many "
+            "columns; or when no pair is left."
+        ),
     ] = "rms",
+    store: Annotated[
+        Literal["auto", "bits", "sparse"],
+        typer.Option(help="Hold columns at one bit a cell, or as lists of rows for rare ones."),
+    ] = "auto",
     jobs: Jobs = None,
     memory: Memory = None,
     scheduler: Scheduler = None,
@@ -85,6 +92,7 @@ def fit(
       $ conjunct fit zoo.csv --out model.json --report report.html
       $ conjunct fit zoo.csv --search pairwise --max-length 3 --out model.json
       $ conjunct fit zoo.csv --threshold 0.4 --max-iter 2 --out model.json
+      $ conjunct fit zoo.csv --stop relative --store sparse --out model.json
       $ conjunct fit zoo.csv --test exact --correction holm --out model.json
       $ conjunct fit zoo.csv --missing pairwise --out model.json
       $ conjunct fit zoo.csv --memory 2GB --checkpoint run.json --out model.json
@@ -113,7 +121,8 @@ def fit(
         correction=None if correction == "none" else correction,
         min_support=min_support,
         missing=missing,
-        stop="rms" if stop == "rms" else None,
+        stop=None if stop == "none" else stop,
+        store=store,
         checkpoint=checkpoint,
         n_jobs=jobs,
         style="ascii" if ascii_ else "unicode",

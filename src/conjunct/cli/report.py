@@ -49,7 +49,7 @@ def report(
     \b
     Examples:
       $ conjunct report model.json zoo.csv -o report.html
-      $ conjunct report model.json zoo.csv --stability --title Animals -o report.html
+      $ conjunct report model.json zoo.csv --title Animals -o report.html
     """
     from conjunct import load
     from conjunct.errors import InputError

@@ -13,16 +13,20 @@ from conjunct.construction.lineage import Lineage
 from conjunct.construction.resuming import Keeper, Progress, ProgressError, Subject, kept_by, replay
 from conjunct.construction.stage import Merge, Stage
 from conjunct.construction.stopping import (
+    Balance,
+    Balancing,
     Evaluator,
     Indicators,
     at_most,
+    until_balance_worsens,
     until_rms_rises,
     while_readable,
 )
-from conjunct.construction.ufc import Rule, iterate
+from conjunct.construction.ufc import Candidates, Rule, iterate
 from conjunct.stores import Store
 
-Stop = Literal["rms"]
+Stop = Literal["rms", "relative"]
+STOPS: tuple[Stop, ...] = ("rms", "relative")
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +37,8 @@ class Run:
     n_iter: int
     tried: tuple[Indicators, ...]
     n_distinct_rows: int
+    # of what was tried, where the stopping rule looks at it
+    balances: tuple[Balance, ...] = ()
 
     @property
     def history(self) -> tuple[Indicators, ...]:
@@ -75,13 +81,24 @@ def run_ufc(
     if stop == "rms" and not evaluate.has_complexity:
         # there is no RMS without C0; one iteration is the least that constructs anything
         stop, max_iter = None, 1
+    candidates = Candidates(lineage, rule)
+    balancing = Balancing(candidates)
+
+    def balance(stage: Stage) -> Balance:
+        evaluate_once(stage)
+        return balancing(stage)
+
     *past, last = _begun(store, lineage, progress, keeper)
-    stages: Iterator[Stage] = chain(past, iterate(last, lineage, rule))
+    stages: Iterator[Stage] = chain(past, iterate(last, lineage, rule, candidates))
     if keeper is not None:
         stages = kept_by(stages, partial(keeper.save, subject), evaluate_once)
     stages = at_most(stages, max_iter)
     if stop == "rms":
-        stages = while_readable(until_rms_rises(stages, evaluate_once), evaluate_once)
+        stages = until_rms_rises(stages, evaluate_once)
+    elif stop == "relative":
+        stages = until_balance_worsens(stages, balance)
+    if stop is not None:
+        stages = while_readable(stages, evaluate_once)
     merges: list[Merge] = []
     for kept in stages:
         evaluate_once(kept)
@@ -94,7 +111,8 @@ def run_ufc(
         merges,
         None if isinstance(kept.observed, int) else kept.observed,
     )
-    return Run(feature_set, kept.iteration, tuple(seen.values()), n_distinct_rows)
+    tried = tuple(seen.values())
+    return Run(feature_set, kept.iteration, tried, n_distinct_rows, tuple(balancing.balances))
 
 
 def _begun(

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol
 
+import numpy as np
+
+from conjunct.association import Pairs
 from conjunct.construction.lineage import Lineage
 from conjunct.construction.stage import Stage
 from conjunct.evaluation import complexity, mean_length, overlapping_index, rms
@@ -85,6 +88,58 @@ def until_rms_rises(
         if value > lowest:
             return
         lowest = value
+        yield stage
+
+
+@dataclass(frozen=True)
+class Balance:
+    """What was gained and what it cost, by the measure of the correlated primitives alone.
+
+    ``redundancy`` is in how many rows candidates for replacement still meet, summed over these
+    pairs, as a share of what it was at first; ``growth`` the number of features added, as a share
+    of the primitives that were in a candidate pair. Columns that go with no other count in
+    neither, however many there are.
+    """
+
+    redundancy: float
+    growth: float
+
+    @property
+    def distance(self) -> float:
+        """From the ideal: nothing is redundant, and nothing was added."""
+        return math.hypot(self.redundancy, self.growth)
+
+
+class Balancing:
+    """Computes the balance of stages, of which the first are the primitives."""
+
+    def __init__(self, candidates: Callable[[Stage], Pairs]) -> None:
+        self._candidates = candidates
+        self._first: tuple[int, int, int] | None = None
+        self.balances: list[Balance] = []
+
+    def __call__(self, stage: Stage) -> Balance:
+        pairs = self._candidates(stage)
+        meetings, n_features = int(pairs.joint.sum(dtype=np.int64)), len(stage.features)
+        if self._first is None:
+            correlated = np.union1d(pairs.left, pairs.right)
+            self._first = meetings, n_features, len(correlated)
+        most, n_primitives, n_correlated = self._first
+        growth = (n_features - n_primitives) / max(n_correlated, 1)
+        self.balances.append(Balance(meetings / max(most, 1), growth))
+        return self.balances[-1]
+
+
+def until_balance_worsens(
+    stages: Iterable[Stage], balance: Callable[[Stage], Balance]
+) -> Iterator[Stage]:
+    """The stages up to the last one before the distance from the ideal balance rises."""
+    nearest = math.inf
+    for stage in stages:
+        distance = balance(stage).distance
+        if distance > nearest:
+            return
+        nearest = distance
         yield stage
 
 

@@ -35,25 +35,51 @@ class Rule:
     max_length: int | None = None
 
 
-def iterate(stage: Stage, lineage: Lineage, rule: Rule) -> Iterator[Stage]:
+class Candidates:
+    """The pairs that an iteration may replace, looked for once a stage."""
+
+    def __init__(self, lineage: Lineage, rule: Rule) -> None:
+        self._lineage = lineage
+        self._rule = rule
+        self._last: tuple[Stage, Pairs] | None = None
+
+    def __call__(self, stage: Stage) -> Pairs:
+        if self._last is None or self._last[0] is not stage:
+            self._last = (stage, self._found(stage))
+        return self._last[1]
+
+    def taken(self, stage: Stage) -> Pairs:
+        """The same pairs, which need not be kept any longer."""
+        pairs = self(stage)
+        self._last = None
+        return pairs
+
+    def _found(self, stage: Stage) -> Pairs:
+        pairs = stage.candidates(self._rule.criterion)
+        longest = self._rule.max_length
+        if longest is None:
+            return pairs
+        lengths = np.array([min(self._lineage.length(f), longest) for f in stage.features])
+        return pairs.take(lengths[pairs.left] + lengths[pairs.right] <= longest)
+
+
+def iterate(
+    stage: Stage, lineage: Lineage, rule: Rule, candidates: Candidates | None = None
+) -> Iterator[Stage]:
     """The stage and those after it, for as long as a pair is replaced."""
+    found = Candidates(lineage, rule) if candidates is None else candidates
     yield stage
-    while len(pairs := chosen_pairs(stage, lineage, rule)):
+    while len(pairs := chosen_pairs(found.taken(stage), stage.features, lineage, rule.search)):
         stage = replace_pairs(stage, pairs, lineage)
         yield stage
 
 
-def chosen_pairs(stage: Stage, lineage: Lineage, rule: Rule) -> Pairs:
-    """The pairs to replace, in the order in which they are taken."""
-    pairs = stage.candidates(rule.criterion)
-    if rule.max_length is not None:
-        lengths = np.array([min(lineage.length(f), rule.max_length) for f in stage.features])
-        pairs = pairs.take(lengths[pairs.left] + lengths[pairs.right] <= rule.max_length)
-
-    by_text = text_order(stage.features, lineage)
-    if rule.search == "pairwise":
+def chosen_pairs(pairs: Pairs, features: Sequence[int], lineage: Lineage, search: Search) -> Pairs:
+    """The candidates to replace, in the order in which they are taken."""
+    by_text = text_order(features, lineage)
+    if search == "pairwise":
         return pairs.take(largest_joint_count(pairs, by_text))
-    return in_order_of_texts(matched(pairs, stage.features, lineage), by_text)
+    return in_order_of_texts(matched(pairs, features, lineage), by_text)
 
 
 def matched(pairs: Pairs, features: Sequence[int], lineage: Lineage) -> Pairs:

@@ -37,7 +37,7 @@ from conjunct.expressions import Expression, Style
 from conjunct.expressions.simplification import Form
 from conjunct.io.model import ModelFile, model_file, read_model, write_model
 from conjunct.reading import formulas_of
-from conjunct.stores import BitStore, PartialStore, Store
+from conjunct.stores import BitStore, PartialStore, SparseStore, Store
 from conjunct.stores.packing import unpack
 
 
@@ -151,6 +151,8 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
         """
         check_is_fitted(self)
         store = self.feature_set_.evaluate(self._store(X), [self._number(feature)])
+        if isinstance(store, SparseStore):
+            return store.lines[0].astype(np.intp)
         true = store.true if isinstance(store, PartialStore) else store
         return np.flatnonzero(unpack(true.bits, store.n_rows)[:, 0])
 
@@ -275,7 +277,7 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
         store = self._store(X)
         if isinstance(store, PartialStore):
             raise InputError(f"{what} needs data without missing cells: fill or drop them first")
-        return store  # type: ignore[no-any-return]
+        return store.to_bits() if isinstance(store, SparseStore) else store
 
     def _texts(self) -> list[str]:
         return [expression.text(self.style) for expression in self.features_]

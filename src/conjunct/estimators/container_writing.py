@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -15,7 +15,7 @@ from conjunct.binarize.table import BooleanTable
 from conjunct.estimators.container_reading import AnyStore
 from conjunct.estimators.containers import frame_of, is_baskets
 from conjunct.estimators.values import Cells
-from conjunct.stores import PartialStore
+from conjunct.stores import BitStore, PartialStore, SparseStore
 from conjunct.stores.packing import Bits
 
 
@@ -25,6 +25,8 @@ def write_like(data: Any, store: AnyStore, names: Sequence[str]) -> Any:
     Missing cells are null in data frames, and NaN in arrays, which are of floats then.
     """
     if isinstance(data, BooleanTable):
+        if isinstance(store, SparseStore):
+            return BooleanTable(tuple(names), store, store.n_rows, ids=data.ids)
         true, known = _planes(store)
         return BooleanTable(tuple(names), true, store.n_rows, known, data.ids)
     if is_baskets(data):
@@ -33,7 +35,7 @@ def write_like(data: Any, store: AnyStore, names: Sequence[str]) -> Any:
     if frame is not None:
         return _write_frame(frame, store, names)
     if sp.issparse(data):
-        written = _write_sparse(_columns(store), store.n_rows, len(names))
+        written = _write_sparse(store)
         return sp.csr_matrix(written) if isinstance(data, sp.spmatrix) else written
     dtype = np.float64 if isinstance(store, PartialStore) else np.bool_
     table: NDArray[Any] = np.empty((store.n_rows, len(names)), dtype)
@@ -42,7 +44,7 @@ def write_like(data: Any, store: AnyStore, names: Sequence[str]) -> Any:
     return table
 
 
-def _planes(store: AnyStore) -> tuple[Bits, Bits | None]:
+def _planes(store: BitStore | PartialStore) -> tuple[Bits, Bits | None]:
     if isinstance(store, PartialStore):
         return store.true.bits, store.known.bits
     return store.bits, None
@@ -52,7 +54,12 @@ def _columns(store: AnyStore) -> Iterator[Cells]:
     def unpacked(line: Bits) -> NDArray[np.bool_]:
         return np.unpackbits(line, count=store.n_rows, bitorder="little").view(np.bool_)
 
-    if isinstance(store, PartialStore):
+    if isinstance(store, SparseStore):
+        for rows in store.lines:
+            column = np.zeros(store.n_rows, np.bool_)
+            column[rows] = True
+            yield Cells(column)
+    elif isinstance(store, PartialStore):
         for true, known in store.lines:
             yield Cells(unpacked(true), ~unpacked(known))
     else:
@@ -66,10 +73,16 @@ def _with_nan(cells: Cells) -> NDArray[Any]:
 
 def _write_baskets(store: AnyStore, names: Sequence[str]) -> list[list[str]]:
     baskets: list[list[str]] = [[] for _ in range(store.n_rows)]
-    for name, cells in zip(names, _columns(store), strict=True):
-        for row in np.flatnonzero(cells.true):
+    for name, rows in zip(names, _true_rows(store), strict=True):
+        for row in rows.tolist():
             baskets[row].append(name)
     return baskets
+
+
+def _true_rows(store: AnyStore) -> Iterator[NDArray[np.integer[Any]]]:
+    if isinstance(store, SparseStore):
+        return iter(store.lines)
+    return (np.flatnonzero(cells.true) for cells in _columns(store))
 
 
 def _write_frame(frame: nw.DataFrame[Any], store: AnyStore, names: Sequence[str]) -> Any:
@@ -86,13 +99,16 @@ def _write_frame(frame: nw.DataFrame[Any], store: AnyStore, names: Sequence[str]
     return native
 
 
-def _write_sparse(columns: Iterable[Cells], n_rows: int, n_columns: int) -> sp.csr_array[Any]:
+def _write_sparse(store: AnyStore) -> sp.csr_array[Any]:
+    if isinstance(store, SparseStore):
+        return store.ones.astype(np.bool_).tocsr()  # type: ignore[no-any-return]
     rows, values = [], []
-    for cells in columns:
+    for cells in _columns(store):
         column = _with_nan(cells)
         rows.append(np.flatnonzero(column))
         values.append(column[rows[-1]])
     starts = np.cumsum([0, *map(len, rows)])
     indices = np.concatenate(rows) if rows else np.empty(0, np.intp)
     cells_ = np.concatenate(values) if values else np.empty(0, np.bool_)
-    return sp.csc_array((cells_, indices, starts), shape=(n_rows, n_columns)).tocsr()
+    shape = (store.n_rows, store.n_columns)
+    return sp.csc_array((cells_, indices, starts), shape=shape).tocsr()

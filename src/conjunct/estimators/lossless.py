@@ -37,7 +37,7 @@ class LosslessConstructor(FeatureConstructor):
         names = containers.column_names(data)
         if names is not None and not containers.is_baskets(data) and list(names) != texts:
             raise InputError("the columns are not the features of this model, in their order")
-        store = Reading(missing=self.missing, n_jobs=self.n_jobs).read(data, texts)
+        store = Reading(None, self.missing, self.n_jobs, self.store).read(data, texts)
         if store.n_columns != len(texts):
             raise InputError(f"X has {store.n_columns} columns, the model {len(texts)} features")
         return write_like(data, self.feature_set_.recover(store), self._primitive_names())

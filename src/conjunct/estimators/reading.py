@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from conjunct.errors import InputError
 from conjunct.estimators import containers, partitioned
 from conjunct.estimators.container_reading import Reading
 from conjunct.estimators.values import Missing
+from conjunct.stores.sizing import StoreKind
 
 
 class BooleanEstimator(BaseEstimator):
@@ -27,6 +29,8 @@ class BooleanEstimator(BaseEstimator):
     binarize: float | None
     missing: Missing
     n_jobs: int | None
+    # only uFC works on lists of rows
+    store: StoreKind = "bits"
 
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
@@ -59,15 +63,20 @@ class BooleanEstimator(BaseEstimator):
         self._backend = containers.frame_backend(data)
         self.preparation_ = containers.preparation(data)
         if in_parts:
-            return partitioned.partitioned_store(X, self._primitive_names(), self._reading())
-        return self._read(data)
+            if self.store == "sparse":
+                raise InputError(
+                    "store='sparse' needs the table in memory: data in parts is held as bits"
+                )
+            reading = replace(self._reading(), store="bits")
+            return partitioned.partitioned_store(X, self._primitive_names(), reading)
+        return self._read(data, counts=True)
 
-    def _read(self, data: Any) -> Any:
-        """A store: one of packed bits, unless cells are kept missing."""
-        return self._reading().read(data, self._primitive_names())
+    def _read(self, data: Any, *, counts: bool = False) -> Any:
+        """A store; ``counts`` says that pairs of columns will be counted."""
+        return replace(self._reading(), counts=counts).read(data, self._primitive_names())
 
     def _reading(self) -> Reading:
-        return Reading(self.binarize, self.missing, self.n_jobs)
+        return Reading(self.binarize, self.missing, self.n_jobs, self.store)
 
     def _checked_as_fitted(self, X: Any) -> Any:
         return self._as_fitted(containers.checked(X))

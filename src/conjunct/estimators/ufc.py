@@ -18,7 +18,7 @@ from conjunct.association import (
     MeasureInfo,
     Test,
 )
-from conjunct.construction.run import Run, run_ufc
+from conjunct.construction.run import STOPS, Run, Stop, run_ufc
 from conjunct.construction.stopping import READABLE_LENGTH, Indicators
 from conjunct.construction.ufc import Rule, Search
 from conjunct.errors import ConjunctWarning
@@ -35,7 +35,11 @@ from conjunct.estimators.parameters import (
 from conjunct.estimators.values import Missing
 from conjunct.expressions import Style
 from conjunct.io.checkpoint import Checkpoint
-from conjunct.stores import Store
+from conjunct.stores import BitStore, PartialStore, SparseStore, Store
+from conjunct.stores.sizing import STORE_KINDS, Need, StoreKind
+
+# an overlapping index below which there is little for RMS to weigh complexity against
+_LOW_OVERLAP = 0.1
 
 
 class UFC(LosslessConstructor):
@@ -56,11 +60,14 @@ class UFC(LosslessConstructor):
         with a ``correction``. Used by ``threshold="risk"`` only.
     max_iter : int, optional
         Number of iterations (the paper's ``limit_iter``). ``None``: ``stop`` decides.
-    stop : {"rms", None}, default="rms"
+    stop : {"rms", "relative", None}, default="rms"
         When to end where ``max_iter`` is None. ``"rms"``: at the last iteration before the root
         mean square of overlap and complexity rises, or (with a warning) before features have
         more than 100 literals on average; with a warning after one iteration where
         there are no more distinct rows than columns, for complexity has no meaning there.
+        ``"relative"``: the same by the measure of the correlated columns alone, for data with
+        very many (docs/scale.md): before what is left to replace, as a share of what there was,
+        and the features added, as a share of the correlated columns, together rise.
         ``None``: when nothing is left to replace.
     prune : bool, default=True
         Leave out pairs for which the test is not valid: those with an expected frequency below 5.
@@ -93,6 +100,10 @@ class UFC(LosslessConstructor):
         Missing cells (NaN, None, null) are refused; are taken as false; or stay missing: pairs
         are judged in the rows in which both are known, and conjunctions follow Kleene's logic
         (docs/missing-values.md).
+    store : {"auto", "bits", "sparse"}, default="auto"
+        How columns are held and counted: at one bit a cell, or as lists of rows, for many columns
+        that are rare. ``"auto"``: as is quicker and fits in memory (docs/scale.md). The result
+        does not depend on it.
     style : {"unicode", "ascii", "latex"}, default="unicode"
         How feature names are written: ``sky ∧ ¬building`` or ``sky & ~building``.
     callback : callable, optional
@@ -136,7 +147,7 @@ class UFC(LosslessConstructor):
     ¬cascade ∧ water
     """
 
-    _unsaved = ("callback", "checkpoint")
+    _unsaved = (*LosslessConstructor._unsaved, "checkpoint", "store")
     _takes_parts = True
 
     n_distinct_rows_: int
@@ -149,7 +160,7 @@ class UFC(LosslessConstructor):
         *,
         alpha: float = 0.001,
         max_iter: int | None = None,
-        stop: Literal["rms"] | None = "rms",
+        stop: Stop | None = "rms",
         prune: bool = True,
         search: Search = "batch",
         max_length: int | None = None,
@@ -160,6 +171,7 @@ class UFC(LosslessConstructor):
         null_feature: bool = False,
         binarize: float | None = None,
         missing: Missing = "raise",
+        store: StoreKind = "auto",
         style: Style = "unicode",
         callback: Callable[[Indicators], object] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -180,21 +192,42 @@ class UFC(LosslessConstructor):
         self.null_feature = null_feature
         self.binarize = binarize
         self.missing = missing
+        self.store = store
         self.style = style
         self.callback = callback
         self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def expected_cost(self, X: Any) -> Need:
+        """What an iteration on ``X`` will take, within a factor of two or so.
+
+        Raises
+        ------
+        InputError
+            Where there is not so much memory, as ``fit`` does.
+
+        Examples
+        --------
+        >>> from conjunct import UFC
+        >>> print(UFC().expected_cost([["water", "cascade"]] * 40 + [["sky"]] * 60))
+        about 1 s and 0 MB of memory an iteration
+        """
+        reader = UFC(**{**self.get_params(deep=False), "callback": None})
+        store = reader._read_to_fit(X)
+        complete: BitStore | SparseStore = store.true if isinstance(store, PartialStore) else store
+        return complete.need()
+
     def _construct(self, store: Store, names: Sequence[str]) -> None:
         self._check_parameters()
         rule = Rule(self._criterion(), self.search, self.max_length)
+        stop = self.stop if self.max_iter is None else None
         run = run_ufc(
             store,
             names,
             rule,
             max_iter=self.max_iter,
-            stop=self.stop if self.max_iter is None else None,
+            stop=stop,
             null_feature=self.null_feature,
             watch=self._watch,
             keeper=None if self.checkpoint is None else Checkpoint(self.checkpoint),
@@ -207,11 +240,9 @@ class UFC(LosslessConstructor):
         self.threshold_ = rule.criterion.fixed_threshold(store.n_rows)
         if run.n_iter == 0 and self.max_iter != 0:
             warnings.warn(_why_nothing(run, rule), ConjunctWarning, stacklevel=3)
-        elif self.max_iter is None and self.stop == "rms" and isnan(run.history[-1].rms):
+        elif stop == "rms" and isnan(run.history[-1].rms):
             warnings.warn(_why_one_iteration(run, len(names)), ConjunctWarning, stacklevel=3)
-        elif (
-            self.max_iter is None and self.stop == "rms" and run.tried[-1].length > READABLE_LENGTH
-        ):
+        elif stop is not None and run.tried[-1].length > READABLE_LENGTH:
             warnings.warn(_why_no_further(run), ConjunctWarning, stacklevel=3)
 
     def _criterion(self) -> Criterion:
@@ -234,7 +265,8 @@ class UFC(LosslessConstructor):
         check_risk("alpha", self.alpha)
         check_whole("max_iter", self.max_iter, 0, optional=True)
         check_whole("max_length", self.max_length, 2, optional=True)
-        check_choice("stop", self.stop, ("rms",), optional=True)
+        check_choice("stop", self.stop, STOPS, optional=True)
+        check_choice("store", self.store, STORE_KINDS)
         check_choice("search", self.search, ("batch", "pairwise"))
         check_choice("test", self.test, TESTS)
         check_choice("correction", self.correction, CORRECTIONS, optional=True)
@@ -245,26 +277,38 @@ class UFC(LosslessConstructor):
 def _why_nothing(run: Run, rule: Rule) -> str:
     if len(run.tried) == 1:
         return f"no feature was constructed: {_no_pair(rule.criterion, run.feature_set.n_rows)}"
-    before, after = run.tried[0], run.tried[1]
+    if run.balances:
+        after = run.balances[1]
+        return (
+            f"no feature was constructed: the first iteration would leave {after.redundancy:.0%} "
+            f"of what there is to replace, for {after.growth:.0%} more features than there are "
+            f"correlated columns. Try search='pairwise', or set max_iter"
+        )
+    first, tried = run.tried[0], run.tried[1]
+    advice = "search='pairwise', or set max_iter"
+    if first.oi < _LOW_OVERLAP:
+        advice = f"stop='relative', for OI is low wherever columns are many and rare; {advice}"
     return (
-        f"no feature was constructed: the first iteration raises RMS from {before.rms:.3g} to "
-        f"{after.rms:.3g} (OI {before.oi:.3g} → {after.oi:.3g}, C0 {before.c0:.3g} → "
-        f"{after.c0:.3g}). Try search='pairwise', or set max_iter"
+        f"no feature was constructed: the first iteration raises RMS from {first.rms:.3g} to "
+        f"{tried.rms:.3g} (OI {first.oi:.3g} → {tried.oi:.3g}, C0 {first.c0:.3g} → "
+        f"{tried.c0:.3g}). Try {advice}"
     )
 
 
 def _why_no_further(run: Run) -> str:
+    why = "" if run.balances else f": with {run.n_distinct_rows} distinct rows C0 hardly grows"
+    still = "the balance still improves" if run.balances else "RMS still falls"
     return (
         f"iteration {run.n_iter} is the last whose formulas have {READABLE_LENGTH} literals or "
-        f"fewer on average, and RMS still falls: with {run.n_distinct_rows} distinct rows C0 "
-        f"hardly grows. Set max_length (for instance max_length=4), or max_iter to choose"
+        f"fewer on average, and {still}{why}. "
+        f"Set max_length (for instance max_length=4), or max_iter to choose"
     )
 
 
 def _why_one_iteration(run: Run, n_columns: int) -> str:
     return (
         f"C0 has no meaning for {run.n_distinct_rows} distinct rows and {n_columns} columns, so "
-        f"the RMS stop cannot be used: one iteration was made. Set max_iter to choose"
+        f"the RMS stop cannot be used: one iteration was made. Set max_iter or stop='relative'"
     )
 
 

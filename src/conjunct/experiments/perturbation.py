@@ -22,7 +22,7 @@ from conjunct.estimators.parameters import check, check_whole, is_number
 from conjunct.estimators.tables import Backend, as_table
 from conjunct.expressions import Expression
 from conjunct.plots import plot_bars, plot_curves
-from conjunct.stores import BitStore, PartialStore
+from conjunct.stores import BitStore, PartialStore, SparseStore
 from conjunct.stores.packing import unpack
 
 NOISE = tuple(round(0.02 * k, 2) for k in range(16))  # §7.3: from 0% to 30%
@@ -163,7 +163,7 @@ def stability(
 
 
 def stability_of(
-    store: BitStore | PartialStore,
+    store: BitStore | PartialStore | SparseStore,
     names: Sequence[str],
     model: FeatureConstructor,
     kind: Kind = "noise",
@@ -176,7 +176,8 @@ def stability_of(
     random = np.random.RandomState(0) if random is None else random
     if isinstance(store, PartialStore):
         raise InputError("stability needs data without missing cells: fill or drop them first")
-    table = unpack(store.bits, store.n_rows)
+    packed = store.to_bits() if isinstance(store, SparseStore) else store
+    table = unpack(packed.bits, store.n_rows)
     original = frozenset(_fitted(model, table, names).features_)
     n_all = n_runs * len(noise) if kind == "noise" else n_runs
     n_done = 0

@@ -44,7 +44,7 @@ class Study:
     @classmethod
     def of(cls, X: Any, name: str, max_solutions: int | None = None) -> Study:
         """Of any container that estimators take."""
-        reader = UFC()
+        reader = UFC(store="bits")
         store = reader._read_to_fit(X)
         return cls(name, store, reader._primitive_names(), max_solutions)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conjunct.errors import CellError, InputError
-from conjunct.io.files import BATCH_ROWS, refuse_zero_bytes, text_lines
+from conjunct.io.files import BATCH_ROWS, refuse_dense, refuse_zero_bytes, text_lines
 from conjunct.io.wide import ReadOptions, Scan, WideFormat
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Arff(WideFormat):
         attributes = _attributes(file)
         names = [attribute.name for attribute in attributes]
         parts: list[pl.DataFrame] = []
-        for batch in _batches(_rows(file, attributes)):
+        for batch in _batches(file, _rows(file, attributes)):
             columns = {}
             for attribute, *cells in zip(attributes, *batch, strict=True):
                 try:
@@ -76,23 +76,23 @@ class Arff(WideFormat):
 
 
 def _attributes(file: Path) -> list[Attribute]:
-    attributes: list[Attribute] = []
+    attributes: dict[str, Attribute] = {}
     for number, line in enumerate(text_lines(file), start=1):
         refuse_zero_bytes(file, number, line)
         text = line.strip()
         if text.lower().startswith("@data"):
             if not attributes:
                 raise InputError(f"{file}, line {number}: no @attribute before @data")
-            return attributes
+            return list(attributes.values())
         if text.lower().startswith("@attribute"):
             attribute = _attribute(text)
             if attribute is None:
                 raise InputError(f"{file}, line {number}: not an attribute: {text[:60]!r}")
-            if attribute.name in {other.name for other in attributes}:
+            if attribute.name in attributes:
                 raise InputError(
                     f"{file}, line {number}: two attributes are called {attribute.name!r}"
                 )
-            attributes.append(attribute)
+            attributes[attribute.name] = attribute
         elif text and not text.startswith("%") and not text.lower().startswith("@relation"):
             raise InputError(f"{file}, line {number}: expected @attribute or @data: {text[:60]!r}")
     raise InputError(f"{file} has no @data: not a whole ARFF file")
@@ -121,13 +121,14 @@ def _data(file: Path) -> Iterator[tuple[int, str]]:
 
 
 def _rows(file: Path, attributes: Sequence[Attribute]) -> Iterator[list[str | None]]:
+    allowed = [frozenset(attribute.values) for attribute in attributes]
     for number, text in _data(file):
         try:
             row = _sparse(text, attributes) if text.startswith("{") else _dense(text, attributes)
         except (csv.Error, ValueError) as error:
             raise InputError(f"{file}, line {number}: {error}") from None
-        for value, attribute in zip(row, attributes, strict=True):
-            if value is not None and attribute.values and value not in attribute.values:
+        for value, attribute, values in zip(row, attributes, allowed, strict=True):
+            if value is not None and values and value not in values:
                 raise InputError(
                     f"{file}, line {number}, column {attribute.name!r}: "
                     f"{value!r} is not one of its declared values"
@@ -191,9 +192,10 @@ def _series(attribute: Attribute, cells: list[str | None]) -> pl.Series:
     return numbers
 
 
-def _batches(rows: Iterator[list[Any]]) -> Iterator[list[list[Any]]]:
+def _batches(file: Path, rows: Iterator[list[Any]]) -> Iterator[list[list[Any]]]:
     batch: list[list[Any]] = []
-    for row in rows:
+    for number, row in enumerate(rows, start=1):
+        refuse_dense(file, number, len(row))
         batch.append(row)
         if len(batch) == BATCH_ROWS:
             yield batch

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from conjunct.errors import InputError
+
+_PREFIX, _SUFFIX = ".conjunct-", ".part"
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:
@@ -28,19 +32,49 @@ def check_target(path: str | os.PathLike[str]) -> Path:
 def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], object]) -> None:
     """Let ``write`` fill a file beside ``path``, then rename it into place.
 
-    Whatever goes wrong, ``path`` keeps what it held before and nothing is left beside it.
+    Whatever goes wrong, ``path`` keeps what it held before and nothing is left beside it, unless
+    the process is killed outright; then the next one that writes there clears up.
     """
     target = check_target(path)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".conjunct-", suffix=".part")
-    os.close(handle)
+    _remove_abandoned(target.parent)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=_PREFIX, suffix=_SUFFIX)
     part = Path(name)
     try:
+        _locked(handle)
         write(part)
         part.chmod(_mode(target))
         part.replace(target)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+    finally:
+        os.close(handle)
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove what killed processes have left: a living one holds a lock on its part."""
+    for part in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
+        # not ours to remove, or gone already
+        with suppress(OSError):
+            handle = os.open(part, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+            try:
+                if _locked(handle):
+                    part.unlink()
+            finally:
+                os.close(handle)
+
+
+def _locked(handle: int) -> bool:
+    """Lock a file until it is closed; False if another process has."""
+    if sys.platform == "win32":
+        return False
+    import fcntl
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # or a file system without locks
+        return False
+    return True
 
 
 def _mode(target: Path) -> int:

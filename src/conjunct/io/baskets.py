@@ -39,12 +39,18 @@ class TagBatch:
 
 def basket_batches(file: Path, options: ReadOptions) -> Iterator[TagBatch]:
     """One transaction a line; a blank line is an empty one."""
-    split, expected = None, None
+    n_rows, split, expected = 0, None, None
     for batch in line_batches(file):
         if split is None:
             split = _splitter(batch, options.separator) or str.split
             expected = about_rows(file, len(batch), sum(len(x.encode()) + 1 for x in batch))
-        yield TagBatch(len(batch), *_pairs(batch, split), [], expected)
+        try:
+            pairs = _pairs(batch, split)
+        except _BadCellError as bad:
+            line = n_rows + bad.row + 1
+            raise InputError(f"{file}, line {line}: not a list of tags ({bad})") from None
+        yield TagBatch(len(batch), *pairs, [], expected)
+        n_rows += len(batch)
 
 
 def tag_column_batches(file: Path, wide: WideFormat, options: ReadOptions) -> Iterator[TagBatch]:

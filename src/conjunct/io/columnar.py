@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from conjunct.errors import InputError
-from conjunct.io.files import about_rows, reason, text_lines
+from conjunct.io.files import about_rows, reason, refuse_dense, text_lines
 from conjunct.io.wide import ReadOptions, Scan, WideFormat
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+# each line may bring a key of its own, which all others then lack
+_MANY_COLUMNS = 10_000
 
 
 class Parquet(WideFormat):
@@ -51,6 +55,9 @@ class JsonLines(WideFormat):
 
         # all lines say what the columns are: a key may come late
         frame = pl.scan_ndjson(file, infer_schema_length=None)
+        n_columns = len(frame.collect_schema())
+        if n_columns > _MANY_COLUMNS:
+            refuse_dense(file, sum(1 for _ in text_lines(file)), n_columns)
         start = "".join(line for line, _ in zip(text_lines(file), range(1000), strict=False))
         yield _scan(file, frame, about_rows(file, start.count("\n") or 1, len(start.encode())))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,6 +29,11 @@ VERSION = 1
 _REPLACING = ("UFC", "UFCPath")
 
 _UNDECODABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
+LARGEST = 1 << 28
+"""Bytes of a model file: what is not one may have no end, as /dev/zero."""
+
+_CHUNK = 1 << 20
 
 # Every merge may double a length, so a small file could ask for numbers of any size.
 _LONGEST = 1 << 4096
@@ -246,6 +252,11 @@ def _merge_record(merge: Merge, n_rows: int) -> MergeRecord:
 def write_model(path: str | os.PathLike[str], model: ModelFile) -> None:
     """Write a model file, whole or not at all."""
     text = model_json(model)
+    if len(text) > LARGEST:
+        raise InputError(
+            f"the model takes {len(text) >> 20} MB and a model file has at most "
+            f"{LARGEST >> 20}: choose max_length or fewer iterations"
+        )
     write_atomically(path, lambda part: part.write_bytes(text))
 
 
@@ -274,9 +285,13 @@ def _plain(value: Any) -> Any:
 def read_model(path: str | os.PathLike[str]) -> ModelFile:
     """Read a model file; anything but a whole one of this version is refused."""
     try:
-        content = Path(path).read_bytes()
+        with Path(path).open("rb") as opened:
+            chunks = list(islice(iter(lambda: opened.read(_CHUNK), b""), LARGEST // _CHUNK + 1))
     except OSError as error:
         raise ModelFileError(f"{path}: cannot be read ({error.strerror})") from None
+    content = b"".join(chunks)
+    if len(content) > LARGEST:
+        raise ModelFileError(f"{path}: a model file has at most {LARGEST >> 20} MB")
     try:
         header = msgspec.json.decode(content, type=_Header)
     except _UNDECODABLE as error:

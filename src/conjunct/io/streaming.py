@@ -247,7 +247,7 @@ def _cleaned_by(found: Stream, cleaner: TagCleaner) -> Stream:
     if not hasattr(cleaner, "mapping_"):
         counts: Counter[str] = Counter()
         for table in found:
-            supports = BitStore(table.values, table.n_rows).supports()
+            supports = table.supports()
             counts.update(dict(zip(table.names, supports.tolist(), strict=True)))
         # in the order of the columns, and tags on no row too
         known = {name: counts[name] for name in found.names}

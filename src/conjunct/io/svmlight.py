@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from conjunct.binarize.table import BooleanTable
 from conjunct.errors import InputError
 from conjunct.io.baskets import TagBatch
-from conjunct.io.files import Progress, compression, text_lines
+from conjunct.io.files import Progress, compression, line_batches, refuse_dense, text_lines
 from conjunct.io.incidence import TagPacker
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ def svmlight_batches(file: Path) -> Iterator[TagBatch | None]:
 def _parts(file: Path) -> Iterator[tuple[Any, float]]:
     """Sparse matrices of successive rows, and what share of the file has been read."""
     if compression(file) is not None:
-        yield _loaded(file), 1.0
+        for lines in line_batches(file):
+            yield _loaded(file, "\n".join(lines).encode(), n_features=_MOST_COLUMNS), 1.0
         return
     size = file.stat().st_size
     for start in range(0, size, _BATCH_BYTES):
@@ -69,15 +71,13 @@ def _parts(file: Path) -> Iterator[tuple[Any, float]]:
         yield part, min(1.0, (start + _BATCH_BYTES) / size)
 
 
-def _loaded(file: Path, **part: int) -> Any:
+def _loaded(file: Path, content: bytes | None = None, **part: int) -> Any:
     from sklearn.datasets import load_svmlight_file
 
+    source = file if content is None else io.BytesIO(content)
     try:
-        if compression(file) is None:
-            # columns keep the numbers of the file, whether those start at 0 or at 1
-            return load_svmlight_file(file, zero_based=True, multilabel=True, **part)[0]
-        content = "".join(text_lines(file)).encode()
-        return load_svmlight_file(io.BytesIO(content), zero_based=True, multilabel=True)[0]
+        # columns keep the numbers of the file, whether those start at 0 or at 1
+        return load_svmlight_file(source, zero_based=True, multilabel=True, **part)[0]
     except (ValueError, OverflowError) as error:
         raise _explained(file, error) from None
 
@@ -96,7 +96,10 @@ def _explained(file: Path, error: Exception) -> InputError:
 def _frame(file: Path) -> pl.DataFrame:
     import polars as pl
 
-    matrix = _loaded(file).tocsc()
-    # numbers of columns may start at 1, and leave others out
-    used = np.flatnonzero(np.diff(matrix.indptr))
-    return pl.DataFrame({str(k): matrix[:, [k]].toarray()[:, 0] for k in used})
+    matrix = sp.vstack([part for part, _ in _parts(file)], format="csr")
+    # columns may be called by numbers of any size: only those that occur take up memory
+    used, positions = np.unique(matrix.indices, return_inverse=True)
+    refuse_dense(file, matrix.shape[0], len(used))
+    shape = (matrix.shape[0], len(used))
+    columns = sp.csr_matrix((matrix.data, positions, matrix.indptr), shape).tocsc()
+    return pl.DataFrame({str(k): columns[:, [j]].toarray()[:, 0] for j, k in enumerate(used)})

@@ -304,7 +304,10 @@ def _located(
 
 @contextmanager
 def one_line_errors(path: StrPath) -> Iterator[None]:
+    import polars as pl
+
     try:
         yield
-    except (OSError, EOFError) as error:
+    # polars panics over some damaged Arrow files: not an Exception, but no more than bad input
+    except (OSError, EOFError, pl.exceptions.PanicException) as error:
         raise InputError(f"{path} cannot be read: {reason(error)}") from None

@@ -19,7 +19,7 @@ from conjunct.estimators.container_reading import AnyStore
 from conjunct.estimators.containers import column_names, is_baskets
 from conjunct.expressions import Expression
 from conjunct.reading import label
-from conjunct.stores import Counts, PartialStore
+from conjunct.stores import Counts, PartialStore, SparseStore
 from conjunct.stores.packing import Bits
 
 
@@ -60,6 +60,16 @@ class Subject:
         return self.primitives.n_rows
 
     @cached_property
+    def primitive_bits(self) -> Bits:
+        """Where the columns of the data are true, packed once for all sections."""
+        return true_bits(self.primitives)
+
+    @cached_property
+    def feature_bits(self) -> Bits:
+        """Where the features are true, packed once for all sections."""
+        return true_bits(self.features)
+
+    @cached_property
     def is_training(self) -> bool:
         """Whether these are the rows that the model was fitted on, as far as counts tell."""
         fitted = self.model.feature_set_
@@ -84,6 +94,8 @@ class Subject:
 
 def true_bits(store: AnyStore) -> Bits:
     """Where the columns of a store are true, packed."""
+    if isinstance(store, SparseStore):
+        return store.to_bits().bits
     return store.true.bits if isinstance(store, PartialStore) else store.bits
 
 

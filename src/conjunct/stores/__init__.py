@@ -15,6 +15,7 @@ from conjunct.stores.counting import Counts
 from conjunct.stores.matrix import CountMatrix
 from conjunct.stores.partial import PartialStore
 from conjunct.stores.partitioned import PartitionedStore, Partitions
+from conjunct.stores.sparse import SparseStore
 
 __all__ = [
     "BitStore",
@@ -29,6 +30,7 @@ __all__ = [
     "Partitions",
     "Positions",
     "Rewrite",
+    "SparseStore",
     "Store",
     "Tally",
 ]

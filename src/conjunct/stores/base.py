@@ -38,6 +38,22 @@ class Contingency:
         """What measures and tests are functions of."""
         return self.n_rows, self.left_support, self.right_support, self.joint
 
+    @classmethod
+    def joined(cls, parts: Sequence[Contingency], n_rows: int) -> Contingency:
+        """The pairs of all parts, of a table of ``n_rows`` rows."""
+        if not parts:
+            nothing = np.empty(0, np.intp)
+            return cls(nothing, nothing, n_rows, nothing, nothing, nothing)
+        rows = parts[0].n_rows
+        return cls(
+            np.concatenate([part.left for part in parts]),
+            np.concatenate([part.right for part in parts]),
+            rows if isinstance(rows, int) else np.concatenate([part.n_rows for part in parts]),
+            np.concatenate([part.left_support for part in parts]),
+            np.concatenate([part.right_support for part in parts]),
+            np.concatenate([part.joint for part in parts]),
+        )
+
     def take(self, which: Which) -> Contingency:
         return Contingency(
             self.left[which],

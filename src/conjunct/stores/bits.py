@@ -15,6 +15,7 @@ from conjunct.stores.bit_tally import BitTally
 from conjunct.stores.counting import Counts, count_across, count_each, count_pairs
 from conjunct.stores.matrix import CountMatrix
 from conjunct.stores.packing import Bits, line_bytes
+from conjunct.stores.sizing import Need, Size
 
 
 class BitStore:
@@ -59,6 +60,13 @@ class BitStore:
 
     def supports(self) -> Counts:
         return count_each(self.bits)
+
+    def size(self) -> Size:
+        return Size.spread(self.n_rows, self.n_columns, int(self.supports().sum()))
+
+    def need(self) -> Need:
+        """What an iteration takes."""
+        return self.size().of_bits()
 
     def tally(self) -> BitTally:
         return BitTally(self, self.count_matrix())

@@ -1,0 +1,69 @@
+"""Data to measure on: generated, or public sets that are not shipped."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+FOLDER = Path(
+    os.environ.get(
+        "CONJUNCT_BENCH_DATA",
+        Path(__file__).resolve().parents[2] / "shared" / "data" / "bench",
+    )
+)
+"""Where FIMI's ``retail.dat.gz`` and the like are looked for."""
+
+
+def zipf(n_rows: int, n_columns: int, n_tags: int, seed: int = 0) -> Any:
+    """Rows of ``n_tags`` draws (a tag may be drawn twice), tag k as often as 1/k."""
+    random = np.random.default_rng(seed)
+    shares = np.cumsum(1 / np.arange(1, n_columns + 1))
+    drawn = np.searchsorted(shares, random.random(n_rows * n_tags) * shares[-1])
+    rows = np.repeat(np.arange(n_rows, dtype=np.int32), n_tags)
+    ones = np.ones(len(rows), np.int32)
+    matrix = sp.csr_array((ones, (rows, drawn.astype(np.int32))), shape=(n_rows, n_columns))
+    matrix.sum_duplicates()
+    matrix.data[:] = 1
+    return matrix
+
+
+def transactions(name: str) -> Any | None:
+    """A file of transactions as a sparse matrix of ones; ``None`` where it is not there."""
+    path = FOLDER / f"{name}.dat.gz"
+    if not path.exists():
+        return None
+    items: dict[str, int] = {}
+    columns: list[int] = []
+    starts = [0]
+    with gzip.open(path, "rt") as lines:
+        for line in lines:
+            columns += {items.setdefault(item, len(items)) for item in line.split()}
+            starts.append(len(columns))
+    ones = np.ones(len(columns), np.int32)
+    cells = (ones, np.array(columns, np.int32), np.array(starts, np.int32))
+    matrix = sp.csr_array(cells, shape=(len(starts) - 1, len(items)))
+    matrix.sort_indices()
+    return matrix
+
+
+def retail() -> tuple[str, Any]:
+    """FIMI's retail, or generated data of its shape."""
+    found = transactions("retail")
+    if found is not None:
+        return "retail", found
+    print(f"retail.dat.gz is not in {FOLDER.name}: generated data of its shape instead")
+    return "as retail, generated", zipf(88_162, 16_470, 11)
+
+
+def zero_one(name: str) -> Any | None:
+    """A table of 0 and 1 beside the folder, as a sparse matrix; ``None`` where it is not there."""
+    path = FOLDER.parent / f"{name}.csv.gz"
+    if not path.exists():
+        return None
+    with gzip.open(path, "rt") as lines:
+        return sp.csr_array(np.loadtxt(lines, dtype=np.int32, delimiter=",", skiprows=1))

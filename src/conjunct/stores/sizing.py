@@ -1,0 +1,198 @@
+"""What a fit will take, before it begins: which store is quicker, and whether memory will do.
+
+The figures are those of a machine of 2020 or later, within a factor of two or so; they need only
+tell minutes from seconds, and gigabytes from what is there. docs/scale.md derives them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from conjunct.errors import InputError
+from conjunct.stores.counting import kernel_name
+from conjunct.stores.packing import line_bytes
+
+StoreKind = Literal["auto", "bits", "sparse"]
+STORE_KINDS: tuple[StoreKind, ...] = ("auto", "bits", "sparse")
+
+# pairs of bits that a thread counts a second, by kernel
+_BIT_PAIRS = {"numkong": 5e11, "numpy": 1e10}
+# to look at a pair of columns in a matrix of counts, for each iteration
+_CELL_SECONDS = 2e-8
+# to count two ones in a row as a meeting of their columns, and to look at a pair that met
+_MEETING_SECONDS = 6e-8
+_MET_SECONDS = 2e-7
+
+# A matrix of counts, that with conjunctions of m/2 pairs, that rewritten: 4 (1 + 9/4 + 9/4).
+_MATRIX_BYTES = 22
+# Lines of the present and the next columns, and of conjunctions.
+_LINES = 3
+# A pair that met is listed (12 bytes), again in the next iteration, and with its evidence if it
+# passes; a one has its row, its value and a place by rows, before and after.
+_MET_BYTES = 110
+_ONE_BYTES = 36
+
+# Packed tables below this are quicker to make than to think about.
+_SMALL_BYTES = 1 << 24
+
+
+@dataclass(frozen=True)
+class Need:
+    """What an iteration takes, about."""
+
+    n_bytes: int
+    seconds: float
+
+    def __str__(self) -> str:
+        return f"about {_time(self.seconds)} and {gigabytes(self.n_bytes)} of memory an iteration"
+
+
+@dataclass(frozen=True)
+class Size:
+    """What is known of data before it is counted.
+
+    ``n_meetings`` is the sum, over rows, of the square of the number of ones; ``n_met`` about how
+    many pairs of columns have a common row.
+    """
+
+    n_rows: int
+    n_columns: int
+    n_ones: int
+    n_meetings: int
+    n_met: int
+
+    @classmethod
+    def spread(cls, n_rows: int, n_columns: int, n_ones: int) -> Size:
+        """As if every row had as many ones: the fewest meetings that so many ones can have."""
+        n_meetings = n_ones * n_ones // max(n_rows, 1)
+        return cls(n_rows, n_columns, n_ones, n_meetings, min(n_meetings, n_columns**2) // 2)
+
+    def of_bits(self) -> Need:
+        """A first iteration on packed bits."""
+        pairs = self.n_columns**2 / 2
+        each = self.n_rows / _BIT_PAIRS[kernel_name()] + _CELL_SECONDS
+        matrix = _MATRIX_BYTES * self.n_columns**2
+        return Need(_LINES * self.n_columns * line_bytes(self.n_rows) + matrix, pairs * each)
+
+    def of_sparse(self) -> Need:
+        """A first iteration on lists of rows."""
+        seconds = _MEETING_SECONDS * self.n_meetings + _MET_SECONDS * self.n_met
+        return Need(_ONE_BYTES * self.n_ones + _MET_BYTES * self.n_met, seconds)
+
+    def of(self, kind: Literal["bits", "sparse"]) -> Need:
+        return self.of_bits() if kind == "bits" else self.of_sparse()
+
+
+def is_sparse(n_ones: int, n_rows: int, n_columns: int) -> bool:
+    """Whether lists of rows, at 4 bytes a one, are a large saving over one bit a cell."""
+    packed = n_columns * line_bytes(n_rows)
+    return packed > _SMALL_BYTES and 4 * n_ones < packed
+
+
+def chosen_store(size: Size, kind: StoreKind) -> Literal["bits", "sparse"]:
+    """Which store to fit on: the one asked for, or the quicker one of those that fit in memory.
+
+    Raises
+    ------
+    InputError
+        Where memory will not do.
+    """
+    available = available_bytes()
+    kinds: tuple[Literal["bits", "sparse"], ...] = ("bits", "sparse") if kind == "auto" else (kind,)
+    fitting = [one for one in kinds if size.of(one).n_bytes <= available]
+    if not fitting:
+        least = min((size.of(one).n_bytes, one) for one in kinds)
+        raise InputError(_too_large(size, *least, available))
+    return min(fitting, key=lambda one: size.of(one).seconds)
+
+
+def check_packed(n_rows: int, n_columns: int) -> None:
+    """Refuse columns that the memory that is left will not hold as packed bits."""
+    n_bytes, available = n_columns * line_bytes(n_rows), available_bytes()
+    if n_bytes > available:
+        raise InputError(
+            f"{n_rows} rows and {n_columns} columns take {gigabytes(n_bytes)} of memory at one bit "
+            f"a cell, and there are {gigabytes(available)}: work on fewer columns or rows"
+        )
+
+
+def available_bytes() -> int:
+    """Memory that this process may still take, as far as the system tells."""
+    return max(0, min(_limits(), default=sys.maxsize))
+
+
+def _limits() -> Iterator[int]:
+    used = _resident_bytes()
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        yield next(int(x.split()[1]) * 1024 for x in lines if x.startswith("MemAvailable"))
+    except (OSError, StopIteration, ValueError, IndexError):
+        if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+            yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") - used
+    for limit, current in (
+        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+        (
+            "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+            "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+        ),
+    ):
+        try:
+            yield int(Path(limit).read_text()) - int(Path(current).read_text())
+        except (OSError, ValueError):  # there is no such group, or "max": no limit
+            continue
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if soft != resource.RLIM_INFINITY:
+        yield soft - _mapped_bytes()
+
+
+def _resident_bytes() -> int:
+    return _statm(1)
+
+
+def _mapped_bytes() -> int:
+    return _statm(0)
+
+
+def _statm(position: int) -> int:
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[position])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def gigabytes(n_bytes: int) -> str:
+    """
+    Examples
+    --------
+    >>> gigabytes(2_340_000_000), gigabytes(5_000_000)
+    ('2.3 GB', '5 MB')
+    """
+    return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e8 else f"{n_bytes / 1e6:.0f} MB"
+
+
+def _time(seconds: float) -> str:
+    for unit, name in ((3600, "hours"), (60, "minutes")):
+        if seconds >= 2 * unit:
+            return f"{seconds / unit:.0f} {name}"
+    return f"{max(seconds, 1):.0f} s"
+
+
+def _too_large(size: Size, n_bytes: int, kind: str, available: int) -> str:
+    advice = "leave out rare columns, or spread the rows over machines with Dask"
+    if kind == "bits" and size.of_sparse().n_bytes <= available:
+        advice = f"store='sparse' takes {gigabytes(size.of_sparse().n_bytes)}"
+    return (
+        f"{size.n_rows} rows and {size.n_columns} columns with {size.n_ones} ones take about "
+        f"{gigabytes(n_bytes)} of memory (store={kind!r}) and there are {gigabytes(available)}: "
+        f"{advice}"
+    )

@@ -1,0 +1,63 @@
+"""Files with very many tags, at a prompt."""
+
+import json
+
+import numpy as np
+import pytest
+
+from conjunct import UFC
+from conjunct.io import read_boolean
+from conjunct.stores import SparseStore, sizing
+
+
+@pytest.fixture
+def wide_file(tmp_path):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "baskets.dat"
+    lines = []
+    for _ in range(3000):
+        tags = set((rng.random(8) ** 3 * 30_000).astype(int).tolist())
+        lines.append(" ".join(map(str, sorted(tags))))
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_same_model_whatever_the_store(call, wide_file, tmp_path):
+    assert isinstance(UFC()._read_to_fit(read_boolean(wide_file)), SparseStore)
+    for store in ("auto", "sparse"):
+        out = tmp_path / f"{store}.json"
+        words = ("fit", wide_file, "--max-iter", 1, "--no-prune", "--store", store, "--out", out)
+        done = call(*words)
+        assert (done.code, done.err) == (0, "")
+    assert (tmp_path / "auto.json").read_bytes() == (tmp_path / "sparse.json").read_bytes()
+    assert "store" not in json.loads((tmp_path / "auto.json").read_text())["parameters"]
+
+
+def test_relative_stop(call, wide_file, tmp_path):
+    out = tmp_path / "model.json"
+    assert call("fit", wide_file, "--stop", "relative", "--no-prune", "--out", out).code == 0
+    assert json.loads(out.read_text())["parameters"]["stop"] == "relative"
+
+
+def test_a_stop_that_cannot_be_used_names_the_other_one(call, wide_file, tmp_path):
+    done = call("fit", wide_file, "--no-prune", "--out", tmp_path / "model.json")
+    assert done.code == 0
+    assert "Set --max-iter or --stop relative" in done.err
+
+
+def test_what_a_long_fit_takes_is_told(call, wide_file, tmp_path, monkeypatch):
+    monkeypatch.setattr(sizing, "_MEETING_SECONDS", 1e-3)
+    out = tmp_path / "model.json"
+    done = call("fit", wide_file, "--store", "sparse", "--max-iter", 0, "--out", out)
+    assert done.code == 0
+    assert "minutes and" in done.err
+    assert "of memory an iteration" in done.err
+
+
+def test_too_little_memory(call, wide_file, tmp_path, monkeypatch):
+    monkeypatch.setattr(sizing, "available_bytes", lambda: 10**6)
+    out = tmp_path / "model.json"
+    done = call("fit", wide_file, "--out", out)
+    assert done.code == 2
+    assert "of memory" in done.err
+    assert not out.exists()

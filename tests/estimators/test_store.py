@@ -1,0 +1,217 @@
+"""The store changes nothing but time and memory, whatever the container."""
+
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conjunct import UFC, BooleanTable, correlated_pairs
+from conjunct.errors import ConjunctWarning, InputError
+from conjunct.stores import BitStore, SparseStore, sizing
+from tables import tables
+
+options = st.fixed_dictionaries(
+    {
+        "threshold": st.sampled_from(["risk", 0.1]),
+        "alpha": st.just(0.1),
+        "max_iter": st.sampled_from([1, 3]),
+        "prune": st.booleans(),
+        "search": st.sampled_from(["batch", "pairwise"]),
+        "measure": st.sampled_from(["phi", "jaccard"]),
+        "min_support": st.sampled_from([None, 0.01]),
+    }
+)
+
+
+def containers(table, names):
+    baskets = [[name for name, value in zip(names, row, strict=True) if value] for row in table]
+    frame = pl.DataFrame(table, schema=list(names))
+    yield table
+    yield frame
+    yield pd.DataFrame(table, columns=names)
+    yield sp.csr_array(table)
+    yield sp.coo_matrix(table.astype(float))
+    if all(name in {item for basket in baskets for item in basket} for name in names):
+        yield baskets
+    yield BooleanTable.from_frame(frame)
+    yield listed(table, names)
+
+
+def listed(table, names):
+    return BooleanTable(tuple(names), SparseStore.from_table(table), len(table), tags=True)
+
+
+def as_array(data, names):
+    if sp.issparse(data):
+        return data.toarray()
+    if isinstance(data, BooleanTable):
+        return np.column_stack([data.column(k)[0] for k in range(len(names))])
+    if isinstance(data, list):
+        return np.array([[name in basket for name in names] for basket in data])
+    return np.asarray(data)
+
+
+@pytest.mark.filterwarnings("ignore::conjunct.errors.ConjunctWarning")
+@given(table=tables(max_rows=60, max_columns=5, min_rows=2), chosen=options)
+def test_same_model_and_same_columns(table, chosen, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models")
+    names = [f"c{k}" for k in range(table.shape[1])]
+    for data in containers(table, names):
+        try:
+            fitted = {kind: UFC(**chosen, store=kind).fit(data) for kind in ("bits", "sparse")}
+        except InputError as error:
+            if "min_support" not in str(error):
+                raise
+            continue
+        texts = list(fitted["bits"].get_feature_names_out())
+        written = {}
+        for kind, model in fitted.items():
+            model.save(folder / kind)
+            features = model.transform(data)
+            written[kind] = (
+                (folder / kind).read_bytes(),
+                type(features),
+                as_array(features, texts).tolist(),
+                as_array(model.inverse_transform(features), names).tolist(),
+                [model.rows(k, data).tolist() for k in range(len(texts))],
+                model.explain(0, data),
+                model.nearest(0, data),
+                model.formulas(given=data).texts(),
+                model.nuggets(data, backend="dict", alpha=0.4, min_lift=1, max_support=1),
+                correlated_pairs(data, 0.1, store=kind, backend="dict"),
+            )
+        for bits, rows in zip(written["bits"], written["sparse"], strict=True):
+            assert repr(bits) == repr(rows)
+
+
+def wide(n_rows=4000, n_columns=40_000, n_ones=30_000):
+    rng = np.random.default_rng(0)
+    cells = rng.integers(0, n_rows, n_ones), (rng.random(n_ones) ** 3 * n_columns).astype(int)
+    return sp.csr_array((np.ones(n_ones, bool), cells), shape=(n_rows, n_columns))
+
+
+def test_wide_data_never_becomes_bits():
+    data = wide()
+    packed = data.shape[0] * data.shape[1] / 8
+    model = UFC(max_iter=1, prune=False)
+    assert isinstance(model._read_to_fit(data), SparseStore)
+    tracemalloc.start()
+    model.fit(data)
+    features = model.transform(data)
+    back = model.inverse_transform(features)
+    model.rows(0, data)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 200e6  # a matrix of counts alone would take 6.4 GB
+    assert model.n_iter_ == 1
+    assert (back != data).nnz == 0
+    assert packed > 1 << 24
+
+
+@pytest.mark.parametrize("density", [0.5, 0.05])
+def test_dense_data_becomes_bits(density):
+    table = np.random.default_rng(0).random((500, 30)) < density
+    for data in (table, sp.csr_array(table)):
+        assert isinstance(UFC()._read_to_fit(data), BitStore)
+
+
+@pytest.mark.parametrize(
+    ("cells", "options"),
+    [
+        ([0.0, 1.0, 1.0], {}),
+        ([2, 0, 3], {"binarize": 1.5}),
+        ([2.0, 0.5, 3.0], {"binarize": -1.0}),
+        ([1.0, np.nan, 1.0], {"missing": "false"}),
+        ([1.0, np.nan, 1.0], {"missing": "pairwise"}),
+        ([1, 7, 1], {}),
+        ([1.0, np.nan, 1.0], {}),
+        ([1.0, np.inf, 1.0], {"binarize": 0.5}),
+        ([1j, 1, 1], {}),
+    ],
+)
+def test_stored_cells_mean_what_cells_mean(cells, options):
+    matrix = sp.csr_array((np.array(cells), ([0, 1, 2], [0, 1, 1])), shape=(4, 2))
+
+    def read(data):
+        try:
+            store = UFC(store="bits", **options)._read_to_fit(data)
+        except InputError as error:
+            return str(error)
+        return repr(store.lines)
+
+    assert read(matrix) == read(matrix.toarray())
+
+
+def test_no_sparse_store_with_missing_cells():
+    table = np.array([[1, np.nan], [0, 1]])
+    with pytest.raises(InputError, match="store='auto'"):
+        UFC(store="sparse", missing="pairwise").fit(table)
+
+
+def test_unknown_store():
+    with pytest.raises(InputError, match="store must be 'auto', 'bits' or 'sparse'; got 'rows'"):
+        UFC(store="rows").fit(np.eye(4, dtype=bool))
+
+
+def test_too_little_memory_is_told(monkeypatch):
+    data = wide()
+    monkeypatch.setattr(sizing, "available_bytes", lambda: 10**9)
+    with pytest.raises(InputError) as told:
+        UFC(store="bits").fit(data)
+    need = UFC().expected_cost(data)
+    assert str(told.value) == (
+        f"4000 rows and 40000 columns with {data.nnz} ones take about 35.3 GB of memory "
+        f"(store='bits') and there are 1.0 GB: store='sparse' takes "
+        f"{sizing.gigabytes(need.n_bytes)}"
+    )
+    assert need.n_bytes < 10**8
+    monkeypatch.setattr(sizing, "available_bytes", lambda: 10**6)
+    with pytest.raises(InputError, match=r"there are 1 MB: leave out rare columns, or .* Dask"):
+        UFC().fit(data)
+    with pytest.raises(InputError, match="there are 1 MB"):
+        UFC().fit(np.ones((200_000, 50), bool))
+
+
+def test_reading_alone_needs_less_than_counting(monkeypatch):
+    table = np.random.default_rng(0).random((300, 200)) < 0.1
+    model = UFC(max_iter=1, prune=False, store="bits").fit(table)
+    monkeypatch.setattr(sizing, "available_bytes", lambda: 300 * 200)
+    with pytest.raises(InputError, match="store='bits'"):
+        UFC(max_iter=1, store="bits").fit(table)
+    assert model.transform(table).shape[0] == 300
+
+
+def test_cost_grows_with_the_data():
+    small = UFC().expected_cost(np.ones((1000, 100), bool))
+    large = UFC().expected_cost(np.ones((100_000, 200), bool))
+    assert large.seconds > small.seconds
+    assert large.n_bytes > small.n_bytes
+    assert str(sizing.Need(2_000_000_000, 7300)) == (
+        "about 2 hours and 2.0 GB of memory an iteration"
+    )
+    assert str(sizing.Need(1, 0.1)) == "about 1 s and 0 MB of memory an iteration"
+
+
+def test_memory_that_is_left_is_known():
+    assert 0 < sizing.available_bytes() < 1 << 50
+
+
+def test_where_rms_stops_at_once_the_other_stop_is_named():
+    rng = np.random.default_rng(0)
+    rare = rng.random((2000, 400)) < 0.002
+    base = rng.random((2000, 20)) < 0.05
+    copied = (base & (rng.random((2000, 20)) < 0.8)) | (rng.random((2000, 20)) < 0.02)
+    table = np.column_stack([rare, base, copied])
+    with pytest.warns(ConjunctWarning, match="no feature was constructed.*stop='relative'"):
+        UFC().fit(table)
+    model = UFC(stop="relative").fit(table)
+    assert model.n_iter_ >= 1
+    again = UFC(stop="relative", store="sparse").fit(table)
+    assert again.features_ == model.features_
+    with pytest.raises(InputError, match="stop must be 'rms', 'relative' or None"):
+        UFC(stop="oi").fit(table)

@@ -1,0 +1,297 @@
+"""What goes wrong around a command: no traceback, no half-written file, the right exit code.
+
+Each test runs the real command in a process of its own.
+"""
+
+import ctypes
+import os
+import resource
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from conjunct import load
+from faults.conftest import one_error, wait_for_main
+
+TRANSFORM = ("transform", "model.json", "data.csv", "--out", "out.csv")
+FIT = ("fit", "data.csv", "--max-iter", 2, "--out", "out.json")
+
+
+def obey_modes():
+    """Take from the superuser the right to write where modes forbid it."""
+    ctypes.CDLL(None, use_errno=True).prctl(24, 1)  # PR_CAPBSET_DROP, CAP_DAC_OVERRIDE
+
+
+def largest_file(n_bytes):
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, n_bytes))
+
+
+@pytest.mark.parametrize("out", ["out.csv", "out.csv.gz", "out.parquet", "out.arrow", "out.jsonl"])
+def test_full_disk(out, place):
+    before = place.files()
+    words = (*TRANSFORM[:-1], out)
+    line = one_error(place.run(*words, preexec_fn=largest_file(20_000)))
+    assert "File too large" in line or "os error 27" in line
+    assert place.files() == before
+
+
+def test_full_disk_keeps_the_old_model(place):
+    before = place.files()
+    words = ("fit", "data.csv", "--max-iter", 2, "--out", "model.json")
+    one_error(place.run(*words, preexec_fn=largest_file(4_000)))
+    assert place.files() == before
+
+
+def test_full_disk_under_standard_output(place):
+    with Path("/dev/full").open("w") as full:
+        done = place.run("show", "model.json", "--json", stdout=full)
+    assert "No space left on device" in one_error(done)
+
+
+@pytest.mark.parametrize("words", [FIT, TRANSFORM], ids=["fit", "transform"])
+def test_read_only_folder(words, place):
+    (place.folder / "locked").mkdir()
+    (place.folder / "locked").chmod(0o555)
+    before = place.files()
+    words = (*words[:-1], f"locked/{words[-1]}")
+    line = one_error(place.run(*words, preexec_fn=obey_modes), code=2)
+    assert "locked is read-only: name another folder" in line
+    assert place.files() == before
+
+
+def test_unreadable_file(place):
+    (place.folder / "data.csv").chmod(0o000)
+    line = one_error(place.run(*FIT, preexec_fn=obey_modes), code=2)
+    assert "Permission denied" in line
+
+
+@pytest.mark.parametrize("words", [FIT, TRANSFORM], ids=["fit", "transform"])
+def test_output_path_is_a_directory(words, place):
+    (place.folder / words[-1]).mkdir()
+    before = place.files()
+    assert "is a folder: name a file to write" in one_error(place.run(*words), code=2)
+    assert place.files() == before
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.6, 0.8])
+def test_file_deleted_while_read(share, place, duration):
+    process = place.start(*FIT)
+    wait_for_main(process)
+    time.sleep(share * duration)
+    (place.folder / "data.csv").unlink()
+    done = place.end(process)
+    whole_or_absent(place, done, done.code)
+    assert done.code in (0, 2)
+    if done.code == 2:
+        assert "data.csv" in one_error(done, code=2)
+
+
+def test_broken_pipe(place):
+    process = place.start("show", "model.json", "--json")
+    head = subprocess.run(["head", "-n", "1"], stdin=process.stdout, capture_output=True)
+    process.stdout.close()
+    err = process.stderr.read()
+    process.wait(timeout=200)
+    assert head.stdout == b"{\n"
+    assert (process.returncode, err) == (1, b"")
+
+
+SHARES = [0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1.0]
+
+
+@pytest.mark.parametrize("share", SHARES)
+def test_ctrl_c_at_any_moment(share, place, duration):
+    interrupted(place, FIT, signal.SIGINT, share * duration)
+
+
+@pytest.mark.parametrize("share", SHARES[::3])
+def test_sigterm(share, place, duration):
+    interrupted(place, TRANSFORM, signal.SIGTERM, share * duration)
+
+
+def interrupted(place, words, number, delay):
+    process = place.start(*words)
+    wait_for_main(process)
+    time.sleep(delay)
+    process.send_signal(number)
+    done = place.end(process)
+    assert "Traceback" not in done.err
+    # it may have ended just before
+    assert done.code in (0, 128 + number)
+    whole_or_absent(place, done, done.code)
+
+
+def test_ignored_signals_stay_ignored(place):
+    process = place.start(*FIT, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+    wait_for_main(process)
+    process.send_signal(signal.SIGINT)
+    assert place.end(process).code == 0
+
+
+SLOW_WRITE = """
+import sys, time, pathlib
+from conjunct.io.atomic import write_atomically
+def write(part):
+    part.write_text("half")
+    sys.stdout.write("writing\\n"); sys.stdout.flush()
+    time.sleep(100)
+write_atomically("model.json", write)
+"""
+
+
+def test_sigkill_while_writing(place, python):
+    """What is left is one hidden part, which the next command that writes there removes."""
+    before = place.files()
+    process = python(SLOW_WRITE)
+    assert process.stdout.readline() == b"writing\n"
+    during = set(place.files()) - set(before)
+    # a part that is being written is nobody else's to remove
+    assert place.run("datasets", "zoo", "--out", "zoo.csv").code == 0
+    assert set(place.files()) - set(before) == during | {"zoo.csv"}
+    process.kill()
+    process.communicate()
+    assert {k: v for k, v in place.files().items() if k in before} == before
+    assert place.run("datasets", "zoo", "--out", "zoo.csv").code == 0
+    assert set(place.files()) - set(before) == {"zoo.csv"}
+
+
+@pytest.mark.parametrize("share", [0.3, 0.7, 1.0])
+def test_sigkill_of_a_command(share, place, duration):
+    process = place.start(*FIT)
+    time.sleep(share * duration)
+    process.kill()
+    place.end(process)
+    if (place.folder / "out.json").exists():
+        load(place.folder / "out.json")
+    done = place.run(*FIT)
+    whole_or_absent(place, done, 0)
+
+
+@pytest.mark.parametrize("megabytes", [700, 1500])
+def test_out_of_memory(megabytes, place):
+    lines = "".join(f"t{k} t{k * 7919 % 40_000}\n" for k in range(40_000))
+    (place.folder / "wide.dat").write_text(lines)
+    before = place.files()
+    limit = megabytes << 20
+    done = place.run(
+        *("fit", "wide.dat", "--out", "out.json"),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )
+    assert "not enough memory" in one_error(done)
+    assert place.files() == before
+
+
+def test_no_home(place):
+    assert place.run(*FIT, env={"HOME": None, "XDG_CACHE_HOME": None}).code == 0
+    assert place.run(*FIT, env={"HOME": "/nowhere"}).code == 0
+
+
+def test_no_terminal(place):
+    """Without a terminal nothing moves: no progress, no colours, no control characters."""
+    done = place.run(*FIT, env={"TERM": None, "COLUMNS": None}, start_new_session=True)
+    assert (done.code, done.err) == (0, "")
+    assert "\x1b" not in done.out
+    assert "\r" not in done.out
+
+
+def test_streams_that_are_closed(place):
+    closed = {"preexec_fn": lambda: [os.close(number) for number in (0, 1, 2)]}
+    process = place.start(*FIT, stdin=None, stdout=None, stderr=None, **closed)
+    process.wait(timeout=200)
+    assert process.returncode in (0, 1)
+    whole_or_absent(place, None, process.returncode)
+
+
+def test_c_locale(place):
+    ascii_only = {"LC_ALL": "C", "LANG": None, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    (place.folder / "é.csv").write_text("sky ∧,é\n" + "1,1\n0,0\n1,0\n" * 20)
+    done = place.run("fit", "é.csv", "--no-prune", "--out", "ö.json", env=ascii_only)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.isascii()
+    shown = place.run("show", "ö.json", env=ascii_only)
+    assert shown.code == 0
+    assert shown.out.isascii()
+    line = one_error(place.run("show", "ä.json", env=ascii_only), code=2)
+    assert line.isascii()
+
+
+def test_windows_1252_file(place):
+    text = "sky,café\n1,1\n0,0\n1,0\n".encode("cp1252")
+    (place.folder / "old.csv").write_bytes(text)
+    line = one_error(place.run("fit", "old.csv", "--out", "out.json"), code=2)
+    assert "old.csv, line 1 is not UTF-8 text: save the file as UTF-8" in line
+    assert "out.json" not in place.files()
+
+
+BACKWARDS = """
+import time, itertools
+hour = itertools.count(1)
+start = time.time()
+time.time = lambda: start - 3600 * next(hour)
+time.time_ns = lambda: int(time.time() * 1e9)
+"""
+
+
+@pytest.mark.parametrize("limit", ["30", "0.05"])
+def test_clock_going_backwards(limit, place, tmp_path_factory):
+    """Budgets and durations are of a clock that nobody sets."""
+    folder = tmp_path_factory.mktemp("clock")
+    (folder / "sitecustomize.py").write_text(BACKWARDS)
+    paths = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
+    place.run("datasets", "zoo", "--out", "zoo.csv")
+    words = ("path", "zoo.csv", "--max-seconds", limit, "--out", "out.json")
+    start = time.monotonic()
+    done = place.run(*words, env={"PYTHONPATH": paths})
+    assert done.code == 0, done.err
+    assert "-" not in [word[:1] for word in done.out.split() if word.endswith("s")]
+    assert time.monotonic() - start < 150
+    load(place.folder / "out.json")
+
+
+@pytest.fixture(scope="module")
+def duration(fitted, tmp_path_factory):
+    """About how long a command takes, once it has begun."""
+    from faults.conftest import Place
+
+    place = Place(tmp_path_factory.mktemp("duration"))
+    for name, content in fitted.items():
+        (place.folder / name).write_bytes(content)
+    process = place.start(*FIT)
+    wait_for_main(process)
+    start = time.monotonic()
+    assert place.end(process).code == 0
+    return time.monotonic() - start
+
+
+@pytest.fixture
+def python(place):
+    """Start Python in the folder, to stand still where a command would not."""
+    import sys
+
+    started = []
+
+    def start(code):
+        started.append(
+            subprocess.Popen([sys.executable, "-c", code], cwd=place.folder, stdout=subprocess.PIPE)
+        )
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def whole_or_absent(place, done, code):
+    """The output can be used if there is one, as there is after code 0; no part is left."""
+    files = place.files()
+    out = next((name for name in files if name in ("out.json", "out.csv")), None)
+    assert out is not None or code != 0
+    if out == "out.json":
+        load(place.folder / out)
+    elif out == "out.csv":
+        assert files[out].count(b"\n") == 20_001
+    assert not [name for name in files if ".part" in name]

@@ -1,0 +1,303 @@
+"""What is fuzzed: each target takes any bytes, and fails only if conjunct does.
+
+Whatever the bytes, conjunct gives a result that holds together or an InputError of one line.
+`test_targets.py` feeds the targets with Hypothesis, `guided.py` with atheris.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import json
+import os
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import typer
+
+from conjunct import InputError, TagCleaner, load, parse
+from conjunct.cli.app import app, run
+from conjunct.errors import ConjunctWarning
+from conjunct.expressions import render
+from conjunct.io import read_boolean
+from conjunct.io.formats import FORMATS
+
+Target = Callable[[bytes], None]
+
+CORPUS = Path(__file__).with_name("corpus")
+READERS = [kind.name for kind in FORMATS] + ["long"]
+_READABLE = 100_000
+
+
+@cache
+def _folder() -> Path:
+    """A folder of this process, gone when it ends."""
+    kept = tempfile.TemporaryDirectory(prefix="conjunct-fuzz-")
+    _FOLDERS.append(kept)
+    return Path(kept.name)
+
+
+_FOLDERS: list[tempfile.TemporaryDirectory[str]] = []
+
+
+@contextlib.contextmanager
+def refusals() -> Iterator[None]:
+    """An InputError of one line is a right answer."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConjunctWarning)
+            yield
+    except InputError as error:
+        if not str(error) or "Traceback" in str(error):
+            raise AssertionError("an error must say what is wrong") from error
+
+
+def fuzz_parser(data: bytes) -> None:
+    """A text is refused, or read to a formula that comes back from its own text."""
+    with refusals():
+        formula = parse(data.decode("utf-8", "surrogateescape"))
+        for style in ("unicode", "ascii"):
+            assert parse(render(formula, style)) == formula
+        render(formula, "latex")
+
+
+def fuzz_model(data: bytes) -> None:
+    """A model file is refused, or gives a model that can be used and saved."""
+    path = _folder() / "model.json"
+    path.write_bytes(data)
+    with refusals():
+        model = load(path)
+        rows = np.zeros((2, model.n_features_in_), bool)
+        rows[1] = True
+        names = getattr(model, "feature_names_in_", None)
+        table = rows if names is None else pl.DataFrame(rows, schema=list(names))
+        made = model.transform(table)
+        assert made.shape == (2, len(model.feature_set_.features))
+        if sum(e.length for e in model.features_) < _READABLE:
+            model.get_rules("dict")
+        model.save(_folder() / "again.json")
+        again = load(_folder() / "again.json")
+        assert again.feature_set_.features == model.feature_set_.features
+
+
+def fuzz_readers(data: bytes) -> None:
+    """A file is refused, or read to a table. The first two bytes choose the kind and options."""
+    if len(data) < 2:
+        return
+    kind = READERS[data[0] % len(READERS)]
+    packed, tagged, named, separated = (data[1] >> shift & 3 for shift in (0, 2, 4, 6))
+    content = data[2:]
+    if packed == 1:
+        content = gzip.compress(content, 1)
+    elif packed == 2:
+        content = pa.compress(content, codec="zstd", asbytes=True)
+    path = _folder() / ("table.csv" if kind == "long" else "table")
+    path.write_bytes(content)
+    with refusals():
+        table = read_boolean(
+            path,
+            format=kind,
+            tags="a" if tagged == 1 else None,
+            id="b" if named == 1 else None,
+            separator={1: ";", 2: " "}.get(separated),
+            null_values=["?"] if named == 2 else (),
+        )
+        assert table.n_rows >= 1
+        assert len(set(table.names)) == len(table.names) >= 1
+        assert table.values.shape[0] == len(table.names)
+
+
+def fuzz_tags(data: bytes) -> None:
+    """Tags are cleaned once and for all; a line of ``a=b`` is a synonym."""
+    lines = data.decode("utf-8", "surrogateescape").split("\n")
+    synonyms = dict(line.split("=", 1) for line in lines if "=" in line)
+    baskets = [line.split(",") for line in lines if "=" not in line]
+    with refusals():
+        cleaner = TagCleaner(synonyms=synonyms).fit(baskets)
+        cleaned = cleaner.transform(baskets)
+        assert cleaner.transform(cleaned) == cleaned
+        assert all(cleaner.clean(into) == into for into in cleaner.mapping_.values())
+        record = cleaner.record()
+        assert TagCleaner.from_record(record).mapping_ == cleaner.mapping_
+        cleaner.proposals()
+
+
+VALUES = ["0", "1", "2", "0.5", "-1", "nan", "inf", "-inf", "1e-320", "1e999", "9" * 30, "", " "]
+VALUES += ["a", "b=1,2", "=", "~a", "a ∧", "(" * 50, "\x1b[31m", "\ud800", "--", "-", "a,b", "\0"]
+FILES = ["t.csv", "tags.csv", "t.parquet", "t.dat", "model.json", "bad.json", "empty.csv"]
+FILES += ["no.csv", ".", "folder", "out.json", "out.csv", "out.parquet", "t.csv/x", "synonyms.json"]
+# they run for as long as they are told to, or always
+_SLOW = {"reproduce", "demo"}
+_BOUNDED = {"--runs": "2", "--bootstrap": "2", "--max-seconds": "1", "--jobs": "2", "--step": "0.1"}
+
+
+@cache
+def _commands() -> dict[str, list[str]]:
+    """The commands and their options."""
+    found = typer.main.get_command(app).commands
+    return {
+        name: sorted(option for p in command.params for option in p.opts if option[0] == "-")
+        for name, command in found.items()
+        if name not in _SLOW
+    }
+
+
+@cache
+def _prepared() -> Path:
+    folder = _folder() / "commands"
+    (folder / "folder").mkdir(parents=True)
+    table = pl.DataFrame({"a": [1, 1, 0, 0] * 9, "b": [1, 1, 0, 1] * 9, "c": ["x", "y", "z"] * 12})
+    table.write_csv(folder / "t.csv")
+    table.write_parquet(folder / "t.parquet")
+    (folder / "tags.csv").write_text("id,tags\n" + "1,car;sky\n2,Cars\n3,sky\n" * 4)
+    (folder / "t.dat").write_text("a b\na b c\n\nc\n" * 5)
+    (folder / "bad.json").write_text('{"format": "conjunct-model", "version": 1}')
+    (folder / "synonyms.json").write_text('{"cars": "car"}')
+    (folder / "empty.csv").touch()
+    words = ["fit", folder / "t.csv", "--threshold", "0.1", "--out", folder / "model.json"]
+    with contextlib.redirect_stdout(io.StringIO()):
+        assert run([str(word) for word in words]) == 0
+    return folder
+
+
+def fuzz_command(data: bytes) -> None:
+    """A command ends with 0, 1 or 2, and if not with 0, with one line of error."""
+    commands = _commands()
+    words = _words(data, list(commands), commands)
+    folder = _prepared()
+    before = Path.cwd()
+    os.chdir(folder)
+    out, err = io.StringIO(), io.StringIO()
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = run(words)
+    finally:
+        os.chdir(before)
+    said = [line for line in err.getvalue().splitlines() if not line.startswith("conjunct: note:")]
+    assert code in (0, 1, 2), words
+    assert len(said) == (code != 0), (words, code, err.getvalue())
+    assert not list(folder.rglob(".conjunct-*")), words
+
+
+def _words(data: bytes, names: list[str], commands: dict[str, list[str]]) -> list[str]:
+    """A command line from bytes: a command, then options with values, and files."""
+    if not data:
+        return []
+    name = names[data[0] % len(names)]
+    words = [name]
+    for kind, choice in zip(data[1::2], data[2::2], strict=False):
+        if kind % 3 == 0 and commands[name]:
+            option = commands[name][choice % len(commands[name])]
+            words.append(option)
+            if option in _BOUNDED:
+                words.append(_BOUNDED[option])
+        else:
+            pool = FILES if kind % 3 == 1 else VALUES
+            words.append(pool[choice % len(pool)])
+    # a file or a value may follow an option that says how long to run
+    return [
+        _BOUNDED.get(before, word) for before, word in zip(["", *words[:-1]], words, strict=True)
+    ]
+
+
+TARGETS: dict[str, Target] = {
+    "parser": fuzz_parser,
+    "model": fuzz_model,
+    "readers": fuzz_readers,
+    "tags": fuzz_tags,
+    "command": fuzz_command,
+}
+
+
+def seeds(name: str) -> list[bytes]:
+    """Good input to start from, and every case that once failed."""
+    kept = [path.read_bytes() for path in sorted((CORPUS / name).glob("*"))]
+    return [*_SEEDS[name](), *kept]
+
+
+def _parser_seeds() -> list[bytes]:
+    texts = ["sky", "a & ~b", "¬(a ∧ b) ∨ ⊤", '"R&D \\u2227" | false', "((a))", "~~a & (b | c)"]
+    return [text.encode() for text in texts]
+
+
+def _model_seeds() -> list[bytes]:
+    from conjunct import UFC, Fringe, UFCPath, UFringe
+
+    baskets = [["a", "b"]] * 20 + [["a"]] * 4 + [["b", "c"]] * 5 + [["c"]] * 9 + [[]] * 15
+    path = _folder() / "seed.json"
+    found = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConjunctWarning)
+        for model in (
+            UFC(max_iter=2, prune=False, alpha=0.01),
+            UFCPath(max_iter=2),
+            UFringe(max_features=8),
+        ):
+            model.fit(baskets).save(path)
+            found.append(path.read_bytes())
+        labels = ["a" in basket for basket in baskets]
+        Fringe(max_features=8).fit(baskets, labels).save(path)
+        found.append(path.read_bytes())
+        table = pl.DataFrame({"x": [0.5, 1.5, 2.5, 9.0] * 9, "w": ["r", "g", "b"] * 12})
+        table.write_csv(_folder() / "raw.csv")
+        words = ["fit", str(_folder() / "raw.csv"), "--out", str(path), "--max-iter", "1"]
+        with contextlib.redirect_stdout(io.StringIO()):
+            assert run(words) == 0
+        found.append(path.read_bytes())
+        (_folder() / "raw.dat").write_text("Cars sky\ncar\n" * 20)
+        words = ["fit", str(_folder() / "raw.dat"), "--out", str(path), "--clean-tags"]
+        with contextlib.redirect_stdout(io.StringIO()):
+            assert run(words) == 0
+        found.append(path.read_bytes())
+    # without indentation, which only takes up bytes to be changed
+    return [json.dumps(json.loads(content), separators=(",", ":")).encode() for content in found]
+
+
+def _reader_seeds() -> list[bytes]:
+    frame = pl.DataFrame({"a": [1, 0, 1], "b": ["x", "y", None], "c": [0.5, None, 2.0]})
+    text = b"a,b,c\n1,x,0.5\n0,y,\n1,,2.0\n"
+    contents = {
+        "csv": text,
+        "tsv": text.replace(b",", b"\t"),
+        "jsonl": b'{"a": 1, "b": "x"}\n{"a": 0, "c": [1, "z"]}\n',
+        "arff": b"@relation r\n@attribute a {0,1}\n@attribute 'b c' numeric\n@attribute d string\n"
+        b"@data\n1,2.5,'x y'\n{0 1, 1 3}\n?,?,?\n",
+        "baskets": b"a b c\na;b\n\n[1, 2]\n",
+        "svmlight": b"1 1:1 3:1 # x\n0,2 2:0.5\n-1\n",
+        "long": b"b,a\n1,car\n1,sky\n2,car\n",
+    }
+    for kind, write in (("parquet", frame.write_parquet), ("arrow", frame.write_ipc)):
+        buffer = io.BytesIO()
+        write(buffer)
+        contents[kind] = buffer.getvalue()
+    chosen = [(kind, flags) for kind in READERS for flags in (0, 1, 2, 0b0100, 0b010000, 0b100000)]
+    plain = [bytes([READERS.index(kind), flags]) + contents[kind] for kind, flags in chosen]
+    # compressed already, so that what is changed is the compressed file
+    for pack in (gzip.compress, lambda content: pa.compress(content, "zstd", asbytes=True)):
+        plain += [bytes([k, 0]) + pack(contents[kind]) for k, kind in enumerate(READERS)]
+    return plain
+
+
+def _tag_seeds() -> list[bytes]:
+    return [b"Cars,#sky\ncar\nautomobile=car", "Straße,STRASSE,ﬁsh\n—a—\n".encode(), b"a=b\nb=a"]
+
+
+def _command_seeds() -> list[bytes]:
+    n = len(_commands())
+    return [bytes([k, 1, 0, 0, j, 1, 10]) for k in range(n) for j in range(20)]
+
+
+_SEEDS: dict[str, Callable[[], list[bytes]]] = {
+    "parser": _parser_seeds,
+    "model": _model_seeds,
+    "readers": _reader_seeds,
+    "tags": _tag_seeds,
+    "command": _command_seeds,
+}

@@ -1,0 +1,70 @@
+"""Many rare tags are read as lists of rows, and everything about the table is the same."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conjunct.binarize.cleaning import cleaned, fit_cleaner
+from conjunct.binarize.summary import DataSummary
+from conjunct.binarize.tags import TagCleaner
+from conjunct.io import incidence
+from conjunct.io.incidence import TagPacker
+from conjunct.stores import SparseStore, sizing
+
+TAGS = ["Sky", "sky", "sea", "a b", "¬x", "<script>", "café", "cafe\u0301"]
+batches = st.lists(
+    st.lists(st.tuples(st.integers(0, 199), st.sampled_from(TAGS)), min_size=1, max_size=20),
+    min_size=1,
+    max_size=5,
+)
+
+
+def collected(given_, n_rows, small_bytes, few_bytes):
+    before = sizing._SMALL_BYTES, incidence._FEW_BYTES
+    sizing._SMALL_BYTES, incidence._FEW_BYTES = small_bytes, few_bytes
+    try:
+        packer = TagPacker()
+        for batch in given_:
+            packer.add(np.array([row for row, _ in batch]), [tag for _, tag in batch])
+        return packer.table(n_rows)
+    finally:
+        sizing._SMALL_BYTES, incidence._FEW_BYTES = before
+
+
+def cells(table):
+    return {name: table.column(k)[0].tolist() for k, name in enumerate(table.names)}
+
+
+@given(batches)
+def test_same_table(given_):
+    packed, switched, listed = (
+        collected(given_, 20_000, small, few)
+        for small, few in ((1 << 24, 1 << 26), (0, 0), (0, 1e9))
+    )
+    assert isinstance(listed.values, SparseStore)
+    assert isinstance(packed.values, np.ndarray)
+    expected = {
+        tag: [(row, tag) in {pair for batch in given_ for pair in batch} for row in range(200)]
+        for tag in sorted({tag for batch in given_ for _, tag in batch})
+    }
+    for table in (packed, switched, listed):
+        assert {name: column[:200] for name, column in cells(table).items()} == expected
+        assert list(table.names) == list(expected)
+    assert np.array_equal(listed.packed(), packed.packed())
+    assert listed.supports().tolist() == packed.supports().tolist()
+    assert listed.count_distinct_rows() == packed.count_distinct_rows()
+    assert listed.n_missing == 0
+    listed.refuse_missing()
+    one, other = DataSummary.of(listed), DataSummary.of(packed)
+    assert (one.density, one.constant, one.columns) == (
+        other.density,
+        other.constant,
+        other.columns,
+    )
+    wanted = ("new", *packed.names[::-1])
+    assert cells(listed.aligned(wanted)) == cells(packed.aligned(wanted))
+    tidied = [cleaned(table, fit_cleaner(table, TagCleaner())) for table in (listed, packed)]
+    assert cells(tidied[0]) == cells(tidied[1])
+    assert isinstance(tidied[0].values, SparseStore)
+    frames = [table.to_frame("polars").sum().rows() for table in (listed, packed)]
+    assert frames[0] == frames[1]

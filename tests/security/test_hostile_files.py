@@ -1,0 +1,155 @@
+"""Files made to use up time or memory: refused in about a second, within a bound on memory."""
+
+import gzip
+import json
+import subprocess
+import sys
+
+import pytest
+from backports import zstd
+
+HEADER = b'{"format":"conjunct-model","version":1'
+MEGABYTES = 100
+SIZE = MEGABYTES << 20
+
+# how much more memory, and how much processor time, is fair for a file of 100 MB
+MEMORY = 900
+SECONDS = 2.0
+
+MODELS = {
+    "brackets": b"[" * SIZE,
+    "brackets closed": b"[" * (SIZE // 2) + b"]" * (SIZE // 2),
+    "objects": b'{"a":' * (SIZE // 5),
+    "brackets in a field": HEADER + b',"conjunctions":' + b"[" * SIZE,
+    "brackets in an unknown field": HEADER + b',"x":' + b"[" * SIZE,
+    "digits": HEADER[:-1] + b"1" * SIZE + b"}",
+    "a fraction": HEADER + b',"threshold":0.' + b"1" * SIZE + b"}",
+    "an exponent": HEADER + b',"kind":"UFC","threshold":1e' + b"9" * SIZE + b"}",
+    "a string": b'{"format":"' + b"a" * SIZE + b'"}',
+    "zero bytes": b"\0" * SIZE,
+    "spaces": b" " * SIZE,
+    "keys twice": HEADER + b',"version":1' * 1_000_000 + b',"version":7}',
+    "unclosed": HEADER + b',"kind":"' + b"\\u0041" * (SIZE // 6),
+    "deep": HEADER + b',"parameters":' + b'{"a":' * 100_000 + b"1" + b"}" * 100_000 + b"}",
+    "another version": HEADER.replace(b"1", b"999999") + b"}",
+}
+
+READ = """
+import json, resource, sys, time
+from conjunct import load
+from conjunct.errors import InputError
+from conjunct.io import read_boolean
+import conjunct.estimators.loading, polars
+
+def memory():
+    with open("/proc/self/status") as status:
+        return next(int(x.split()[1]) for x in status if x.startswith("VmHWM")) >> 10
+
+read = {"model": load, "data": read_boolean}[sys.argv[1]]
+before, start = memory(), time.process_time()
+try:
+    read(sys.argv[2])
+    said = ""
+except InputError as error:
+    said = str(error)
+json.dump([said, time.process_time() - start, memory() - before], sys.stdout)
+"""
+
+
+def read(kind, path):
+    """The error, the processor time in seconds, and the megabytes that reading a file takes."""
+    done = subprocess.run(
+        [sys.executable, "-c", READ, kind, str(path)], capture_output=True, timeout=250
+    )
+    assert done.returncode == 0, done.stderr.decode()[-500:]
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("case", MODELS)
+def test_hostile_model(case, tmp_path):
+    path = tmp_path / "model.json"
+    path.write_bytes(MODELS[case])
+    said, seconds, megabytes = read("model", path)
+    assert said.startswith(str(path))
+    assert len(said) < 500
+    assert "\n" not in said
+    assert seconds < SECONDS
+    assert megabytes < MEMORY
+
+
+def test_a_model_without_end():
+    said, _, megabytes = read("model", "/dev/zero")
+    assert said == "/dev/zero: a model file has at most 256 MB"
+    assert megabytes < MEMORY
+
+
+# a start, and what is repeated after it until there are 300 MB; both compress to next to nothing
+BOMBS = {
+    "a cell": ("csv", b"a,b\n0,", b"0"),
+    "a header": ("csv", b"a", b"a"),
+    "zero bytes": ("csv", b"a,b\n", b"\0"),
+    "an object": ("jsonl", b'{"a":"', b"x"),
+    "brackets": ("jsonl", b"", b"["),
+    "a basket": ("dat", b"", b"a "),
+    "an attribute": ("arff", b"@relation r\n@attribute a {0,1}\n@data\n", b"1"),
+    "a row": ("svmlight", b"1 ", b"1"),
+}
+
+
+@pytest.mark.parametrize("packing", [gzip.open, zstd.open], ids=["gz", "zst"])
+@pytest.mark.parametrize("case", BOMBS)
+def test_a_bomb_does_not_go_off(case, packing, tmp_path):
+    kind, start, repeated = BOMBS[case]
+    path = tmp_path / f"bomb.{kind}.{'gz' if packing is gzip.open else 'zst'}"
+    block = repeated * ((1 << 20) // len(repeated))
+    with packing(path, "wb") as file:
+        file.write(start)
+        for _ in range(40):
+            file.write(block)
+    assert path.stat().st_size < 1 << 20
+    said, seconds, megabytes = read("data", path)
+    assert "is longer than 16 MB: not a table" in said
+    assert seconds < SECONDS
+    assert megabytes < 100
+
+
+def test_wide_lines_together(tmp_path):
+    """Each line is short enough, and all of a batch are too much."""
+    with gzip.open(tmp_path / "t.csv.gz", "wb", 1) as file:
+        file.write(b"a,b\n")
+        for _ in range(80):
+            file.write(b"0," + b"0" * (8 << 20) + b"\n")
+    said, _, megabytes = read("data", tmp_path / "t.csv.gz")
+    assert "decompress the file first" in said
+    assert megabytes < 100
+
+
+@pytest.mark.parametrize("cut", [10, 30, -8, -1])
+@pytest.mark.parametrize("packing", [gzip, zstd], ids=["gz", "zst"])
+def test_compressed_files_that_break_off(cut, packing, tmp_path):
+    whole = packing.compress(b"a b\n" * 1000)
+    path = tmp_path / "t.dat"
+    path.write_bytes(whole[:cut])
+    assert "cannot be read" in read("data", path)[0]
+
+
+SPARSE = {
+    "column numbers": ("t.svmlight", b"1 2000000000:0.5\n0 1:1\n"),
+    "columns of numbers": ("t.svmlight", b"".join(b"1 %d:0.5\n" % k for k in range(1, 30_000))),
+    "empty rows": (
+        "t.arff",
+        b"".join(b"@attribute a%d numeric\n" % k for k in range(20_000))
+        + b"@data\n"
+        + b"{}\n" * 20_000,
+    ),
+    "keys": ("t.jsonl", b"".join(b'{"k%d": 1}\n' % k for k in range(20_000))),
+}
+
+
+@pytest.mark.parametrize("case", SPARSE)
+def test_tables_that_are_small_only_in_their_file(case, tmp_path):
+    name, content = SPARSE[case]
+    (tmp_path / name).write_bytes(content)
+    said, _, megabytes = read("data", tmp_path / name)
+    assert case == "column numbers" or "too many cells for this kind of file" in said
+    assert megabytes < 3500
