@@ -95,7 +95,7 @@ def fit(
       $ conjunct fit zoo.csv --stop relative --store sparse --out model.json
       $ conjunct fit zoo.csv --test exact --correction holm --out model.json
       $ conjunct fit zoo.csv --missing pairwise --out model.json
-      $ conjunct fit a.parquet b.parquet --memory 2GB --out model.json
+      $ conjunct fit zoo.csv --memory 2GB --checkpoint run.json --out model.json
     """
     from conjunct import UFC
     from conjunct.cli import progress
