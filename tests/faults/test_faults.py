@@ -65,7 +65,7 @@ def test_read_only_folder(words, place):
 def test_unreadable_file(place):
     (place.folder / "data.csv").chmod(0o000)
     line = one_error(place.run(*FIT, preexec_fn=obey_modes), code=2)
-    assert "Permission denied" in line
+    assert "Permission denied" in line or "'data.csv' is not readable" in line
 
 
 @pytest.mark.parametrize("words", [FIT, TRANSFORM], ids=["fit", "transform"])
@@ -96,7 +96,19 @@ def test_broken_pipe(place):
     err = process.stderr.read()
     process.wait(timeout=200)
     assert head.stdout == b"{\n"
-    assert (process.returncode, err) == (1, b"")
+    # all of it may have been written before head left
+    assert process.returncode in (0, 1)
+    assert err == b""
+
+
+def test_nobody_reads(place):
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = place.run("show", "model.json", stdout=writer)
+    finally:
+        os.close(writer)
+    assert (done.code, done.err) == (1, "")
 
 
 SHARES = [0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1.0]
@@ -152,7 +164,8 @@ def test_sigkill_while_writing(place, python):
     assert place.run("datasets", "zoo", "--out", "zoo.csv").code == 0
     assert set(place.files()) - set(before) == during | {"zoo.csv"}
     process.kill()
-    process.communicate()
+    process.wait()
+    process.stdout.close()
     assert {k: v for k, v in place.files().items() if k in before} == before
     assert place.run("datasets", "zoo", "--out", "zoo.csv").code == 0
     assert set(place.files()) - set(before) == {"zoo.csv"}
@@ -282,7 +295,7 @@ def python(place):
     yield start
     for process in started:
         process.kill()
-        process.communicate()
+        process.wait()
 
 
 def whole_or_absent(place, done, code):

@@ -172,6 +172,7 @@ def fuzz_command(data: bytes) -> None:
     commands = _commands()
     words = _words(data, list(commands), commands)
     folder = _prepared()
+    _contents()
     before = Path.cwd()
     os.chdir(folder)
     out, err = io.StringIO(), io.StringIO()
@@ -180,10 +181,31 @@ def fuzz_command(data: bytes) -> None:
             code = run(words)
     finally:
         os.chdir(before)
-    said = [line for line in err.getvalue().splitlines() if not line.startswith("conjunct: note:")]
+    said = err.getvalue().splitlines()
+    errors = [line for line in said if line.startswith("conjunct: error: ")]
     assert code in (0, 1, 2), words
-    assert len(said) == (code != 0), (words, code, err.getvalue())
+    assert len(errors) == (code != 0), (words, code, said)
+    assert all(line.startswith("conjunct: ") for line in said), (words, said)
     assert not list(folder.rglob(".conjunct-*")), words
+    _restore(folder)
+
+
+def _restore(folder: Path) -> None:
+    """The files as they were, whatever a command has written."""
+    kept = _contents()
+    for path in folder.rglob("*"):
+        if path.is_file() and str(path.relative_to(folder)) not in kept:
+            path.unlink()
+    for name, content in kept.items():
+        if (folder / name).read_bytes() != content:
+            (folder / name).write_bytes(content)
+
+
+@cache
+def _contents() -> dict[str, bytes]:
+    folder = _prepared()
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 def _words(data: bytes, names: list[str], commands: dict[str, list[str]]) -> list[str]:

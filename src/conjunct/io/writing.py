@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from conjunct.errors import InputError
 from conjunct.io.atomic import write_atomically
-from conjunct.io.files import StrPath
+from conjunct.io.files import StrPath, reason
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,9 +21,18 @@ _EXTENSIONS = (*_SEPARATORS, ".jsonl", ".parquet", ".arrow", ".feather")
 
 def write_table(path: StrPath, frame: pl.DataFrame) -> None:
     """Write a table, whole or not at all: Booleans are 0/1 in CSV and TSV."""
+    import polars as pl
+
     extension, compression = table_extension(path)
 
     def write(part: Path) -> None:
+        try:
+            fill(part)
+        except pl.exceptions.PolarsError as error:
+            # a full disk, which polars reports as an error of its own
+            raise OSError(f"{path} cannot be written: {reason(error)}") from None
+
+    def fill(part: Path) -> None:
         if extension == ".parquet":
             frame.write_parquet(part)
         elif extension in (".arrow", ".feather"):
