@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from conjunct import UFC, BooleanTable, correlated_pairs
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.stores import BitStore, SparseStore, sizing
+from conjunct.stores.memory import byte_text
 from tables import tables
 
 options = st.fixed_dictionaries(
@@ -167,7 +168,7 @@ def test_too_little_memory_is_told(monkeypatch):
     assert str(told.value) == (
         f"4000 rows and 40000 columns with {data.nnz} ones take about 35.3 GB of memory "
         f"(store='bits') and there are 1.0 GB: store='sparse' takes "
-        f"{sizing.gigabytes(need.n_bytes)}"
+        f"{byte_text(need.n_bytes)}"
     )
     assert need.n_bytes < 10**8
     monkeypatch.setattr(sizing, "available_bytes", lambda: 10**6)

@@ -68,6 +68,7 @@ def data_tables(table: BooleanTable | Stream) -> tuple[Table, Table | None]:
     """What was read in numbers, and what was made of columns that are not Boolean."""
     from conjunct.binarize.summary import DataSummary
     from conjunct.io.streaming import Stream
+    from conjunct.stores.memory import byte_text
 
     if isinstance(table, Stream):
         return _stream_table(table), preparation_table(table.preparation)
@@ -84,7 +85,7 @@ def data_tables(table: BooleanTable | Stream) -> tuple[Table, Table | None]:
         rows.add_row("constant", cell(listed(summary.constant)))
     rows.add_row("missing", f"{summary.n_missing} cells")
     rows.add_row("density", f"{summary.density:.3f}")
-    rows.add_row("memory", _size(summary.n_bytes))
+    rows.add_row("memory", byte_text(summary.n_bytes))
     return rows, preparation_table(table.preparation)
 
 
@@ -115,15 +116,6 @@ def preparation_table(preparation: Preparation) -> Table | None:
     if len(made) > _COLUMNS_TOLD:
         table.add_row("…", f"and {len(made) - _COLUMNS_TOLD} more")
     return table
-
-
-def _size(n_bytes: int) -> str:
-    size = float(n_bytes)
-    for unit in ("bytes", "KB", "MB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.1f} GB"
 
 
 def constructed(model: FeatureConstructor, formulas: Formulas | None = None) -> list[Constructed]:

@@ -37,7 +37,7 @@ from conjunct.io.packed import BooleanCells
 from conjunct.io.tables import check_columns, one_line_errors, rules_by_column
 from conjunct.io.wide import ReadOptions, check_kinds, picked
 from conjunct.stores import BitStore, Partitions
-from conjunct.stores.memory import byte_text, machine_bytes, parse_bytes, resident_bytes
+from conjunct.stores.memory import available_bytes, byte_text, parse_bytes, resident_bytes
 from conjunct.stores.paged import PagedPartitions
 from conjunct.stores.scratch import ScratchFile, join_pages
 
@@ -186,7 +186,7 @@ def stream(
         Files with the same columns, or with tags: one table, in the order given.
     memory : str or int, optional
         How much memory the process may take while a model is fitted: ``"500MB"``, ``"2GiB"``, or
-        bytes. By default half of what the machine has.
+        bytes. By default half of what is free, and what it has already.
     format, columns, exclude, id, separator, tags, null_values, binarizer, cleaner, progress
         As in :func:`read_boolean`.
 
@@ -198,7 +198,7 @@ def stream(
     if not paths:
         raise InputError("name a file to read")
     options = ReadOptions(format, columns, exclude, id, separator, tags, null_values)
-    allowed = machine_bytes() // 2 if memory is None else parse_bytes(memory)
+    allowed = resident_bytes() + available_bytes() // 2 if memory is None else parse_bytes(memory)
     files = []
     for path in paths:
         with one_line_errors(path):

@@ -2,42 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conjunct.stores.base import Contingency, Positions, Rewrite
-from conjunct.stores.counting import Counts
-from conjunct.stores.matrix import CountMatrix
+from conjunct.stores.base import Positions, Rewrite
+from conjunct.stores.matrix import CountedInMatrix, CountMatrix
 
 if TYPE_CHECKING:
     from conjunct.stores.bits import BitStore
 
 
 @dataclass(frozen=True, eq=False)
-class BitTally:
+class BitTally(CountedInMatrix):
     """A store of packed columns and its counts."""
 
     store: BitStore
     counts: CountMatrix
-
-    @property
-    def n_rows(self) -> int:
-        return self.counts.n_rows
-
-    @property
-    def supports(self) -> Counts:
-        return self.counts.supports
-
-    @property
-    def observed(self) -> int:
-        return self.counts.n_rows
-
-    def met(self) -> Iterator[Contingency]:
-        return self.counts.met()
-
-    def of(self, left: Positions, right: Positions) -> Contingency:
-        return self.counts.of(left, right)
 
     def conjoined(self, left: Positions, right: Positions) -> ConjoinedBits:
         both = self.store.conjunctions(left, right)

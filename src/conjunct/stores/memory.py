@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from conjunct.errors import InputError
@@ -46,21 +47,48 @@ def byte_text(n_bytes: int) -> str:
 
 def resident_bytes() -> int:
     """Memory that the process has now; where the system does not say, the most it ever had."""
+    return _statm(1) or _most_resident_bytes()
+
+
+def available_bytes() -> int:
+    """Memory that this process may still take, as far as the system tells."""
+    return max(0, min(_limits(), default=sys.maxsize))
+
+
+def _limits() -> Iterator[int]:
+    used = resident_bytes()
     try:
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-    except (OSError, IndexError, ValueError):
-        return _most_resident_bytes()
-    import resource
-
-    return pages * resource.getpagesize()
-
-
-def machine_bytes() -> int:
-    """Memory of the machine; 8 GB where the system does not say."""
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        yield next(int(x.split()[1]) * 1024 for x in lines if x.startswith("MemAvailable"))
+    except (OSError, StopIteration, ValueError, IndexError):
+        if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+            yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") - used
+    for limit, current in (
+        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+        (
+            "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+            "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+        ),
+    ):
+        try:
+            yield int(Path(limit).read_text()) - int(Path(current).read_text())
+        except (OSError, ValueError):  # there is no such group, or "max": no limit
+            continue
     try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return 8 * 10**9
+        import resource
+    except ImportError:  # Windows
+        return
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if soft != resource.RLIM_INFINITY:
+        yield soft - _statm(0)
+
+
+def _statm(position: int) -> int:
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[position])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
 
 
 def _most_resident_bytes() -> int:

@@ -6,15 +6,15 @@ Only counts are held together; each iteration is one pass over the parts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from operator import is_
 from typing import Protocol
 
-from conjunct.stores.base import Contingency, Positions, Rewrite
+from conjunct.stores.base import Positions, Rewrite
 from conjunct.stores.bits import BitStore
 from conjunct.stores.counting import Counts
-from conjunct.stores.matrix import CountMatrix
+from conjunct.stores.matrix import CountedInMatrix, CountMatrix
 
 NewCounts = tuple[Counts, Counts]
 """Counts of conjunctions with all columns, and with one another."""
@@ -90,29 +90,11 @@ class PartitionedStore:
 
 
 @dataclass(frozen=True, eq=False)
-class PartitionedTally:
+class PartitionedTally(CountedInMatrix):
     """Partitioned columns and the sums of their counts."""
 
     store: PartitionedStore
     counts: CountMatrix
-
-    @property
-    def n_rows(self) -> int:
-        return self.counts.n_rows
-
-    @property
-    def supports(self) -> Counts:
-        return self.counts.supports
-
-    @property
-    def observed(self) -> int:
-        return self.counts.n_rows
-
-    def met(self) -> Iterator[Contingency]:
-        return self.counts.met()
-
-    def of(self, left: Positions, right: Positions) -> Contingency:
-        return self.counts.of(left, right)
 
     def conjoined(self, left: Positions, right: Positions) -> ConjoinedParts:
         new = self.store.parts.new_counts(self.store.rewrites, left, right)

@@ -6,15 +6,12 @@ tell minutes from seconds, and gigabytes from what is there. docs/scale.md deriv
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from conjunct.errors import InputError
 from conjunct.stores.counting import kernel_name
+from conjunct.stores.memory import available_bytes, byte_text
 from conjunct.stores.packing import line_bytes
 
 StoreKind = Literal["auto", "bits", "sparse"]
@@ -49,7 +46,7 @@ class Need:
     seconds: float
 
     def __str__(self) -> str:
-        return f"about {_time(self.seconds)} and {gigabytes(self.n_bytes)} of memory an iteration"
+        return f"about {_time(self.seconds)} and {byte_text(self.n_bytes)} of memory an iteration"
 
 
 @dataclass(frozen=True)
@@ -116,68 +113,9 @@ def check_packed(n_rows: int, n_columns: int) -> None:
     n_bytes, available = n_columns * line_bytes(n_rows), available_bytes()
     if n_bytes > available:
         raise InputError(
-            f"{n_rows} rows and {n_columns} columns take {gigabytes(n_bytes)} of memory at one bit "
-            f"a cell, and there are {gigabytes(available)}: work on fewer columns or rows"
+            f"{n_rows} rows and {n_columns} columns take {byte_text(n_bytes)} of memory at one bit "
+            f"a cell, and there are {byte_text(available)}: work on fewer columns or rows"
         )
-
-
-def available_bytes() -> int:
-    """Memory that this process may still take, as far as the system tells."""
-    return max(0, min(_limits(), default=sys.maxsize))
-
-
-def _limits() -> Iterator[int]:
-    used = _resident_bytes()
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        yield next(int(x.split()[1]) * 1024 for x in lines if x.startswith("MemAvailable"))
-    except (OSError, StopIteration, ValueError, IndexError):
-        if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
-            yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") - used
-    for limit, current in (
-        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-        (
-            "/sys/fs/cgroup/memory/memory.limit_in_bytes",
-            "/sys/fs/cgroup/memory/memory.usage_in_bytes",
-        ),
-    ):
-        try:
-            yield int(Path(limit).read_text()) - int(Path(current).read_text())
-        except (OSError, ValueError):  # there is no such group, or "max": no limit
-            continue
-    try:
-        import resource
-    except ImportError:  # Windows
-        return
-    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if soft != resource.RLIM_INFINITY:
-        yield soft - _mapped_bytes()
-
-
-def _resident_bytes() -> int:
-    return _statm(1)
-
-
-def _mapped_bytes() -> int:
-    return _statm(0)
-
-
-def _statm(position: int) -> int:
-    try:
-        pages = int(Path("/proc/self/statm").read_text().split()[position])
-        return pages * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError):
-        return 0
-
-
-def gigabytes(n_bytes: int) -> str:
-    """
-    Examples
-    --------
-    >>> gigabytes(2_340_000_000), gigabytes(5_000_000)
-    ('2.3 GB', '5 MB')
-    """
-    return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e8 else f"{n_bytes / 1e6:.0f} MB"
 
 
 def _time(seconds: float) -> str:
@@ -190,9 +128,9 @@ def _time(seconds: float) -> str:
 def _too_large(size: Size, n_bytes: int, kind: str, available: int) -> str:
     advice = "leave out rare columns, or spread the rows over machines with Dask"
     if kind == "bits" and size.of_sparse().n_bytes <= available:
-        advice = f"store='sparse' takes {gigabytes(size.of_sparse().n_bytes)}"
+        advice = f"store='sparse' takes {byte_text(size.of_sparse().n_bytes)}"
     return (
         f"{size.n_rows} rows and {size.n_columns} columns with {size.n_ones} ones take about "
-        f"{gigabytes(n_bytes)} of memory (store={kind!r}) and there are {gigabytes(available)}: "
+        f"{byte_text(n_bytes)} of memory (store={kind!r}) and there are {byte_text(available)}: "
         f"{advice}"
     )
