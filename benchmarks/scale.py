@@ -125,13 +125,16 @@ uint64_t count_and(const uint64_t *a, const uint64_t *b, size_t n, size_t times)
 def popcount_limit() -> float:
     """Bit pairs that a thread can count a second where nothing comes from memory.
 
-    The better one of the kernel itself on 64 lines of the first-level cache, and of a loop in C
-    over two lines, where there is a compiler.
+    The better one of the kernel itself on lines that fit in the first or second-level cache, and
+    of a loop in C over two lines, where there is a compiler.
     """
-    lines = np.random.default_rng(0).integers(0, 256, (64, 512), np.uint8)
-    small = BitStore(lines, 8 * lines.shape[1])
-    n_pairs = 64 * 65 / 2 * small.n_rows
-    limit = 300 * n_pairs / _seconds(lambda: [small.joint_counts() for _ in range(300)], 3)
+    lines = np.random.default_rng(0).integers(0, 256, (128, 4096), np.uint8)
+    limit = 0.0
+    for n_bytes in (512, 4096):
+        small = BitStore(np.ascontiguousarray(lines[:, :n_bytes]), 8 * n_bytes)
+        times = 400_000 // n_bytes
+        seconds = _seconds(lambda small=small, n=times: [small.joint_counts() for _ in range(n)], 5)
+        limit = max(limit, times * 128 * 129 / 2 * small.n_rows / seconds)
     if shutil.which("cc") is None:
         return limit
     with tempfile.TemporaryDirectory() as folder:
@@ -141,10 +144,10 @@ def popcount_limit() -> float:
         subprocess.run(["cc", *options, "-o", library, source], check=True)
         count = ctypes.CDLL(str(library)).count_and
         words = lines.view(np.uint64)
-        one, other = (words[k : k + 16].ctypes.data_as(ctypes.c_void_p) for k in (0, 16))
-        n_words, times = ctypes.c_size_t(1024), ctypes.c_size_t(20_000)
-        seconds = _seconds(lambda: count(one, other, n_words, times), 3)
-    return max(limit, 64 * n_words.value * times.value / seconds)
+        one, other = (words[k : k + 2].ctypes.data_as(ctypes.c_void_p) for k in (0, 2))
+        n_words, repeats = ctypes.c_size_t(1024), ctypes.c_size_t(20_000)
+        seconds = _seconds(lambda: count(one, other, n_words, repeats), 5)
+    return max(limit, 64 * n_words.value * repeats.value / seconds)
 
 
 def _seconds(function: Callable[[], object], repeat: int = 1) -> float:

@@ -22,6 +22,7 @@ EXAMPLES = {
     "transform": ["transform model.json zoo.csv --out f.csv"],
     "tags": ["tags zoo.csv", "tags zoo.csv --review r.csv --out t.csv"],
     "export": ["export model.json", "export --to schema --out s.json"],
+    "report": ["report model.json zoo.csv --out r.html"],
     "reproduce": ["reproduce --data zoo.csv --out all"],
     "demo": ["demo"],
     "datasets": ["datasets"],
@@ -66,8 +67,12 @@ def test_every_document_is_documented():
 
 def test_files_that_were_not_asked_for_are_null(call, files):
     saved = json.loads(call("path", "zoo.csv", "--max-iter", 2, "--out", "p.json", "--json").out)
-    assert saved["saved"] == {"model": "p.json", "solutions": None, "figure": None}
-    assert json.loads(call("fit", "zoo.csv", "--json").out)["saved"] == {"model": None}
+    files = {"model": "p.json", "solutions": None, "figure": None, "report": None}
+    assert saved["saved"] == files
+    assert json.loads(call("fit", "zoo.csv", "--json").out)["saved"] == {
+        "model": None,
+        "report": None,
+    }
 
 
 def test_what_is_undefined_is_null(call, tmp_path):

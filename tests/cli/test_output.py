@@ -101,6 +101,7 @@ def test_only_the_most_common_are_printed_by_fit(call, tmp_path):
 def test_demo_saves_models_that_give_the_published_figures(call, tmp_path):
     assert call("demo", "--out", "a/b").code == 0
     assert sorted(p.name for p in (tmp_path / "a/b").iterdir()) == [
+        "coco_street.html",
         "coco_street.json",
         "spect.json",
     ]

@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 from selenium.webdriver import ActionChains, Keys
+from selenium.webdriver.support.wait import WebDriverWait
 
 from conjunct import UFC, Primitive, Report, stability
 
@@ -345,10 +346,12 @@ def test_five_hundred_features_stay_smooth(page, tmp_path):
         "return best"
     )
     assert max(times) < BUDGET_MS, times
+    WebDriverWait(page.driver, 60).until(lambda _: len(shown_rows(page)) == len(model.features_))
     sorting = page.js(
-        "const start = performance.now();"
-        "document.querySelector('button[data-sort=\"0\"]').click();"
-        "document.body.getBoundingClientRect(); return performance.now() - start"
+        "const button = document.querySelector('button[data-sort=\"0\"]');"
+        "return Math.min(...[0, 1, 2, 3, 4].map(() => { const start = performance.now();"
+        "  button.click(); document.body.getBoundingClientRect();"
+        "  return performance.now() - start; }))"
     )
     assert sorting < 10 * BUDGET_MS  # once, not at every letter
     assert page.console() == []

@@ -143,3 +143,21 @@ def test_nothing_to_count(shape):
     assert (store.n_rows, store.n_columns) == shape
     assert store.count_distinct_rows() == min(1, shape[0])
     assert pairs_of(store.tally()) == {}
+
+
+@given(tables(max_rows=60))
+def test_size(table):
+    size = SparseStore.from_table(table).size()
+    assert (size.n_rows, size.n_columns) == table.shape
+    assert size.n_ones == table.sum()
+    assert size.n_meetings == (table.sum(axis=1) ** 2).sum()
+    assert size.n_met == len(pairs_of(BitStore.from_table(table).tally()))
+
+
+def test_met_pairs_are_guessed_from_a_sample(monkeypatch):
+    rng = np.random.default_rng(0)
+    table = rng.random((300, 400)) < rng.random(400) ** 4 / 5
+    monkeypatch.setattr(sparse, "_SAMPLE", 40)
+    store = SparseStore.from_table(table)
+    met = len(pairs_of(store.tally()))
+    assert abs(store.size().n_met / met - 1) < 0.2

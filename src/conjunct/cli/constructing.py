@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from conjunct.binarize.table import BooleanTable
+    from conjunct.cli.apart import StreamInput
     from conjunct.cli.inputs import DataInput
     from conjunct.cli.outputs import Output
     from conjunct.construction.stopping import Indicators
     from conjunct.estimators.base import FeatureConstructor
+    from conjunct.io.streaming import Stream
 
 _SHOWN = 20
 # Mean literals of a feature from which on few people read it.
@@ -29,7 +31,7 @@ def construct(
     model: FeatureConstructor,
     data: Path,
     out: Path | None,
-    source: DataInput,
+    source: DataInput | StreamInput,
     output: Output,
     progress: Watched,
     report: Path | None = None,
@@ -82,19 +84,22 @@ def saved_as(*files: Path | None) -> str:
     return f"Saved as {', '.join(names)}."
 
 
-def _tell_cost(model: FeatureConstructor, table: BooleanTable) -> None:
+def _tell_cost(model: FeatureConstructor, table: BooleanTable | Stream) -> None:
     """Say what a long fit will take; one that memory will not do for ends here."""
-    from conjunct import UFC
+    from conjunct import UFC, BooleanTable
     from conjunct.cli import terminal
 
-    if isinstance(model, UFC):
+    if isinstance(model, UFC) and isinstance(table, BooleanTable):
         cost = model.expected_cost(table)
         if cost.seconds > _LONG_SECONDS:
             terminal.note(f"this takes {cost}")
 
 
 def _show(
-    model: FeatureConstructor, table: BooleanTable, out: Path | None, report: Path | None
+    model: FeatureConstructor,
+    table: BooleanTable | Stream,
+    out: Path | None,
+    report: Path | None,
 ) -> None:
     from conjunct.cli.rendering import before_and_after, constructed, data_tables, feature_table
     from conjunct.cli.terminal import write

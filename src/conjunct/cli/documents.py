@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from conjunct.construction.path import Solution
     from conjunct.estimators import UFCPath
     from conjunct.estimators.base import FeatureConstructor
+    from conjunct.io.streaming import Stream
     from conjunct.reading import Formulas
 
 
@@ -20,7 +21,7 @@ def model_document(
     model: FeatureConstructor,
     *,
     formulas: Formulas | None = None,
-    data: BooleanTable | None = None,
+    data: BooleanTable | Stream | None = None,
     saved: Mapping[str, Path | None] | None = None,
 ) -> dict[str, Any]:
     """A fitted model: what it is, what it was made from, and its features."""
@@ -33,7 +34,7 @@ def model_document(
     document = {
         "kind": type(model).__name__,
         "summary": summary(model),
-        "parameters": {k: v for k, v in model.get_params().items() if k != "callback"},
+        "parameters": {k: v for k, v in model.get_params().items() if k not in model._unsaved},
         "n_rows": model.feature_set_.n_rows,
         "columns": list(model.feature_set_.lineage.primitives),
         "threshold": getattr(model, "threshold_", None),
@@ -62,10 +63,14 @@ def path_document(model: UFCPath, data: BooleanTable, saved: Mapping[str, Path |
     }
 
 
-def data_document(table: BooleanTable) -> dict[str, Any]:
+def data_document(table: BooleanTable | Stream) -> dict[str, Any]:
     """What was read, in numbers."""
     from conjunct.binarize.summary import DataSummary
+    from conjunct.io.streaming import Stream
 
+    if isinstance(table, Stream):
+        n_rows, n_features = table.shape
+        return {"n_files": len(table.rows), "n_rows": n_rows, "n_features": n_features}
     return asdict(DataSummary.of(table))
 
 

@@ -6,11 +6,12 @@ from typing import Annotated, Literal
 
 import typer
 
+from conjunct.cli.apart import Checkpoint, Memory, Scheduler
 from conjunct.cli.inputs import DataInput, prepares_data
 from conjunct.cli.options import (
     Ascii,
     Correction,
-    DataFile,
+    DataFiles,
     Jobs,
     Measure,
     Missing,
@@ -25,7 +26,7 @@ from conjunct.cli.outputs import Output, speaks
 @speaks
 @prepares_data
 def fit(
-    data: DataFile,
+    data: DataFiles,
     out: ModelOut = None,
     threshold: Annotated[
         float | None,
@@ -73,6 +74,9 @@ def fit(
         typer.Option(help="Hold columns at one bit a cell, or as lists of rows for rare ones."),
     ] = "auto",
     jobs: Jobs = None,
+    memory: Memory = None,
+    scheduler: Scheduler = None,
+    checkpoint: Checkpoint = None,
     report: ReportFile = None,
     ascii_: Ascii = False,
     *,
@@ -81,22 +85,30 @@ def fit(
 ) -> None:
     """Construct features from a table and save them as a model.
 
+    Several files with the same columns are one table.
+
     \b
     Examples:
       $ conjunct fit zoo.csv --out model.json --report report.html
       $ conjunct fit zoo.csv --search pairwise --max-length 3 --out model.json
       $ conjunct fit zoo.csv --threshold 0.4 --max-iter 2 --out model.json
-      $ conjunct fit baskets.dat --stop relative --max-length 4 --out model.json
+      $ conjunct fit zoo.csv --stop relative --store sparse --out model.json
       $ conjunct fit zoo.csv --test exact --correction holm --out model.json
       $ conjunct fit zoo.csv --missing pairwise --out model.json
+      $ conjunct fit zoo.csv --memory 2GB --checkpoint run.json --out model.json
     """
     from conjunct import UFC
     from conjunct.cli import progress
+    from conjunct.cli.apart import StreamInput, check_outputs
     from conjunct.cli.constructing import construct
     from conjunct.errors import InputError
 
     if threshold is not None and alpha is not None:
         raise InputError("--threshold and --alpha exclude each other: give one of them")
+    check_outputs(data, out, checkpoint)
+    apart = len(data) > 1 or memory is not None or scheduler is not None
+    if apart and report is not None:
+        raise InputError("--report shows rows and needs the table in memory: leave it out")
     model = UFC(
         "risk" if threshold is None else threshold,
         alpha=0.001 if alpha is None else alpha,
@@ -111,7 +123,12 @@ def fit(
         missing=missing,
         stop=None if stop == "none" else stop,
         store=store,
+        checkpoint=checkpoint,
         n_jobs=jobs,
         style="ascii" if ascii_ else "unicode",
     )
-    construct(model, data, out, source, output, progress.iterations(max_iter), report)
+    reader = StreamInput(source, data, memory, scheduler) if apart else source
+    construct(model, data[0], out, reader, output, progress.iterations(max_iter), report)
+    if checkpoint is not None and out is not None:
+        # the model is there now
+        checkpoint.unlink(missing_ok=True)

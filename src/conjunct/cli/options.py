@@ -7,15 +7,14 @@ from typing import Annotated, Literal
 
 import typer
 
-DataFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="DATA",
-        help="Table (.csv, .tsv, .parquet, .arrow, .jsonl, .arff), transactions (.dat, .basket) "
-        "or .svmlight; text may be compressed (.gz, .zst). - is standard input.",
-        show_default=False,
-    ),
-]
+_DATA = typer.Argument(
+    metavar="DATA",
+    help="Table (.csv, .tsv, .parquet, .arrow, .jsonl, .arff), transactions (.dat, .basket) "
+    "or .svmlight; text may be compressed (.gz, .zst). - is standard input.",
+    show_default=False,
+)
+DataFile = Annotated[Path, _DATA]
+DataFiles = Annotated[list[Path], _DATA]
 ModelFile = Annotated[
     Path,
     typer.Argument(metavar="MODEL", help="Model file that fit has written.", show_default=False),

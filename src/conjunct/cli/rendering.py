@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from conjunct.construction.stopping import Indicators
     from conjunct.estimators.base import FeatureConstructor
     from conjunct.expressions import Expression, Style
+    from conjunct.io.streaming import Stream
     from conjunct.reading import Formulas
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -63,10 +64,13 @@ def feature_table(
     return table
 
 
-def data_tables(table: BooleanTable) -> tuple[Table, Table | None]:
+def data_tables(table: BooleanTable | Stream) -> tuple[Table, Table | None]:
     """What was read in numbers, and what was made of columns that are not Boolean."""
     from conjunct.binarize.summary import DataSummary
+    from conjunct.io.streaming import Stream
 
+    if isinstance(table, Stream):
+        return _stream_table(table), preparation_table(table.preparation)
     summary = DataSummary.of(table)
     counts = [f"{number} {kind}" for kind, number in summary.columns.items()]
     rows = plain_table("data", "")
@@ -82,6 +86,15 @@ def data_tables(table: BooleanTable) -> tuple[Table, Table | None]:
     rows.add_row("density", f"{summary.density:.3f}")
     rows.add_row("memory", _size(summary.n_bytes))
     return rows, preparation_table(table.preparation)
+
+
+def _stream_table(stream: Stream) -> Table:
+    rows = plain_table("data", "")
+    rows.add_row("files", str(len(stream.rows)))
+    rows.add_row("rows", str(stream.n_rows))
+    rows.add_row("features", str(len(stream.names)))
+    rows.add_row("counted", "on Dask" if stream.on_dask else "from disk")
+    return rows
 
 
 def preparation_table(preparation: Preparation) -> Table | None:

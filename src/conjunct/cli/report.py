@@ -52,15 +52,18 @@ def report(
       $ conjunct report model.json zoo.csv --title Animals -o report.html
     """
     from conjunct import load
+    from conjunct.cli.progress import step
+    from conjunct.cli.streams import name_of
     from conjunct.errors import InputError
     from conjunct.io.atomic import check_target
 
     if check_target(out) in (model.resolve(), data.resolve()):
         raise InputError(f"{out} is the model or the data: name another file for the page")
-    fitted = load(model)
+    with step(f"read {model}"):
+        fitted = load(model)
     table = source.read_for(fitted, data)
-    options: dict[str, Any] = {"title": title or f"Features of {data.name}"}
-    with source.naming_cells_of(data):
+    options: dict[str, Any] = {"title": title or f"Features of {Path(name_of(data)).name}"}
+    with source.naming_cells_of(data), step(f"wrote {out}"):
         if images is not None:
             options["images"] = _images(images, fitted, data, source)
         if stability:

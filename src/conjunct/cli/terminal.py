@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _PARAMETER = re.compile(
     r"\b(?P<name>(?:min_|max_)?threshold|alpha|max_iter|max_length|max_solutions|max_seconds|noise"
     r"|search|n_jobs|prune|max_features|min_samples_leaf|max_depth|strategy|redundant|n_bins"
-    r"|max_categories|min_frequency|(?:stop|store)(?==))\b"
+    r"|max_categories|min_frequency|memory|(?:stop|store)(?==))\b"
     r"(?:='?(?P<value>\w+)'?)?"
 )
 

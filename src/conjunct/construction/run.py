@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from typing import Literal
 
 from conjunct.construction.feature_set import FeatureSet
 from conjunct.construction.lineage import Lineage
+from conjunct.construction.resuming import Keeper, Progress, ProgressError, Subject, kept_by, replay
 from conjunct.construction.stage import Merge, Stage
 from conjunct.construction.stopping import (
     Balance,
@@ -52,21 +55,26 @@ def run_ufc(
     stop: Stop | None = None,
     null_feature: bool = False,
     watch: Callable[[Indicators], None] = lambda indicators: None,
+    keeper: Keeper | None = None,
 ) -> Run:
     """Iterate until ``max_iter``, until the stopping rule, or until nothing more is replaced.
 
     Where C0 has no meaning the RMS stop cannot be used and ends after one iteration.
-    ``watch`` is called with the indicators of each stage looked at, for progress.
+    ``watch`` is called with the indicators of each stage looked at, for progress. A run whose
+    progress a ``keeper`` has goes on from there, and is told of its stages all the same.
     """
     lineage = Lineage(names)
     n_distinct_rows = store.count_distinct_rows()
     null_support = store.count_null_rows() if null_feature else None
     evaluate = Evaluator(lineage, store.n_rows, n_distinct_rows, null_support)
+    subject = Subject.of(names, store.n_rows, n_distinct_rows, (rule, null_feature))
+    progress = None if keeper is None else keeper.load(subject)
+    known = {} if progress is None else {line.iteration: line for line in progress.tried}
     seen: dict[int, Indicators] = {}
 
     def evaluate_once(stage: Stage) -> Indicators:
         if stage.iteration not in seen:
-            seen[stage.iteration] = evaluate(stage)
+            seen[stage.iteration] = known.get(stage.iteration) or evaluate(stage)
             watch(seen[stage.iteration])
         return seen[stage.iteration]
 
@@ -80,7 +88,11 @@ def run_ufc(
         evaluate_once(stage)
         return balancing(stage)
 
-    stages = at_most(iterate(Stage.first(store), lineage, rule, candidates), max_iter)
+    *past, last = _begun(store, lineage, progress, keeper)
+    stages: Iterator[Stage] = chain(past, iterate(last, lineage, rule, candidates))
+    if keeper is not None:
+        stages = kept_by(stages, partial(keeper.save, subject), evaluate_once)
+    stages = at_most(stages, max_iter)
     if stop == "rms":
         stages = until_rms_rises(stages, evaluate_once)
     elif stop == "relative":
@@ -101,3 +113,15 @@ def run_ufc(
     )
     tried = tuple(seen.values())
     return Run(feature_set, kept.iteration, tried, n_distinct_rows, tuple(balancing.balances))
+
+
+def _begun(
+    store: Store, lineage: Lineage, progress: Progress | None, keeper: Keeper | None
+) -> list[Stage]:
+    """The stages up to where an earlier run came to: the primitives, if there was none."""
+    if progress is None or keeper is None:
+        return [Stage.first(store)]
+    try:
+        return replay(store, lineage, progress)
+    except ProgressError as error:
+        raise keeper.refusal(error) from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +49,12 @@ class Merge:
         return tuple(number for number in made if number is not None)
 
 
+class HasMerges(Protocol):
+    """What an iteration replaced."""
+
+    def merges(self, iteration: int) -> Iterator[Merge]: ...
+
+
 @dataclass(frozen=True, eq=False)
 class Stage:
     """The feature set after some iterations, and the merges of the last one."""
@@ -55,7 +62,7 @@ class Stage:
     iteration: int
     features: tuple[int, ...]
     tally: Tally
-    replaced: Replaced | None = None
+    replaced: HasMerges | None = None
 
     @classmethod
     def first(cls, store: Store) -> Stage:

@@ -19,6 +19,7 @@ from conjunct.construction.nuggets import find_nuggets
 from conjunct.construction.stopping import Indicators
 from conjunct.errors import InputError, ModelFileError
 from conjunct.estimators.container_writing import write_like
+from conjunct.estimators.containers import is_dask
 from conjunct.estimators.exportable import Exportable
 from conjunct.estimators.parameters import (
     check,
@@ -27,6 +28,7 @@ from conjunct.estimators.parameters import (
     check_risk,
     is_number,
 )
+from conjunct.estimators.partitioned import PartFeatures, template
 from conjunct.estimators.readable import Readable
 from conjunct.estimators.reading import BooleanEstimator, told_apart
 from conjunct.estimators.rules import formula_columns, nugget_columns, rule_columns
@@ -96,9 +98,14 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
     def transform(self, X: Any) -> Any:
         """The constructed features of the rows of ``X``, in a container of the same kind.
 
-        Rows may hold combinations of values that were never seen in ``fit``.
+        Rows may hold combinations of values that were never seen in ``fit``. A collection of
+        Dask gives another, which is computed when it is used.
         """
         check_is_fitted(self)
+        if is_dask(X):
+            self._as_fitted(template(X))
+            names, columns = self._primitive_names(), self._column_names()
+            return PartFeatures(names, self._reading(), self.feature_set_, columns).over(X)
         data = self._checked_as_fitted(X)
         store = self.feature_set_.evaluate(self._read(data))
         return write_like(data, store, self._column_names())

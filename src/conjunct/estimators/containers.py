@@ -15,16 +15,22 @@ from sklearn.utils.validation import check_array
 from conjunct.binarize.preparation import Preparation
 from conjunct.binarize.table import BooleanTable
 from conjunct.errors import InputError
+from conjunct.io.streaming import Stream
 
 
 def names_its_columns(data: Any) -> bool:
-    """Whether ``data`` says by itself what its columns are: baskets, and Boolean tables."""
-    return isinstance(data, BooleanTable) or is_baskets(data)
+    """Whether ``data`` says by itself what its columns are: baskets, Boolean tables, streams."""
+    return isinstance(data, BooleanTable | Stream) or is_baskets(data)
 
 
 def preparation(data: Any) -> Preparation:
     """How the columns came from raw data, as far as the container knows."""
-    return data.preparation if isinstance(data, BooleanTable) else Preparation()
+    return data.preparation if isinstance(data, BooleanTable | Stream) else Preparation()
+
+
+def is_dask(data: Any) -> bool:
+    """Whether ``data`` is a collection of Dask."""
+    return type(data).__module__.partition(".")[0] == "dask" and hasattr(data, "to_delayed")
 
 
 def is_baskets(data: Any) -> bool:
@@ -48,7 +54,7 @@ def basket_items(baskets: Iterable[Any]) -> tuple[str, ...]:
 
 def column_names(data: Any) -> tuple[str, ...] | None:
     """Names the container brings along, if it has any."""
-    if isinstance(data, BooleanTable):
+    if isinstance(data, BooleanTable | Stream):
         return data.names
     if is_baskets(data):
         return basket_items(data)
@@ -67,6 +73,10 @@ def frame_backend(data: Any) -> str | None:
 
 def checked(data: Any) -> Any:
     """``data`` with its shape checked as scikit-learn does; values are checked when read."""
+    if isinstance(data, Stream):
+        raise InputError("a stream gives tables to use one by one: for table in stream: …")
+    if is_dask(data):
+        raise InputError("only fit and transform take a Dask collection: call .compute() first")
     if isinstance(data, BooleanTable):
         if not data.names or not data.n_rows:
             what = "rows (0 sample(s))" if data.names else "columns (0 feature(s))"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from conjunct.binarize.preparation import Preparation
 from conjunct.errors import InputError
-from conjunct.estimators import containers
+from conjunct.estimators import containers, partitioned
 from conjunct.estimators.container_reading import Reading
 from conjunct.estimators.values import Missing
 from conjunct.stores.sizing import StoreKind
@@ -21,6 +22,8 @@ from conjunct.stores.sizing import StoreKind
 class BooleanEstimator(BaseEstimator):
     """Base of the estimators that read Boolean columns."""
 
+    # whether rows may lie apart, on disk or on a cluster
+    _takes_parts: ClassVar[bool] = False
     _ways_with_missing: ClassVar[tuple[Missing, ...]] = ("raise", "false")
 
     binarize: float | None
@@ -43,7 +46,13 @@ class BooleanEstimator(BaseEstimator):
 
     def _read_to_fit(self, X: Any) -> Any:
         """The columns to learn from, as a store; keeps their number and their names."""
-        data = containers.checked(X)
+        in_parts = partitioned.is_partitioned(X)
+        if in_parts and not self._takes_parts:
+            raise InputError(
+                f"{type(self).__name__} needs all rows in memory: call .compute() on a Dask "
+                "collection, read a file with conjunct.io.read_boolean, or use UFC"
+            )
+        data = partitioned.template(X) if in_parts else containers.checked(X)
         names = containers.column_names(data)
         containers.check_distinct(names or ())
         if containers.names_its_columns(data):
@@ -53,15 +62,26 @@ class BooleanEstimator(BaseEstimator):
             validate_data(self, data, reset=True, skip_check_array=True)
         self._backend = containers.frame_backend(data)
         self.preparation_ = containers.preparation(data)
+        if in_parts:
+            if self.store == "sparse":
+                raise InputError(
+                    "store='sparse' needs the table in memory: data in parts is held as bits"
+                )
+            reading = replace(self._reading(), store="bits")
+            return partitioned.partitioned_store(X, self._primitive_names(), reading)
         return self._read(data, counts=True)
 
     def _read(self, data: Any, *, counts: bool = False) -> Any:
         """A store; ``counts`` says that pairs of columns will be counted."""
-        reading = Reading(self.binarize, self.missing, self.n_jobs, self.store, counts)
-        return reading.read(data, self._primitive_names())
+        return replace(self._reading(), counts=counts).read(data, self._primitive_names())
+
+    def _reading(self) -> Reading:
+        return Reading(self.binarize, self.missing, self.n_jobs, self.store)
 
     def _checked_as_fitted(self, X: Any) -> Any:
-        data = containers.checked(X)
+        return self._as_fitted(containers.checked(X))
+
+    def _as_fitted(self, data: Any) -> Any:
         if not containers.names_its_columns(data):
             validate_data(self, data, reset=False, skip_check_array=True)
         elif not hasattr(self, "feature_names_in_"):

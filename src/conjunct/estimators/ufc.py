@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Sequence
 from math import isinf, isnan
@@ -33,6 +34,7 @@ from conjunct.estimators.parameters import (
 )
 from conjunct.estimators.values import Missing
 from conjunct.expressions import Style
+from conjunct.io.checkpoint import Checkpoint
 from conjunct.stores import BitStore, PartialStore, SparseStore, Store
 from conjunct.stores.sizing import STORE_KINDS, Need, StoreKind
 
@@ -106,6 +108,9 @@ class UFC(LosslessConstructor):
         How feature names are written: ``sky ∧ ¬building`` or ``sky & ~building``.
     callback : callable, optional
         Called with the indicators of each iteration as it ends.
+    checkpoint : path, optional
+        File to write after each iteration. ``fit`` on the same data with the same options goes
+        on from it (docs/cluster.md).
     n_jobs : int, optional
         Threads for counting; −1 for all processors. The result does not depend on it.
     verbose : int, default=0
@@ -142,7 +147,8 @@ class UFC(LosslessConstructor):
     ¬cascade ∧ water
     """
 
-    _unsaved = (*LosslessConstructor._unsaved, "store")
+    _unsaved = (*LosslessConstructor._unsaved, "checkpoint", "store")
+    _takes_parts = True
 
     n_distinct_rows_: int
     # also of a loaded model whose iterations each drew a line of their own
@@ -168,6 +174,7 @@ class UFC(LosslessConstructor):
         store: StoreKind = "auto",
         style: Style = "unicode",
         callback: Callable[[Indicators], object] | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -188,6 +195,7 @@ class UFC(LosslessConstructor):
         self.store = store
         self.style = style
         self.callback = callback
+        self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -222,6 +230,7 @@ class UFC(LosslessConstructor):
             stop=stop,
             null_feature=self.null_feature,
             watch=self._watch,
+            keeper=None if self.checkpoint is None else Checkpoint(self.checkpoint),
         )
         self.feature_set_ = run.feature_set
         if self.min_support is not None:

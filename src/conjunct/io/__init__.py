@@ -6,19 +6,30 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from conjunct.io.streaming import Stream, stream
     from conjunct.io.synonyms import read_synonyms, write_review
     from conjunct.io.tables import read_boolean, read_table
     from conjunct.io.writing import write_table
 
 _HOME_OF = {
+    "Stream": "streaming",
     "read_boolean": "tables",
     "read_table": "tables",
     "read_synonyms": "synonyms",
+    "stream": "streaming",
     "write_review": "synonyms",
     "write_table": "writing",
 }
 
-__all__ = ["read_boolean", "read_synonyms", "read_table", "write_review", "write_table"]
+__all__ = [
+    "Stream",
+    "read_boolean",
+    "read_synonyms",
+    "read_table",
+    "stream",
+    "write_review",
+    "write_table",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from conjunct.binarize.table import BooleanTable, Ids
 from conjunct.errors import InputError
@@ -23,31 +25,37 @@ Split = Callable[[str], list[str]]
 _SEPARATORS = "\t;|,"
 
 
-def read_baskets(file: Path, options: ReadOptions, progress: Progress | None) -> BooleanTable:
+@dataclass(frozen=True)
+class TagBatch:
+    """Some rows: pairs of a row (counted from the first of them) and a tag, side by side."""
+
+    n_rows: int
+    rows: NDArray[np.int64]
+    tags: list[str]
+    ids: list[str]
+    expected: int | None
+    """About how many rows the file has."""
+
+
+def basket_batches(file: Path, options: ReadOptions) -> Iterator[TagBatch]:
     """One transaction a line; a blank line is an empty one."""
-    packer = TagPacker()
     n_rows, split, expected = 0, None, None
     for batch in line_batches(file):
         if split is None:
             split = _splitter(batch, options.separator) or str.split
             expected = about_rows(file, len(batch), sum(len(x.encode()) + 1 for x in batch))
         try:
-            _add(packer, n_rows, batch, split)
+            pairs = _pairs(batch, split)
         except _BadCellError as bad:
             line = n_rows + bad.row + 1
             raise InputError(f"{file}, line {line}: not a list of tags ({bad})") from None
+        yield TagBatch(len(batch), *pairs, [], expected)
         n_rows += len(batch)
-        if progress is not None:
-            progress(n_rows, expected)
-    return _checked(packer.table(n_rows), file)
 
 
-def read_tag_column(
-    file: Path, wide: WideFormat, options: ReadOptions, progress: Progress | None
-) -> BooleanTable:
+def tag_column_batches(file: Path, wide: WideFormat, options: ReadOptions) -> Iterator[TagBatch]:
     """The tags of each row in one cell: ``water;tree``, a JSON list, or a list proper."""
     _, expected, batches = _text_batches(file, wide, options, [options.tags, options.id])
-    packer, ids = TagPacker(), list[str]()
     n_rows, split = 0, None
     for batch in batches:
         cells = batch.get_column(options.tags or "").to_list()
@@ -55,20 +63,32 @@ def read_tag_column(
             texts = [cell for cell in cells if isinstance(cell, str)]
             split = _splitter(texts, options.separator) or _one_tag
         try:
-            _add(packer, n_rows, cells, split)
+            pairs = _pairs(cells, split)
         except _BadCellError as bad:
             place = wide.place(file, options, n_rows + bad.row)
             raise InputError(
                 f"{file}, {place}, column {options.tags!r}: not a list of tags ({bad})"
             ) from None
-        if options.id is not None:
-            ids.extend(_spelled_ids(batch.get_column(options.id)))
+        ids = [] if options.id is None else _spelled_ids(batch.get_column(options.id))
+        yield TagBatch(len(cells), *pairs, ids, expected)
         n_rows += len(cells)
-        if progress is not None:
-            progress(n_rows, expected)
     if not n_rows:
         raise InputError(f"{file} has column names but no rows")
-    return _checked(packer.table(n_rows, _ids(options.id, ids)), file)
+
+
+def read_tags(
+    file: Path, batches: Iterator[TagBatch], id_name: str | None, progress: Progress | None
+) -> BooleanTable:
+    """All batches together; tags in code-point order."""
+    packer, ids, n_rows = TagPacker(), list[str](), 0
+    for batch in batches:
+        if batch.tags:
+            packer.add(batch.rows + n_rows, batch.tags)
+        ids.extend(batch.ids)
+        n_rows += batch.n_rows
+        if progress is not None:
+            progress(n_rows, batch.expected)
+    return _checked(packer.table(n_rows, _ids(id_name, ids)), file)
 
 
 def read_long(
@@ -128,7 +148,7 @@ def _text_batches(
     return scan.names, scan.n_rows, read(picked(scan.frame, names))
 
 
-def _add(packer: TagPacker, first_row: int, cells: Sequence[Any], split: Split) -> None:
+def _pairs(cells: Sequence[Any], split: Split) -> tuple[NDArray[np.int64], list[str]]:
     rows: list[int] = []
     tags: list[str] = []
     for k, cell in enumerate(cells):
@@ -136,10 +156,9 @@ def _add(packer: TagPacker, first_row: int, cells: Sequence[Any], split: Split) 
             basket = split(cell) if isinstance(cell, str) else _listed_tags(cell)
         except msgspec.MsgspecError as error:
             raise _BadCellError(error, k) from None
-        rows.extend([first_row + k] * len(basket))
+        rows.extend([k] * len(basket))
         tags.extend(basket)
-    if tags:
-        packer.add(np.array(rows, np.int64), tags)
+    return np.array(rows, np.int64), tags
 
 
 def _splitter(cells: Sequence[str], separator: str | None) -> Split | None:

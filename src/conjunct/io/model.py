@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -114,7 +115,7 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
             _check(len(known) == len(supports), "known rows and features differ in number")
             within = all(s <= k <= self.n_rows for s, k in zip(supports, known, strict=True))
             _check(within, "a number of known rows is out of range")
-        merges = tuple(self._merge(record) for record in self.merges)
+        merges = tuple(merge_of(record, self.n_rows) for record in self.merges)
         left_over = _replay(merges, lineage, self.n_rows)
         features = self.features + self.suppressed
         _check(len(set(features)) == len(features), "a feature stands twice")
@@ -137,12 +138,6 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         _check_iterations(fitted)
         self._check_history()
         return fitted
-
-    def _merge(self, record: MergeRecord) -> Merge:
-        fields = msgspec.structs.asdict(record)
-        if record.n_rows is msgspec.UNSET:
-            fields["n_rows"] = self.n_rows
-        return Merge(**fields)
 
     def _check_added(self, lineage: Lineage) -> None:
         _check(len(self.features) >= 1, "it has no features")
@@ -187,18 +182,31 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         return Preparation(binarizer, cleaner)
 
     def indicators(self) -> tuple[Indicators, ...]:
-        nan = float("nan")
-        return tuple(
-            Indicators(
-                line.iteration,
-                line.n_features,
-                line.length,
-                line.oi,
-                nan if line.c0 is None else line.c0,
-                nan if line.rms is None else line.rms,
-            )
-            for line in self.history
+        return indicators_of(self.history)
+
+
+def indicators_of(history: Iterable[IndicatorsRecord]) -> tuple[Indicators, ...]:
+    """The lines of a history as they were before they were written."""
+    nan = float("nan")
+    return tuple(
+        Indicators(
+            line.iteration,
+            line.n_features,
+            line.length,
+            line.oi,
+            nan if line.c0 is None else line.c0,
+            nan if line.rms is None else line.rms,
         )
+        for line in history
+    )
+
+
+def merge_of(record: MergeRecord, n_rows: int) -> Merge:
+    """A merge as it was before it was written; ``n_rows`` are all rows."""
+    fields = msgspec.structs.asdict(record)
+    if record.n_rows is msgspec.UNSET:
+        fields["n_rows"] = n_rows
+    return Merge(**fields)
 
 
 def model_file(

@@ -118,53 +118,35 @@ def _packed(values: Mask, missing: Mask) -> tuple[Bits, Bits | None]:
     return pack_column(values), pack_column(~missing) if missing.any() else None
 
 
-class _BooleanColumn:
-    """The packed cells of a column for as long as all of them say yes or no."""
+class BooleanCells:
+    """Whether cells say yes or no, batch after batch: the spelling must be one and the same."""
 
     def __init__(self) -> None:
         self._words: set[str] = set()
-        self._values: list[Bits] = []
-        self._observed: list[Bits | None] = []
 
-    def take(self, cells: pl.Series) -> bool:
-        """Take some cells, unless one is not Boolean."""
+    def read(self, cells: pl.Series) -> tuple[Mask, Mask | None] | None:
+        """Which cells are true, and which missing if any is; None if one is not Boolean."""
         # polars takes a name such as ^a.*$ for a pattern, even that of a column alone
         cells = cells.alias("cells")
-        values = self._booleans(cells)
-        if values is None:
-            return False
-        self._values.append(np.packbits(values, bitorder="little"))
-        missing = cells.is_null()
-        if cells.dtype.is_float():
-            missing |= cells.is_nan().fill_null(False)
-        whole = not missing.any()
-        observed = None if whole else np.packbits(~missing.to_numpy(), bitorder="little")
-        self._observed.append(observed)
-        return True
-
-    def lines(self, n_rows: int) -> tuple[Bits, Bits | None]:
-        values = _line(self._values, n_rows)
-        if all(part is None for part in self._observed):
-            return values, None
-        parts = [
-            np.full(len(part), 255, np.uint8) if seen is None else seen
-            for part, seen in zip(self._values, self._observed, strict=True)
-        ]
-        # the last byte of a part may be filled beyond the last row
-        return values, _line(parts, n_rows) & pack_column(np.ones(n_rows, np.bool_))
+        missing = _missing(cells)
+        values = self._booleans(
+            cells if missing is None or not cells.dtype.is_float() else cells.fill_nan(None)
+        )
+        return None if values is None else (values, missing)
 
     def _booleans(self, cells: pl.Series) -> Mask | None:
         import polars as pl
 
+        # each of polars' operations on a short column takes longer than the column
+        filled = cells.null_count() == 0
         if cells.dtype == pl.Boolean:
-            return cells.fill_null(False).to_numpy()
+            return (cells if filled else cells.fill_null(False)).to_numpy()
         if cells.dtype == pl.Null:
             return np.zeros(len(cells), np.bool_)
         if cells.dtype.is_numeric():
-            numbers = cells.fill_null(0).to_numpy()
-            if cells.dtype.is_float():
-                numbers = np.nan_to_num(numbers, nan=0.0)
-            return numbers == 1 if ((numbers == 0) | (numbers == 1)).all() else None
+            numbers = (cells if filled else cells.fill_null(0)).to_numpy()
+            true = numbers == 1
+            return true if (true | (numbers == 0)).all() else None
         if cells.dtype in (pl.String, pl.Categorical, pl.Enum):
             return self._spelled(cells.cast(pl.String))
         return None
@@ -178,6 +160,50 @@ class _BooleanColumn:
         if not is_yes_or_no(self._words):
             return None
         return cells.is_in([word for word in words if meaning(word)]).fill_null(False).to_numpy()
+
+
+def _missing(cells: pl.Series) -> Mask | None:
+    """Which cells are null or NaN, if any is."""
+    if cells.null_count():
+        missing = cells.is_null()
+        if cells.dtype.is_float():
+            missing |= cells.is_nan().fill_null(False)
+        return missing.to_numpy()
+    if cells.dtype.is_float():
+        missing = np.isnan(cells.to_numpy())
+        return missing if missing.any() else None
+    return None
+
+
+class _BooleanColumn:
+    """The packed cells of a column for as long as all of them say yes or no."""
+
+    def __init__(self) -> None:
+        self._cells = BooleanCells()
+        self._values: list[Bits] = []
+        self._observed: list[Bits | None] = []
+
+    def take(self, cells: pl.Series) -> bool:
+        """Take some cells, unless one is not Boolean."""
+        read = self._cells.read(cells)
+        if read is None:
+            return False
+        values, missing = read
+        self._values.append(np.packbits(values, bitorder="little"))
+        observed = None if missing is None else np.packbits(~missing, bitorder="little")
+        self._observed.append(observed)
+        return True
+
+    def lines(self, n_rows: int) -> tuple[Bits, Bits | None]:
+        values = _line(self._values, n_rows)
+        if all(part is None for part in self._observed):
+            return values, None
+        parts = [
+            np.full(len(part), 255, np.uint8) if seen is None else seen
+            for part, seen in zip(self._values, self._observed, strict=True)
+        ]
+        # the last byte of a part may be filled beyond the last row
+        return values, _line(parts, n_rows) & pack_column(np.ones(n_rows, np.bool_))
 
 
 def _line(parts: Sequence[Bits], n_rows: int) -> Bits:

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from conjunct.binarize.table import BooleanTable
 from conjunct.errors import InputError
+from conjunct.io.baskets import TagBatch
 from conjunct.io.files import Progress, compression, line_batches, refuse_dense, text_lines
 from conjunct.io.incidence import TagPacker
 
@@ -29,21 +30,33 @@ def read_svmlight(file: Path, progress: Progress | None) -> BooleanTable | pl.Da
     A Boolean table if every value is 0 or 1, else a table of numbers, zero where none is given.
     """
     packer, n_rows = TagPacker(), 0
-    for part, share in _parts(file):
-        rows, columns = part.nonzero()
-        if not (part.data[part.data != 0] == 1).all():
+    for batch in svmlight_batches(file):
+        if batch is None:
             return _frame(file)
-        if len(rows):
-            packer.add(rows.astype(np.int64) + n_rows, [str(k) for k in columns])
-        n_rows += part.shape[0]
+        if batch.tags:
+            packer.add(batch.rows + n_rows, batch.tags)
+        n_rows += batch.n_rows
         if progress is not None:
-            progress(n_rows, round(n_rows / share))
+            progress(n_rows, batch.expected)
     if not n_rows:
         raise InputError(f"{file} has no rows")
     table = packer.table(n_rows)
     if not table.names:
         raise InputError(f"{file} holds no value other than zero")
     return table
+
+
+def svmlight_batches(file: Path) -> Iterator[TagBatch | None]:
+    """The columns that are 1 in each row; None for rows with other values than 0 and 1."""
+    n_rows = 0
+    for part, share in _parts(file):
+        if not (part.data[part.data != 0] == 1).all():
+            yield None
+            return
+        n_rows += part.shape[0]
+        rows, columns = part.nonzero()
+        tags = [str(k) for k in columns]
+        yield TagBatch(part.shape[0], rows.astype(np.int64), tags, [], round(n_rows / share))
 
 
 def _parts(file: Path) -> Iterator[tuple[Any, float]]:

@@ -85,10 +85,12 @@ def read_boolean(
         In one line that names the file, the line and the column.
     """
     options = ReadOptions(format, columns, exclude, id, separator, tags, null_values)
-    with _one_line_errors(path):
+    with one_line_errors(path):
         source = _source(path, options, progress)
         if isinstance(source, BooleanTable):
-            return _matched(_cleaned(_selected(source, options, path), cleaner), names, path)
+            return _matched(
+                cleaned_table(selected_tags(source, options, path), cleaner), names, path
+            )
         return _read_wide(source, binarizer, cleaner, names, progress)
 
 
@@ -131,7 +133,7 @@ def read_frame(path: StrPath, options: ReadOptions) -> pl.DataFrame:
             {name: wide.typed(frame.get_column(name).alias("cells")) for name in chosen}
         )
 
-    with _one_line_errors(path):
+    with one_line_errors(path):
         file = existing_file(path)
         wide = wide_format_of(path, options.format)
         return wide.read(filled_file(file), options, use)
@@ -186,7 +188,8 @@ def _source(
     if kind.name == "baskets":
         if options.id is not None:
             raise InputError(f"{path}: baskets have no column {options.id!r}")
-        return baskets.read_baskets(filled_file(path, "a transaction a line"), options, progress)
+        file = filled_file(path, "a transaction a line")
+        return baskets.read_tags(file, baskets.basket_batches(file, options), None, progress)
     if kind.wide is None:
         found = read_svmlight(filled_file(path, "a row a line"), progress)
         if isinstance(found, BooleanTable):
@@ -196,7 +199,8 @@ def _source(
     if options.format == LONG:
         return baskets.read_long(file, kind.wide, options, progress)
     if options.tags is not None:
-        return baskets.read_tag_column(file, kind.wide, options, progress)
+        batches = baskets.tag_column_batches(file, kind.wide, options)
+        return baskets.read_tags(file, batches, options.id, progress)
     return _WideSource(file, kind.wide, options)
 
 
@@ -213,10 +217,10 @@ def _read_wide(
 
     def use(scan: Scan) -> BooleanTable:
         chosen = options.selected(scan.names, file)
-        rules = None if binarizer is None else _rules_by_column(binarizer)
+        rules = None if binarizer is None else rules_by_column(binarizer)
         if rules is not None:
             known = set(binarizer.feature_names_in_) if binarizer is not None else set()
-            _check_columns(file, list(rules), scan.names)
+            check_columns(file, list(rules), scan.names)
             _warn_of_others(file, [name for name in chosen if name not in known], "columns")
             chosen = list(rules)
         elif names is not None and cleaner is not None:
@@ -228,10 +232,10 @@ def _read_wide(
         table = source.format.read(file, options, use)
     except CellError as error:
         raise _located(error, file, source.format, options, error.problem, error.advice) from None
-    return _matched(_cleaned(table, cleaner), names, file)
+    return _matched(cleaned_table(table, cleaner), names, file)
 
 
-def _rules_by_column(binarizer: Binarizer) -> dict[str, list[Rule]] | None:
+def rules_by_column(binarizer: Binarizer) -> dict[str, list[Rule]] | None:
     """The rules of a fitted Binarizer."""
     if not hasattr(binarizer, "rules_"):
         return None
@@ -241,20 +245,20 @@ def _rules_by_column(binarizer: Binarizer) -> dict[str, list[Rule]] | None:
     return rules
 
 
-def _check_columns(file: Path, wanted: Sequence[str], there: Sequence[str]) -> None:
+def check_columns(file: Path, wanted: Sequence[str], there: Sequence[str]) -> None:
     absent = [name for name in wanted if name not in there]
     if absent:
         raise InputError(f"{file} lacks columns of the model: {_listed(absent)}")
 
 
-def _cleaned(table: BooleanTable, cleaner: TagCleaner | None) -> BooleanTable:
+def cleaned_table(table: BooleanTable, cleaner: TagCleaner | None) -> BooleanTable:
     if cleaner is None:
         return table
     is_fitted = hasattr(cleaner, "mapping_")
     return cleaned(table, cleaner if is_fitted else fit_cleaner(table, clone(cleaner)))
 
 
-def _selected(table: BooleanTable, options: ReadOptions, path: StrPath) -> BooleanTable:
+def selected_tags(table: BooleanTable, options: ReadOptions, path: StrPath) -> BooleanTable:
     """The tags asked for."""
     if options.columns is None and not options.exclude:
         return table
@@ -299,7 +303,7 @@ def _located(
 
 
 @contextmanager
-def _one_line_errors(path: StrPath) -> Iterator[None]:
+def one_line_errors(path: StrPath) -> Iterator[None]:
     import polars as pl
 
     try:

@@ -11,7 +11,7 @@ from conjunct.reading import shortened
 from conjunct.report import limits
 from conjunct.report.features import FeatureLine
 from conjunct.report.images import Thumbnails
-from conjunct.report.subject import Subject, true_bits
+from conjunct.report.subject import Subject
 from conjunct.stores.packing import unpack
 
 _NAME_LENGTH = 60
@@ -66,7 +66,7 @@ def examples(
 def rows_behind(subject: Subject, number: int, limit: int) -> list[int]:
     """Some of the rows in which a feature is true, spread evenly over all of them."""
     position = subject.model.feature_set_.features.index(number)
-    line = true_bits(subject.features)[position : position + 1]
+    line = subject.feature_bits[position : position + 1]
     rows = np.flatnonzero(unpack(line, subject.n_rows)[:, 0])
     if len(rows) > limit:
         rows = rows[np.linspace(0, len(rows) - 1, limit).round().astype(np.intp)]
@@ -78,7 +78,7 @@ def row_label(subject: Subject, row: int) -> str:
 
 
 def _row(subject: Subject, row: int, thumbnails: Thumbnails) -> ExampleRow:
-    bit = true_bits(subject.primitives)[:, row // 8] >> (row % 8) & 1
+    bit = subject.primitive_bits[:, row // 8] >> (row % 8) & 1
     true = np.flatnonzero(bit).tolist()
     return ExampleRow(
         row_label(subject, row),

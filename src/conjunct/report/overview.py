@@ -10,7 +10,7 @@ from conjunct.binarize.rules import BooleanRule
 from conjunct.binarize.summary import DataSummary
 from conjunct.report import limits
 from conjunct.report.numbers import count, decimal, share, size
-from conjunct.report.subject import Subject, known_rows, true_bits
+from conjunct.report.subject import Subject, known_rows
 from conjunct.stores.packing import unpack
 
 _NAMES_TOLD = 12
@@ -111,7 +111,7 @@ def _columns(subject: Subject) -> tuple[Bar, ...]:
 def _row_sizes(subject: Subject) -> tuple[Bar, ...]:
     """How many rows have how many columns true."""
     sizes = np.zeros(subject.n_rows, np.int64)
-    for line in true_bits(subject.primitives):
+    for line in subject.primitive_bits:
         sizes += unpack(line[None, :], subject.n_rows)[:, 0]
     counts = np.bincount(sizes)
     width = -(-len(counts) // 24)  # at most 24 bars

@@ -60,6 +60,16 @@ class Subject:
         return self.primitives.n_rows
 
     @cached_property
+    def primitive_bits(self) -> Bits:
+        """Where the columns of the data are true, packed once for all sections."""
+        return true_bits(self.primitives)
+
+    @cached_property
+    def feature_bits(self) -> Bits:
+        """Where the features are true, packed once for all sections."""
+        return true_bits(self.features)
+
+    @cached_property
     def is_training(self) -> bool:
         """Whether these are the rows that the model was fitted on, as far as counts tell."""
         fitted = self.model.feature_set_

@@ -14,6 +14,7 @@ from conjunct.stores.bits import BitStore
 from conjunct.stores.counting import Counts
 from conjunct.stores.matrix import CountMatrix
 from conjunct.stores.partial import PartialStore
+from conjunct.stores.partitioned import PartitionedStore, Partitions
 from conjunct.stores.sparse import SparseStore
 
 __all__ = [
@@ -25,6 +26,8 @@ __all__ = [
     "Counts",
     "PairCounts",
     "PartialStore",
+    "PartitionedStore",
+    "Partitions",
     "Positions",
     "Rewrite",
     "SparseStore",

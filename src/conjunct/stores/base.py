@@ -131,6 +131,10 @@ class Store(Protocol):
     @property
     def n_columns(self) -> int: ...
 
+    def after(self, rewrites: Sequence[Rewrite]) -> Store:
+        """The columns after some rewrites, in order."""
+        ...
+
     def tally(self) -> Tally:
         """Count every pair of columns."""
         ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Self
 
 import numpy as np
@@ -133,8 +133,18 @@ class BitStore:
         columns = zip(rewrite.plus, rewrite.minus, strict=True)
         return self.with_lines([lines[p] if m < 0 else lines[p] ^ lines[m] for p, m in columns])
 
+    def after(self, rewrites: Iterable[Rewrite]) -> Self:
+        store = self
+        for rewrite in rewrites:
+            store = store.rewritten(rewrite, store.conjunctions(rewrite.left, rewrite.right))
+        return store
+
+    def packed_rows(self) -> NDArray[np.uint64]:
+        """Each row as whole words."""
+        return packing.packed_rows(self.bits, self.n_rows)
+
     def count_distinct_rows(self) -> int:
-        return packing.count_distinct(packing.packed_rows(self.bits, self.n_rows))
+        return packing.count_distinct(self.packed_rows())
 
     def count_null_rows(self) -> int:
         union = np.bitwise_or.reduce(self.bits, axis=0, keepdims=True)

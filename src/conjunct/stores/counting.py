@@ -83,8 +83,13 @@ def count_across(left: Bits | Sequence[Bits], right: Bits, n_jobs: int = 1) -> C
     return total
 
 
+def counts_dtype(n_rows: int) -> type[np.int32] | type[np.int64]:
+    """What counts of so many rows are kept in."""
+    return np.int32 if n_rows <= 8 * _BLOCK_BYTES else np.int64
+
+
 def _dtype(bits: Bits) -> type[np.int32] | type[np.int64]:
-    return np.int32 if bits.shape[1] <= _BLOCK_BYTES else np.int64
+    return counts_dtype(8 * bits.shape[1])
 
 
 def _row_blocks(bits: Bits) -> Iterator[Bits]:

@@ -133,17 +133,41 @@ def count_distinct(rows: NDArray[np.uint64]) -> int:
     """
     if not rows.size:
         return min(1, len(rows))
+    firsts = _firsts(rows)
+    return len(np.unique(rows, axis=0)) if firsts is None else len(firsts)
+
+
+def distinct_rows(rows: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Each row once."""
+    if not rows.size:
+        return rows[:1]
+    firsts = _firsts(rows)
+    return np.unique(rows, axis=0) if firsts is None else rows[firsts]
+
+
+def bucket_of_rows(rows: NDArray[np.uint64], n_buckets: int) -> NDArray[np.intp]:
+    """A number below ``n_buckets`` for each row, the same for equal ones."""
+    return (_mixed(rows) >> np.uint64(32)).astype(np.intp) % n_buckets
+
+
+def _mixed(rows: NDArray[np.uint64]) -> NDArray[np.uint64]:
     mixed = np.zeros(len(rows), np.uint64)
     for word in rows.T:
         mixed = (mixed ^ word) * _MIXER
         mixed ^= mixed >> np.uint64(29)
+    return mixed
+
+
+def _firsts(rows: NDArray[np.uint64]) -> NDArray[np.intp] | None:
+    """Where each distinct row stands for the first time; None if two of them have one mix."""
+    mixed = _mixed(rows)
     order = np.argsort(mixed)
-    distinct = 1
+    firsts = [order[:1]]
     for start in range(1, len(rows), _BLOCK_ROWS):
         here = order[start : start + _BLOCK_ROWS]
         before = order[start - 1 : start - 1 + len(here)]
         differs = (rows[here] != rows[before]).any(axis=1)
         if (differs & (mixed[here] == mixed[before])).any():
-            return len(np.unique(rows, axis=0))
-        distinct += int(differs.sum())
-    return distinct
+            return None
+        firsts.append(here[differs])
+    return np.concatenate(firsts)

@@ -6,16 +6,16 @@ either is. A pair of columns is judged in the rows in which both are known.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Self
 
 import numpy as np
 
-from conjunct.stores.base import Contingency
+from conjunct.stores.base import Contingency, Rewrite
 from conjunct.stores.bits import BitStore
 from conjunct.stores.counting import Counts
 from conjunct.stores.packing import Bits, count_distinct, packed_rows
-from conjunct.stores.partial_tally import PartialTally
+from conjunct.stores.partial_tally import PartialTally, kept_and_made
 
 
 class PartialLine(NamedTuple):
@@ -67,6 +67,14 @@ class PartialStore:
     def disjunction(self, left: PartialLine, right: PartialLine) -> PartialLine:
         true = left.true | right.true
         return PartialLine(true, true | left.false & right.false)
+
+    def after(self, rewrites: Iterable[Rewrite]) -> Self:
+        store = self
+        for rewrite in rewrites:
+            kept, made = kept_and_made(store, rewrite)
+            lines = store.lines
+            store = store.with_lines([*(lines[k] for k in kept), *made])
+        return store
 
     def tally(self) -> PartialTally:
         return PartialTally.of_store(self)

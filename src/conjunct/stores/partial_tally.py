@@ -98,22 +98,26 @@ class ConjoinedPartial:
     tally: PartialTally
 
     def rewritten(self, rewrite: Rewrite) -> PartialTally:
-        store, m = self.tally.store, self.tally.store.n_columns
-        lines = store.lines
-        is_kept = (rewrite.minus < 0) & (rewrite.plus < m)
-        made = []
-        for plus, minus in zip(rewrite.plus[~is_kept], rewrite.minus[~is_kept], strict=True):
-            pair = (plus if minus < 0 else minus) - m
-            left, right = rewrite.left[pair], rewrite.right[pair]
-            made.append(
-                store.conjunction(
-                    lines[left],
-                    lines[right],
-                    not_left=bool(plus == right),
-                    not_right=bool(plus == left),
-                )
+        return self.tally.followed_by(*kept_and_made(self.tally.store, rewrite))
+
+
+def kept_and_made(store: PartialStore, rewrite: Rewrite) -> tuple[Positions, list[PartialLine]]:
+    """The columns that a rewrite keeps, and the lines of those that follow them."""
+    lines, m = store.lines, store.n_columns
+    is_kept = (rewrite.minus < 0) & (rewrite.plus < m)
+    made = []
+    for plus, minus in zip(rewrite.plus[~is_kept], rewrite.minus[~is_kept], strict=True):
+        pair = (plus if minus < 0 else minus) - m
+        left, right = rewrite.left[pair], rewrite.right[pair]
+        made.append(
+            store.conjunction(
+                lines[left],
+                lines[right],
+                not_left=bool(plus == right),
+                not_right=bool(plus == left),
             )
-        return self.tally.followed_by(rewrite.plus[is_kept], made)
+        )
+    return rewrite.plus[is_kept], made
 
 
 def _bordered(square: Counts, rows: Counts, columns: Counts) -> Counts:

@@ -56,23 +56,21 @@ class Need:
 class Size:
     """What is known of data before it is counted.
 
-    ``n_meetings`` is the sum, over rows, of the square of the number of ones.
+    ``n_meetings`` is the sum, over rows, of the square of the number of ones; ``n_met`` about how
+    many pairs of columns have a common row.
     """
 
     n_rows: int
     n_columns: int
     n_ones: int
     n_meetings: int
+    n_met: int
 
     @classmethod
     def spread(cls, n_rows: int, n_columns: int, n_ones: int) -> Size:
         """As if every row had as many ones: the fewest meetings that so many ones can have."""
-        return cls(n_rows, n_columns, n_ones, n_ones * n_ones // max(n_rows, 1))
-
-    @property
-    def n_met(self) -> int:
-        """At most so many pairs of columns meet."""
-        return min(self.n_meetings, self.n_columns**2) // 2
+        n_meetings = n_ones * n_ones // max(n_rows, 1)
+        return cls(n_rows, n_columns, n_ones, n_meetings, min(n_meetings, n_columns**2) // 2)
 
     def of_bits(self) -> Need:
         """A first iteration on packed bits."""

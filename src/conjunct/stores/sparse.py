@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Self
@@ -11,12 +11,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conjunct.stores.base import Contingency
+from conjunct.stores.base import Contingency, Rewrite
 from conjunct.stores.bits import BitStore
 from conjunct.stores.counting import Counts
 from conjunct.stores.packing import Bits, line_bytes, pack_column
 from conjunct.stores.sizing import Need, Size, check_packed
-from conjunct.stores.sparse_tally import Ones, SparseTally
+from conjunct.stores.sparse_tally import Ones, SparseTally, conjunctions, rewritten_ones
+
+# Columns that tell how many others a column meets.
+_SAMPLE = 256
 
 RowList = NDArray[np.int32]
 """The rows in which a column is true, rising."""
@@ -91,13 +94,27 @@ class SparseStore:
         return np.array([len(line) for line in self.lines], np.int64)
 
     def size(self) -> Size:
-        lengths = np.diff(self.ones.tocsr().indptr).astype(np.int64)
+        """What is known of the data, and a guess of how many pairs meet, from some columns."""
+        rows = self.ones.tocsr()
+        lengths = np.diff(rows.indptr).astype(np.int64)
         n_meetings = int((lengths * lengths).sum())
-        return Size(self.n_rows, self.n_columns, int(lengths.sum()), n_meetings)
+        # evenly from the rare to the common
+        by_support = np.argsort(self.supports(), kind="stable")
+        sample = by_support[:: max(1, self.n_columns // _SAMPLE)]
+        met = (self.ones[:, sample].T @ rows).nnz - np.count_nonzero(self.supports()[sample])
+        n_met = int(met * self.n_columns / max(len(sample), 1)) // 2
+        return Size(self.n_rows, self.n_columns, int(lengths.sum()), n_meetings, n_met)
 
     def need(self) -> Need:
         """What an iteration takes."""
         return self.size().of_sparse()
+
+    def after(self, rewrites: Iterable[Rewrite]) -> Self:
+        ones = self.ones
+        for rewrite in rewrites:
+            both = conjunctions(ones, rewrite.left, rewrite.right)
+            ones = rewritten_ones(ones, both, rewrite)
+        return self.from_matrix(ones, self.n_jobs)
 
     def tally(self) -> SparseTally:
         return SparseTally.counted(self.ones)

@@ -88,7 +88,7 @@ class SparseTally:
         )
 
     def conjoined(self, left: Positions, right: Positions) -> ConjoinedOnes:
-        return ConjoinedOnes(self, self.ones[:, left].multiply(self.ones[:, right]).tocsc())
+        return ConjoinedOnes(self, conjunctions(self.ones, left, right))
 
     def _counted(self, left: Positions, right: Positions, joint: Counts) -> Contingency:
         supports = self.supports
@@ -107,17 +107,24 @@ class ConjoinedOnes:
         keeps = (rewrite.plus < n_columns) & (rewrite.minus < 0)
         place = np.full(n_columns, -1, np.int32)
         place[rewrite.plus[keeps]] = np.flatnonzero(keeps)
-        ones = self._ones(rewrite)
+        ones = rewritten_ones(self.tally.ones, self.both, rewrite)
         old = _renumbered(self.tally.pairs, place)
         new = list(_meetings(ones, np.flatnonzero(~keeps), keeps))
         return SparseTally(ones, MetPairs.joined([old, *new]))
 
-    def _ones(self, rewrite: Rewrite) -> Ones:
-        every = sp.hstack([self.tally.ones, self.both], format="csc")
-        whole, less = np.flatnonzero(rewrite.minus < 0), np.flatnonzero(rewrite.minus >= 0)
-        parts = every[:, rewrite.plus[less]] - every[:, rewrite.minus[less]]
-        parts = sp.hstack([every[:, rewrite.plus[whole]], parts.tocsc()], format="csc")
-        return parts[:, np.argsort(np.concatenate([whole, less]))]
+
+def conjunctions(ones: Ones, left: Positions, right: Positions) -> Ones:
+    """The columns ``left[k] ∧ right[k]``."""
+    return ones[:, left].multiply(ones[:, right]).tocsc()
+
+
+def rewritten_ones(ones: Ones, both: Ones, rewrite: Rewrite) -> Ones:
+    """The columns of the next feature set."""
+    every = sp.hstack([ones, both], format="csc")
+    whole, less = np.flatnonzero(rewrite.minus < 0), np.flatnonzero(rewrite.minus >= 0)
+    parts = every[:, rewrite.plus[less]] - every[:, rewrite.minus[less]]
+    parts = sp.hstack([every[:, rewrite.plus[whole]], parts.tocsc()], format="csc")
+    return parts[:, np.argsort(np.concatenate([whole, less]))]
 
 
 def _renumbered(pairs: MetPairs, place: NDArray[np.int32]) -> MetPairs:

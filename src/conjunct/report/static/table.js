@@ -17,20 +17,37 @@
   const column = byId("with");
   const kind = byId("kind");
 
+  // More rows than fit on a screen are laid out while nobody waits for them.
+  const AT_ONCE = 40;
+  let waiting = 0;
+  function reveal(matching) {
+    for (const line of matching.splice(0, AT_ONCE)) {
+      line.row.hidden = false;
+      if (line.detail) line.detail.hidden = false;
+    }
+    waiting = matching.length ? requestAnimationFrame(() => reveal(matching)) : 0;
+  }
+
   function filter() {
+    cancelAnimationFrame(waiting);
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const wanted = column.value === "" ? -1 : Number(column.value);
-    let shown = 0;
+    const matching = [];
     for (const line of lines) {
       const isMade = line.data.sort[2] > 0;
       const matches =
         words.every((word) => line.text.includes(word)) &&
         (wanted < 0 || line.data.with.includes(wanted)) &&
         (kind.value === "" || (kind.value === "made") === isMade);
-      line.row.hidden = !matches;
-      if (line.detail) line.detail.hidden = !matches;
-      shown += matches;
+      if (matches) {
+        matching.push(line);
+      } else {
+        line.row.hidden = true;
+        if (line.detail) line.detail.hidden = true;
+      }
     }
+    const shown = matching.length;
+    reveal(matching);
     const noun = lines.length === 1 ? " feature" : " features";
     byId("shown").textContent =
       (shown === lines.length ? "" : shown + " of ") + lines.length + noun;
@@ -68,10 +85,15 @@
       lines.sort(compare(button.dataset.sort, order === "ascending" ? 1 : -1));
       const sorted = document.createDocumentFragment();
       for (const line of lines) {
+        line.row.hidden = true;
         sorted.append(line.row);
-        if (line.detail) sorted.append(line.detail);
+        if (line.detail) {
+          line.detail.hidden = true;
+          sorted.append(line.detail);
+        }
       }
       body.append(sorted);
+      filter();
     });
   }
 

@@ -1,0 +1,180 @@
+"""Larger than memory, killed, and on Dask: the same model file each time."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from benchmarks._measure import report
+from conjunct import UFC, ConjunctWarning, datasets, io
+from conjunct.io.model import model_json
+
+BENCH = Path(os.environ.get("CONJUNCT_BENCH_DATA", "../../shared/data/bench"))
+N_COLUMNS = 500
+STREAMED_BLOCKS, MEMORY = 40, 400
+DASK_BLOCKS, DASK_ROWS, WORKER_MEMORY = 160, 20_000, 450
+KILLS = 20
+
+_STREAM = """
+import resource, sys
+from conjunct import UFC, io
+UFC(max_iter=3).fit(io.stream(*sys.argv[2:], memory=sys.argv[1])).save("streamed.json")
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+
+
+def main() -> int:
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConjunctWarning)
+        missed = larger_than_memory(Path(folder)) + killed(Path(folder))
+        return missed + on_two_workers() + larger_than_the_workers()
+
+
+def block(number: int, n_rows: int = 100_000) -> NDArray[np.bool_]:
+    """Columns that are true on an eighth of the rows; every tenth often follows its neighbour."""
+    rng = np.random.default_rng(number)
+    shape = (n_rows, -(-N_COLUMNS // 8))
+    bits = np.bitwise_and.reduce([rng.integers(0, 256, shape, np.uint8) for _ in range(3)])
+    table = np.unpackbits(bits, axis=1, count=N_COLUMNS).view(np.bool_)
+    copied = rng.random((n_rows, 1), np.float32) < 0.5
+    table[:, ::10] = np.where(copied, table[:, 1::10], table[:, ::10])
+    return table
+
+
+def frame(number: int) -> pl.DataFrame:
+    return pl.DataFrame({f"c{k}": column for k, column in enumerate(block(number).T)})
+
+
+def larger_than_memory(folder: Path) -> int:
+    files = [folder / f"{k}.parquet" for k in range(STREAMED_BLOCKS)]
+    for k, file in enumerate(files):
+        frame(k).write_parquet(file)
+    start = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-c", _STREAM, f"{MEMORY}MB", *map(str, files)],
+        cwd=folder,
+        check=True,
+        stdout=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+    seconds = time.perf_counter() - start
+    in_memory = UFC(max_iter=3).fit(pl.concat([frame(k) for k in range(STREAMED_BLOCKS)]))
+    same = (folder / "streamed.json").read_bytes() == _bytes(in_memory)
+    n_rows = in_memory.feature_set_.n_rows
+    packed = n_rows * N_COLUMNS / 8e6
+    print(f"{n_rows:,} × {N_COLUMNS} in {STREAMED_BLOCKS} Parquet files")
+    print(f"({packed:.0f} MB packed) streamed in {seconds:.1f} s; same model file: {same}")
+    peak = int(done.stdout) / 1e6
+    return (not same) + report("peak resident memory", peak, MEMORY, at_least=False, unit="MB")
+
+
+def killed(folder: Path) -> int:
+    """Kill a fit at random points again and again, and let it end at last."""
+    data = datasets.find("coco_val2017").path
+    fit = [sys.executable, "-m", "conjunct", "fit", str(data), "--search", "pairwise"]
+    fit += ["--max-iter", "200", "--max-length", "6", "--out"]
+    quiet: dict[str, Any] = {
+        "cwd": folder,
+        "stdout": subprocess.DEVNULL,
+        "stderr": subprocess.DEVNULL,
+        "env": os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    }
+    start = time.perf_counter()
+    subprocess.run([*fit, "whole.json"], check=True, **quiet)
+    seconds = time.perf_counter() - start
+    at, n_killed, n_same = random.Random(0), 0, 0
+    resumed = [*fit, "killed.json", "--checkpoint", "run.json"]
+    while n_killed < KILLS:
+        running = subprocess.Popen(resumed, **quiet)
+        try:
+            running.wait(at.uniform(0.1, 1) * seconds)
+            continue  # it was quicker
+        except subprocess.TimeoutExpired:
+            running.send_signal(signal.SIGKILL)
+            running.wait()
+        n_killed += 1
+        subprocess.run(resumed, check=True, **quiet)
+        n_same += (folder / "killed.json").read_bytes() == (folder / "whole.json").read_bytes()
+    print(f"a run of {seconds:.1f} s killed at random points and resumed")
+    return report("resumed to the same model file", n_same, KILLS, at_least=True, unit="times")
+
+
+def on_two_workers() -> int:
+    """Every bundled and benchmark set, as a model file."""
+    tables = {d.name: io.read_boolean(d.path) for d in datasets.DATASETS}
+    for file in sorted(BENCH.glob("*.dat.gz")):
+        tables[file.name.removesuffix(".dat.gz")] = io.read_boolean(file)
+    differ = []
+    with _cluster(memory_limit=0):
+        import dask.array as da
+
+        for name, table in tables.items():
+            rows = np.column_stack([table.column(k)[0] for k in range(len(table.names))])
+            start = time.perf_counter()
+            local = UFC(alpha=0.001, max_iter=3).fit(rows)
+            middle = time.perf_counter()
+            # few parts: each sends counts of all pairs of columns
+            parts = da.from_array(rows, chunks=(-(-len(rows) // 2), -1))
+            apart = UFC(alpha=0.001, max_iter=3).fit(parts)
+            seconds = time.perf_counter() - middle
+            same = _bytes(apart) == _bytes(local)
+            shape = f"{name} {rows.shape[0]:,} × {rows.shape[1]:,}"
+            print(f"{shape:<32} local {middle - start:6.1f} s, 2 workers {seconds:6.1f} s: {same}")
+            differ += [] if same else [name]
+    return report("sets with another model file on 2 workers", len(differ), 0, at_least=False)
+
+
+def larger_than_the_workers() -> int:
+    """Columns that the workers hold only in part, one of which is killed as well."""
+    import dask.array as da
+    from dask import delayed
+
+    n_rows = DASK_BLOCKS * DASK_ROWS
+    size = n_rows * N_COLUMNS / 1e6
+    shape = (DASK_ROWS, N_COLUMNS)
+    with _cluster(memory_limit=f"{WORKER_MEMORY}MB") as client:
+
+        def kill(line: Any) -> None:
+            if line.iteration == 1:
+                os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+
+        blocks = [delayed(block)(k, DASK_ROWS) for k in range(DASK_BLOCKS)]
+        rows = da.concatenate([da.from_delayed(some, shape, np.bool_) for some in blocks])
+        start = time.perf_counter()
+        apart = UFC(max_iter=3, callback=kill).fit(rows)
+        seconds = time.perf_counter() - start
+    whole = np.concatenate([block(k, DASK_ROWS) for k in range(DASK_BLOCKS)])
+    same = _bytes(apart) == _bytes(UFC(max_iter=3).fit(whole))
+    print(f"{n_rows:,} × {N_COLUMNS}: {size:.0f} MB of Booleans ({size / 8:.0f} MB packed) on 2")
+    print(f"workers of {WORKER_MEMORY} MB each, one of them killed, took {seconds:.1f} s;")
+    print(f"same model file: {same}")
+    share = size / (2 * WORKER_MEMORY)
+    return (not same) + report("data / memory of the workers", share, 1, at_least=True)
+
+
+def _cluster(**options: Any) -> Any:
+    from distributed import LocalCluster
+
+    return LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", **options
+    ).get_client()
+
+
+def _bytes(model: UFC) -> bytes:
+    return model_json(model._model_file())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,89 @@
+"""The checkpoint of a run: a small JSON file that an interrupted run goes on from."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from conjunct.construction.resuming import Progress, Subject
+from conjunct.errors import InputError
+from conjunct.io.atomic import check_target, write_atomically
+from conjunct.io.model import IndicatorsRecord, MergeRecord, indicators_of, merge_of
+
+FORMAT = "conjunct-checkpoint"
+VERSION = 1
+
+
+class CheckpointRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a checkpoint holds; merges are told as in a model file."""
+
+    format: str
+    version: int
+    options: str
+    names: str
+    n_rows: int
+    n_distinct_rows: int
+    supports: list[int]
+    history: list[IndicatorsRecord]
+    merges: list[MergeRecord]
+
+
+class Checkpoint:
+    """A file in which the progress of a run is kept."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        check_target(path)
+
+    def load(self, subject: Subject) -> Progress | None:
+        try:
+            content = self.path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise InputError(f"{self.path} cannot be read: {error.strerror}") from None
+        try:
+            record = msgspec.json.decode(content, type=CheckpointRecord)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            raise InputError(f"{self.path}: not a checkpoint of conjunct ({error})") from None
+        if (record.format, record.version) != (FORMAT, VERSION):
+            raise InputError(f"{self.path}: not a checkpoint that this conjunct reads")
+        self._check(record, subject)
+        return Progress(
+            tuple(merge_of(merge, record.n_rows) for merge in record.merges),
+            indicators_of(record.history),
+            tuple(record.supports),
+        )
+
+    def save(self, subject: Subject, progress: Progress) -> None:
+        record = CheckpointRecord(
+            FORMAT,
+            VERSION,
+            subject.options,
+            subject.names,
+            subject.n_rows,
+            subject.n_distinct_rows,
+            list(progress.supports),
+            msgspec.convert(progress.tried, list[IndicatorsRecord], from_attributes=True),
+            msgspec.convert(progress.merges, list[MergeRecord], from_attributes=True),
+        )
+        content = msgspec.json.encode(record)
+        write_atomically(self.path, lambda part: part.write_bytes(content))
+
+    def refusal(self, why: object) -> InputError:
+        """That this run cannot go on from the file."""
+        return InputError(
+            f"{self.path} is the checkpoint of another run ({why}): remove it, or name another file"
+        )
+
+    def _check(self, record: CheckpointRecord, subject: Subject) -> None:
+        if record.names != subject.names:
+            raise self.refusal("it has other columns")
+        if record.n_rows != subject.n_rows:
+            raise self.refusal(f"it has {record.n_rows} rows, the data {subject.n_rows}")
+        if record.n_distinct_rows != subject.n_distinct_rows:
+            raise self.refusal("it was made from other data")
+        if record.options != subject.options:
+            raise self.refusal("it has other options")

@@ -1,0 +1,219 @@
+"""UFC on collections of Dask against the same rows in memory."""
+
+import os
+import signal
+import sys
+import warnings
+
+import dask
+import dask.array as da
+import dask.bag
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from distributed import Client, LocalCluster
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conjunct import UFC, ClusteringTree, ConjunctWarning, InputError, UFCPath, UFringe, datasets
+from conjunct.io.model import model_json
+from conjunct.stores import BitStore
+from conjunct.stores import dask as dask_store
+from tables import tables
+
+BUNDLED = [dataset.name for dataset in datasets.DATASETS]
+
+
+def in_bytes(model):
+    return model_json(model._model_file())
+
+
+def fitted(model, data):
+    with warnings.catch_warnings():
+        # that RMS has no meaning, or that nothing was constructed, is not what is tested
+        warnings.simplefilter("ignore", ConjunctWarning)
+        return model.fit(data)
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Two workers, each in a process of its own."""
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 10}),
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+def zoo():
+    found = datasets.load_zoo()
+    return pd.DataFrame(found.values, columns=list(found.feature_names))
+
+
+@given(tables(max_rows=60), st.data())
+def test_any_split_gives_the_same_counts(table, data):
+    n = len(table)
+    cuts = sorted(data.draw(st.lists(st.integers(0, n), max_size=10)))
+    m = table.shape[1]
+    store = BitStore.from_table(table)
+    with dask.config.set(scheduler="synchronous"):
+        make = dask_store.task(BitStore.from_table)
+        parts = dask_store.DaskPartitions([make(part) for part in np.split(table, cuts)], m)
+        assert parts.n_rows == n
+        assert parts.count_distinct_rows() == store.count_distinct_rows()
+        assert parts.count_null_rows() == store.count_null_rows()
+        assert np.array_equal(parts.pair_counts(()), store.joint_counts())
+        left, right = np.array([0], np.intp), np.array([m - 1], np.intp)
+        both = store.conjunctions(left, right)
+        across, new = parts.new_counts((), left, right)
+        assert np.array_equal(across, store.joint_counts(both))
+        assert np.array_equal(new, both.joint_counts())
+
+
+def test_rows_are_told_apart_in_buckets(monkeypatch):
+    monkeypatch.setattr(dask_store, "_BUCKET_BYTES", 100)
+    table = np.random.default_rng(0).random((300, 7)) < 0.5
+    with dask.config.set(scheduler="synchronous"):
+        make = dask_store.task(BitStore.from_table)
+        parts = dask_store.DaskPartitions([make(part) for part in np.array_split(table, 20)], 7)
+        assert parts.count_distinct_rows() == len(np.unique(table, axis=0))
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_workers_make_the_same_model_file(client, name):
+    found = datasets.load(name)
+    frame = pd.DataFrame(found.values, columns=list(found.feature_names))
+    expected = fitted(UFC(alpha=0.01, max_iter=3), frame)
+    actual = fitted(UFC(alpha=0.01, max_iter=3), dd.from_pandas(frame, npartitions=5))
+    assert in_bytes(actual) == in_bytes(expected)
+    assert actual.n_distinct_rows_ == expected.n_distinct_rows_
+
+
+def test_a_worker_killed_during_the_second_iteration_changes_nothing(client, zoo):
+    killed = []
+
+    def kill(line):
+        if line.iteration == 1:
+            pids = client.run(os.getpid)
+            killed.append(next(iter(pids.values())))
+            os.kill(killed[0], signal.SIGKILL)
+
+    expected = fitted(UFC(0.1, max_iter=4, prune=False), zoo)
+    assert expected.n_iter_ > 2
+    model = UFC(0.1, max_iter=4, prune=False, callback=kill)
+    actual = fitted(model, dd.from_pandas(zoo, npartitions=4))
+    assert killed
+    assert in_bytes(actual) == in_bytes(expected)
+
+
+@pytest.mark.parametrize("stop", ["rms", None])
+@pytest.mark.parametrize("search", ["batch", "pairwise"])
+def test_arrays_and_frames_without_a_cluster(zoo, stop, search):
+    options = {"threshold": 0.3, "stop": stop, "search": search, "prune": False, "max_length": 4}
+    options["null_feature"] = True
+    with dask.config.set(scheduler="synchronous"):
+        frame = fitted(UFC(**options), dd.from_pandas(zoo, npartitions=3))
+        assert in_bytes(frame) == in_bytes(fitted(UFC(**options), zoo))
+        array = da.from_array(zoo.to_numpy(), chunks=(40, 6))
+        assert in_bytes(fitted(UFC(**options), array)) == in_bytes(
+            fitted(UFC(**options), zoo.to_numpy())
+        )
+
+
+def test_transform_is_lazy_and_of_the_same_kind(zoo):
+    model = fitted(UFC(0.3, max_iter=2), zoo)
+    features = model.transform(dd.from_pandas(zoo, npartitions=3))
+    assert isinstance(features, dd.DataFrame)
+    assert list(features.columns) == list(model.get_feature_names_out())
+    with dask.config.set(scheduler="synchronous"):
+        pd.testing.assert_frame_equal(features.compute(), model.transform(zoo))
+    array = da.from_array(zoo.to_numpy(), chunks=(40, 6))
+    nameless = fitted(UFC(0.3, max_iter=2), zoo.to_numpy())
+    features = nameless.transform(array)
+    assert isinstance(features, da.Array)
+    assert features.shape == (len(zoo), len(nameless.features_))
+    assert features.dtype == bool
+    with dask.config.set(scheduler="synchronous"):
+        assert np.array_equal(features.compute(), nameless.transform(zoo.to_numpy()))
+
+
+def test_transform_of_missing_cells(zoo):
+    cells = zoo.to_numpy().astype(float)
+    cells[3, 2] = np.nan
+    model = fitted(UFC(0.3, max_iter=2, missing="pairwise"), zoo.to_numpy())
+    features = model.transform(da.from_array(cells, chunks=(40, 15)))
+    with dask.config.set(scheduler="synchronous"):
+        actual = features.compute()
+    assert features.dtype == actual.dtype == float
+    assert np.array_equal(actual, model.transform(cells), equal_nan=True)
+
+
+def test_other_names_are_refused_as_in_memory(zoo):
+    model = fitted(UFC(0.3, max_iter=1), zoo)
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.transform(dd.from_pandas(zoo.rename(columns={"hair": "fur"}), npartitions=2))
+
+
+@pytest.mark.parametrize("estimator", [UFCPath(), UFringe(), ClusteringTree()])
+def test_the_others_stay_local_and_say_so(zoo, estimator):
+    with pytest.raises(InputError, match=r"needs all rows in memory: call \.compute\(\) on a Dask"):
+        estimator.fit(dd.from_pandas(zoo, npartitions=2))
+    model = fitted(UFC(0.3, max_iter=1), zoo)
+    with pytest.raises(InputError, match=r"only fit and transform take a Dask collection"):
+        model.rows(0, dd.from_pandas(zoo, npartitions=2))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda t: da.from_array(t[0], chunks=5), "a Dask Array has no columns"),
+        (lambda t: dask.bag.from_sequence([{"a"}]), "a Dask Bag has no columns"),
+        (lambda t: da.from_array(t[:0], chunks=5), r"the table has no rows \(0 sample"),
+        (
+            lambda t: da.from_array(
+                np.where(np.arange(len(t))[:, None] == 50, 7, t), chunks=(20, 3)
+            ),
+            r"partition 2, column 'x0', row 10: 7 is not Boolean",
+        ),
+    ],
+)
+def test_bad_input(zoo, make, message):
+    data = make(zoo.to_numpy())
+    with dask.config.set(scheduler="synchronous"), pytest.raises(InputError, match=message):
+        UFC().fit(data)
+
+
+def test_pairwise_missing_needs_memory(zoo):
+    cells = zoo.to_numpy().astype(float)
+    cells[3, 2] = np.nan
+    data = da.from_array(cells, chunks=(40, 15))
+    with dask.config.set(scheduler="synchronous"):
+        with pytest.raises(InputError, match="missing='pairwise' needs the table in memory"):
+            UFC(missing="pairwise").fit(data)
+        with pytest.raises(InputError, match=r"partition 0, column 'x2', row 3: the value is miss"):
+            UFC().fit(data)
+        options = {"missing": "false", "threshold": 0.3, "max_iter": 1}
+        assert in_bytes(fitted(UFC(**options), data)) == in_bytes(fitted(UFC(**options), cells))
+
+
+def test_workers_with_other_versions_are_refused():
+    class Other:
+        def run(self, function, names):
+            return {"tcp://w:1": function(names) | {"conjunct": "0.0.1"}}
+
+    with pytest.raises(InputError, match=r"worker tcp://w:1 has conjunct 0\.0\.1, and this"):
+        dask_store.check_versions(Other())
+
+
+def test_workers_with_the_same_versions_are_not(client):
+    dask_store.check_versions(client)
+
+
+def test_without_dask_one_line_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "dask", None)
+    monkeypatch.delitem(sys.modules, "conjunct.stores.dask")
+    with pytest.raises(InputError, match=r'Dask is not installed: pip install "conjunct\[dask\]"'):
+        import conjunct.stores.dask  # noqa: F401
