@@ -21,7 +21,7 @@ from benchmarks._measure import report
 from conjunct import UFC, ConjunctWarning, datasets, io
 from conjunct.io.model import model_json
 
-BENCH = Path(os.environ.get("CONJUNCT_BENCH_DATA", "../../shared/data/bench"))
+BENCH = Path(os.environ.get("CONJUNCT_BENCH_DATA", "../shared/data/bench"))
 N_COLUMNS = 500
 STREAMED_BLOCKS, MEMORY = 40, 400
 DASK_BLOCKS, DASK_ROWS, WORKER_MEMORY = 160, 20_000, 450

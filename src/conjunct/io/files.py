@@ -30,9 +30,20 @@ _CHUNK = 1 << 20
 _MOST_CELLS = 1 << 28
 
 
+def check_name(path: StrPath) -> None:
+    """Refuse a name that is not text, as one with ``é`` is not in the C locale: polars would."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise InputError(
+            f"{str(path)!a} is not text in this locale: set PYTHONUTF8=1, or rename the file"
+        ) from None
+
+
 def existing_file(path: StrPath) -> Path:
     """The file at ``path``, if it is one."""
     file = Path(path)
+    check_name(file)
     if file.is_dir():
         raise InputError(f"{file} is a folder: name a file to read")
     if not file.is_file():

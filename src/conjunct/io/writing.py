@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from conjunct.errors import InputError
 from conjunct.io.atomic import write_atomically
-from conjunct.io.files import StrPath, reason
+from conjunct.io.files import StrPath, check_name, reason
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,6 +24,7 @@ def write_table(path: StrPath, frame: pl.DataFrame) -> None:
     import polars as pl
 
     extension, compression = table_extension(path)
+    check_name(path)
 
     def write(part: Path) -> None:
         try:
