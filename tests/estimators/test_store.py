@@ -167,7 +167,7 @@ def test_too_little_memory_is_told(monkeypatch):
     need = UFC().expected_cost(data)
     assert str(told.value) == (
         f"4000 rows and 40000 columns with {data.nnz} ones take about 35.3 GB of memory "
-        f"(store='bits') and there are 1.0 GB: store='sparse' takes "
+        f"(store='bits') and there are 1 GB: store='sparse' takes "
         f"{byte_text(need.n_bytes)}"
     )
     assert need.n_bytes < 10**8
@@ -193,9 +193,9 @@ def test_cost_grows_with_the_data():
     assert large.seconds > small.seconds
     assert large.n_bytes > small.n_bytes
     assert str(sizing.Need(2_000_000_000, 7300)) == (
-        "about 2 hours and 2.0 GB of memory an iteration"
+        "about 2 hours and 2 GB of memory an iteration"
     )
-    assert str(sizing.Need(1, 0.1)) == "about 1 s and 0 MB of memory an iteration"
+    assert str(sizing.Need(1, 0.1)) == "about 1 s and 1 MB of memory an iteration"
 
 
 def test_memory_that_is_left_is_known():

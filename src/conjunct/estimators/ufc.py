@@ -211,7 +211,7 @@ class UFC(LosslessConstructor):
         --------
         >>> from conjunct import UFC
         >>> print(UFC().expected_cost([["water", "cascade"]] * 40 + [["sky"]] * 60))
-        about 1 s and 0 MB of memory an iteration
+        about 1 s and 1 MB of memory an iteration
         """
         reader = UFC(**{**self.get_params(deep=False), "callback": None})
         store = reader._read_to_fit(X)

@@ -46,7 +46,8 @@ class Need:
     seconds: float
 
     def __str__(self) -> str:
-        return f"about {_time(self.seconds)} and {byte_text(self.n_bytes)} of memory an iteration"
+        memory = byte_text(max(self.n_bytes, 10**6))
+        return f"about {_time(self.seconds)} and {memory} of memory an iteration"
 
 
 @dataclass(frozen=True)
