@@ -76,3 +76,9 @@ def test_built_and_installed_without_extras(kind, tmp_path):
     command = subprocess.run([python, "-m", "conjunct"], timeout=200, **options)
     assert command.returncode == 1
     assert "the commands need typer, rich, polars: pip install" in command.stderr
+
+
+def test_importing_leaves_arithmetic_alone():
+    """A library built for speed at any price takes numbers below 1e-308 for zero, for everybody."""
+    code = "import sys, conjunct; from conjunct import UFC; sys.exit(sys.float_info.min / 2 == 0)"
+    assert subprocess.run([sys.executable, "-c", code], timeout=200).returncode == 0
