@@ -187,7 +187,7 @@ def test_examples_of_the_help_run(name, call):
 
 def test_every_command_has_help():
     commands = ["datasets", "demo", "export", "fit", "fringe"]
-    commands += ["path", "reproduce", "show", "stability", "tags", "transform"]
+    commands += ["path", "report", "reproduce", "show", "stability", "tags", "transform"]
     assert sorted(COMMANDS) == commands
 
 
