@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -159,4 +160,4 @@ def while_readable(
 
 def at_most(stages: Iterable[Stage], max_iter: int | None) -> Iterator[Stage]:
     """The first ``max_iter`` stages after the primitives (the paper's ``limit_iter``)."""
-    return islice(stages, None if max_iter is None else max_iter + 1)
+    return islice(stages, None if max_iter is None else min(max_iter + 1, sys.maxsize))
