@@ -90,8 +90,9 @@ def test_an_option_means_the_same_everywhere():
                 kind = typing.get_args(kind)[0]
             kinds.setdefault(name, set()).add(kind)
     differing = {name for name, found in kinds.items() if len(found) > 1}
-    # columns of export: what to call features; trees cannot count what is missing pairwise
-    assert differing == {"columns", "missing"}
+    # columns of export: what to call features; trees cannot count what is missing pairwise; only
+    # fit takes several files
+    assert differing == {"columns", "data", "missing"}
 
 
 def test_options_come_in_one_order():
