@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, settings
 
 settings.register_profile(
     "ci",
-    max_examples=100,
+    max_examples=40,
     deadline=None,
     # The same examples on every run, so that a change is judged by what it changed.
     derandomize="CI" in os.environ,
