@@ -124,7 +124,7 @@ def test_wide_lines_together(tmp_path):
     assert megabytes < 100
 
 
-@pytest.mark.parametrize("cut", [10, 30, -8, -1])
+@pytest.mark.parametrize("cut", [10, 15, -8, -1])
 @pytest.mark.parametrize("packing", [gzip, zstd], ids=["gz", "zst"])
 def test_compressed_files_that_break_off(cut, packing, tmp_path):
     whole = packing.compress(b"a b\n" * 1000)
