@@ -14,7 +14,6 @@ from conjunct.construction.ufc import Rule
 from conjunct.errors import InputError
 from conjunct.io.checkpoint import Checkpoint
 from conjunct.stores import BitStore, PartitionedStore, SparseStore
-from conjunct.stores.packing import pack
 from conjunct.stores.paged import PagedPartitions
 from conjunct.stores.scratch import ScratchFile
 from tables import tables
@@ -55,7 +54,7 @@ def paged(table):
     scratch = ScratchFile()
     for part in np.array_split(table, 3):
         if len(part):
-            scratch.append(pack(part), len(part))
+            scratch.append(BitStore.from_table(part))
     return PartitionedStore(PagedPartitions(scratch, 10**7))
 
 

@@ -12,13 +12,14 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from distributed import Client, LocalCluster
 from hypothesis import given
 from hypothesis import strategies as st
 
 from conjunct import UFC, ClusteringTree, ConjunctWarning, InputError, UFCPath, UFringe, datasets
 from conjunct.io.model import model_json
-from conjunct.stores import BitStore
+from conjunct.stores import BitStore, PartitionedStore
 from conjunct.stores import dask as dask_store
 from tables import tables
 
@@ -65,12 +66,7 @@ def test_any_split_gives_the_same_counts(table, data):
         assert parts.n_rows == n
         assert parts.count_distinct_rows() == store.count_distinct_rows()
         assert parts.count_null_rows() == store.count_null_rows()
-        assert np.array_equal(parts.pair_counts(()), store.joint_counts())
-        left, right = np.array([0], np.intp), np.array([m - 1], np.intp)
-        both = store.conjunctions(left, right)
-        across, new = parts.new_counts((), left, right)
-        assert np.array_equal(across, store.joint_counts(both))
-        assert np.array_equal(new, both.joint_counts())
+        assert np.array_equal(PartitionedStore(parts).tally().counts.joint, store.joint_counts())
 
 
 def test_rows_are_told_apart_in_buckets(monkeypatch):
@@ -186,17 +182,52 @@ def test_bad_input(zoo, make, message):
         UFC().fit(data)
 
 
-def test_pairwise_missing_needs_memory(zoo):
+def test_missing_cells(zoo):
     cells = zoo.to_numpy().astype(float)
     cells[3, 2] = np.nan
     data = da.from_array(cells, chunks=(40, 15))
     with dask.config.set(scheduler="synchronous"):
-        with pytest.raises(InputError, match="missing='pairwise' needs the table in memory"):
-            UFC(missing="pairwise").fit(data)
         with pytest.raises(InputError, match=r"partition 0, column 'x2', row 3: the value is miss"):
             UFC().fit(data)
-        options = {"missing": "false", "threshold": 0.3, "max_iter": 1}
-        assert in_bytes(fitted(UFC(**options), data)) == in_bytes(fitted(UFC(**options), cells))
+        for way in ("false", "pairwise"):
+            options = {"missing": way, "threshold": 0.3, "max_iter": 3}
+            assert in_bytes(fitted(UFC(**options), data)) == in_bytes(fitted(UFC(**options), cells))
+
+
+@pytest.mark.parametrize("store", ["auto", "bits", "sparse"])
+def test_lists_and_bits_give_the_same_model_file(client, store):
+    """Chunks may be sparse matrices, which stay lists on the workers."""
+    rng = np.random.default_rng(0)
+    ones = sp.random_array((6000, 1500), density=0.004, rng=rng, dtype=bool).tolil()
+    ones[:, [1]] = ones[:, [0]]
+    rows = sp.csr_array(ones)
+    options = {"threshold": 0.1, "prune": False, "max_iter": 3}
+    expected = fitted(UFC(**options), rows)
+    assert expected.n_iter_ > 0
+    parts = [da.from_array(rows[k : k + 2000], chunks=(2000, 1500)) for k in (0, 2000, 4000)]
+    data = da.concatenate(parts)
+    actual = fitted(UFC(**options, store=store), data)
+    assert in_bytes(actual) == in_bytes(expected)
+    features = actual.transform(data)
+    assert (features.compute() != expected.transform(rows)).nnz == 0
+
+
+def test_parts_that_workers_cannot_hold_are_made_again(client, zoo, monkeypatch):
+    monkeypatch.setattr(dask_store, "_memory_of", lambda client: 10)
+    expected = fitted(UFC(0.1, max_iter=4, prune=False), zoo)
+    actual = fitted(UFC(0.1, max_iter=4, prune=False), dd.from_pandas(zoo, npartitions=4))
+    assert in_bytes(actual) == in_bytes(expected)
+
+
+def test_the_memory_of_workers(client):
+    limits = [worker["memory_limit"] for worker in client.scheduler_info()["workers"].values()]
+    assert dask_store._memory_of(client) == sum(limits) > 10**8
+
+
+def test_expected_cost_of_parts(zoo):
+    with dask.config.set(scheduler="synchronous"):
+        cost = UFC().expected_cost(dd.from_pandas(zoo, npartitions=2))
+    assert cost.n_bytes == 22 * zoo.shape[1] ** 2
 
 
 def test_workers_with_other_versions_are_refused():

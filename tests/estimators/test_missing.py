@@ -15,6 +15,7 @@ from conjunct import (
     UFC,
     BooleanTable,
     ClusteringTree,
+    ConjunctWarning,
     InputError,
     UFCPath,
     UFringe,
@@ -214,3 +215,9 @@ def test_votes_of_1984_are_the_oracles(options):
             bound = naive.risk_threshold(options["alpha"], merge.n_rows)
             assert merge.threshold == pytest.approx(bound)
     assert any(merge.n_rows < len(table) for merge in model.feature_set_.merges)
+
+
+def test_a_table_of_nothing_but_gaps_constructs_nothing():
+    with pytest.warns(ConjunctWarning, match="no feature was constructed"):
+        model = UFC(missing="pairwise", max_iter=1).fit(np.full((3, 2), np.nan))
+    assert [str(feature) for feature in model.features_] == ["x0", "x1"]

@@ -55,7 +55,7 @@ def as_bits(table):
     known = np.ones((len(table), len(table.names)), bool)
     if table.observed is not None:
         known = unpack(table.observed, len(table))
-    return unpack(table.values, len(table)), known
+    return unpack(table.packed(), len(table)), known
 
 
 def assert_same(stream, expected):
@@ -156,7 +156,7 @@ def test_pages_count_what_all_rows_count(tmp_path):
     boolean_frame().write_parquet(file)
     stream = io.stream(file, memory="4GB")
     parts = stream.partitions(read)
-    assert len(parts.source.pages) > 1
+    assert len(parts.source.parts) > 1
     expected = read(io.read_boolean(file)).joint_counts()
     assert np.array_equal(PartitionedStore(parts).tally().counts.joint, expected)
 

@@ -4,14 +4,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from conjunct.association import Criterion
 from conjunct.construction.run import run_ufc
 from conjunct.construction.ufc import Rule
 from conjunct.errors import InputError
-from conjunct.stores import BitStore, PartitionedStore
-from conjunct.stores.packing import distinct_rows, pack
+from conjunct.stores import BitStore, PartialStore, PartitionedStore, SparseStore
+from conjunct.stores.packing import distinct_rows
 from conjunct.stores.paged import PagedPartitions, pieces
+from conjunct.stores.parts import joined_parts
 from conjunct.stores.scratch import ScratchFile
 from tables import tables
 
@@ -32,11 +34,19 @@ def split_tables(draw):
     return table, [part for part in np.split(table, cuts) if len(part)]
 
 
-def paged(parts, memory=ENOUGH):
+def paged(parts, memory=ENOUGH, store="auto"):
+    """Tables or stores as pages."""
     scratch = ScratchFile()
     for part in parts:
-        scratch.append(pack(part), len(part))
-    return PagedPartitions(scratch, memory)
+        is_table = isinstance(part, np.ndarray)
+        scratch.append(BitStore.from_table(part) if is_table else part)
+    return PagedPartitions(scratch, memory, store=store)
+
+
+def with_gaps(table, gaps):
+    known = BitStore.from_table(~gaps)
+    true = BitStore.from_table(table & ~gaps)
+    return PartialStore(true, known) if gaps.any() else true
 
 
 def outcome(store, n_columns, rule, **options):
@@ -55,6 +65,41 @@ def test_any_split_gives_the_same_features(split, rule, max_iter, null_feature):
     assert actual == expected
 
 
+FORMS = [BitStore.from_table, SparseStore.from_table]
+
+
+@given(
+    split_tables(), st.data(), rules, st.sampled_from([0, 3]), st.sampled_from(["bits", "sparse"])
+)
+def test_any_form_of_parts_gives_the_same_features(split, data, rule, max_iter, store):
+    table, tables = split
+    parts = [data.draw(st.sampled_from(FORMS))(part) for part in tables]
+    expected = outcome(BitStore.from_table(table), table.shape[1], rule, max_iter=max_iter)
+    apart = paged(parts, store=store)
+    assert apart.kind == store
+    assert outcome(PartitionedStore(apart), table.shape[1], rule, max_iter=max_iter) == expected
+
+
+@given(split_tables(), st.data(), rules, st.booleans())
+def test_missing_cells_in_some_parts(split, data, rule, null_feature):
+    table, tables = split
+    gaps = data.draw(arrays(np.bool_, table.shape))
+    cuts = np.cumsum([len(part) for part in tables])[:-1]
+    parts = list(map(with_gaps, tables, np.split(gaps, cuts)))
+    options = {"max_iter": 3, "null_feature": null_feature}
+    expected = outcome(with_gaps(table, gaps), table.shape[1], rule, **options)
+    assert outcome(PartitionedStore(paged(parts)), table.shape[1], rule, **options) == expected
+
+
+@given(split_tables(), st.integers(1, 200), st.sampled_from(FORMS))
+def test_parts_are_brought_together(split, limit, form):
+    table, tables = split
+    together = list(joined_parts(map(form, tables), limit))
+    assert sum(part.n_rows for part in together) == len(table)
+    apart = PartitionedStore(paged(together, store="bits"))
+    assert np.array_equal(apart.tally().counts.joint, BitStore.from_table(table).joint_counts())
+
+
 @given(split_tables(), st.integers(1, 400))
 def test_little_memory_changes_nothing(split, page_bytes):
     table, parts = split
@@ -66,9 +111,12 @@ def test_little_memory_changes_nothing(split, page_bytes):
     )
     assert np.array_equal(sum(piece.joint_counts() for piece in pages), store.joint_counts())
     # too little for all rows at once: they are told apart in buckets
-    apart = paged(parts, memory=5 * page_bytes)
+    apart = paged(parts, memory=5 * page_bytes, store="bits")
     assert apart.count_distinct_rows() == store.count_distinct_rows()
     assert apart.count_null_rows() == store.count_null_rows()
+    lists = paged(list(map(SparseStore.from_table, parts)), memory=5 * page_bytes, store="sparse")
+    assert lists.count_distinct_rows() == store.count_distinct_rows()
+    assert lists.count_null_rows() == store.count_null_rows()
 
 
 @given(tables(max_rows=120), st.integers(1, 3))
@@ -82,16 +130,41 @@ def test_distinct_rows(table, copies):
 def test_pages_grow_apart_as_features_are_added():
     table = np.random.default_rng(0).random((6000, 12)) < 0.5
     table[:, 6:] |= table[:, :6]
-    parts = paged(np.split(table, 3), memory=22_000)
+    parts = paged(np.split(table, 3), memory=22_000, store="bits")
     rule = Rule(Criterion(0.0))
     names = "abcdefghijkl"
     actual = run_ufc(PartitionedStore(parts), names, rule, max_iter=3)
     expected = run_ufc(BitStore.from_table(table), names, rule, max_iter=3)
     assert actual.feature_set.merges == expected.feature_set.merges
-    assert len(parts._state[1].pages) > 3
+    assert len(parts._state[1].parts) > 3
 
 
 def test_counts_that_memory_does_not_hold_are_refused():
-    parts = paged([np.ones((4, 100), bool)], memory=50_000)
+    table = np.ones((4, 100), bool)
+    with pytest.raises(InputError, match=r"the counts of 100 columns take 220 kB, and 50 kB are"):
+        paged([table], memory=50_000)
+    parts = paged([table], memory=50_000, store="bits")
     with pytest.raises(InputError, match=r"the counts of 100 columns take 120 kB, and 50 kB are"):
         PartitionedStore(parts).tally()
+
+
+def test_wide_rare_columns_are_kept_as_lists():
+    rng = np.random.default_rng(0)
+    table = np.zeros((3000, 2000), bool)
+    table[np.repeat(np.arange(3000), 4), rng.integers(0, 2000, 12_000)] = True
+    table[:, 1] |= table[:, 0]
+    assert paged(np.split(table, 3)).kind == "sparse"
+    # lists that few pairs share need no matrix of counts
+    apart = paged(np.split(table, 3), memory=ENOUGH)
+    rule = Rule(Criterion(0.3, prune=False))
+    names = [f"c{k}" for k in range(2000)]
+    actual = run_ufc(PartitionedStore(apart), names, rule, max_iter=2)
+    expected = run_ufc(BitStore.from_table(table), names, rule, max_iter=2)
+    assert actual.feature_set.merges == expected.feature_set.merges
+    assert paged([table[:, :20]]).kind == "bits"
+
+
+def test_a_sparse_store_keeps_no_missing_cells():
+    part = with_gaps(np.ones((4, 2), bool), np.eye(4, 2, dtype=bool))
+    with pytest.raises(InputError, match="a sparse store keeps no missing cells"):
+        paged([part], store="sparse")

@@ -6,7 +6,15 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conjunct.stores import BitStore, Rewrite, SparseStore, sparse, sparse_tally
+from conjunct.stores import (
+    BitStore,
+    Rewrite,
+    SparseStore,
+    pair_list,
+    sparse,
+    sparse_tally,
+    surveying,
+)
 from tables import tables
 
 
@@ -63,8 +71,8 @@ def rewrites(draw, n_columns):
 
 @given(tables(max_rows=100), st.data(), st.sampled_from([1, 7, 1 << 22]))
 def test_same_integers_before_and_after_rewrites(table, data, at_once):
-    counted = sparse_tally._MEETINGS_AT_ONCE, sparse_tally._PAIRS_AT_ONCE
-    sparse_tally._MEETINGS_AT_ONCE = sparse_tally._PAIRS_AT_ONCE = at_once
+    counted = sparse_tally._MEETINGS_AT_ONCE, pair_list._PAIRS_AT_ONCE
+    sparse_tally._MEETINGS_AT_ONCE = pair_list._PAIRS_AT_ONCE = at_once
     try:
         stores = BitStore.from_table(table), SparseStore.from_table(table)
         tallies = [store.tally() for store in stores]
@@ -75,7 +83,7 @@ def test_same_integers_before_and_after_rewrites(table, data, at_once):
             tallies = [both.rewritten(rewrite) for both in conjoined]
             assert_same(*tallies)
     finally:
-        sparse_tally._MEETINGS_AT_ONCE, sparse_tally._PAIRS_AT_ONCE = counted
+        sparse_tally._MEETINGS_AT_ONCE, pair_list._PAIRS_AT_ONCE = counted
 
 
 @given(tables(max_rows=60), st.lists(st.integers(0, 59), max_size=60))
@@ -157,7 +165,7 @@ def test_size(table):
 def test_met_pairs_are_guessed_from_a_sample(monkeypatch):
     rng = np.random.default_rng(0)
     table = rng.random((300, 400)) < rng.random(400) ** 4 / 5
-    monkeypatch.setattr(sparse, "_SAMPLE", 40)
+    monkeypatch.setattr(surveying, "_SAMPLE", 40)
     store = SparseStore.from_table(table)
     met = len(pairs_of(store.tally()))
     assert abs(store.size().n_met / met - 1) < 0.2

@@ -67,12 +67,11 @@ class Reading:
 
     def _kind(self, store: SparseStore) -> str:
         """The store to use for columns that are listed."""
-        size = store.size()
         if self.counts:
-            return chosen_store(size, self.store)
+            return chosen_store(store.size(), self.store)
         if self.store == "auto":
-            listed = is_sparse(size.n_ones, size.n_rows, size.n_columns)
-            return "sparse" if listed else "bits"
+            n_ones = int(store.supports().sum())
+            return "sparse" if is_sparse(n_ones, store.n_rows, store.n_columns) else "bits"
         return self.store
 
     def _as_asked(self, store: BitStore | PartialStore) -> AnyStore:

@@ -14,7 +14,9 @@ from conjunct.estimators.container_reading import Reading
 from conjunct.estimators.container_writing import write_like
 from conjunct.estimators.containers import is_dask
 from conjunct.io.streaming import Stream
-from conjunct.stores import BitStore, PartitionedStore, Partitions
+from conjunct.stores import PartitionedStore, Partitions, SparseStore
+from conjunct.stores.parts import Part
+from conjunct.stores.sizing import StoreKind
 
 
 def is_partitioned(data: Any) -> bool:
@@ -40,20 +42,24 @@ def template(data: Any) -> Any:
 
 def partitioned_store(data: Any, names: tuple[str, ...], reading: Reading) -> PartitionedStore:
     """The columns of data in parts, wherever they are."""
-    part = PartReading(names, reading)
-    parts = data.partitions(part, reading.n_jobs) if isinstance(data, Stream) else _on(data, part)
+    # each part as it is quickly read; which form is best for counting depends on all of them
+    part = PartReading(names, replace(reading, store="auto"))
+    if isinstance(data, Stream):
+        parts = data.partitions(part, reading.n_jobs, reading.store)
+    else:
+        parts = _on(data, part, reading.store)
     if not parts.n_rows:
         raise InputError("the table has no rows (0 sample(s)): at least 1 is needed")
     return PartitionedStore(parts)
 
 
-def _on(data: Any, read: PartReading) -> Partitions:
+def _on(data: Any, read: PartReading, store: StoreKind) -> Partitions:
     from conjunct.stores.dask import DaskPartitions, task
 
     parts = _whole_rows(data).to_delayed()
     each = np.ravel(np.array(parts, object)).tolist()
     return DaskPartitions(
-        [task(read.part)(k, part) for k, part in enumerate(each)], len(read.names)
+        [task(read.part)(k, part) for k, part in enumerate(each)], len(read.names), store
     )
 
 
@@ -69,19 +75,17 @@ class PartReading:
     names: tuple[str, ...]
     reading: Reading
 
-    def __call__(self, table: BooleanTable) -> BitStore:
-        store = self.reading.read(table, self.names)
-        if not isinstance(store, BitStore):
-            raise InputError(
-                "missing='pairwise' needs the table in memory; take missing cells as false "
-                "(missing='false'), or fill them first"
-            )
-        return store
+    def __call__(self, table: BooleanTable) -> Part:
+        aligned = table.aligned(self.names)
+        # lists stay lists: whether bits are better is asked of all parts together
+        if isinstance(aligned.values, SparseStore):
+            return aligned.values
+        return self.reading.read(aligned, self.names)
 
-    def part(self, number: int, data: Any) -> BitStore:
+    def part(self, number: int, data: Any) -> Part:
         """A part of a collection of Dask."""
         try:
-            return self(data)
+            return self.reading.read(data, self.names)
         except CellError as error:
             raise InputError(f"partition {number}, {error}") from None
 

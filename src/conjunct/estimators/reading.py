@@ -63,12 +63,7 @@ class BooleanEstimator(BaseEstimator):
         self._backend = containers.frame_backend(data)
         self.preparation_ = containers.preparation(data)
         if in_parts:
-            if self.store == "sparse":
-                raise InputError(
-                    "store='sparse' needs the table in memory: data in parts is held as bits"
-                )
-            reading = replace(self._reading(), store="bits")
-            return partitioned.partitioned_store(X, self._primitive_names(), reading)
+            return partitioned.partitioned_store(X, self._primitive_names(), self._reading())
         return self._read(data, counts=True)
 
     def _read(self, data: Any, *, counts: bool = False) -> Any:

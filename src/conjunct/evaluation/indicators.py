@@ -43,7 +43,7 @@ def overlapping_index(
     n_features = counts.size + (null_support is not None)
     if n_features < 2:
         return 0.0
-    if (known != known.flat[0]).any():
+    if (known != known.flat[0]).any() or not known.any():
         if null_support is not None:
             raise ValueError("null_support needs one number of rows: give it as a feature instead")
         return (math.fsum(counts[known > 0] / known[known > 0]) - 1) / (n_features - 1)

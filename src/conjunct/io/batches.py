@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
+import scipy.sparse as sp
 
 from conjunct.binarize.binarizer import applied
 from conjunct.binarize.columns import Mask, from_series
@@ -22,10 +23,14 @@ from conjunct.io.formats import LONG, format_of, wide_format_of
 from conjunct.io.packed import BooleanCells
 from conjunct.io.svmlight import svmlight_batches
 from conjunct.io.wide import ReadOptions, Scan, WideFormat, picked
+from conjunct.stores import SparseStore
 from conjunct.stores.packing import line_bytes
 
 if TYPE_CHECKING:
     import polars as pl
+
+# Tags that are listed take this for each row that has them.
+_LIST_BYTES = 4
 
 
 @dataclass(frozen=True)
@@ -135,6 +140,12 @@ class TagRecipe:
         codes = np.array([position.get(tag, -1) for tag in batch.tags], np.int64)
         here = (batch.rows >= start) & (batch.rows < stop) & (codes >= 0)
         rows = batch.rows[here] - start
+        if _LIST_BYTES * len(rows) < len(self.names) * line_bytes(stop - start):
+            ones = (np.ones(len(rows), np.bool_), (rows, codes[here]))
+            listed = sp.coo_array(ones, shape=(stop - start, len(self.names)))
+            return BooleanTable(
+                self.names, SparseStore.from_matrix(listed), stop - start, tags=True
+            )
         bits = np.zeros((len(self.names), line_bytes(stop - start)), np.uint8)
         np.bitwise_or.at(bits, (codes[here], rows // 8), (1 << rows % 8).astype(np.uint8))
         return BooleanTable(self.names, bits, stop - start, tags=True)

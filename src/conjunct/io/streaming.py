@@ -36,15 +36,17 @@ from conjunct.io.files import BATCH_ROWS, Progress, StrPath, filled_file
 from conjunct.io.packed import BooleanCells
 from conjunct.io.tables import check_columns, one_line_errors, rules_by_column
 from conjunct.io.wide import ReadOptions, check_kinds, picked
-from conjunct.stores import BitStore, Partitions
+from conjunct.stores import Partitions
 from conjunct.stores.memory import available_bytes, byte_text, parse_bytes, resident_bytes
 from conjunct.stores.paged import PagedPartitions
-from conjunct.stores.scratch import ScratchFile, join_pages
+from conjunct.stores.parts import Part, joined_parts, united
+from conjunct.stores.scratch import ScratchFile
+from conjunct.stores.sizing import StoreKind
 
 if TYPE_CHECKING:
     import polars as pl
 
-Read = Callable[[BooleanTable], BitStore]
+Read = Callable[[BooleanTable], Part]
 """The columns of some rows."""
 
 # What is written at a time: enough rows for the counting kernel, few enough for any memory.
@@ -105,15 +107,16 @@ class Stream:
         """The same rows, to be read and counted by the workers of Dask, who must see the files."""
         return replace(self, on_dask=True)
 
-    def partitions(self, read: Read, n_jobs: int | None = None) -> Partitions:
+    def partitions(
+        self, read: Read, n_jobs: int | None = None, store: StoreKind = "auto"
+    ) -> Partitions:
         """The rows in parts: on disk, or on the workers of Dask."""
         if self.on_dask:
-            return self._on_workers(read)
+            return self._on_workers(read, store)
         scratch = ScratchFile()
-        pages = join_pages(self._stores(read), _PAGE_BYTES)
         with one_line_errors(self.rows[0].file):
-            for lines, n_rows in pages:
-                scratch.append(lines, n_rows)
+            for part in joined_parts(self._stores(read), _PAGE_BYTES):
+                scratch.append(part)
         left = self.memory - resident_bytes()
         if left < _LEAST_BYTES:
             taken = byte_text(resident_bytes() + _LEAST_BYTES)
@@ -121,9 +124,9 @@ class Stream:
                 f"memory of {byte_text(self.memory)} is too little: Python and its libraries have "
                 f"most of it already; allow {taken} or more"
             )
-        return PagedPartitions(scratch, left, n_jobs)
+        return PagedPartitions(scratch, left, n_jobs, store)
 
-    def _stores(self, read: Read) -> Iterator[BitStore]:
+    def _stores(self, read: Read) -> Iterator[Part]:
         n_read = 0
         for rows in self.rows:
             first = rows.start
@@ -137,7 +140,7 @@ class Stream:
                 if self.progress is not None:
                     self.progress(n_read, self.n_rows)
 
-    def _on_workers(self, read: Read) -> Partitions:
+    def _on_workers(self, read: Read, store: StoreKind) -> Partitions:
         from conjunct.stores.dask import DaskPartitions, task
 
         bits = max(1, _PARTITION_BYTES * 8 // max(len(self.names), 1))
@@ -148,7 +151,7 @@ class Stream:
             for rows in self.rows
             for part in rows.split(n_rows)
         ]
-        return DaskPartitions(parts, len(self.names))
+        return DaskPartitions(parts, len(self.names), store)
 
     def _finished(self, table: BooleanTable) -> BooleanTable:
         cleaner = self.preparation.cleaner
@@ -156,9 +159,8 @@ class Stream:
         return replace(table, preparation=self.preparation)
 
 
-def _read_part(stream: Stream, read: Read) -> BitStore:
-    lines, n_rows = next(join_pages(stream._stores(read), 1 << 62))
-    return BitStore(lines, n_rows)
+def _read_part(stream: Stream, read: Read) -> Part:
+    return united(list(stream._stores(read)))
 
 
 def stream(

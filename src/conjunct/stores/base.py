@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from conjunct.stores.counting import Counts
 
 Positions = NDArray[np.intp]
+Arrays = tuple[NDArray[Any], ...]
+"""What a store is made of, to be written and read again, or sent."""
 Which = Positions | NDArray[np.bool_] | slice
 
 
@@ -79,6 +81,10 @@ class Rewrite:
     right: Positions
     plus: Positions
     minus: Positions
+
+    def kept(self, n_columns: int) -> NDArray[np.bool_]:
+        """Which of the next columns are present ones (of so many) as they are."""
+        return (self.plus < n_columns) & (self.minus < 0)
 
 
 class PairCounts(Protocol):

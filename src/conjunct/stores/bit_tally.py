@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conjunct.stores.base import Positions, Rewrite
-from conjunct.stores.matrix import CountedInMatrix, CountMatrix
+from conjunct.stores.counted import Counted
+from conjunct.stores.matrix import CountMatrix
 
 if TYPE_CHECKING:
     from conjunct.stores.bits import BitStore
 
 
 @dataclass(frozen=True, eq=False)
-class BitTally(CountedInMatrix):
+class BitTally(Counted[CountMatrix]):
     """A store of packed columns and its counts."""
 
     store: BitStore

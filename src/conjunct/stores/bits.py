@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import Self
+from typing import Any, Final, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conjunct.stores import packing
-from conjunct.stores.base import Contingency, Positions, Rewrite
+from conjunct.stores.base import Arrays, Contingency, Positions, Rewrite
 from conjunct.stores.bit_tally import BitTally
 from conjunct.stores.counting import Counts, count_across, count_each, count_pairs
 from conjunct.stores.matrix import CountMatrix
@@ -24,6 +25,8 @@ class BitStore:
     Lines are never written to once they are made, so that a store and the one rewritten from it
     share those that they have in common.
     """
+
+    kind: Final = "bits"
 
     def __init__(
         self, lines: Bits | Sequence[Bits], n_rows: int, n_jobs: int | None = None
@@ -47,6 +50,17 @@ class BitStore:
         """From a table given in blocks of rows: ``block(start, stop)`` → Boolean array."""
         return cls(packing.pack_blocks(block, n_rows, n_columns), n_rows, n_jobs)
 
+    @classmethod
+    def from_arrays(cls, arrays: Arrays, n_rows: int, n_jobs: int | None = None) -> Self:
+        return cls(arrays[0], n_rows, n_jobs)
+
+    def arrays(self) -> Arrays:
+        return (self.bits,)
+
+    def __sizeof__(self) -> int:
+        """Memory of the lines, by which Dask decides what to move to disk."""
+        return self.n_columns * line_bytes(self.n_rows)
+
     @property
     def n_columns(self) -> int:
         return len(self.lines)
@@ -63,6 +77,14 @@ class BitStore:
 
     def size(self) -> Size:
         return Size.spread(self.n_rows, self.n_columns, int(self.supports().sum()))
+
+    def lengths(self) -> Counts:
+        """Number of ones in each row."""
+        return np.asarray(np.bitwise_count(self.packed_rows()).sum(axis=1), np.int64)
+
+    def meets(self, columns: Positions) -> Any:
+        """With which columns some of them have a common row, as a sparse matrix."""
+        return sp.csr_array(self.taken(columns).joint_counts(self) > 0)
 
     def need(self) -> Need:
         """What an iteration takes."""
@@ -145,6 +167,17 @@ class BitStore:
 
     def count_distinct_rows(self) -> int:
         return packing.count_distinct(self.packed_rows())
+
+    def row_buckets(self, n_buckets: int) -> list[Arrays]:
+        """Each row once, equal ones of all stores with these columns in the same bucket."""
+        rows = packing.distinct_rows(self.packed_rows())
+        bucket = packing.bucket_of_rows(rows, n_buckets)
+        return [(rows[bucket == k],) for k in range(n_buckets)]
+
+    @staticmethod
+    def count_united(buckets: Sequence[Arrays]) -> int:
+        """Number of distinct rows in the same bucket of some stores."""
+        return packing.count_distinct(np.concatenate([rows for (rows,) in buckets]))
 
     def count_null_rows(self) -> int:
         union = np.bitwise_or.reduce(self.bits, axis=0, keepdims=True)

@@ -11,19 +11,19 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import reduce
+from functools import cached_property
+from math import inf
 from operator import getitem
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from conjunct.errors import InputError
-from conjunct.stores.base import Positions, Rewrite
-from conjunct.stores.bits import BitStore
-from conjunct.stores.counting import Counts, counts_dtype
-from conjunct.stores.packing import bucket_of_rows, count_distinct, distinct_rows, line_bytes
-from conjunct.stores.partitioned import NewCounts, count_new, starts_with
+from conjunct.stores.base import Arrays, Rewrite
+from conjunct.stores.memory import available_bytes
+from conjunct.stores.packing import line_bytes
+from conjunct.stores.partitioned import starts_with
+from conjunct.stores.parts import Part, PartKind, added, as_kind, chosen_kind, count_united
+from conjunct.stores.sizing import Size, StoreKind
+from conjunct.stores.surveying import surveyed
 
 try:
     import dask
@@ -31,8 +31,8 @@ try:
 except ImportError:
     raise InputError('Dask is not installed: pip install "conjunct[dask]"') from None
 
-Part = Any
-"""A ``Delayed`` that makes the columns of some rows."""
+Lazy = Any
+"""A ``Delayed`` that makes a part, or what is counted in it."""
 
 _SECONDS_TO_CONNECT = 10
 # Counts of so many parts are added at a time, wherever they are.
@@ -40,6 +40,8 @@ _BRANCHES = 8
 # Rows are told apart in buckets of about this many bytes, each on one worker.
 _BUCKET_BYTES = 1 << 23
 _MOST_BUCKETS = 64
+# Parts are there as read and as rewritten, and half of a worker's memory is for what it does.
+_COPIES = 4
 # What must be alike on driver and workers for the same features, or for being understood at all.
 _CHECKED = ("conjunct", "dask", "distributed", "narwhals", "numpy")
 
@@ -47,54 +49,58 @@ _CHECKED = ("conjunct", "dask", "distributed", "narwhals", "numpy")
 class DaskPartitions:
     """Columns on the workers of Dask, or of its default scheduler where there is no cluster."""
 
-    def __init__(self, parts: Sequence[Part], n_columns: int) -> None:
+    def __init__(self, parts: Sequence[Lazy], n_columns: int, store: StoreKind = "auto") -> None:
         self.n_columns = n_columns
         client = active_client()
         if client is not None:
             check_versions(client)
-        self._source = dask.persist(*parts)
-        self.n_rows = int(sum(dask.compute(*map(delayed(_n_rows), self._source))))
-        self._state: tuple[tuple[Rewrite, ...], Sequence[Part]] = ((), self._source)
-
-    def pair_counts(self, rewrites: tuple[Rewrite, ...]) -> Counts:
-        parts = self._parts(rewrites)
-        widen = task(_pair_counts)
-        dtype = counts_dtype(self.n_rows)
-        counts: Counts = _summed([widen(part, dtype) for part in parts])
-        return counts
-
-    def new_counts(
-        self, rewrites: tuple[Rewrite, ...], left: Positions, right: Positions
-    ) -> NewCounts:
-        pairs = delayed((left, right), traverse=False)
-        dtype = counts_dtype(self.n_rows)
-        new: NewCounts = _summed(
-            [task(_new_counts)(p, pairs, dtype) for p in self._parts(rewrites)]
+        # what is too much to stay there is made again from its source whenever it is counted
+        self._keeps = client is None or _COPIES * _guessed_bytes(parts) <= _memory_of(client)
+        self._source = self._hold(parts)
+        seen = dask.compute(*map(task(_seen), self._source))
+        self.n_rows = sum(n_rows for n_rows, _ in seen)
+        kinds = {kind for _, kind in seen}
+        self.kind: PartKind = chosen_kind(
+            kinds, store, n_columns, available_bytes(), lambda: self.size
         )
-        return new
+        if kinds != {self.kind}:
+            self._source = self._hold([task(as_kind)(part, self.kind) for part in self._source])
+        self._state: tuple[tuple[Rewrite, ...], Sequence[Lazy]] = ((), self._source)
+
+    @cached_property
+    def size(self) -> Size:
+        return surveyed(lambda look: _total(look, self._source), self.n_columns)
+
+    def total(
+        self, rewrites: tuple[Rewrite, ...], count: Callable[[Any], Any], n_columns: int
+    ) -> Any:
+        return _total(count, self._parts(rewrites))
 
     def count_null_rows(self) -> int:
-        return int(_summed([task(_count_null_rows)(part) for part in self._source]))
+        return int(_total(_count_null_rows, self._source))
 
     def count_distinct_rows(self) -> int:
         """Exact: equal rows come together on one worker, bucket by bucket."""
         n_bytes = self.n_rows * line_bytes(self.n_columns)
         n_buckets = min(_MOST_BUCKETS, 1 + n_bytes // _BUCKET_BYTES)
-        parts = [task(_distinct_by_bucket)(part, n_buckets) for part in self._source]
+        parts = [task(_row_buckets)(part, n_buckets) for part in self._source]
         each = [
-            task(_count_united)([task(getitem)(part, k) for part in parts])
+            task(count_united)(self.kind, [task(getitem)(part, k) for part in parts])
             for k in range(n_buckets)
         ]
         return int(sum(dask.compute(*each)))
 
-    def _parts(self, rewrites: tuple[Rewrite, ...]) -> Sequence[Part]:
+    def _hold(self, parts: Sequence[Lazy]) -> Sequence[Lazy]:
+        return dask.persist(*parts) if self._keeps else parts
+
+    def _parts(self, rewrites: tuple[Rewrite, ...]) -> Sequence[Lazy]:
         """The parts after the rewrites, which the workers keep for the next time."""
         done, parts = self._state
         if not starts_with(rewrites, done):
             done, parts = (), self._source
-        ahead = delayed(rewrites[len(done) :], traverse=False)
         if len(done) < len(rewrites):
-            parts = dask.persist(*(task(BitStore.after)(part, ahead) for part in parts))
+            ahead = delayed(rewrites[len(done) :], traverse=False)
+            parts = self._hold([task(_after)(part, ahead) for part in parts])
             self._state = rewrites, parts
         return parts
 
@@ -173,11 +179,15 @@ def task(function: Callable[..., Any]) -> Any:
     return delayed(function, name=f"conjunct-{function.__name__.strip('_')}", traverse=False)
 
 
-def _summed(counts: Sequence[Part]) -> Any:
-    return _tree(counts, task(_added)).compute()
+def _total(count: Callable[[Any], Any], parts: Sequence[Lazy]) -> Any:
+    """What is counted in each part, added up where the parts are."""
+    # the object is sent once, and not with every task
+    sent = delayed(count, traverse=False, pure=False)
+    counted = [task(_called)(sent, part) for part in parts]
+    return _tree(counted, task(added)).compute()
 
 
-def _tree(values: Sequence[Part], combine: Callable[[list[Part]], Part]) -> Part:
+def _tree(values: Sequence[Lazy], combine: Callable[[list[Lazy]], Lazy]) -> Lazy:
     """What the values combine to, a few of them at a time."""
     level = list(values)
     while len(level) > 1:
@@ -185,36 +195,41 @@ def _tree(values: Sequence[Part], combine: Callable[[list[Part]], Part]) -> Part
     return level[0]
 
 
-def _n_rows(part: BitStore) -> int:
-    return part.n_rows
+def _memory_of(client: Any) -> float:
+    """Bytes of all workers, without end where they have no limit."""
+
+    def limits(dask_scheduler: Any) -> list[int]:
+        return [worker.memory_limit for worker in dask_scheduler.workers.values()]
+
+    return sum(limit or inf for limit in client.run_on_scheduler(limits))
 
 
-def _pair_counts(part: BitStore, dtype: type[np.signedinteger[Any]]) -> Counts:
-    return part.joint_counts().astype(dtype, copy=False)
+def _guessed_bytes(parts: Sequence[Lazy]) -> float:
+    """What all parts take, if they are like a few of them."""
+    few = parts[:: max(1, len(parts) // 3)]
+    sizes = dask.compute(*map(task(_n_bytes), few))
+    return float(max(sizes) * len(parts))
 
 
-def _new_counts(
-    part: BitStore, pairs: tuple[Positions, Positions], dtype: type[np.signedinteger[Any]]
-) -> NewCounts:
-    across, new = count_new(part, *pairs)
-    return across.astype(dtype, copy=False), new.astype(dtype, copy=False)
+def _called(count: Callable[[Any], Any], part: Part) -> Any:
+    return count(part)
 
 
-def _count_null_rows(part: BitStore) -> int:
+def _n_bytes(part: Part) -> int:
+    return part.__sizeof__()
+
+
+def _seen(part: Part) -> tuple[int, PartKind]:
+    return part.n_rows, part.kind
+
+
+def _after(part: Part, rewrites: Sequence[Rewrite]) -> Part:
+    return part.after(rewrites)
+
+
+def _count_null_rows(part: Part) -> int:
     return part.count_null_rows()
 
 
-def _added(values: list[Any]) -> Any:
-    if isinstance(values[0], tuple):
-        return tuple(map(_added, map(list, zip(*values, strict=True))))
-    return reduce(np.add, values)
-
-
-def _distinct_by_bucket(part: BitStore, n_buckets: int) -> list[NDArray[np.uint64]]:
-    rows = distinct_rows(part.packed_rows())
-    bucket = bucket_of_rows(rows, n_buckets)
-    return [rows[bucket == k] for k in range(n_buckets)]
-
-
-def _count_united(rows: list[NDArray[np.uint64]]) -> int:
-    return count_distinct(np.concatenate(rows))
+def _row_buckets(part: Part, n_buckets: int) -> list[Arrays]:
+    return part.row_buckets(n_buckets)

@@ -68,30 +68,6 @@ class CountMatrix:
         return CountMatrix(self.n_rows, counts)
 
 
-class CountedInMatrix:
-    """Base of the tallies whose counts are one matrix."""
-
-    counts: CountMatrix
-
-    @property
-    def n_rows(self) -> int:
-        return self.counts.n_rows
-
-    @property
-    def supports(self) -> Counts:
-        return self.counts.supports
-
-    @property
-    def observed(self) -> int:
-        return self.counts.n_rows
-
-    def met(self) -> Iterator[Contingency]:
-        return self.counts.met()
-
-    def of(self, left: Positions, right: Positions) -> Contingency:
-        return self.counts.of(left, right)
-
-
 def row_blocks(n_columns: int) -> Iterator[tuple[int, int]]:
     """Rows of a square matrix that has pairs above its diagonal, a few at a time."""
     step = max(1, _CELLS_AT_ONCE // max(n_columns, 1))

@@ -7,15 +7,15 @@ either is. A pair of columns is judged in the rows in which both are known.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, Self
+from typing import Final, NamedTuple, Self
 
 import numpy as np
 
-from conjunct.stores.base import Contingency, Rewrite
+from conjunct.stores.base import Arrays, Contingency, Rewrite
 from conjunct.stores.bits import BitStore
 from conjunct.stores.counting import Counts
-from conjunct.stores.packing import Bits, count_distinct, packed_rows
-from conjunct.stores.partial_tally import PartialTally, kept_and_made
+from conjunct.stores.packing import Bits
+from conjunct.stores.partial_tally import Borders, PartialCounts, PartialTally, made_lines
 
 
 class PartialLine(NamedTuple):
@@ -32,13 +32,35 @@ class PartialLine(NamedTuple):
 class PartialStore:
     """Two lines of bits per column. What is true is known."""
 
+    kind: Final = "partial"
+
     def __init__(self, true: BitStore, known: BitStore) -> None:
         self.true = true
         self.known = known
 
+    @classmethod
+    def from_arrays(cls, arrays: Arrays, n_rows: int, n_jobs: int | None = None) -> Self:
+        true, known = (BitStore(bits, n_rows, n_jobs) for bits in arrays)
+        return cls(true, known)
+
+    def arrays(self) -> Arrays:
+        return self.true.bits, self.known.bits
+
+    @classmethod
+    def complete(cls, store: BitStore) -> Self:
+        """Columns without a missing cell."""
+        return cls(store, store.with_lines([store.everywhere] * store.n_columns))
+
+    def __sizeof__(self) -> int:
+        return self.true.__sizeof__() + self.known.__sizeof__()
+
     @property
     def n_rows(self) -> int:
         return self.true.n_rows
+
+    @property
+    def n_jobs(self) -> int | None:
+        return self.true.n_jobs
 
     @property
     def n_columns(self) -> int:
@@ -71,13 +93,28 @@ class PartialStore:
     def after(self, rewrites: Iterable[Rewrite]) -> Self:
         store = self
         for rewrite in rewrites:
-            kept, made = kept_and_made(store, rewrite)
+            kept = rewrite.plus[rewrite.kept(store.n_columns)]
+            made = made_lines(store, rewrite)
             lines = store.lines
             store = store.with_lines([*(lines[k] for k in kept), *made])
         return store
 
     def tally(self) -> PartialTally:
-        return PartialTally.of_store(self)
+        true, true_known, _, known = self.borders()
+        return PartialTally(self, PartialCounts(self.n_rows, true, true_known, known))
+
+    def borders(self, start: int = 0) -> Borders:
+        """The counts of the columns from ``start`` on with all."""
+        if not start:
+            across = self.true.joint_counts(self.known)
+            return self.true.joint_counts(), across, across.T, self.known.joint_counts()
+        new = self.with_lines(self.lines[start:])
+        return (
+            new.true.joint_counts(self.true),
+            new.true.joint_counts(self.known),
+            new.known.joint_counts(self.true),
+            new.known.joint_counts(self.known),
+        )
 
     def supports(self) -> Counts:
         return self.true.supports()
@@ -99,8 +136,18 @@ class PartialStore:
 
     def count_distinct_rows(self) -> int:
         """Number of distinct rows; a missing cell is a value of its own."""
-        both = np.concatenate([self.true.bits, self.known.bits])
-        return count_distinct(packed_rows(both, self.n_rows))
+        return self._planes().count_distinct_rows()
+
+    def row_buckets(self, n_buckets: int) -> list[Arrays]:
+        return self._planes().row_buckets(n_buckets)
+
+    @staticmethod
+    def count_united(buckets: Sequence[Arrays]) -> int:
+        return BitStore.count_united(buckets)
+
+    def _planes(self) -> BitStore:
+        """Values and known cells as columns side by side: two rows are equal if these are."""
+        return self.true.joined(self.known)
 
     def count_null_rows(self) -> int:
         """Number of rows in which every column is known to be false."""

@@ -9,38 +9,29 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from conjunct.stores.base import Contingency, Positions, Rewrite
+from conjunct.stores.counted import Counted
 from conjunct.stores.counting import Counts
 from conjunct.stores.matrix import row_blocks
 
 if TYPE_CHECKING:
     from conjunct.stores.partial import PartialLine, PartialStore
 
+Borders = tuple[Counts, Counts, Counts, Counts]
+"""Counts of some columns with all: true with true, true with known, known with true, known."""
+
 
 @dataclass(frozen=True, eq=False)
-class PartialTally:
-    """A store with missing cells and three matrices of counts.
+class PartialCounts:
+    """Three matrices of counts.
 
     Rows in which columns i and j are both true (``true``), in which i is true and j is known
     (``true_known``), and in which both are known (``known``).
     """
 
-    store: PartialStore
+    n_rows: int
     true: Counts
     true_known: Counts
     known: Counts
-
-    @classmethod
-    def of_store(cls, store: PartialStore) -> PartialTally:
-        return cls(
-            store,
-            store.true.joint_counts(),
-            store.true.joint_counts(store.known),
-            store.known.joint_counts(),
-        )
-
-    @property
-    def n_rows(self) -> int:
-        return self.store.n_rows
 
     @property
     def supports(self) -> Counts:
@@ -67,28 +58,27 @@ class PartialTally:
             self.true[left, right],
         )
 
+    def followed_by(self, kept: Positions, new: Borders) -> PartialCounts:
+        """The counts of the kept columns, then those of new ones with all."""
+        square = np.ix_(kept, kept)
+        true, true_known, known_true, known = new
+        return PartialCounts(
+            self.n_rows,
+            _bordered(self.true[square], true, true),
+            _bordered(self.true_known[square], true_known, known_true),
+            _bordered(self.known[square], known, known),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PartialTally(Counted[PartialCounts]):
+    """A store with missing cells and its counts."""
+
+    store: PartialStore
+    counts: PartialCounts
+
     def conjoined(self, left: Positions, right: Positions) -> ConjoinedPartial:
         return ConjoinedPartial(self)
-
-    def followed_by(self, kept: Positions, made: list[PartialLine]) -> PartialTally:
-        """The kept columns, then the new ones: only these are counted."""
-        old = self.store.lines
-        store = self.store.with_lines([*(old[k] for k in kept), *made])
-        new = store.with_lines(made)
-        square = np.ix_(kept, kept)
-        true_known = _bordered(
-            self.true_known[square],
-            new.true.joint_counts(store.known),
-            new.known.joint_counts(store.true),
-        )
-        true, known = (
-            _bordered(counts[square], border, border)
-            for counts, border in (
-                (self.true, new.true.joint_counts(store.true)),
-                (self.known, new.known.joint_counts(store.known)),
-            )
-        )
-        return PartialTally(store, true, true_known, known)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,15 +88,18 @@ class ConjoinedPartial:
     tally: PartialTally
 
     def rewritten(self, rewrite: Rewrite) -> PartialTally:
-        return self.tally.followed_by(*kept_and_made(self.tally.store, rewrite))
+        store = self.tally.store.after([rewrite])
+        kept = rewrite.plus[rewrite.kept(self.tally.store.n_columns)]
+        counts = self.tally.counts.followed_by(kept, store.borders(len(kept)))
+        return PartialTally(store, counts)
 
 
-def kept_and_made(store: PartialStore, rewrite: Rewrite) -> tuple[Positions, list[PartialLine]]:
-    """The columns that a rewrite keeps, and the lines of those that follow them."""
+def made_lines(store: PartialStore, rewrite: Rewrite) -> list[PartialLine]:
+    """The lines of new columns, which follow those that are kept."""
     lines, m = store.lines, store.n_columns
-    is_kept = (rewrite.minus < 0) & (rewrite.plus < m)
+    is_made = ~rewrite.kept(m)
     made = []
-    for plus, minus in zip(rewrite.plus[~is_kept], rewrite.minus[~is_kept], strict=True):
+    for plus, minus in zip(rewrite.plus[is_made], rewrite.minus[is_made], strict=True):
         pair = (plus if minus < 0 else minus) - m
         left, right = rewrite.left[pair], rewrite.right[pair]
         made.append(
@@ -117,7 +110,7 @@ def kept_and_made(store: PartialStore, rewrite: Rewrite) -> tuple[Positions, lis
                 not_right=bool(plus == left),
             )
         )
-    return rewrite.plus[is_kept], made
+    return made
 
 
 def _bordered(square: Counts, rows: Counts, columns: Counts) -> Counts:

@@ -6,25 +6,23 @@ Only counts are held together; each iteration is one pass over the parts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from operator import is_
-from typing import Protocol
+from typing import Any, Protocol
 
-from conjunct.stores.base import Positions, Rewrite
-from conjunct.stores.bits import BitStore
-from conjunct.stores.counting import Counts
-from conjunct.stores.matrix import CountedInMatrix, CountMatrix
-
-NewCounts = tuple[Counts, Counts]
-"""Counts of conjunctions with all columns, and with one another."""
+from conjunct.stores.base import Positions, Rewrite, Tally
+from conjunct.stores.counted import Counted
+from conjunct.stores.counting import counts_dtype
+from conjunct.stores.matrix import CountMatrix
+from conjunct.stores.pair_list import PairList, pairs_of
+from conjunct.stores.partial_tally import PartialCounts
+from conjunct.stores.parts import JointCounts, KnownCounts, Meetings, NewCounts, PartKind
+from conjunct.stores.sizing import Need, Size
 
 
 class Partitions(Protocol):
-    """Parts of the rows, wherever they are. What is asked is summed over all parts.
-
-    ``rewrites`` are those since the source, in order.
-    """
+    """Parts of the rows, wherever they are, all in one form."""
 
     @property
     def n_rows(self) -> int: ...
@@ -32,25 +30,27 @@ class Partitions(Protocol):
     @property
     def n_columns(self) -> int: ...
 
-    def pair_counts(self, rewrites: tuple[Rewrite, ...]) -> Counts:
-        """How often each two columns are both true."""
+    @property
+    def kind(self) -> PartKind: ...
+
+    @property
+    def size(self) -> Size:
+        """What the columns are like, which takes a pass or two to see."""
         ...
 
-    def new_counts(
-        self, rewrites: tuple[Rewrite, ...], left: Positions, right: Positions
-    ) -> NewCounts:
-        """How often the conjunctions ``left[k] ∧ right[k]`` are true with what."""
+    def total(
+        self, rewrites: tuple[Rewrite, ...], count: Callable[[Any], Any], n_columns: int
+    ) -> Any:
+        """What is counted in each part, added up.
+
+        ``rewrites`` are those since the source, in order; ``n_columns`` those whose counts will
+        be held together.
+        """
         ...
 
     def count_distinct_rows(self) -> int: ...
 
     def count_null_rows(self) -> int: ...
-
-
-def count_new(part: BitStore, left: Positions, right: Positions) -> NewCounts:
-    """The share of one part in ``Partitions.new_counts``."""
-    both = part.conjunctions(left, right)
-    return part.joint_counts(both), both.joint_counts()
 
 
 def starts_with(rewrites: tuple[Rewrite, ...], done: tuple[Rewrite, ...]) -> bool:
@@ -73,12 +73,27 @@ class PartitionedStore:
     def n_columns(self) -> int:
         return len(self.rewrites[-1].plus) if self.rewrites else self.parts.n_columns
 
+    def need(self) -> Need:
+        """What an iteration takes, beside the parts."""
+        return self.parts.size.of_parts("sparse" if self.parts.kind == "sparse" else "bits")
+
     def after(self, rewrites: Sequence[Rewrite]) -> PartitionedStore:
         return replace(self, rewrites=(*self.rewrites, *rewrites))
 
-    def tally(self) -> PartitionedTally:
-        counts = CountMatrix(self.n_rows, self.parts.pair_counts(self.rewrites))
-        return PartitionedTally(self, counts)
+    def tally(self) -> Tally:
+        dtype = counts_dtype(self.n_rows)
+        if self.parts.kind == "sparse":
+            return ListedTally(
+                self, PairList.from_matrix(self.n_rows, self.total(Meetings(None, 0, dtype)))
+            )
+        if self.parts.kind == "partial":
+            true, true_known, _, known = self.total(KnownCounts(0, dtype))
+            return PartialPartsTally(self, PartialCounts(self.n_rows, true, true_known, known))
+        return MatrixTally(self, CountMatrix(self.n_rows, self.total(JointCounts(dtype))))
+
+    def total(self, count: Callable[[Any], Any], n_more: int = 0) -> Any:
+        """What the parts count, for these columns and some more."""
+        return self.parts.total(self.rewrites, count, self.n_columns + n_more)
 
     def count_distinct_rows(self) -> int:
         # a rewrite loses nothing: rows that differ before it differ after it
@@ -90,14 +105,15 @@ class PartitionedStore:
 
 
 @dataclass(frozen=True, eq=False)
-class PartitionedTally(CountedInMatrix):
-    """Partitioned columns and the sums of their counts."""
+class MatrixTally(Counted[CountMatrix]):
+    """Packed columns in parts, and the sums of their counts."""
 
     store: PartitionedStore
     counts: CountMatrix
 
     def conjoined(self, left: Positions, right: Positions) -> ConjoinedParts:
-        new = self.store.parts.new_counts(self.store.rewrites, left, right)
+        dtype = counts_dtype(self.n_rows)
+        new = self.store.total(NewCounts(left, right, dtype), n_more=len(left))
         return ConjoinedParts(self.store, self.counts.extended(*new))
 
 
@@ -108,5 +124,41 @@ class ConjoinedParts:
     store: PartitionedStore
     counts: CountMatrix
 
-    def rewritten(self, rewrite: Rewrite) -> PartitionedTally:
-        return PartitionedTally(self.store.after([rewrite]), self.counts.rewritten(rewrite))
+    def rewritten(self, rewrite: Rewrite) -> MatrixTally:
+        return MatrixTally(self.store.after([rewrite]), self.counts.rewritten(rewrite))
+
+
+@dataclass(frozen=True, eq=False)
+class ListedTally(Counted[PairList]):
+    """Lists of rows in parts, and the pairs that meet in any of them."""
+
+    store: PartitionedStore
+    counts: PairList
+
+    def conjoined(self, left: Positions, right: Positions) -> ListedTally:
+        # the columns themselves are counted, once they are made
+        return self
+
+    def rewritten(self, rewrite: Rewrite) -> ListedTally:
+        store = self.store.after([rewrite])
+        dtype = counts_dtype(self.n_rows)
+        new = store.total(Meetings(rewrite, self.store.n_columns, dtype))
+        return ListedTally(store, self.counts.rewritten(rewrite, new.diagonal(), pairs_of(new)))
+
+
+@dataclass(frozen=True, eq=False)
+class PartialPartsTally(Counted[PartialCounts]):
+    """Columns with missing cells in parts, and the sums of their counts."""
+
+    store: PartitionedStore
+    counts: PartialCounts
+
+    def conjoined(self, left: Positions, right: Positions) -> PartialPartsTally:
+        # the columns themselves are counted, once they are made
+        return self
+
+    def rewritten(self, rewrite: Rewrite) -> PartialPartsTally:
+        store = self.store.after([rewrite])
+        kept = rewrite.plus[rewrite.kept(self.store.n_columns)]
+        new = store.total(KnownCounts(len(kept), counts_dtype(self.n_rows)))
+        return PartialPartsTally(store, self.counts.followed_by(kept, new))

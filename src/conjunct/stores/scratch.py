@@ -1,29 +1,39 @@
-"""Packed columns on disk, in pages of rows: for tables that memory does not hold."""
+"""Columns on disk, in pages of rows: for tables that memory does not hold."""
 
 from __future__ import annotations
 
 import tempfile
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from conjunct.stores.bits import BitStore
-from conjunct.stores.packing import Bits, line_bytes
+from conjunct.stores.base import Arrays
+from conjunct.stores.packing import line_bytes
+from conjunct.stores.parts import Part, PartKind, part_from
 
 
 @dataclass(frozen=True)
 class Page:
-    """Some rows: where their packed lines stand in a scratch file."""
+    """Where some arrays stand in a scratch file, one after the other."""
 
     start: int
-    n_lines: int
-    n_rows: int
+    arrays: tuple[tuple[np.dtype[Any], tuple[int, ...]], ...]
 
     @property
     def nbytes(self) -> int:
-        return self.n_lines * line_bytes(self.n_rows)
+        return sum(dtype.itemsize * int(np.prod(shape)) for dtype, shape in self.arrays)
+
+
+@dataclass(frozen=True)
+class PartPage:
+    """A part of the rows, as a page."""
+
+    page: Page
+    kind: PartKind
+    n_rows: int
 
 
 class ScratchFile:
@@ -33,49 +43,36 @@ class ScratchFile:
         # in TMPDIR; no kill leaves it behind
         self._file = tempfile.TemporaryFile(prefix="conjunct-")  # noqa: SIM115
         self._close = weakref.finalize(self, self._file.close)
-        self.pages: list[Page] = []
+        self.parts: list[PartPage] = []
 
     @property
     def n_rows(self) -> int:
-        return sum(page.n_rows for page in self.pages)
+        return sum(part.n_rows for part in self.parts)
 
-    def append(self, lines: Bits | Iterable[Bits], n_rows: int) -> Page:
+    def append(self, part: Part) -> None:
+        """Write a part of the rows."""
+        self.parts.append(PartPage(self.write(part.arrays()), part.kind, part.n_rows))
+
+    def read_part(self, part: PartPage, n_jobs: int | None = None) -> Part:
+        return part_from(part.kind, self.read(part.page), part.n_rows, n_jobs)
+
+    def write(self, arrays: Arrays) -> Page:
         """Write a page."""
         start = self._file.seek(0, 2)
-        n_lines = 0
-        for line in lines:
-            self._file.write(np.ascontiguousarray(line).data)
-            n_lines += 1
-        page = Page(start, n_lines, n_rows)
-        self.pages.append(page)
-        return page
+        for array in arrays:
+            self._file.write(np.ascontiguousarray(array).data)
+        return Page(start, tuple((array.dtype, array.shape) for array in arrays))
 
-    def read(self, page: Page) -> Bits:
+    def read(self, page: Page) -> Arrays:
         self._file.seek(page.start)
-        bits = np.empty((page.n_lines, line_bytes(page.n_rows)), np.uint8)
-        if self._file.readinto(bits.reshape(-1).data) != bits.nbytes:
-            raise OSError("a scratch file is shorter than what was written to it")
-        return bits
+        arrays = tuple(np.empty(shape, dtype) for dtype, shape in page.arrays)
+        for array in arrays:
+            if self._file.readinto(array.reshape(-1).view(np.uint8).data) != array.nbytes:
+                raise OSError("a scratch file is shorter than what was written to it")
+        return arrays
 
     def close(self) -> None:
         self._close()
-
-
-def join_pages(parts: Iterable[BitStore], limit: int) -> Iterator[tuple[Bits, int]]:
-    """The lines of successive parts side by side, and their rows, for about ``limit`` bytes.
-
-    Bits of one part can follow those of another where that has whole words only.
-    """
-    lines: list[Bits] = []
-    n_rows = 0
-    for part in parts:
-        lines.append(part.bits)
-        n_rows += part.n_rows
-        if n_rows % 64 or sum(some.nbytes for some in lines) >= limit:
-            yield np.hstack(lines), n_rows
-            lines, n_rows = [], 0
-    if lines:
-        yield np.hstack(lines), n_rows
 
 
 def row_slices(n_rows: int, n_lines: int, limit: int) -> Iterator[slice]:

@@ -74,8 +74,8 @@ class Size:
         """A first iteration on packed bits."""
         pairs = self.n_columns**2 / 2
         each = self.n_rows / _BIT_PAIRS[kernel_name()] + _CELL_SECONDS
-        matrix = _MATRIX_BYTES * self.n_columns**2
-        return Need(_LINES * self.n_columns * line_bytes(self.n_rows) + matrix, pairs * each)
+        lines = _LINES * self.n_columns * line_bytes(self.n_rows)
+        return Need(lines + matrix_bytes(self.n_columns), pairs * each)
 
     def of_sparse(self) -> Need:
         """A first iteration on lists of rows."""
@@ -84,6 +84,16 @@ class Size:
 
     def of(self, kind: Literal["bits", "sparse"]) -> Need:
         return self.of_bits() if kind == "bits" else self.of_sparse()
+
+    def of_parts(self, kind: Literal["bits", "sparse"]) -> Need:
+        """A first iteration where rows are elsewhere, and only counts are here."""
+        counts = matrix_bytes(self.n_columns) if kind == "bits" else _MET_BYTES * self.n_met
+        return Need(counts, self.of(kind).seconds)
+
+
+def matrix_bytes(n_columns: int) -> int:
+    """What the counts of all pairs of so many columns take, with those of the next iteration."""
+    return _MATRIX_BYTES * n_columns**2
 
 
 def is_sparse(n_ones: int, n_rows: int, n_columns: int) -> bool:
@@ -107,6 +117,24 @@ def chosen_store(size: Size, kind: StoreKind) -> Literal["bits", "sparse"]:
         least = min((size.of(one).n_bytes, one) for one in kinds)
         raise InputError(_too_large(size, *least, available))
     return min(fitting, key=lambda one: size.of(one).seconds)
+
+
+def chosen_for_parts(size: Size, memory: int) -> Literal["bits", "sparse"]:
+    """How to hold data in parts, if their counts may take so many bytes: the quicker way."""
+    kinds: tuple[Literal["bits", "sparse"], ...] = ("bits", "sparse")
+    fitting = [kind for kind in kinds if size.of_parts(kind).n_bytes <= memory]
+    if not fitting:
+        least = min(size.of_parts(kind).n_bytes for kind in kinds)
+        raise counts_too_large(size.n_columns, least, memory)
+    return min(fitting, key=lambda kind: size.of(kind).seconds)
+
+
+def counts_too_large(n_columns: int, n_bytes: int, memory: int) -> InputError:
+    return InputError(
+        f"the counts of {n_columns} columns take {byte_text(n_bytes)}, and {byte_text(memory)} "
+        f"are left for them: allow more memory, leave rare columns out, or make fewer features "
+        f"with max_iter or max_length"
+    )
 
 
 def check_packed(n_rows: int, n_columns: int) -> None:

@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conjunct.stores.base import Contingency, Rewrite
+from conjunct.stores.base import Arrays, Contingency, Positions, Rewrite
 from conjunct.stores.bits import BitStore
 from conjunct.stores.counting import Counts
 from conjunct.stores.packing import Bits, line_bytes, pack_column
 from conjunct.stores.sizing import Need, Size, check_packed
 from conjunct.stores.sparse_tally import Ones, SparseTally, conjunctions, rewritten_ones
-
-# Columns that tell how many others a column meets.
-_SAMPLE = 256
+from conjunct.stores.surveying import surveyed
 
 RowList = NDArray[np.int32]
 """The rows in which a column is true, rising."""
@@ -32,6 +30,8 @@ class SparseStore:
     are made, so that stores can share them.
     """
 
+    kind: Final = "sparse"
+
     def __init__(self, lines: Sequence[RowList], n_rows: int, n_jobs: int | None = None) -> None:
         self.lines = lines
         self.n_rows = n_rows
@@ -43,8 +43,7 @@ class SparseStore:
         columns = sp.csc_array(matrix != 0)
         columns.sum_duplicates()
         rows = columns.indices.astype(np.int32, copy=False)
-        lines = [rows[start:stop] for start, stop in pairwise(columns.indptr.tolist())]
-        return cls(lines, columns.shape[0], n_jobs)
+        return cls.from_arrays((columns.indptr, rows), columns.shape[0], n_jobs)
 
     @classmethod
     def from_table(cls, table: NDArray[np.bool_], n_jobs: int | None = None) -> Self:
@@ -57,6 +56,23 @@ class SparseStore:
             for line in store.lines
         ]
         return cls([line.astype(np.int32) for line in lines], store.n_rows, store.n_jobs)
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays, n_rows: int, n_jobs: int | None = None) -> Self:
+        starts, rows = arrays
+        return cls([rows[a:b] for a, b in pairwise(starts.tolist())], n_rows, n_jobs)
+
+    def arrays(self) -> Arrays:
+        """Where each column starts, and the rows of all."""
+        return self.ones.indptr, self.ones.indices
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # one list of all columns: thousands of short ones are slow to send
+        return type(self).from_arrays, (self.arrays(), self.n_rows, self.n_jobs)
+
+    def __sizeof__(self) -> int:
+        """Memory of the lists, by which Dask decides what to move to disk."""
+        return self.nbytes
 
     def to_bits(self) -> BitStore:
         """The same columns as packed bits: one bit a cell, whatever its value."""
@@ -95,15 +111,15 @@ class SparseStore:
 
     def size(self) -> Size:
         """What is known of the data, and a guess of how many pairs meet, from some columns."""
-        rows = self.ones.tocsr()
-        lengths = np.diff(rows.indptr).astype(np.int64)
-        n_meetings = int((lengths * lengths).sum())
-        # evenly from the rare to the common
-        by_support = np.argsort(self.supports(), kind="stable")
-        sample = by_support[:: max(1, self.n_columns // _SAMPLE)]
-        met = (self.ones[:, sample].T @ rows).nnz - np.count_nonzero(self.supports()[sample])
-        n_met = int(met * self.n_columns / max(len(sample), 1)) // 2
-        return Size(self.n_rows, self.n_columns, int(lengths.sum()), n_meetings, n_met)
+        return surveyed(lambda look: look(self), self.n_columns)
+
+    def lengths(self) -> Counts:
+        """Number of ones in each row."""
+        return np.asarray(np.diff(self.ones.tocsr().indptr), np.int64)
+
+    def meets(self, columns: Positions) -> Any:
+        """With which columns some of them have a common row, as a sparse matrix."""
+        return (self.ones[:, columns].T @ self.ones).astype(np.bool_)
 
     def need(self) -> Need:
         """What an iteration takes."""
@@ -156,10 +172,28 @@ class SparseStore:
         )
 
     def count_distinct_rows(self) -> int:
-        return count_distinct(self.ones.tocsr())
+        return len(_firsts(self.ones.tocsr()))
+
+    def row_buckets(self, n_buckets: int) -> list[Arrays]:
+        """Each row once, equal ones of all stores with these columns in the same bucket."""
+        rows = self.ones.tocsr()
+        rows = rows[_firsts(rows)]
+        bucket = (_sums(rows) >> np.uint64(32)).astype(np.intp) % n_buckets
+        some = (rows[bucket == k] for k in range(n_buckets))
+        return [(one.indptr, one.indices) for one in some]
+
+    @staticmethod
+    def count_united(buckets: Sequence[Arrays]) -> int:
+        """Number of distinct rows in the same bucket of some stores."""
+        lengths = np.concatenate([np.diff(starts) for starts, _ in buckets])
+        columns = np.concatenate([columns for _, columns in buckets])
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        width = int(columns.max(initial=-1)) + 1
+        ones = np.ones(len(columns), np.int8)
+        return len(_firsts(sp.csr_array((ones, columns, starts), shape=(len(lengths), width))))
 
     def count_null_rows(self) -> int:
-        return int(np.count_nonzero(np.diff(self.ones.tocsr().indptr) == 0))
+        return int(np.count_nonzero(self.lengths() == 0))
 
 
 def _among(some: RowList, others: RowList) -> NDArray[np.bool_]:
@@ -178,29 +212,34 @@ def _among(some: RowList, others: RowList) -> NDArray[np.bool_]:
     return np.asarray(others[place] == some)
 
 
-def count_distinct(rows: Any) -> int:
-    """Number of distinct rows of a sparse matrix of ones, exact.
+def _sums(rows: Any) -> NDArray[np.uint64]:
+    """The sum of a random word for each column of a row: equal for equal rows."""
+    word = np.random.default_rng(0).integers(0, 1 << 64, rows.shape[1], np.uint64)
+    upto = np.concatenate([np.zeros(1, np.uint64), np.cumsum(word[rows.indices])])
+    return np.asarray(upto[rows.indptr[1:]] - upto[rows.indptr[:-1]])
+
+
+def _firsts(rows: Any) -> NDArray[np.intp]:
+    """Where each distinct row of a sparse matrix of ones stands for the first time, exact.
 
     Rows are sorted by the sum of a random 64-bit word for each of their columns, which brings
     equal ones together; neighbours are then compared column by column. Different rows of equal
-    sum (about n² / 2⁶⁵ likely) fall back on a set of the rows themselves.
+    sum (about n² / 2⁶⁵ likely) fall back on a dictionary of the rows themselves.
     """
-    n_rows, n_columns = rows.shape
-    if not n_rows:
-        return 0
-    word = np.random.default_rng(0).integers(0, 1 << 64, n_columns, np.uint64)
-    upto = np.concatenate([np.zeros(1, np.uint64), np.cumsum(word[rows.indices])])
     starts, lengths = rows.indptr[:-1], np.diff(rows.indptr)
-    total = upto[rows.indptr[1:]] - upto[starts]
+    total = _sums(rows)
     order = np.argsort(total)
     alike = total[order[1:]] == total[order[:-1]]
     one, other = order[1:][alike], order[:-1][alike]
     if (lengths[one] != lengths[other]).any() or _cells_differ(
         rows.indices, starts, lengths, one, other
     ):
-        bytes_of = [rows.indices[a : a + k].tobytes() for a, k in zip(starts, lengths, strict=True)]
-        return len(set(bytes_of))
-    return int(n_rows - len(one))
+        where = {
+            rows.indices[a : a + k].tobytes(): row
+            for row, (a, k) in enumerate(zip(starts, lengths, strict=True))
+        }
+        return np.array(list(where.values()), np.intp)
+    return np.append(order[:1], order[1:][~alike])
 
 
 def _cells_differ(
