@@ -18,13 +18,15 @@ import polars as pl
 from numpy.typing import NDArray
 
 from benchmarks._measure import report
-from conjunct import UFC, ConjunctWarning, datasets, io
+from conjunct import UFC, BooleanTable, ConjunctWarning, datasets, io
 from conjunct.io.model import model_json
+from conjunct.stores import BitStore, SparseStore
+from conjunct.stores.packing import pack
 
 BENCH = Path(os.environ.get("CONJUNCT_BENCH_DATA", "../shared/data/bench"))
 N_COLUMNS = 500
 STREAMED_BLOCKS, MEMORY = 40, 400
-DASK_BLOCKS, DASK_ROWS, WORKER_MEMORY = 160, 20_000, 450
+DASK_BLOCKS, DASK_ROWS, WORKER_MEMORY = 500, 40_000, 600
 KILLS = 20
 
 _STREAM = """
@@ -121,13 +123,13 @@ def on_two_workers() -> int:
         import dask.array as da
 
         for name, table in tables.items():
-            rows = np.column_stack([table.column(k)[0] for k in range(len(table.names))])
+            rows = _rows(table)
             start = time.perf_counter()
             local = UFC(alpha=0.001, max_iter=3).fit(rows)
             middle = time.perf_counter()
-            # few parts: each sends counts of all pairs of columns
-            parts = da.from_array(rows, chunks=(-(-len(rows) // 2), -1))
-            apart = UFC(alpha=0.001, max_iter=3).fit(parts)
+            half = -(-rows.shape[0] // 2)
+            parts = [da.from_array(some, chunks=some.shape) for some in (rows[:half], rows[half:])]
+            apart = UFC(alpha=0.001, max_iter=3).fit(da.concatenate(parts))
             seconds = time.perf_counter() - middle
             same = _bytes(apart) == _bytes(local)
             shape = f"{name} {rows.shape[0]:,} × {rows.shape[1]:,}"
@@ -136,32 +138,39 @@ def on_two_workers() -> int:
     return report("sets with another model file on 2 workers", len(differ), 0, at_least=False)
 
 
+def _rows(table: BooleanTable) -> Any:
+    """As Dask would have them: arrays, sparse where few cells are true."""
+    if isinstance(table.values, SparseStore):
+        return table.values.ones.tocsr().astype(np.bool_)
+    return np.column_stack([table.column(k)[0] for k in range(len(table.names))])
+
+
 def larger_than_the_workers() -> int:
-    """Columns that the workers hold only in part, one of which is killed as well."""
+    """Columns that the workers cannot hold even as bits, one of which is killed as well."""
     import dask.array as da
     from dask import delayed
 
     n_rows = DASK_BLOCKS * DASK_ROWS
-    size = n_rows * N_COLUMNS / 1e6
-    shape = (DASK_ROWS, N_COLUMNS)
+    packed = n_rows * N_COLUMNS / 8e6
     with _cluster(memory_limit=f"{WORKER_MEMORY}MB") as client:
 
         def kill(line: Any) -> None:
             if line.iteration == 1:
                 os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
 
+        shape = (DASK_ROWS, N_COLUMNS)
         blocks = [delayed(block)(k, DASK_ROWS) for k in range(DASK_BLOCKS)]
         rows = da.concatenate([da.from_delayed(some, shape, np.bool_) for some in blocks])
         start = time.perf_counter()
         apart = UFC(max_iter=3, callback=kill).fit(rows)
         seconds = time.perf_counter() - start
-    whole = np.concatenate([block(k, DASK_ROWS) for k in range(DASK_BLOCKS)])
-    same = _bytes(apart) == _bytes(UFC(max_iter=3).fit(whole))
-    print(f"{n_rows:,} × {N_COLUMNS}: {size:.0f} MB of Booleans ({size / 8:.0f} MB packed) on 2")
-    print(f"workers of {WORKER_MEMORY} MB each, one of them killed, took {seconds:.1f} s;")
-    print(f"same model file: {same}")
-    share = size / (2 * WORKER_MEMORY)
-    return (not same) + report("data / memory of the workers", share, 1, at_least=True)
+    lines = np.hstack([pack(block(k, DASK_ROWS)) for k in range(DASK_BLOCKS)])
+    whole = UFC(max_iter=3)._fit_store(BitStore(lines, n_rows), None)
+    same = _bytes(apart) == _bytes(whole)
+    print(f"{n_rows:,} × {N_COLUMNS}: {packed:.0f} MB packed on 2 workers of {WORKER_MEMORY} MB")
+    print(f"each, one of them killed, took {seconds:.1f} s; same model file: {same}")
+    share = packed / (2 * WORKER_MEMORY)
+    return (not same) + report("packed data / memory of the workers", share, 1, at_least=True)
 
 
 def _cluster(**options: Any) -> Any:

@@ -44,8 +44,10 @@ class Arff(WideFormat):
 
         attributes = _attributes(file)
         names = [attribute.name for attribute in attributes]
+        # before any row is written out: those of a sparse file may say next to nothing
+        refuse_dense(file, sum(1 for _ in _data(file)), len(names))
         parts: list[pl.DataFrame] = []
-        for batch in _batches(file, _rows(file, attributes)):
+        for batch in _batches(_rows(file, attributes)):
             columns = {}
             for attribute, *cells in zip(attributes, *batch, strict=True):
                 try:
@@ -192,10 +194,9 @@ def _series(attribute: Attribute, cells: list[str | None]) -> pl.Series:
     return numbers
 
 
-def _batches(file: Path, rows: Iterator[list[Any]]) -> Iterator[list[list[Any]]]:
+def _batches(rows: Iterator[list[Any]]) -> Iterator[list[list[Any]]]:
     batch: list[list[Any]] = []
-    for number, row in enumerate(rows, start=1):
-        refuse_dense(file, number, len(row))
+    for row in rows:
         batch.append(row)
         if len(batch) == BATCH_ROWS:
             yield batch

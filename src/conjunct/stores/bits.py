@@ -174,6 +174,10 @@ class BitStore:
         bucket = packing.bucket_of_rows(rows, n_buckets)
         return [(rows[bucket == k],) for k in range(n_buckets)]
 
+    def fingerprints(self) -> NDArray[np.uint64]:
+        """Each distinct row as two words, or one."""
+        return packing.fingerprints(packing.distinct_rows(self.packed_rows()))
+
     @staticmethod
     def count_united(buckets: Sequence[Arrays]) -> int:
         """Number of distinct rows in the same bucket of some stores."""

@@ -16,12 +16,15 @@ from math import inf
 from operator import getitem
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from conjunct.errors import InputError
-from conjunct.stores.base import Arrays, Rewrite
+from conjunct.stores.base import Rewrite
 from conjunct.stores.memory import available_bytes
-from conjunct.stores.packing import line_bytes
+from conjunct.stores.packing import bucket_of_rows, count_distinct
 from conjunct.stores.partitioned import starts_with
-from conjunct.stores.parts import Part, PartKind, added, as_kind, chosen_kind, count_united
+from conjunct.stores.parts import Part, PartKind, added, as_kind, chosen_kind
 from conjunct.stores.sizing import Size, StoreKind
 from conjunct.stores.surveying import surveyed
 
@@ -40,6 +43,7 @@ _BRANCHES = 8
 # Rows are told apart in buckets of about this many bytes, each on one worker.
 _BUCKET_BYTES = 1 << 23
 _MOST_BUCKETS = 64
+_FINGERPRINT_BYTES = 16
 # Parts are there as read and as rewritten, and half of a worker's memory is for what it does.
 _COPIES = 4
 # What must be alike on driver and workers for the same features, or for being understood at all.
@@ -80,12 +84,11 @@ class DaskPartitions:
         return int(_total(_count_null_rows, self._source))
 
     def count_distinct_rows(self) -> int:
-        """Exact: equal rows come together on one worker, bucket by bucket."""
-        n_bytes = self.n_rows * line_bytes(self.n_columns)
-        n_buckets = min(_MOST_BUCKETS, 1 + n_bytes // _BUCKET_BYTES)
-        parts = [task(_row_buckets)(part, n_buckets) for part in self._source]
+        """Equal rows come together on one worker, bucket by bucket, as 128-bit fingerprints."""
+        n_buckets = min(_MOST_BUCKETS, 1 + _FINGERPRINT_BYTES * self.n_rows // _BUCKET_BYTES)
+        parts = [task(_fingerprint_buckets)(part, n_buckets) for part in self._source]
         each = [
-            task(count_united)(self.kind, [task(getitem)(part, k) for part in parts])
+            task(_count_united)([task(getitem)(part, k) for part in parts])
             for k in range(n_buckets)
         ]
         return int(sum(dask.compute(*each)))
@@ -231,5 +234,11 @@ def _count_null_rows(part: Part) -> int:
     return part.count_null_rows()
 
 
-def _row_buckets(part: Part, n_buckets: int) -> list[Arrays]:
-    return part.row_buckets(n_buckets)
+def _fingerprint_buckets(part: Part, n_buckets: int) -> list[NDArray[np.uint64]]:
+    rows = part.fingerprints()
+    bucket = bucket_of_rows(rows, n_buckets)
+    return [rows[bucket == k] for k in range(n_buckets)]
+
+
+def _count_united(rows: list[NDArray[np.uint64]]) -> int:
+    return count_distinct(np.concatenate(rows))

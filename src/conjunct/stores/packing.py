@@ -19,6 +19,7 @@ _BLOCK_ROWS = 8192
 _BLOCK_CELLS = 1 << 22
 
 _MIXER = np.uint64(0x9E3779B97F4A7C15)
+_OTHER_MIXER = np.uint64(0xD6E8FEB86659FD93)
 
 _SWAPS = tuple(
     (np.uint64(shift), np.uint64(mask))
@@ -150,10 +151,17 @@ def bucket_of_rows(rows: NDArray[np.uint64], n_buckets: int) -> NDArray[np.intp]
     return (_mixed(rows) >> np.uint64(32)).astype(np.intp) % n_buckets
 
 
-def _mixed(rows: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def fingerprints(rows: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Rows of more than two words as two words: different ones are equal for n² / 2¹²⁹ of tables."""
+    if rows.shape[1] <= 2:
+        return rows
+    return np.column_stack([_mixed(rows), _mixed(rows, _OTHER_MIXER)])
+
+
+def _mixed(rows: NDArray[np.uint64], mixer: np.uint64 = _MIXER) -> NDArray[np.uint64]:
     mixed = np.zeros(len(rows), np.uint64)
     for word in rows.T:
-        mixed = (mixed ^ word) * _MIXER
+        mixed = (mixed ^ word) * mixer
         mixed ^= mixed >> np.uint64(29)
     return mixed
 

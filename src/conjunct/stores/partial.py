@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from conjunct.stores.base import Arrays, Contingency, Rewrite
 from conjunct.stores.bits import BitStore
@@ -140,6 +141,9 @@ class PartialStore:
 
     def row_buckets(self, n_buckets: int) -> list[Arrays]:
         return self._planes().row_buckets(n_buckets)
+
+    def fingerprints(self) -> NDArray[np.uint64]:
+        return self._planes().fingerprints()
 
     @staticmethod
     def count_united(buckets: Sequence[Arrays]) -> int:

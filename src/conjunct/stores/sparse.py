@@ -182,6 +182,12 @@ class SparseStore:
         some = (rows[bucket == k] for k in range(n_buckets))
         return [(one.indptr, one.indices) for one in some]
 
+    def fingerprints(self) -> NDArray[np.uint64]:
+        """Each distinct row as two words."""
+        rows = self.ones.tocsr()
+        rows = rows[_firsts(rows)]
+        return np.column_stack([_sums(rows), _sums(rows, seed=1)])
+
     @staticmethod
     def count_united(buckets: Sequence[Arrays]) -> int:
         """Number of distinct rows in the same bucket of some stores."""
@@ -212,9 +218,9 @@ def _among(some: RowList, others: RowList) -> NDArray[np.bool_]:
     return np.asarray(others[place] == some)
 
 
-def _sums(rows: Any) -> NDArray[np.uint64]:
+def _sums(rows: Any, seed: int = 0) -> NDArray[np.uint64]:
     """The sum of a random word for each column of a row: equal for equal rows."""
-    word = np.random.default_rng(0).integers(0, 1 << 64, rows.shape[1], np.uint64)
+    word = np.random.default_rng(seed).integers(0, 1 << 64, rows.shape[1], np.uint64)
     upto = np.concatenate([np.zeros(1, np.uint64), np.cumsum(word[rows.indices])])
     return np.asarray(upto[rows.indptr[1:]] - upto[rows.indptr[:-1]])
 
