@@ -187,6 +187,23 @@ def test_reading_alone_needs_less_than_counting(monkeypatch):
     assert model.transform(table).shape[0] == 300
 
 
+def test_features_that_outgrow_memory_are_refused_in_time(monkeypatch):
+    """Noise without end: each iteration has half as many features again."""
+    table = np.random.default_rng(0).random((500, 60)) < 0.3
+    left = iter([10**9, *[10**5] * 100])
+    monkeypatch.setattr(sizing, "_SMALL_BYTES", 0)
+    monkeypatch.setattr(sizing, "available_bytes", lambda: next(left))
+    with pytest.raises(InputError, match=r"the counts of \d+ columns take .* and 100 kB are left"):
+        UFC(0.0, stop=None, prune=False, store="bits").fit(table)
+
+
+def test_what_missing_cells_cost():
+    cells = np.ones((1000, 100))
+    complete = UFC(missing="pairwise").expected_cost(cells)
+    cells[0, 0] = np.nan
+    assert UFC(missing="pairwise").expected_cost(cells).n_bytes == 4 * complete.n_bytes
+
+
 def test_cost_grows_with_the_data():
     small = UFC().expected_cost(np.ones((1000, 100), bool))
     large = UFC().expected_cost(np.ones((100_000, 200), bool))

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from conjunct.construction.stopping import Indicators
     from conjunct.estimators.base import FeatureConstructor
     from conjunct.io.streaming import Stream
+    from conjunct.stores.sizing import Need
 
 _SHOWN = 20
 # Mean literals of a feature from which on few people read it.
@@ -37,6 +38,7 @@ def construct(
     report: Path | None = None,
 ) -> None:
     """Fit a model to the table in a file, save it, and show what was constructed."""
+    from conjunct import UFC
     from conjunct.cli import terminal
     from conjunct.cli.documents import model_document
     from conjunct.cli.progress import step
@@ -45,8 +47,8 @@ def construct(
     check_model_target(out, data)
     check_report_target(report, data, out)
     table = source.read(data)
-    with source.naming_cells_of(data, IF_EMPTY):
-        _tell_cost(model, table)
+    if isinstance(model, UFC):
+        model._tell_cost = _tell_cost
     with source.naming_cells_of(data, IF_EMPTY), step("constructed features"), progress as callback:
         model.set_params(callback=callback).fit(table)
     if out is not None:
@@ -84,15 +86,12 @@ def saved_as(*files: Path | None) -> str:
     return f"Saved as {', '.join(names)}."
 
 
-def _tell_cost(model: FeatureConstructor, table: BooleanTable | Stream) -> None:
-    """Say what a long fit will take; one that memory will not do for ends here."""
-    from conjunct import UFC, BooleanTable
+def _tell_cost(cost: Need) -> None:
+    """Say what a long fit will take, before it begins."""
     from conjunct.cli import terminal
 
-    if isinstance(model, UFC) and isinstance(table, BooleanTable):
-        cost = model.expected_cost(table)
-        if cost.seconds > _LONG_SECONDS:
-            terminal.note(f"this takes {cost}")
+    if cost.seconds > _LONG_SECONDS:
+        terminal.note(f"this takes {cost}")
 
 
 def _show(

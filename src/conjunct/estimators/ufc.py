@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from math import isinf, isnan
@@ -35,7 +36,7 @@ from conjunct.estimators.parameters import (
 from conjunct.estimators.values import Missing
 from conjunct.expressions import Style
 from conjunct.io.checkpoint import Checkpoint
-from conjunct.stores import BitStore, PartialStore, SparseStore, Store
+from conjunct.stores import Store
 from conjunct.stores.sizing import STORE_KINDS, Need, StoreKind
 
 # an overlapping index below which there is little for RMS to weigh complexity against
@@ -150,6 +151,9 @@ class UFC(LosslessConstructor):
     _unsaved = (*LosslessConstructor._unsaved, "checkpoint", "store")
     _takes_parts = True
 
+    # told before a fit what an iteration will take
+    _tell_cost: Callable[[Need], object] | None = None
+
     n_distinct_rows_: int
     # also of a loaded model whose iterations each drew a line of their own
     threshold_: float | None = None
@@ -214,12 +218,15 @@ class UFC(LosslessConstructor):
         about 1 s and 1 MB of memory an iteration
         """
         reader = UFC(**{**self.get_params(deep=False), "callback": None})
-        store = reader._read_to_fit(X)
-        complete: BitStore | SparseStore = store.true if isinstance(store, PartialStore) else store
-        return complete.need()
+        need: Need = reader._read_to_fit(X).need()
+        return need
 
     def _construct(self, store: Store, names: Sequence[str]) -> None:
         self._check_parameters()
+        if self.verbose:
+            sys.stdout.write(f"expected: {store.need()}\n")
+        if self._tell_cost is not None:
+            self._tell_cost(store.need())
         rule = Rule(self._criterion(), self.search, self.max_length)
         stop = self.stop if self.max_iter is None else None
         run = run_ufc(

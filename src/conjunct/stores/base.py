@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conjunct.stores.counting import Counts
+from conjunct.stores.sizing import Need
 
 Positions = NDArray[np.intp]
 Arrays = tuple[NDArray[Any], ...]
@@ -136,6 +137,10 @@ class Store(Protocol):
 
     @property
     def n_columns(self) -> int: ...
+
+    def need(self) -> Need:
+        """What an iteration takes."""
+        ...
 
     def after(self, rewrites: Sequence[Rewrite]) -> Store:
         """The columns after some rewrites, in order."""

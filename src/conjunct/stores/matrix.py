@@ -9,6 +9,7 @@ import numpy as np
 
 from conjunct.stores.base import Contingency, Positions, Rewrite
 from conjunct.stores.counting import Counts
+from conjunct.stores.sizing import check_counts
 
 # Cells of the matrix that are looked at together: their temporaries stay in the cache.
 _CELLS_AT_ONCE = 1 << 16
@@ -44,6 +45,7 @@ class CountMatrix:
     def extended(self, across: Counts, new: Counts) -> CountMatrix:
         """With the counts of more columns after the present ones."""
         m, p = len(self.joint), len(new)
+        check_counts(m + p, self.joint.itemsize)
         joint = np.empty((m + p, m + p), self.joint.dtype)
         joint[:m, :m] = self.joint
         joint[:m, m:] = across

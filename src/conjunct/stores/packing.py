@@ -152,7 +152,7 @@ def bucket_of_rows(rows: NDArray[np.uint64], n_buckets: int) -> NDArray[np.intp]
 
 
 def fingerprints(rows: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Rows of more than two words as two words: different ones are equal for n² / 2¹²⁹ of tables."""
+    """Rows of more than two words as two words; n different rows have n² / 2¹²⁹ chances to meet."""
     if rows.shape[1] <= 2:
         return rows
     return np.column_stack([_mixed(rows), _mixed(rows, _OTHER_MIXER)])

@@ -17,6 +17,10 @@ from conjunct.stores.bits import BitStore
 from conjunct.stores.counting import Counts
 from conjunct.stores.packing import Bits
 from conjunct.stores.partial_tally import Borders, PartialCounts, PartialTally, made_lines
+from conjunct.stores.sizing import Need
+
+# counted: true with true, true with known, known with true, known with known
+_MATRICES = 4
 
 
 class PartialLine(NamedTuple):
@@ -116,6 +120,11 @@ class PartialStore:
             new.known.joint_counts(self.true),
             new.known.joint_counts(self.known),
         )
+
+    def need(self) -> Need:
+        """What an iteration takes: four matrices are counted where bits alone have one."""
+        need = self.true.need()
+        return Need(_MATRICES * need.n_bytes, _MATRICES * need.seconds)
 
     def supports(self) -> Counts:
         return self.true.supports()

@@ -12,9 +12,12 @@ from conjunct.stores.base import Contingency, Positions, Rewrite
 from conjunct.stores.counted import Counted
 from conjunct.stores.counting import Counts
 from conjunct.stores.matrix import row_blocks
+from conjunct.stores.sizing import check_counts
 
 if TYPE_CHECKING:
     from conjunct.stores.partial import PartialLine, PartialStore
+
+_MATRICES = 3
 
 Borders = tuple[Counts, Counts, Counts, Counts]
 """Counts of some columns with all: true with true, true with known, known with true, known."""
@@ -60,6 +63,7 @@ class PartialCounts:
 
     def followed_by(self, kept: Positions, new: Borders) -> PartialCounts:
         """The counts of the kept columns, then those of new ones with all."""
+        check_counts(new[0].shape[1], _MATRICES * self.true.itemsize)
         square = np.ix_(kept, kept)
         true, true_known, known_true, known = new
         return PartialCounts(

@@ -75,7 +75,10 @@ class PartitionedStore:
 
     def need(self) -> Need:
         """What an iteration takes, beside the parts."""
-        return self.parts.size.of_parts("sparse" if self.parts.kind == "sparse" else "bits")
+        if self.parts.kind == "sparse":
+            return self.parts.size.of_parts("sparse")
+        # what bits take does not depend on how many of them are ones
+        return Size(self.n_rows, self.n_columns, 0, 0, 0).of_parts("bits")
 
     def after(self, rewrites: Sequence[Rewrite]) -> PartitionedStore:
         return replace(self, rewrites=(*self.rewrites, *rewrites))

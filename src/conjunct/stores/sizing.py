@@ -129,6 +129,13 @@ def chosen_for_parts(size: Size, memory: int) -> Literal["bits", "sparse"]:
     return min(fitting, key=lambda kind: size.of(kind).seconds)
 
 
+def check_counts(n_columns: int, pair_bytes: int) -> None:
+    """Refuse counts of all pairs of columns, and the next ones, that memory will not hold."""
+    n_bytes = 2 * pair_bytes * n_columns**2
+    if n_bytes > _SMALL_BYTES and n_bytes > (available := available_bytes()):
+        raise counts_too_large(n_columns, n_bytes, available)
+
+
 def counts_too_large(n_columns: int, n_bytes: int, memory: int) -> InputError:
     return InputError(
         f"the counts of {n_columns} columns take {byte_text(n_bytes)}, and {byte_text(memory)} "
