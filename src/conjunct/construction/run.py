@@ -18,8 +18,7 @@ from conjunct.construction.stopping import (
     Evaluator,
     Indicators,
     at_most,
-    until_balance_worsens,
-    until_rms_rises,
+    until_rises,
     while_readable,
 )
 from conjunct.construction.ufc import Candidates, Rule, iterate
@@ -84,9 +83,9 @@ def run_ufc(
     candidates = Candidates(lineage, rule)
     balancing = Balancing(candidates)
 
-    def balance(stage: Stage) -> Balance:
+    def imbalance(stage: Stage) -> float:
         evaluate_once(stage)
-        return balancing(stage)
+        return balancing(stage).distance
 
     *past, last = _begun(store, lineage, progress, keeper)
     stages: Iterator[Stage] = chain(past, iterate(last, lineage, rule, candidates))
@@ -94,9 +93,9 @@ def run_ufc(
         stages = kept_by(stages, partial(keeper.save, subject), evaluate_once)
     stages = at_most(stages, max_iter)
     if stop == "rms":
-        stages = until_rms_rises(stages, evaluate_once)
+        stages = until_rises(stages, lambda stage: evaluate_once(stage).rms)
     elif stop == "relative":
-        stages = until_balance_worsens(stages, balance)
+        stages = until_rises(stages, imbalance)
     if stop is not None:
         stages = while_readable(stages, evaluate_once)
     merges: list[Merge] = []

@@ -79,16 +79,14 @@ class Evaluator:
         return self.n_distinct_rows > len(self.lineage.primitives)
 
 
-def until_rms_rises(
-    stages: Iterable[Stage], evaluate: Callable[[Stage], Indicators]
-) -> Iterator[Stage]:
-    """The stages up to the last one before RMS rises (§6.2). The first stage always comes."""
+def until_rises(stages: Iterable[Stage], value: Callable[[Stage], float]) -> Iterator[Stage]:
+    """The stages up to the last one before a value rises (RMS: §6.2). The first always comes."""
     lowest = math.inf
     for stage in stages:
-        value = evaluate(stage).rms
-        if value > lowest:
+        present = value(stage)
+        if present > lowest:
             return
-        lowest = value
+        lowest = present
         yield stage
 
 
@@ -129,19 +127,6 @@ class Balancing:
         growth = (n_features - n_primitives) / max(n_correlated, 1)
         self.balances.append(Balance(meetings / max(most, 1), growth))
         return self.balances[-1]
-
-
-def until_balance_worsens(
-    stages: Iterable[Stage], balance: Callable[[Stage], Balance]
-) -> Iterator[Stage]:
-    """The stages up to the last one before the distance from the ideal balance rises."""
-    nearest = math.inf
-    for stage in stages:
-        distance = balance(stage).distance
-        if distance > nearest:
-            return
-        nearest = distance
-        yield stage
 
 
 def while_readable(
