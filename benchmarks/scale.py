@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from benchmarks._data import retail, zipf
+from benchmarks._data import benchmark_set, zipf
 from benchmarks._measure import report
 from conjunct import UFC
 from conjunct.stores import BitStore
@@ -68,7 +68,7 @@ def _in_process(name: str, what: str) -> Any:
 
 def measured(name: str, what: str) -> dict[str, Any]:
     """One measurement, alone in its process."""
-    title, data = retail() if name == "retail" else ("Zipf", zipf(1_000_000, 40_000, 8))
+    title, data = benchmark_set(name) if name == "retail" else ("Zipf", zipf(1_000_000, 40_000, 8))
     found: dict[str, Any] = {"name": title, "shape": data.shape, "ones": data.nnz}
     if what == "product":
         found["seconds"] = _seconds(lambda: data.T @ data, 3)
