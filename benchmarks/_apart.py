@@ -67,23 +67,30 @@ def timed(
     *,
     tell: Callable[[Any], object] = lambda _: None,
     repeat: int = 1,
-    seconds: int = 3600,
+    seconds: int | None = None,
 ) -> Measurement:
     """Shortest processor time of ``repeat`` runs, the most resident memory, and what came out.
 
-    What takes more than a few seconds is run once.
+    What takes more than a few seconds is run once. The system stops a run, and with it this
+    process, after ``seconds``.
     """
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     best = math.inf
     for _ in range(repeat):
-        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-        resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + 1 + seconds, hard))
+        if seconds is not None:
+            _limit_time(seconds)
         start = time.process_time()
         made = run()
         best = min(best, time.process_time() - start)
         if best > 5:
             break
     return {"seconds": best, "resident": peak_resident(), "gives": tell(made)}
+
+
+def _limit_time(seconds: int) -> None:
+    used = math.ceil(time.process_time())
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (used + seconds, most))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # no dump of memory when it is stopped
 
 
 def peak_resident() -> int:

@@ -77,3 +77,20 @@ def zero_one(name: str) -> Any | None:
         return None
     with gzip.open(path, "rt") as lines:
         return sp.csr_array(np.loadtxt(lines, dtype=np.int32, delimiter=",", skiprows=1))
+
+
+def correlated(n_rows: int, n_columns: int, density: float, seed: int = 0) -> Any:
+    """Columns of ``density`` as a sparse matrix; every tenth often goes with its neighbour."""
+    random = np.random.default_rng(seed)
+    columns = []
+    for k in range(n_columns):
+        drawn = random.random(random.binomial(n_rows, density)) * n_rows
+        rows = np.unique(drawn.astype(np.int32))
+        if k % 10 == 1:
+            half = columns[-1][::2]
+            rows = np.union1d(half, random.permutation(rows)[len(half) :])
+        columns.append(rows)
+    starts = np.cumsum([0, *map(len, columns)], dtype=np.int32)
+    ones = np.ones(starts[-1], np.int32)
+    cells = (ones, np.concatenate(columns), starts)
+    return sp.csc_array(cells, shape=(n_rows, n_columns)).tocsr()

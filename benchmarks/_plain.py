@@ -29,7 +29,11 @@ def dense(table: NDArray[np.bool_], max_iter: int, alpha: float = 0.001) -> tupl
         i, j = np.array(pairs).T
         both = columns[:, i] * columns[:, j]
         made = np.empty((len(table), 3 * len(pairs)), np.float32)
-        made[:, ::3], made[:, 1::3], made[:, 2::3] = both, columns[:, j] - both, columns[:, i] - both
+        made[:, ::3], made[:, 1::3], made[:, 2::3] = (
+            both,
+            columns[:, j] - both,
+            columns[:, i] - both,
+        )
         kept = np.delete(columns, np.concatenate([i, j]), axis=1)
         columns = np.hstack([kept, made[:, made.any(axis=0)]])
         history.append(pairs)

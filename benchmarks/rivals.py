@@ -162,9 +162,7 @@ RIVALS: dict[str, Rival] = {
     "uFC in plain SciPy": Rival(
         _as_is, partial(_plain.sparse, max_iter=N_ITER), _plainly_constructed
     ),
-    "np.corrcoef": Rival(
-        _floats, partial(np.corrcoef, rowvar=False, dtype=np.float32), _pairs
-    ),
+    "np.corrcoef": Rival(_floats, partial(np.corrcoef, rowvar=False, dtype=np.float32), _pairs),
     "DataFrame.corr": Rival(_frame, lambda frame: frame.corr(), _pairs),
     f"PCA(n_components={N_COMPONENTS})": Rival(
         _floats_unless_wide, _pca, lambda model: f"{model.n_components_} components"

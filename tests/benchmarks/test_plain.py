@@ -1,12 +1,12 @@
 """The opponents of the benchmarks construct what uFC constructs."""
 
-import naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import naive
 from benchmarks import _plain
 
 ALPHA, MAX_ITER = 0.01, 3
@@ -17,7 +17,9 @@ def table_of(seed: int) -> np.ndarray:
     rng = np.random.default_rng(seed)
     topics = rng.random((150, 2)) < 0.5
     shares = rng.random((2, 5))
-    return (rng.random((150, 5)) < 0.1 + 0.6 * np.where(topics @ shares > 0.6, shares.max(0), 0)) > 0
+    return (
+        rng.random((150, 5)) < 0.1 + 0.6 * np.where(topics @ shares > 0.6, shares.max(0), 0)
+    ) > 0
 
 
 @given(st.integers(0, 10**6))
@@ -27,7 +29,9 @@ def test_the_same_columns_as_the_oracle(way: str, seed: int) -> None:
     names = [f"c{k}" for k in range(table.shape[1])]
     options = {"strict": False, "prune": True}
     threshold = naive.risk_threshold(ALPHA, len(table))
-    sets = naive.ufc(dict(zip(names, table.T.tolist(), strict=True)), MAX_ITER, threshold, **options)
+    sets = naive.ufc(
+        dict(zip(names, table.T.tolist(), strict=True)), MAX_ITER, threshold, **options
+    )
     for features in sets[:-1]:
         strengths = [found[:2] for found in naive.candidates(features, threshold, **options)]
         assume(len(set(strengths)) == len(strengths))
