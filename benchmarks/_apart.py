@@ -25,22 +25,21 @@ Measurement = dict[str, Any]
 _ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS"), "1"
 )
-# a process that waits, for its neighbours or for nothing, uses no processor time
-_PATIENCE = 6
 
 
 def measured_apart(module: str, *arguments: object, seconds: int = 3600) -> Measurement:
     """What ``python -m module ARGUMENTS`` answers, or ``{"stopped": seconds}``."""
+    patience = 60 + 6 * seconds  # a process that waits uses no processor time
     try:
         done = subprocess.run(
             [sys.executable, "-m", module, *map(str, arguments)],
             capture_output=True,
             text=True,
-            timeout=_PATIENCE * seconds,
+            timeout=patience,
             env=os.environ | _ONE_THREAD,
         )
     except subprocess.TimeoutExpired:
-        return {"stopped": _PATIENCE * seconds}
+        return {"stopped": patience}
     if done.returncode == -signal.SIGXCPU:
         return {"stopped": seconds}
     if done.returncode:

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from benchmarks import _plain
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import naive
-from benchmarks import _plain
 
 ALPHA, MAX_ITER = 0.01, 3
 
