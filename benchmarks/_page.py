@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import _pictures, _results
-from benchmarks.growth import METHODS, SWEEPS, VARIED, exponent
+from benchmarks.growth import FORMS, SWEEPS, VARIED, exponent
 from benchmarks.limit import WAYS
 from conjunct.plots.saving import save_chart
 
@@ -120,7 +120,7 @@ def _growth(run: dict[str, Any]) -> str:
     lines = []
     for sweep, points in SWEEPS.items():
         sizes = [float(point[VARIED[sweep]]) for point in points]
-        for method in METHODS:
+        for method in FORMS:
             found = [line for line in run["sweeps"][sweep] if line["method"] == method]
             times = [line["seconds"] for line in found]
             extra = [line["resident"] - line["before"] for line in found]

@@ -87,7 +87,8 @@ def _curve(run: dict[str, Any], sweep: str, value: str) -> Any:
     sizes = sorted({row["size"] for row in rows})
     x = {**quantity("size", title, type="log", nice=False), "axis": {"values": sizes}}
     x["axis"]["format"] = "~g" if sweep == "density" else "~s"
-    y = {**quantity(value, value, type="log"), "axis": {"tickCount": 5, "format": "~g"}}
+    y = quantity(value, value, type="log")
+    y["axis"] = {"values": [10.0**k for k in range(-3, 6)], "format": "~g"}
     base = chart_of(rows).encode(
         x=_channel("X", x),
         y=_channel("Y", y),

@@ -23,7 +23,12 @@ from benchmarks._data import correlated, zipf
 from benchmarks._results import save
 from conjunct import UFC
 
-METHODS = ("bits", "sparse", "np.corrcoef")
+FORMS: dict[str, Callable[[Any], Any]] = {
+    "bits": lambda data: data.astype(bool).toarray(),
+    "sparse": lambda data: data,
+    "np.corrcoef": lambda data: data.astype(np.float32).toarray(),
+}
+"""What is measured, and what it takes."""
 N_ITER = 2
 SWEEPS: dict[str, list[tuple[int, int, float]]] = {
     "rows": [(n * 1000, 400, 0.02) for n in (50, 100, 200, 400, 800)],
@@ -62,7 +67,7 @@ def exponent(sizes: list[float], values: list[float]) -> float:
 def _swept(name: str, points: list[tuple[int, int, float]]) -> list[Measurement]:
     found = []
     for n_rows, n_columns, density in points:
-        for method in METHODS:
+        for method in FORMS:
             arguments = (method, n_rows, n_columns, density)
             line = {
                 "shape": [n_rows, n_columns],
@@ -72,7 +77,7 @@ def _swept(name: str, points: list[tuple[int, int, float]]) -> list[Measurement]
             }
             found.append(line)
     sizes = [float(point[VARIED[name]]) for point in points]
-    for method in METHODS:
+    for method in FORMS:
         times = [line["seconds"] for line in found if line["method"] == method]
         memory = [line["resident"] - line["before"] for line in found if line["method"] == method]
         print(
@@ -87,19 +92,15 @@ def _swept(name: str, points: list[tuple[int, int, float]]) -> list[Measurement]
 def alone(method: str, n_rows: str, n_columns: str, density: str) -> Measurement:
     """One point, in the process that it was given. ``before`` is resident when it begins."""
     warnings.simplefilter("ignore")
-    floats = method == "np.corrcoef"
 
     def run(data: Any) -> object:
-        if floats:
+        if method == "np.corrcoef":
             return np.corrcoef(data, rowvar=False, dtype=np.float32)
         return UFC(max_iter=N_ITER, store=method).fit(data)
 
-    def form(data: Any) -> Any:
-        return data.astype(np.float32).toarray() if floats else data
-
-    run(form(zipf(400, 60, 8)))
+    run(FORMS[method](zipf(400, 60, 8)))
     before = peak_resident()
-    data = form(correlated(int(n_rows), int(n_columns), float(density)))
+    data = FORMS[method](correlated(int(n_rows), int(n_columns), float(density)))
     return {**timed(partial(run, data), repeat=3), "before": before}
 
 
