@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -60,12 +61,12 @@ def _table(head: list[str], lines: list[list[str]]) -> str:
 
 def _machine(found: dict[str, Any]) -> str:
     runs = {json.dumps(run["machine"], sort_keys=True): run["machine"] for run in found.values()}
-    return "\n\n".join(
+    told = [
         f"{machine['processor']}, {machine['cores']} cores; "
         + ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
-        + "."
         for machine in runs.values()
-    )
+    ]
+    return "\n\n".join(_wrapped(f"{line}.") for line in told)
 
 
 def _limit(run: dict[str, Any]) -> str:
@@ -82,14 +83,14 @@ def _limit(run: dict[str, Any]) -> str:
     ]
     apart, together = table / 4, table / (4 * n_columns)
     head = ["one thread", "10¹² bit pairs a second", "of the limit"]
-    return (
-        _table(head, lines)
-        + f"\n\nA thread reads {_gigabytes(run['read'])} a second from memory and copies "
+    told = (
+        f"A thread reads {_gigabytes(run['read'])} a second from memory and copies "
         f"{_gigabytes(run['copy'])}. Two lines for each pair would be {_gigabytes(apart)} a second "
         f"at the kernel's pace, {apart / run['read']:.1f} times what memory gives; each line once, "
         f"{together / 1e9:.2f} GB, {together / run['read']:.1%} of it. From memory the kernel "
         f"counts at {table / cache:.0%} of its pace in the cache."
     )
+    return _table(head, lines) + "\n\n" + _wrapped(told)
 
 
 def _rivals(run: dict[str, Any]) -> str:
@@ -167,6 +168,10 @@ def _figures(value: float) -> str:
     if value >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 10 else f"{float(f'{value:.2g}')}"
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, 112, break_on_hyphens=False)
 
 
 def _gigabytes(n_bytes: float) -> str:
