@@ -29,7 +29,7 @@ def main() -> int:
     found = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {}
     for file in sorted(_results.FOLDER.glob("*.json")):
         found[file.stem] = json.loads(file.read_text(encoding="utf-8"))
-    text = json.dumps(found, indent=1, ensure_ascii=False, sort_keys=True)
+    text = json.dumps(found, indent=1, ensure_ascii=False)
     DATA.write_text(text + "\n", encoding="utf-8")
     tables = tables_of(found)
     for page in PAGES:
@@ -88,7 +88,8 @@ def _limit(run: dict[str, Any]) -> str:
         f"{_gigabytes(run['copy'])}. Two lines for each pair would be {_gigabytes(apart)} a second "
         f"at the kernel's pace, {apart / run['read']:.1f} times what memory gives; each line once, "
         f"{together / 1e9:.2f} GB, {together / run['read']:.1%} of it. From memory the kernel "
-        f"counts at {table / cache:.0%} of its pace in the cache."
+        f"counts at {table / cache:.0%} of its pace on short lines in the cache, calls included: "
+        f"it {'does not wait' if table > 0.9 * cache else 'waits'} for memory."
     )
     return _table(head, lines) + "\n\n" + _wrapped(told)
 
@@ -160,7 +161,9 @@ def _scaling(run: dict[str, Any]) -> str:
                 ]
             )
     head = ["scaling, from 1 to 2", "rows", "on the clock", "of the ideal", "work a row"]
-    return _table(head, lines)
+    cores = run["machine"]["cores"]
+    told = f"Load of the {cores} cores before: {run['load']:.1f}, of which this run had made 1."
+    return _table(head, lines) + "\n\n" + told
 
 
 def _figures(value: float) -> str:

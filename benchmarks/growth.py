@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import math
+import os
 import sys
 import time
 import warnings
@@ -54,8 +55,10 @@ Fits = tuple[Callable[[int, int], object], Callable[[int], float]]
 def main() -> int:
     warnings.simplefilter("ignore")
     sweeps = {name: _swept(name, points) for name, points in SWEEPS.items()}
-    scaling = _scaling()
-    save("growth", {"n_iter": N_ITER, "sweeps": sweeps, "scaling": scaling})
+    load = os.getloadavg()[0]  # one of which is this run's own
+    print(f"load of the machine before scaling is measured: {load:.1f}")
+    found = {"n_iter": N_ITER, "sweeps": sweeps, "load": load, "scaling": _scaling()}
+    save("growth", found)
     return 0
 
 
