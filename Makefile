@@ -9,7 +9,7 @@ INSTALLED := .venv/.installed
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-min test-wheel check bench fuzz docs picture browser
+.PHONY: help demo test test-min test-wheel check bench bench-page fuzz docs picture browser
 
 help:
 	@echo "conjunct: run make TARGET, where TARGET is one of"
@@ -33,8 +33,12 @@ check: $(INSTALLED)  ## lint, formatting, types, direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-bench: $(INSTALLED)  ## measure against other libraries, side by side
+bench: $(INSTALLED) $(INSTALLED)-bench  ## measure against other libraries, side by side
 	$(BIN)/python -m benchmarks
+
+bench-page: $(INSTALLED) $(INSTALLED)-bench  ## measure what docs/benchmarks.md shows, and write it there
+	-$(BIN)/python -m benchmarks limit rivals growth
+	$(BIN)/python -m benchmarks._page
 
 fuzz: $(INSTALLED) $(INSTALLED)-fuzz  ## fuzz: property tests on thousands of examples, then each target guided by coverage
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/pytest -n $(WORKERS) -m hypothesis --timeout 0
@@ -67,6 +71,10 @@ $(INSTALLED): $(BIN)/python pyproject.toml constraints.txt
 
 $(INSTALLED)-fuzz: $(INSTALLED)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[fuzz]'
+	@touch $@
+
+$(INSTALLED)-bench: $(INSTALLED)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	@touch $@
 
 .venv-min/.installed: pyproject.toml constraints-min.txt

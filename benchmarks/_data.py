@@ -51,13 +51,23 @@ def transactions(name: str) -> Any | None:
     return matrix
 
 
-def retail() -> tuple[str, Any]:
-    """FIMI's retail, or generated data of its shape."""
-    found = transactions("retail")
+_SHAPES = {
+    "nuswide81": (209_347, 81, 2),
+    "accidents_15k": (15_224, 319, 34),
+    "delicious": (16_105, 983, 19),
+    "t10i4d100k": (100_000, 870, 10),
+    "retail": (88_162, 16_470, 11),
+}
+"""Rows, columns and ones a row."""
+
+
+def benchmark_set(name: str) -> tuple[str, Any]:
+    """A public set of transactions, or generated data of its shape, and what to call it."""
+    found = transactions(name)
     if found is not None:
-        return "retail", found
-    print(f"retail.dat.gz is not in {FOLDER.name}: generated data of its shape instead")
-    return "as retail, generated", zipf(88_162, 16_470, 11)
+        return name, found
+    print(f"{name}.dat.gz is not in {FOLDER.name}: generated data of its shape instead")
+    return f"as {name}, generated", zipf(*_SHAPES[name])
 
 
 def zero_one(name: str) -> Any | None:
@@ -67,3 +77,20 @@ def zero_one(name: str) -> Any | None:
         return None
     with gzip.open(path, "rt") as lines:
         return sp.csr_array(np.loadtxt(lines, dtype=np.int32, delimiter=",", skiprows=1))
+
+
+def correlated(n_rows: int, n_columns: int, density: float, seed: int = 0) -> Any:
+    """Columns of ``density`` as a sparse matrix; every tenth often goes with its neighbour."""
+    random = np.random.default_rng(seed)
+    columns = []
+    for k in range(n_columns):
+        drawn = random.random(random.binomial(n_rows, density)) * n_rows
+        rows = np.unique(drawn.astype(np.int32))
+        if k % 10 == 1:
+            half = columns[-1][::2]
+            rows = np.union1d(half, random.permutation(rows)[len(half) :])
+        columns.append(rows)
+    starts = np.cumsum([0, *map(len, columns)], dtype=np.int32)
+    ones = np.ones(starts[-1], np.int32)
+    cells = (ones, np.concatenate(columns), starts)
+    return sp.csc_array(cells, shape=(n_rows, n_columns)).tocsr()

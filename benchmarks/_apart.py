@@ -1,0 +1,107 @@
+"""A measurement alone in a process, on one thread: processor time, resident memory, limits.
+
+The process limits itself, once its data are ready: the system stops it at so much processor time,
+and refuses memory beyond so many bytes. What happened is told as it was measured.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import math
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Measurement = dict[str, Any]
+
+_ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS"), "1"
+)
+
+
+def measured_apart(module: str, *arguments: object, seconds: int = 3600) -> Measurement:
+    """What ``python -m module ARGUMENTS`` answers, or ``{"stopped": seconds}``."""
+    patience = 60 + 6 * seconds  # a process that waits uses no processor time
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", module, *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            timeout=patience,
+            env=os.environ | _ONE_THREAD,
+        )
+    except subprocess.TimeoutExpired:
+        return {"stopped": patience}
+    if done.returncode == -signal.SIGXCPU:
+        return {"stopped": seconds}
+    if done.returncode:
+        raise RuntimeError(f"{module} {arguments}: {done.stderr}")
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def answer(measure: Callable[[], Measurement]) -> None:
+    """Tell the process that asked; too little memory is an answer too."""
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            found = measure()
+    except MemoryError as error:
+        found = {"needs": peak_resident() + _asked(error)}
+    sys.stdout.write("\n" + json.dumps(found) + "\n")
+
+
+def limit_memory(n_bytes: int) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (n_bytes, n_bytes))
+
+
+def timed(
+    run: Callable[[], Any],
+    *,
+    tell: Callable[[Any], object] = lambda _: None,
+    repeat: int = 1,
+    seconds: int | None = None,
+) -> Measurement:
+    """Shortest processor time of ``repeat`` runs, the most resident memory, and what came out.
+
+    What takes more than a few seconds is run once. The system stops a run, and with it this
+    process, after ``seconds``.
+    """
+    best = math.inf
+    for _ in range(repeat):
+        if seconds is not None:
+            _limit_time(seconds)
+        start = time.process_time()
+        made = run()
+        best = min(best, time.process_time() - start)
+        if best > 5:
+            break
+    return {"seconds": best, "resident": peak_resident(), "gives": tell(made)}
+
+
+def _limit_time(seconds: int) -> None:
+    used = math.ceil(time.process_time())
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (used + seconds, most))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # no dump of memory when it is stopped
+
+
+def peak_resident() -> int:
+    """Most bytes that this process had in memory."""
+    try:  # what getrusage says begins with the process that started this one
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        unit = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1024
+
+
+def _asked(error: MemoryError) -> int:
+    shape, dtype = getattr(error, "shape", None), getattr(error, "dtype", None)
+    return 0 if shape is None or dtype is None else math.prod(shape) * dtype.itemsize

@@ -1,0 +1,185 @@
+"""``python -m benchmarks._page``: writes what was measured into the documentation.
+
+Takes the runs in ``benchmarks/results`` into ``docs/benchmarks.json``, and from there the tables
+between ``<!-- NAME -->`` and ``<!-- end -->`` of the pages, and the pictures. A table
+is of one run.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+from benchmarks import _pictures, _results
+from benchmarks.growth import FORMS, SWEEPS, VARIED, exponent
+from benchmarks.limit import WAYS
+from conjunct.plots.saving import save_chart
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+DATA = DOCS / "benchmarks.json"
+PAGES = (DOCS / "benchmarks.md", DOCS / "scale.md")
+_PLACE = re.compile(r"(<!-- (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def main() -> int:
+    found = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {}
+    for file in sorted(_results.FOLDER.glob("*.json")):
+        found[file.stem] = json.loads(file.read_text(encoding="utf-8"))
+    text = json.dumps(found, indent=1, ensure_ascii=False)
+    DATA.write_text(text + "\n", encoding="utf-8")
+    tables = tables_of(found)
+    for page in PAGES:
+        page.write_text(filled(page.read_text(encoding="utf-8"), tables), encoding="utf-8")
+    save_chart(_pictures.rivals(found["rivals"]), DOCS / "images" / "rivals.svg")
+    save_chart(_pictures.growth(found["growth"]), DOCS / "images" / "growth.svg")
+    return 0
+
+
+def filled(page: str, tables: dict[str, str]) -> str:
+    """The page with each table in its place."""
+    return _PLACE.sub(lambda place: place[1] + tables[place[2]] + "\n" + place[3], page)
+
+
+def tables_of(found: dict[str, Any]) -> dict[str, str]:
+    return {
+        "machine": _machine(found),
+        "limit": _limit(found["limit"]),
+        "rivals": _rivals(found["rivals"]),
+        "growth": _growth(found["growth"]),
+        "scaling": _scaling(found["growth"]),
+    }
+
+
+def _table(head: list[str], lines: list[list[str]]) -> str:
+    rows = [head, ["---"] * len(head), *lines]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in rows)
+
+
+def _machine(found: dict[str, Any]) -> str:
+    runs = {json.dumps(run["machine"], sort_keys=True): run["machine"] for run in found.values()}
+    told = [
+        f"{machine['processor']}, {machine['cores']} cores; "
+        + ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
+        for machine in runs.values()
+    ]
+    return "\n\n".join(_wrapped(f"{line}.") for line in told)
+
+
+def _limit(run: dict[str, Any]) -> str:
+    best = max(run["limits"].values())
+    (n_rows, n_columns), table, cache = run["shape"], run["kernel"]["table"], run["kernel"]["cache"]
+    lines = [
+        [WAYS[way], f"{rate / 1e12:.3f}", f"{rate / best:.0%}"]
+        for way, rate in run["limits"].items()
+    ]
+    kernel = f"conjunct's kernel ({run['kernel_name']})"
+    lines += [
+        [f"**{kernel}, {n_rows:,} × {n_columns:,}**", f"{table / 1e12:.3f}", f"{table / best:.0%}"],
+        [f"{kernel}, lines that stay in the cache", f"{cache / 1e12:.3f}", f"{cache / best:.0%}"],
+    ]
+    apart, together = table / 4, table / (4 * n_columns)
+    head = ["one thread", "10¹² bit pairs a second", "of the limit"]
+    told = (
+        f"A thread reads {_gigabytes(run['read'])} a second from memory and copies "
+        f"{_gigabytes(run['copy'])}. Two lines for each pair would be {_gigabytes(apart)} a second "
+        f"at the kernel's pace, {apart / run['read']:.1f} times what memory gives; each line once, "
+        f"{together / 1e9:.2f} GB, {together / run['read']:.1%} of it. From memory the kernel "
+        f"counts at {table / cache:.0%} of its pace on short lines in the cache, calls included: "
+        f"it {'does not wait' if table > 0.9 * cache else 'waits'} for memory."
+    )
+    return _table(head, lines) + "\n\n" + _wrapped(told)
+
+
+def _rivals(run: dict[str, Any]) -> str:
+    parts = []
+    yardstick = run["limits"]["yardstick"]
+    for data in run["sets"]:
+        n_rows, n_columns = data["shape"]
+        ours = next(line["seconds"] for line in data["rivals"] if line["rival"] == yardstick)
+        title = f"**{data['name']}**, {n_rows:,} × {n_columns:,}, "
+        head = ["", "time", f"× `{yardstick}`", "resident", "gives"]
+        lines = [_rival(line, ours) for line in data["rivals"]]
+        parts.append(f"{title}{data['ones'] / n_rows:.1f} ones a row\n\n{_table(head, lines)}")
+    return "\n\n".join(parts)
+
+
+def _rival(line: dict[str, Any], ours: float) -> list[str]:
+    name = line["rival"] if line["rival"].startswith("uFC") else f"`{line['rival']}`"
+    if "stopped" in line:
+        least = line["stopped"] / ours
+        return [name, f"stopped at {line['stopped']} s", f"> {_figures(least)}", "", ""]
+    if "needs" in line:
+        return [name, "refused", "", f"needs {_gigabytes(line['needs'])} or more", ""]
+    ratio, memory = _figures(line["seconds"] / ours), _gigabytes(line["resident"])
+    return [name, f"{_figures(line['seconds'])} s", ratio, memory, line["gives"]]
+
+
+def _growth(run: dict[str, Any]) -> str:
+    lines = []
+    for sweep, points in SWEEPS.items():
+        sizes = [float(point[VARIED[sweep]]) for point in points]
+        for method in FORMS:
+            found = [line for line in run["sweeps"][sweep] if line["method"] == method]
+            times = [line["seconds"] for line in found]
+            extra = [line["resident"] - line["before"] for line in found]
+            name = f"`{method}`" if method == "np.corrcoef" else f'`UFC(store="{method}")`'
+            lines.append(
+                [
+                    f"{sweep}, {_size(sweep, sizes[0])} → {_size(sweep, sizes[-1])}",
+                    name,
+                    f"{_figures(times[0])} → {_figures(times[-1])} s",
+                    f"{exponent(sizes, times):.2f}",
+                    f"{extra[0] / 1e6:,.0f} → {extra[-1] / 1e6:,.0f} MB",
+                    f"{exponent(sizes, extra):.2f}",
+                ]
+            )
+    return _table(["grows", "", "time", "exponent", "memory", "exponent"], lines)
+
+
+def _size(sweep: str, value: float) -> str:
+    return f"{value:.1%}" if sweep == "density" else f"{value:,.0f}"
+
+
+def _scaling(run: dict[str, Any]) -> str:
+    lines = []
+    for how in dict.fromkeys(line["how"] for line in run["scaling"]):
+        half, one, two = (line for line in run["scaling"] if line["how"] == how)
+        for kind, base, ideal in (("strong", one, 2), ("weak", half, 1)):
+            (rows, columns), reached = two["shape"], base["seconds"] / two["seconds"] / ideal
+            work = two["used"] / base["used"] * ideal / 2
+            lines.append(
+                [
+                    f"{kind}, {how}",
+                    f"{base['shape'][0]:,} → {rows:,} × {columns}",
+                    f"{_figures(base['seconds'])} s → {_figures(two['seconds'])} s",
+                    f"{reached:.0%}",
+                    f"{work:.2f}",
+                ]
+            )
+    head = ["scaling, from 1 to 2", "rows", "on the clock", "of the ideal", "work a row"]
+    cores = run["machine"]["cores"]
+    told = f"Load of the {cores} cores before: {run['load']:.1f}, of which this run had made 1."
+    return _table(head, lines) + "\n\n" + told
+
+
+def _figures(value: float) -> str:
+    """Two significant digits, or three from 100 on."""
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if value >= 10 else f"{float(f'{value:.2g}')}"
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, 112, break_on_hyphens=False)
+
+
+def _gigabytes(n_bytes: float) -> str:
+    return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.0f} MB"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,44 @@
+"""What a benchmark found, as data: ``benchmarks/results/NAME.json``, one run a file."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).with_name("results")
+_LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "mlxtend", "numkong", "dask")
+
+
+def save(name: str, found: dict[str, Any]) -> None:
+    """Keep what one run found, with what it ran on."""
+    FOLDER.mkdir(exist_ok=True)
+    machine = {"processor": _processor(), "cores": os.cpu_count(), "versions": _versions()}
+    text = json.dumps({"machine": machine, **found}, indent=1, ensure_ascii=False)
+    (FOLDER / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for library in _LIBRARIES:
+        with contextlib.suppress(PackageNotFoundError):
+            found[library] = version(library)
+    return found
+
+
+def _processor() -> str:
+    """The processor and how many bits its instructions take at a time."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        return platform.processor() or platform.machine()
+    fields = dict(
+        tuple(map(str.strip, line.split(":", 1))) for line in text.splitlines() if ":" in line
+    )
+    flags = fields.get("flags", "").split()
+    widest = next((flag for flag in ("avx512f", "avx2", "sse2") if flag in flags), "")
+    return " ".join(filter(None, [fields.get("model name", platform.machine()), widest]))

@@ -1,0 +1,118 @@
+"""How fast could a thread count, and read? How close to that does the counting kernel come?
+
+The limit is that of the quickest of a few ways to count the ones of ``a & b``, written in C for
+this processor, on two lines that stay in the first-level cache. Times are of the processor.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks._apart import timed
+from benchmarks._measure import report
+from benchmarks._results import save
+from conjunct.stores import BitStore
+from conjunct.stores.counting import kernel_name
+
+WAYS = {
+    "words": "`popcnt`, a word at a time",
+    "tables": "AVX2, look-up tables",
+    "adders": "AVX2, adders first (Harley and Seal)",
+    "wide_words": "AVX-512 `vpopcntq`, eight words at a time",
+}
+N_ROWS, N_COLUMNS = 1_000_000, 1000
+LARGE = 1 << 29
+"""Bytes: more than any cache holds."""
+
+
+def main() -> int:
+    if shutil.which("cc") is None:
+        print("no C compiler (cc): the limit cannot be measured")
+        return 0
+    limits = popcount_limits()
+    read, copy = bandwidth()
+    kernel = {"table": kernel_rate(N_COLUMNS, N_ROWS), "cache": kernel_rate(128, 1 << 15)}
+    best = max(limits.values())
+    for way, rate in limits.items():
+        print(f"{WAYS[way]:<58} {rate / 1e12:8.3f} tera bit pairs a second")
+    print(f"kernel {kernel_name()}, {N_ROWS:,} × {N_COLUMNS:,}: {kernel['table'] / 1e12:.3f},")
+    print(f"128 lines that stay in the cache: {kernel['cache'] / 1e12:.3f}")
+    print(f"memory: read {read / 1e9:.1f} GB a second, copy {copy / 1e9:.1f}")
+    save(
+        "limit",
+        {
+            "limits": limits,
+            "kernel": kernel,
+            "kernel_name": kernel_name(),
+            "shape": [N_ROWS, N_COLUMNS],
+            "read": read,
+            "copy": copy,
+        },
+    )
+    share = 100 * kernel["table"] / best
+    return report("kernel / popcount limit", share, 40, at_least=True, unit="%")
+
+
+def popcount_limits() -> dict[str, float]:
+    """Bit pairs a second, by way of counting; each way is checked before it is timed."""
+    lines = np.random.default_rng(0).integers(0, 1 << 63, (2, 1024), np.uint64)
+    expected = int(np.bitwise_count(lines[0] & lines[1]).sum())
+    found = {}
+    with _compiled() as library:
+        for way in WAYS:
+            if not hasattr(library, way):
+                continue
+            count = getattr(library, way)
+            count.restype = ctypes.c_uint64
+            one, other = (ctypes.c_void_p(line.ctypes.data) for line in lines)
+
+            def counted(times: int, count: Any = count, one: Any = one, other: Any = other) -> int:
+                return int(count(one, other, ctypes.c_size_t(1024), ctypes.c_size_t(times)))
+
+            if counted(3) != 3 * expected:
+                raise RuntimeError(f"{way} counts wrongly")
+            seconds = timed(lambda counted=counted: counted(20_000), repeat=9)["seconds"]
+            found[way] = 64 * 1024 * 20_000 / seconds
+    return found
+
+
+def bandwidth() -> tuple[float, float]:
+    """Bytes that a thread reads a second, and that it copies (each is read and written)."""
+    large, other = np.ones(LARGE // 8, np.uint64), np.ones(LARGE // 8, np.uint64)
+    with _compiled() as library:
+        start, n_words = ctypes.c_void_p(large.ctypes.data), ctypes.c_size_t(large.size)
+        read = timed(lambda: library.read_once(start, n_words), repeat=5)["seconds"]
+    copy = timed(lambda: np.copyto(other, large), repeat=5)["seconds"]
+    return LARGE / read, LARGE / copy
+
+
+def kernel_rate(n_columns: int, n_rows: int) -> float:
+    """Bit pairs that conjunct counts a second."""
+    n_bytes = math.ceil(n_rows / 512) * 64
+    lines = np.random.default_rng(0).integers(0, 256, (n_columns, n_bytes), np.uint8)
+    store = BitStore(lines, 8 * n_bytes)
+    pairs = n_columns * (n_columns + 1) / 2 * store.n_rows
+    times = max(1, round(5e10 / pairs))
+    seconds = timed(lambda: [store.joint_counts() for _ in range(times)], repeat=4)["seconds"]
+    return times * pairs / float(seconds)
+
+
+@contextmanager
+def _compiled() -> Iterator[Any]:
+    """The functions of ``_limit.c``, compiled for this very processor."""
+    source = Path(__file__).with_name("_limit.c")
+    with tempfile.TemporaryDirectory() as folder:
+        library = Path(folder) / "limit.so"
+        options = ["-O3", "-march=native", "-shared", "-fPIC"]
+        subprocess.run(["cc", *options, "-o", library, source], check=True)
+        yield ctypes.CDLL(str(library))
