@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Callable
 from importlib.util import find_spec
+
+
+class Ended(KeyboardInterrupt):
+    """Ctrl-C, or the request to end.
+
+    Not KeyboardInterrupt itself: where that passes through code which a library runs from text,
+    such as that of a dataclass, ``python -m`` ends itself by SIGINT at last, whoever caught it.
+    """
 
 
 def main() -> int:
@@ -16,23 +25,35 @@ def main() -> int:
 
     def end(number: int, frame: object) -> None:
         ended.append(number)
-        raise KeyboardInterrupt
+        raise Ended
 
     try:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            # what nohup and & in a script have said to ignore stays ignored
-            if signal.getsignal(number) is not signal.SIG_IGN:
-                signal.signal(number, end)
-        code = _run()
-    except BaseException:
-        # in the middle of an import or a library, an interrupt may come out as another error
-        if not ended:
+        try:
+            _listen(end)
+            code = _run()
+        finally:
+            # all is done: Python alone ends, which takes a moment
+            _ignore()
+    except BaseException as error:
+        # in the middle of an import or a library, an interrupt may come out as another error;
+        # and one that comes just as all is done must not end Python, as if by Ctrl-C
+        _ignore()
+        if not ended and not isinstance(error, KeyboardInterrupt):
             raise
-    finally:
-        # all is done: Python alone ends, which takes a moment
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, signal.SIG_IGN)
+        code = 128 + signal.SIGINT
     return 128 + ended[0] if ended else code
+
+
+def _listen(end: Callable[[int, object], None]) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # what nohup and & in a script have said to ignore stays ignored
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, end)
+
+
+def _ignore() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _run() -> int:
