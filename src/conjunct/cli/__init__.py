@@ -7,6 +7,10 @@ import sys
 from collections.abc import Callable
 from importlib.util import find_spec
 
+# polars and its threads ask for 1.8 GB of addresses, of which they use little; without them, the
+# process aborts
+NEEDED = 2 << 30
+
 
 class Ended(KeyboardInterrupt):
     """Ctrl-C, or the request to end.
@@ -64,6 +68,22 @@ def _run() -> int:
             f'conjunct: error: the commands need {needed}: pip install "conjunct[cli]"\n'
         )
         return 1
+    if _limit() < NEEDED:
+        sys.stderr.write(
+            f"conjunct: error: not enough memory: the commands need {NEEDED >> 20} MB of addresses "
+            f"and may take {_limit() >> 20} MB (ulimit -v)\n"
+        )
+        return 1
     from conjunct.cli.app import run
 
     return run()
+
+
+def _limit() -> int:
+    """The addresses that this process may take, in bytes."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return sys.maxsize
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return sys.maxsize if soft == resource.RLIM_INFINITY else soft
