@@ -9,7 +9,7 @@ INSTALLED := .venv/.installed
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-min test-wheel check bench bench-page fuzz docs picture browser
+.PHONY: help demo test test-min test-wheel check audit bench bench-page fuzz docs picture browser
 
 help:
 	@echo "conjunct: run make TARGET, where TARGET is one of"
@@ -32,6 +32,10 @@ check: $(INSTALLED)  ## lint, formatting, types, direction of imports
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+
+audit: $(BIN)/python  ## compare the pinned versions with the published advisories; needs a network
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check pip-audit
+	$(BIN)/python -m pip_audit --requirement constraints.txt --no-deps --disable-pip --strict $(AUDIT)
 
 bench: $(INSTALLED) $(INSTALLED)-bench  ## measure against other libraries, side by side
 	$(BIN)/python -m benchmarks

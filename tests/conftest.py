@@ -1,7 +1,12 @@
-"""Hypothesis profiles: HYPOTHESIS_PROFILE=fuzz runs many more examples than the default `ci`."""
+"""Hypothesis profiles, and how many examples a run has tried.
 
+HYPOTHESIS_PROFILE=fuzz runs many more than the default `ci`; HYPOTHESIS_EXAMPLES says how many.
+"""
+
+import functools
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -13,9 +18,55 @@ settings.register_profile(
 )
 settings.register_profile(
     "fuzz",
-    max_examples=5000,
+    max_examples=int(os.environ.get("HYPOTHESIS_EXAMPLES", "5000")),
     deadline=None,
     derandomize=False,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+EXAMPLES = "hypothesis examples"
+
+
+class Passed:
+    """The number of examples of this process that went through a whole test."""
+
+    number = 0
+
+
+def counted(inner):
+    @functools.wraps(inner)
+    def test(*args, **kwargs):
+        inner(*args, **kwargs)
+        Passed.number += 1
+
+    return test
+
+
+def pytest_itemcollected(item):
+    handle = getattr(getattr(item, "obj", None), "hypothesis", None)
+    # the cases of a parametrized test share it
+    if handle is not None and not hasattr(handle.inner_test, "__wrapped__"):
+        handle.inner_test = counted(handle.inner_test)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    before = Passed.number
+    try:
+        return (yield)
+    finally:
+        if item.get_closest_marker("hypothesis"):
+            item.user_properties.append((EXAMPLES, Passed.number - before))
+
+
+def pytest_terminal_summary(terminalreporter):
+    reports = [report for reports in terminalreporter.stats.values() for report in reports]
+    counts = [
+        number
+        for report in reports
+        for key, number in getattr(report, "user_properties", ())
+        if key == EXAMPLES and report.when == "call"
+    ]
+    if counts:
+        terminalreporter.write_line(f"{sum(counts):,} examples in {len(counts)} property tests")

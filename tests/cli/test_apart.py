@@ -1,10 +1,9 @@
 """Fits of several files, with little memory, on a cluster, and after a kill."""
 
+import json
 import os
-import random
 import subprocess
 import sys
-import time
 
 import pytest
 from distributed import LocalCluster
@@ -75,33 +74,55 @@ def test_the_checkpoint_goes_when_the_model_is_there(call, halves, expected, tmp
     assert (tmp_path / "other.json").read_bytes() == expected
 
 
-def test_killed_at_random_points_it_resumes_to_the_same_model(call, tmp_path):
-    data = datasets.find("coco_val2017").path
-    fit = ["fit", data, "--search", "pairwise", "--max-iter", "60", "--max-length", "5", "--out"]
+STANDING_STILL = """
+import sys, time
+from conjunct.cli import main
+from conjunct.io import checkpoint
+
+at, write, written = int(sys.argv.pop(1)), checkpoint.write_atomically, []
+
+def stand_still():
+    sys.stdout.write("here\\n")
+    sys.stdout.flush()
+    time.sleep(100)
+
+def half(part, fill):
+    fill(part)
+    part.write_bytes(part.read_bytes()[:100])
+    stand_still()
+
+def write_slowly(path, fill):
+    written.append(path)
+    if len(written) == at:
+        # an even number: in the middle of writing; an odd one: just after it
+        write(path, fill if at % 2 else lambda part: half(part, fill))
+        stand_still()
+    write(path, fill)
+
+checkpoint.write_atomically = write_slowly
+sys.exit(main())
+"""
+
+
+def test_killed_at_any_point_it_resumes_to_the_same_model(call, tmp_path):
+    """While it writes a checkpoint, and after it has; its first one and later ones."""
+    data = datasets.find("zoo").path
+    fit = ["fit", data, "--search", "pairwise", "--max-iter", "12", "--max-length", "5", "--out"]
     assert call(*fit, "whole.json").code == 0
-    run = [sys.executable, "-m", "conjunct", *map(str, fit)]
-    checkpoint = tmp_path / "run.json"
-    at = random.Random(0)
-    for _ in range(2):
-        started = subprocess.Popen(
-            [*run, "killed.json", "--checkpoint", checkpoint.name],
-            cwd=tmp_path,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        before = checkpoint.stat().st_mtime_ns if checkpoint.exists() else 0
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline and started.poll() is None:
-            if checkpoint.exists() and checkpoint.stat().st_mtime_ns != before:
-                time.sleep(at.uniform(0, 0.05))
-                break
-            time.sleep(0.001)
-        started.kill()
-        started.wait()
-        # a quick machine may have been done
-        (tmp_path / "killed.json").unlink(missing_ok=True)
-    assert call(*fit, "killed.json", "--checkpoint", checkpoint.name).code == 0
+    words = [*map(str, fit), "killed.json", "--checkpoint", "run.json"]
+    checkpoint, kept = tmp_path / "run.json", []
+    for at in (2, 1, 4):
+        run = [sys.executable, "-c", STANDING_STILL, str(at), *words]
+        with subprocess.Popen(run, cwd=tmp_path, stdout=subprocess.PIPE) as started:
+            assert started.stdout.readline() == b"here\n"
+            started.kill()
+        assert not (tmp_path / "killed.json").exists()
+        kept.append(len(json.loads(checkpoint.read_bytes())["history"]))
+    # each went on from where the one before it was killed
+    assert kept == [2, 3, 6]
+    assert call(*fit, "killed.json", "--checkpoint", "run.json").code == 0
     assert (tmp_path / "killed.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["killed.json", "whole.json"]
 
 
 @pytest.mark.parametrize(

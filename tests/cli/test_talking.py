@@ -266,7 +266,25 @@ def test_completion(words, expected):
     assert completed(*words) == expected
 
 
-def test_completion_is_offered(command):
-    shown = command("--help").out
-    assert "--install-completion" in shown
-    assert "--show-completion" in shown
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_is_offered(command, shell):
+    """By the shell that is named: what `--show-completion` prints in it."""
+    done = command(_CONJUNCT_COMPLETE=f"source_{shell}")
+    assert (done.code, done.err) == (0, "")
+    assert f"_CONJUNCT_COMPLETE=complete_{shell}" in done.out
+    assert "conjunct" in done.out.split()
+
+
+def test_bash_completes(command, tmp_path):
+    """A shell that has read the script asks the real command, and gets its answer."""
+    script = command(_CONJUNCT_COMPLETE="source_bash").out
+    (tmp_path / "conjunct").write_text(f'#!/bin/sh\nexec {sys.executable} -m conjunct "$@"\n')
+    (tmp_path / "conjunct").chmod(0o755)
+    asked = "COMP_WORDS=(conjunct f); COMP_CWORD=1; _conjunct_completion ./conjunct"
+    done = subprocess.run(
+        ["bash", "-c", f"{script}\n{asked}; echo ${{COMPREPLY[@]}}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["fit", "fringe"]

@@ -168,6 +168,19 @@ def test_cells_that_a_fitted_binarizer_cannot_use_are_located(tmp_path):
         read_boolean(path, binarizer=binarizer)
 
 
+def test_words_that_a_file_takes_for_dates(tmp_path):
+    """A binarizer that was fitted on text finds its words again, by day and by minute."""
+    days = ["2024-01-31", "2024-02-01", "2024-01-31 12:30:00"] * 3
+    frame = pl.DataFrame({"day": days})
+    binarizer = Binarizer().fit(frame)
+    expected = binarizer.transform(frame)
+    path = tmp_path / "t.csv"
+    for kept in (days[:2], [days[2]]):
+        path.write_text("day\n" + "".join(f"{day}\n" for day in kept))
+        rows = [expected.row(days.index(day)) for day in kept]
+        assert read_boolean(path, binarizer=binarizer).to_frame("polars").rows() == rows
+
+
 def test_tags_are_cleaned_and_the_mapping_saved(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("keywords\n" + "Sky;sea\nsky\nskies; SEA\nauto\ncar;sea\n" * 30)

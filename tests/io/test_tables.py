@@ -189,7 +189,7 @@ EXTENSIONS = [".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet"]
         lambda n: st.dictionaries(
             NAMES,
             st.lists(st.sampled_from([True, False, None]), min_size=n, max_size=n),
-            min_size=2,
+            min_size=1,
             max_size=4,
         )
     ),

@@ -34,7 +34,7 @@ class Column:
         return len(self.values)
 
     def as_text(self) -> Column:
-        """The same cells as words: numbers in their shortest spelling."""
+        """The same cells as words: numbers and dates in their shortest spelling."""
         if self.kind in ("text", "empty"):
             return self
         distinct, codes = np.unique(self.values[~self.missing], return_inverse=True)
@@ -48,9 +48,11 @@ class Column:
 
 
 def spelled(value: Any) -> str:
-    """A number or a Boolean in its shortest spelling: ``4``, ``0.5``, ``true``."""
+    """A cell in its shortest spelling: ``4``, ``0.5``, ``true``, ``2026-11-16``."""
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
+    if isinstance(value, np.datetime64):
+        return str(value.item()).removesuffix(" 00:00:00")
     number = float(value)
     if number.is_integer() and abs(number) < 1e16:
         return str(int(number))

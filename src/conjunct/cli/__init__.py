@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Callable
 from importlib.util import find_spec
+
+# polars and its threads ask for 1.8 GB of addresses, of which they use little; without them, the
+# process aborts
+NEEDED = 2 << 30
+
+
+class Ended(KeyboardInterrupt):
+    """Ctrl-C, or the request to end.
+
+    Not KeyboardInterrupt itself: where that passes through code which a library runs from text,
+    such as that of a dataclass, ``python -m`` ends itself by SIGINT at last, whoever caught it.
+    """
 
 
 def main() -> int:
@@ -16,23 +29,35 @@ def main() -> int:
 
     def end(number: int, frame: object) -> None:
         ended.append(number)
-        raise KeyboardInterrupt
+        raise Ended
 
     try:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            # what nohup and & in a script have said to ignore stays ignored
-            if signal.getsignal(number) is not signal.SIG_IGN:
-                signal.signal(number, end)
-        code = _run()
-    except BaseException:
-        # in the middle of an import or a library, an interrupt may come out as another error
-        if not ended:
+        try:
+            _listen(end)
+            code = _run()
+        finally:
+            # all is done: Python alone ends, which takes a moment
+            _ignore()
+    except BaseException as error:
+        # in the middle of an import or a library, an interrupt may come out as another error;
+        # and one that comes just as all is done must not end Python, as if by Ctrl-C
+        _ignore()
+        if not ended and not isinstance(error, KeyboardInterrupt):
             raise
-    finally:
-        # all is done: Python alone ends, which takes a moment
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, signal.SIG_IGN)
+        code = 128 + signal.SIGINT
     return 128 + ended[0] if ended else code
+
+
+def _listen(end: Callable[[int, object], None]) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # what nohup and & in a script have said to ignore stays ignored
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, end)
+
+
+def _ignore() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _run() -> int:
@@ -43,6 +68,22 @@ def _run() -> int:
             f'conjunct: error: the commands need {needed}: pip install "conjunct[cli]"\n'
         )
         return 1
+    if _limit() < NEEDED:
+        sys.stderr.write(
+            f"conjunct: error: not enough memory: the commands need {NEEDED >> 20} MB of addresses "
+            f"and may take {_limit() >> 20} MB (ulimit -v)\n"
+        )
+        return 1
     from conjunct.cli.app import run
 
     return run()
+
+
+def _limit() -> int:
+    """The addresses that this process may take, in bytes."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return sys.maxsize
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return sys.maxsize if soft == resource.RLIM_INFINITY else soft

@@ -53,6 +53,7 @@ def transform(
     table = source.read_for(fitted, data)
     with source.naming_cells_of(data), step("computed features"):
         features = fitted.transform(table)
+    _check_room(*features.shape)
     frame = features.to_frame("polars")
     if out is None or is_printed(out):
         sys.stdout.write(as_csv(frame))
@@ -69,6 +70,15 @@ def transform(
         },
         f"Saved {n_features} features of {n_rows} rows as {out}.",
     )
+
+
+def _check_room(n_rows: int, n_features: int) -> None:
+    """Whether a table can be written: where it cannot, polars would end the process."""
+    from conjunct.stores.memory import available_bytes
+
+    # as bits, as bytes and as text, of which polars has some at a time
+    if 3 * n_rows * n_features + (64 << 20) > available_bytes():
+        raise MemoryError
 
 
 def _check_target(out: Path | None, model: Path, json: bool) -> None:

@@ -196,8 +196,13 @@ def _decision_paths(
     """The paths of a decision tree for ``codes``: to leaves that say ``positive``, or all."""
 
     def learn(stage: BitStage, expressions: tuple[Expression, ...]) -> Iterable[Path]:
-        # of equal columns scikit-learn would take any, and formulas would grow without need
+        # of equal columns scikit-learn would take any, and formulas would grow without need;
+        # constant ones, never split on, would change which of equal splits it draws
         columns = simplest_of_equals(stage.store, expressions)
+        supports = stage.supports[columns]
+        columns = columns[(supports > 0) & (supports < stage.store.n_rows)]
+        if not len(columns):
+            return []
         table = unpack(stage.store.taken(columns).bits, stage.store.n_rows)
         fitted = tree.fit(table.astype(np.float32), codes).tree_
         return list(_paths(fitted, columns.tolist(), positive))

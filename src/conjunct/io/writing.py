@@ -46,6 +46,7 @@ def write_table(path: StrPath, frame: pl.DataFrame) -> None:
                 separator=_SEPARATORS[extension],
                 compression=compression,
                 check_extension=False,
+                null_value=_missing(frame),
             )
 
     write_atomically(path, write)
@@ -53,7 +54,7 @@ def write_table(path: StrPath, frame: pl.DataFrame) -> None:
 
 def as_csv(frame: pl.DataFrame) -> str:
     """A table of Booleans as CSV text, as ``write_table`` writes it."""
-    return _numbers(frame).write_csv()
+    return _numbers(frame).write_csv(null_value=_missing(frame))
 
 
 def table_extension(path: StrPath) -> tuple[str, Compression]:
@@ -76,3 +77,8 @@ def _numbers(frame: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     return frame.with_columns(pl.selectors.boolean().cast(pl.UInt8))
+
+
+def _missing(frame: pl.DataFrame) -> str:
+    """What stands for a missing cell: in a single column, not a blank line, which readers skip."""
+    return '""' if frame.width == 1 else ""
