@@ -68,7 +68,7 @@ class Reading:
     def _kind(self, store: SparseStore) -> str:
         """The store to use for columns that are listed."""
         if self.counts:
-            return chosen_store(store.size(), self.store)
+            return chosen_store(store.least_size(), self.store, store.size)
         if self.store == "auto":
             n_ones = int(store.supports().sum())
             return "sparse" if is_sparse(n_ones, store.n_rows, store.n_columns) else "bits"

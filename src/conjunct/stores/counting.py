@@ -41,6 +41,14 @@ def kernel_name() -> str:
     return "numpy" if numkong is None else "numkong"
 
 
+def bit_pairs_a_second() -> float:
+    """About how many pairs of bits a thread counts, by what the processor can do."""
+    if numkong is None:
+        return 1e10
+    # eight words at a time, or one
+    return 5e11 if numkong.get_capabilities().get("icelake") else 1.5e11
+
+
 def count_each(bits: Bits) -> Counts:
     """Number of ones in each line."""
     counts = np.zeros(len(bits), np.int64)

@@ -65,7 +65,7 @@ class DaskPartitions:
         self.n_rows = sum(n_rows for n_rows, _ in seen)
         kinds = {kind for _, kind in seen}
         self.kind: PartKind = chosen_kind(
-            kinds, store, n_columns, available_bytes(), lambda: self.size
+            kinds, store, n_columns, available_bytes(), self._total_of_source
         )
         if kinds != {self.kind}:
             self._source = self._hold([task(as_kind)(part, self.kind) for part in self._source])
@@ -73,7 +73,7 @@ class DaskPartitions:
 
     @cached_property
     def size(self) -> Size:
-        return surveyed(lambda look: _total(look, self._source), self.n_columns)
+        return surveyed(self._total_of_source, self.n_columns)
 
     def total(
         self, rewrites: tuple[Rewrite, ...], count: Callable[[Any], Any], n_columns: int
@@ -81,7 +81,7 @@ class DaskPartitions:
         return _total(count, self._parts(rewrites))
 
     def count_null_rows(self) -> int:
-        return int(_total(_count_null_rows, self._source))
+        return int(self._total_of_source(_count_null_rows))
 
     def count_distinct_rows(self) -> int:
         """Equal rows come together on one worker, bucket by bucket, as 128-bit fingerprints."""
@@ -92,6 +92,9 @@ class DaskPartitions:
             for k in range(n_buckets)
         ]
         return int(sum(dask.compute(*each)))
+
+    def _total_of_source(self, look: Callable[[Any], Any]) -> Any:
+        return _total(look, self._source)
 
     def _hold(self, parts: Sequence[Lazy]) -> Sequence[Lazy]:
         return dask.persist(*parts) if self._keeps else parts

@@ -50,7 +50,9 @@ class PagedPartitions:
         self.n_rows = source.n_rows
         self.n_columns = source.read_part(source.parts[0]).n_columns
         kinds = {part.kind for part in source.parts}
-        self.kind: PartKind = chosen_kind(kinds, store, self.n_columns, memory, lambda: self.size)
+        self.kind: PartKind = chosen_kind(
+            kinds, store, self.n_columns, memory, self._total_of_source
+        )
         # the pages as they are after the rewrites that were last asked for
         self._state: tuple[tuple[Rewrite, ...], ScratchFile] = ((), source)
 

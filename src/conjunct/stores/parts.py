@@ -22,9 +22,10 @@ from conjunct.stores.counting import Counts
 from conjunct.stores.pair_list import matrix_of
 from conjunct.stores.partial import PartialStore
 from conjunct.stores.partial_tally import Borders
-from conjunct.stores.sizing import Size, StoreKind, chosen_for_parts, matrix_bytes
+from conjunct.stores.sizing import StoreKind, chosen_for_parts, matrix_bytes
 from conjunct.stores.sparse import SparseStore
 from conjunct.stores.sparse_tally import met_pairs, supports_of
+from conjunct.stores.surveying import Look, first_seen, surveyed
 
 Part = BitStore | SparseStore | PartialStore
 PartKind = Literal["bits", "sparse", "partial"]
@@ -66,9 +67,12 @@ def chosen_kind(
     asked: StoreKind,
     n_columns: int,
     memory: int,
-    size: Callable[[], Size],
+    total: Callable[[Look], Any],
 ) -> PartKind:
-    """The form for all parts, whatever forms they come in, if counts may take ``memory`` bytes."""
+    """The form for all parts, whatever forms they come in, if counts may take ``memory`` bytes.
+
+    ``total`` gives what is seen in all parts together.
+    """
     if "partial" in kinds:
         if asked == "sparse":
             raise InputError("a sparse store keeps no missing cells: use store='auto'")
@@ -76,7 +80,10 @@ def chosen_kind(
     if asked != "auto":
         return asked
     small = kinds <= {"bits"} and matrix_bytes(n_columns) <= min(_SMALL_BYTES, memory)
-    return "bits" if small else chosen_for_parts(size(), memory)
+    if small:
+        return "bits"
+    least, _ = first_seen(total, n_columns)
+    return chosen_for_parts(least, memory, lambda: surveyed(total, n_columns))
 
 
 def joined_parts(parts: Iterable[Part], limit: int) -> Iterator[Part]:

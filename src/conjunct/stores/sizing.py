@@ -6,24 +6,26 @@ tell minutes from seconds, and gigabytes from what is there. docs/scale.md deriv
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 from conjunct.errors import InputError
-from conjunct.stores.counting import kernel_name
+from conjunct.stores.counting import bit_pairs_a_second
 from conjunct.stores.memory import available_bytes, byte_text
 from conjunct.stores.packing import line_bytes
 
 StoreKind = Literal["auto", "bits", "sparse"]
+_KINDS: tuple[Literal["bits", "sparse"], ...] = ("bits", "sparse")
 STORE_KINDS: tuple[StoreKind, ...] = ("auto", "bits", "sparse")
 
-# pairs of bits that a thread counts a second, by kernel
-_BIT_PAIRS = {"numkong": 5e11, "numpy": 1e10}
 # to look at a pair of columns in a matrix of counts, for each iteration
 _CELL_SECONDS = 2e-8
-# to count two ones in a row as a meeting of their columns, and to look at a pair that met
-_MEETING_SECONDS = 6e-8
-_MET_SECONDS = 2e-7
+# to count two ones in a row as a meeting of their columns, to look at a pair that met, and to
+# bring a one from columns to rows and back
+_MEETING_SECONDS = 1e-8
+_MET_SECONDS = 2.5e-7
+_ONE_SECONDS = 2.5e-7
 
 # A matrix of counts, that with conjunctions of m/2 pairs, that rewritten: 4 (1 + 9/4 + 9/4).
 _MATRIX_BYTES = 22
@@ -55,7 +57,7 @@ class Size:
     """What is known of data before it is counted.
 
     ``n_meetings`` is the sum, over rows, of the square of the number of ones; ``n_met`` about how
-    many pairs of columns have a common row.
+    many pairs of columns have a common row, 0 as long as nobody has looked.
     """
 
     n_rows: int
@@ -71,15 +73,15 @@ class Size:
         return cls(n_rows, n_columns, n_ones, n_meetings, min(n_meetings, n_columns**2) // 2)
 
     def of_bits(self) -> Need:
-        """A first iteration on packed bits."""
-        pairs = self.n_columns**2 / 2
-        each = self.n_rows / _BIT_PAIRS[kernel_name()] + _CELL_SECONDS
+        """A first iteration on packed bits: half the pairs, and as many with conjunctions."""
+        each = self.n_rows / bit_pairs_a_second() + _CELL_SECONDS
         lines = _LINES * self.n_columns * line_bytes(self.n_rows)
-        return Need(lines + matrix_bytes(self.n_columns), pairs * each)
+        return Need(lines + matrix_bytes(self.n_columns), self.n_columns**2 * each)
 
     def of_sparse(self) -> Need:
         """A first iteration on lists of rows."""
-        seconds = _MEETING_SECONDS * self.n_meetings + _MET_SECONDS * self.n_met
+        met = _MEETING_SECONDS * self.n_meetings + _MET_SECONDS * self.n_met
+        seconds = met + _ONE_SECONDS * self.n_ones
         return Need(_ONE_BYTES * self.n_ones + _MET_BYTES * self.n_met, seconds)
 
     def of(self, kind: Literal["bits", "sparse"]) -> Need:
@@ -102,8 +104,12 @@ def is_sparse(n_ones: int, n_rows: int, n_columns: int) -> bool:
     return packed > _SMALL_BYTES and 4 * n_ones < packed
 
 
-def chosen_store(size: Size, kind: StoreKind) -> Literal["bits", "sparse"]:
+def chosen_store(
+    size: Size, kind: StoreKind, looked_closer: Callable[[], Size] | None = None
+) -> Literal["bits", "sparse"]:
     """Which store to fit on: the one asked for, or the quicker one of those that fit in memory.
+
+    ``looked_closer`` gives the size with ``n_met``, which is asked for only if it matters.
 
     Raises
     ------
@@ -111,7 +117,10 @@ def chosen_store(size: Size, kind: StoreKind) -> Literal["bits", "sparse"]:
         Where memory will not do.
     """
     available = available_bytes()
-    kinds: tuple[Literal["bits", "sparse"], ...] = ("bits", "sparse") if kind == "auto" else (kind,)
+    if kind == "auto" and _bits_will_do(size.of_bits(), size.of_sparse(), available):
+        return "bits"
+    size = size if looked_closer is None else looked_closer()
+    kinds = _KINDS if kind == "auto" else (kind,)
     fitting = [one for one in kinds if size.of(one).n_bytes <= available]
     if not fitting:
         least = min((size.of(one).n_bytes, one) for one in kinds)
@@ -119,14 +128,23 @@ def chosen_store(size: Size, kind: StoreKind) -> Literal["bits", "sparse"]:
     return min(fitting, key=lambda one: size.of(one).seconds)
 
 
-def chosen_for_parts(size: Size, memory: int) -> Literal["bits", "sparse"]:
+def chosen_for_parts(
+    size: Size, memory: int, looked_closer: Callable[[], Size]
+) -> Literal["bits", "sparse"]:
     """How to hold data in parts, if their counts may take so many bytes: the quicker way."""
-    kinds: tuple[Literal["bits", "sparse"], ...] = ("bits", "sparse")
-    fitting = [kind for kind in kinds if size.of_parts(kind).n_bytes <= memory]
+    if _bits_will_do(size.of_parts("bits"), size.of_parts("sparse"), memory):
+        return "bits"
+    size = looked_closer()
+    fitting = [kind for kind in _KINDS if size.of_parts(kind).n_bytes <= memory]
     if not fitting:
-        least = min(size.of_parts(kind).n_bytes for kind in kinds)
+        least = min(size.of_parts(kind).n_bytes for kind in _KINDS)
         raise counts_too_large(size.n_columns, least, memory)
     return min(fitting, key=lambda kind: size.of(kind).seconds)
+
+
+def _bits_will_do(bits: Need, sparse_at_least: Need, available: int) -> bool:
+    """Whether bits are quicker however few pairs meet."""
+    return bits.n_bytes <= available and bits.seconds <= sparse_at_least.seconds
 
 
 def check_counts(n_columns: int, pair_bytes: int) -> None:

@@ -17,7 +17,7 @@ from conjunct.stores.counting import Counts
 from conjunct.stores.packing import Bits, line_bytes, pack_column
 from conjunct.stores.sizing import Need, Size, check_packed
 from conjunct.stores.sparse_tally import Ones, SparseTally, conjunctions, rewritten_ones
-from conjunct.stores.surveying import surveyed
+from conjunct.stores.surveying import first_seen, surveyed
 
 RowList = NDArray[np.int32]
 """The rows in which a column is true, rising."""
@@ -112,6 +112,10 @@ class SparseStore:
     def size(self) -> Size:
         """What is known of the data, and a guess of how many pairs meet, from some columns."""
         return surveyed(lambda look: look(self), self.n_columns)
+
+    def least_size(self) -> Size:
+        """What is seen at once, as if no pair met."""
+        return first_seen(lambda look: look(self), self.n_columns)[0]
 
     def lengths(self) -> Counts:
         """Number of ones in each row."""

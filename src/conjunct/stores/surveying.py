@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -33,14 +33,19 @@ Look = Callable[[Any], Any]
 """What is seen of a part; such things add up over parts."""
 
 
-def surveyed(total: Callable[[Look], Any], n_columns: int) -> Size:
-    """The size of columns, given what is seen in all parts of them together."""
+def first_seen(total: Callable[[Look], Any], n_columns: int) -> tuple[Size, Counts]:
+    """The size of columns but for the pairs that meet, and supports, of all parts together."""
     (n_rows, n_meetings), supports = total(first_look)
+    return Size(int(n_rows), n_columns, int(supports.sum()), int(n_meetings), 0), supports
+
+
+def surveyed(total: Callable[[Look], Any], n_columns: int) -> Size:
+    """The size of columns, with a guess of how many pairs meet, from some columns."""
+    size, supports = first_seen(total, n_columns)
     # evenly from the rare to the common
     sample = np.argsort(supports, kind="stable")[:: max(1, n_columns // _SAMPLE)]
     met = total(Meets(sample)).nnz - np.count_nonzero(supports[sample])
-    n_met = int(met * n_columns / max(len(sample), 1)) // 2
-    return Size(int(n_rows), n_columns, int(supports.sum()), int(n_meetings), n_met)
+    return replace(size, n_met=int(met * n_columns / max(len(sample), 1)) // 2)
 
 
 def first_look(part: Surveyable) -> tuple[Counts, Counts]:
