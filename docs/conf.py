@@ -89,5 +89,6 @@ def setup(app: Any) -> None:
     app.connect("builder-inited", write_helps)
     app.add_html_math_renderer("mathml", (formula, None), (formula, None))
 
+
 # shapes such as (n_rows, n_columns) are no references, though attributes have these names
 suppress_warnings = ["ref.python"]
