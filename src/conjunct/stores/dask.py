@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from math import inf
-from operator import getitem
 from typing import Any
 
 import numpy as np
@@ -41,8 +40,8 @@ _SECONDS_TO_CONNECT = 10
 # Counts of so many parts are added at a time, wherever they are.
 _BRANCHES = 8
 # Rows are told apart in buckets of about this many bytes, each on one worker.
-_BUCKET_BYTES = 1 << 23
-_MOST_BUCKETS = 64
+_BUCKET_BYTES = 1 << 24
+_BUCKETS_SHARE = 20
 _FINGERPRINT_BYTES = 16
 # Parts are there as read and as rewritten, and half of a worker's memory is for what it does.
 _COPIES = 4
@@ -84,14 +83,21 @@ class DaskPartitions:
         return int(self._total_of_source(_count_null_rows))
 
     def count_distinct_rows(self) -> int:
-        """Equal rows come together on one worker, bucket by bucket, as 128-bit fingerprints."""
-        n_buckets = min(_MOST_BUCKETS, 1 + _FINGERPRINT_BYTES * self.n_rows // _BUCKET_BYTES)
-        parts = [task(_fingerprint_buckets)(part, n_buckets) for part in self._source]
-        each = [
-            task(_count_united)([task(getitem)(part, k) for part in parts])
-            for k in range(n_buckets)
-        ]
-        return int(sum(dask.compute(*each)))
+        """Equal rows come together on one worker, bucket by bucket, as 128-bit fingerprints.
+
+        Only so many buckets at a time as are little beside the workers' memory.
+        """
+        n_buckets = 1 + _FINGERPRINT_BYTES * self.n_rows // _BUCKET_BYTES
+        parts = dask.persist(*(task(_fingerprints)(part, n_buckets) for part in self._source))
+        client = active_client()
+        memory = inf if client is None else _memory_of(client)
+        at_once = int(max(1, min(n_buckets, memory / _BUCKETS_SHARE / _BUCKET_BYTES)))
+        total = 0
+        for start in range(0, n_buckets, at_once):
+            some = range(start, min(start + at_once, n_buckets))
+            each = [task(_count_united)([task(_bucket)(part, k) for part in parts]) for k in some]
+            total += sum(dask.compute(*each))
+        return total
 
     def _total_of_source(self, look: Callable[[Any], Any]) -> Any:
         return _total(look, self._source)
@@ -237,10 +243,20 @@ def _count_null_rows(part: Part) -> int:
     return part.count_null_rows()
 
 
-def _fingerprint_buckets(part: Part, n_buckets: int) -> list[NDArray[np.uint64]]:
+def _fingerprints(part: Part, n_buckets: int) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
+    """Those of distinct rows, bucket after bucket, and where each bucket starts."""
     rows = part.fingerprints()
     bucket = bucket_of_rows(rows, n_buckets)
-    return [rows[bucket == k] for k in range(n_buckets)]
+    order = np.argsort(bucket, kind="stable")
+    return rows[order], np.searchsorted(bucket[order], np.arange(n_buckets + 1))
+
+
+def _bucket(
+    fingerprints: tuple[NDArray[np.uint64], NDArray[np.intp]], number: int
+) -> NDArray[np.uint64]:
+    rows, starts = fingerprints
+    # not a view, which would keep all of them
+    return rows[starts[number] : starts[number + 1]].copy()
 
 
 def _count_united(rows: list[NDArray[np.uint64]]) -> int:
