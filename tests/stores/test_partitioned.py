@@ -11,9 +11,9 @@ from conjunct.construction.run import run_ufc
 from conjunct.construction.ufc import Rule
 from conjunct.errors import InputError
 from conjunct.stores import BitStore, PartialStore, PartitionedStore, SparseStore
-from conjunct.stores.packing import distinct_rows
+from conjunct.stores.packing import distinct_rows, unpack
 from conjunct.stores.paged import PagedPartitions, pieces
-from conjunct.stores.parts import joined_parts
+from conjunct.stores.parts import as_kind, joined_parts, united
 from conjunct.stores.scratch import ScratchFile
 from tables import tables
 
@@ -98,6 +98,14 @@ def test_parts_are_brought_together(split, limit, form):
     assert sum(part.n_rows for part in together) == len(table)
     apart = PartitionedStore(paged(together, store="bits"))
     assert np.array_equal(apart.tally().counts.joint, BitStore.from_table(table).joint_counts())
+
+
+@given(split_tables(), st.data())
+def test_parts_of_any_length_and_form_are_united(split, data):
+    table, tables = split
+    whole = united([data.draw(st.sampled_from(FORMS))(part) for part in tables])
+    assert whole.n_rows == len(table)
+    assert np.array_equal(unpack(as_kind(whole, "bits").bits, len(table)), table)
 
 
 @given(split_tables(), st.integers(1, 400))

@@ -19,6 +19,7 @@ from conjunct.errors import InputError
 from conjunct.stores.base import Arrays, Positions, Rewrite
 from conjunct.stores.bits import BitStore
 from conjunct.stores.counting import Counts
+from conjunct.stores.packing import pack, unpack
 from conjunct.stores.pair_list import matrix_of
 from conjunct.stores.partial import PartialStore
 from conjunct.stores.partial_tally import Borders
@@ -112,7 +113,7 @@ def _is_torn(part: Part) -> bool:
 
 
 def united(parts: Sequence[Part]) -> Part:
-    """The rows of successive parts, all but the last of which have whole words of them."""
+    """The rows of successive parts."""
     kind: PartKind = max((part.kind for part in parts), key=list(_STORES).index)
     alike = [as_kind(part, kind) for part in parts]
     if len(alike) == 1:
@@ -121,8 +122,12 @@ def united(parts: Sequence[Part]) -> Part:
         ones = sp.vstack([part.ones for part in alike if isinstance(part, SparseStore)])
         return SparseStore.from_matrix(ones)
     planes = zip(*(part.arrays() for part in alike), strict=True)
-    n_rows = sum(part.n_rows for part in alike)
-    return part_from(kind, tuple(map(np.hstack, planes)), n_rows)
+    n_rows = [part.n_rows for part in alike]
+    if any(map(_is_torn, alike[:-1])):
+        arrays = tuple(pack(np.concatenate(list(map(unpack, plane, n_rows)))) for plane in planes)
+    else:
+        arrays = tuple(map(np.hstack, planes))
+    return part_from(kind, arrays, sum(n_rows))
 
 
 @dataclass(frozen=True)
