@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 
 from benchmarks._data import FOLDER, transactions, zero_one
-from conjunct.association import Criterion
+from conjunct.association import PairFilter
 from conjunct.construction.lineage import Lineage
 from conjunct.construction.stage import Stage
-from conjunct.construction.stopping import (
+from conjunct.construction.indicators import (
     READABLE_LENGTH,
     Balance,
     Balancing,
     Evaluator,
     Indicators,
 )
-from conjunct.construction.ufc import Candidates, Rule, iterate
+from conjunct.construction.batch import Candidates, Rule, iterate
 from conjunct.stores import SparseStore
 
 MOST = 12
@@ -56,7 +56,7 @@ def most_frequent(data: Any, n_columns: int) -> SparseStore:
 
 def _compare(title: str, store: SparseStore, prune: bool) -> None:
     lineage = Lineage([str(k) for k in range(store.n_columns)])
-    rule = Rule(Criterion(alpha=0.001, prune=prune))
+    rule = Rule(PairFilter(alpha=0.001, prune=prune))
     candidates = Candidates(lineage, rule)
     balance = Balancing(candidates)
     evaluate = Evaluator(lineage, store.n_rows, store.count_distinct_rows())

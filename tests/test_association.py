@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import naive
 from conjunct.association import (
-    Criterion,
+    PairFilter,
     correlated_pairs,
     has_expected_frequencies,
     p_value,
@@ -65,7 +65,7 @@ def test_expected_frequencies_are_the_four_cells(table):
 
 @given(tables(), st.floats(0, 0.9), st.booleans())
 def test_pairs_are_the_oracles(table, threshold, prune):
-    pairs = correlated_pairs(CountMatrix(len(table), counts_of(table)), Criterion(threshold, prune))
+    pairs = correlated_pairs(CountMatrix(len(table), counts_of(table)), PairFilter(threshold, prune))
     features = [(name, column) for name, column in zip("abcdefgh", table.T, strict=False)]
     expected = naive.candidates(features, threshold, prune=prune)
     found = zip(pairs.r, pairs.joint, pairs.left, pairs.right, strict=True)
@@ -75,7 +75,7 @@ def test_pairs_are_the_oracles(table, threshold, prune):
 def test_pairs_of_many_columns_come_from_every_block():
     table = np.random.default_rng(0).random((500, 400)) < 0.5
     joint = counts_of(table)
-    pairs = correlated_pairs(CountMatrix(500, joint), Criterion(0.1))
+    pairs = correlated_pairs(CountMatrix(500, joint), PairFilter(0.1))
     r = np.corrcoef(table, rowvar=False)
     expected = {(i, j) for i, j in zip(*np.nonzero(np.triu(r, 1) > 0.1), strict=True)}
     assert set(zip(pairs.left, pairs.right, strict=True)) == expected
@@ -98,7 +98,7 @@ def test_p_value_is_alpha_at_the_threshold():
 def test_classic_is_strict_and_risk_is_not(monkeypatch):
     joint = np.array([[50, 38], [38, 52]])
     r = r_of(joint, 100, 0, 1)
-    assert len(correlated_pairs(CountMatrix(100, joint), Criterion(r))) == 0
-    assert len(correlated_pairs(CountMatrix(100, joint), Criterion(np.nextafter(r, 0)))) == 1
+    assert len(correlated_pairs(CountMatrix(100, joint), PairFilter(r))) == 0
+    assert len(correlated_pairs(CountMatrix(100, joint), PairFilter(np.nextafter(r, 0)))) == 1
     monkeypatch.setattr("conjunct.association.pairs.risk_threshold", lambda alpha, n: r)
-    assert len(correlated_pairs(CountMatrix(100, joint), Criterion(alpha=0.001))) == 1
+    assert len(correlated_pairs(CountMatrix(100, joint), PairFilter(alpha=0.001))) == 1

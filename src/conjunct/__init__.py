@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from conjunct.evaluation import (
         closest_point,
         complexity,
+        description_length,
         mean_length,
         overlapping_index,
         pareto_front,
@@ -74,6 +75,7 @@ _HOMES = {
     "conjunct.evaluation": (
         "closest_point",
         "complexity",
+        "description_length",
         "mean_length",
         "overlapping_index",
         "pareto_front",
@@ -118,6 +120,7 @@ __all__ = [
     "closest_point",
     "complexity",
     "correlated_pairs",
+    "description_length",
     "load",
     "mean_length",
     "overlapping_index",

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 import naive
 import naive_statistics
-from conjunct.association import CORRECTIONS, MEASURES, Criterion, correlated_pairs
+from conjunct.association import CORRECTIONS, MEASURES, PairFilter, correlated_pairs
 from conjunct.construction.run import run_ufc
-from conjunct.construction.ufc import Rule
+from conjunct.construction.batch import Rule
 from conjunct.expressions import canonical_text
 from conjunct.stores import BitStore, CountMatrix
 from tables import named, tables
@@ -37,7 +37,7 @@ def criteria(draw, measures=tuple(MEASURES)):
 @given(tables(max_rows=60), criteria())
 def test_pairs_and_their_evidence_are_the_oracles(table, options):
     joint = table.T.astype(np.int64) @ table.astype(np.int64)
-    pairs = correlated_pairs(CountMatrix(len(table), joint), Criterion(**options))
+    pairs = correlated_pairs(CountMatrix(len(table), joint), PairFilter(**options))
     features = [(name, column) for name, column in named(table, NAMES).items()]
     expected, family_size = naive_statistics.candidates(features, **options)
     found = {pair[2:4]: pair for pair in expected}
@@ -59,7 +59,7 @@ def test_pairs_and_their_evidence_are_the_oracles(table, options):
 @given(tables(max_rows=60), criteria())
 def test_the_line_parts_accepted_pairs_from_the_others(table, options):
     joint = table.T.astype(np.int64) @ table.astype(np.int64)
-    pairs = correlated_pairs(CountMatrix(len(table), joint), Criterion(**options))
+    pairs = correlated_pairs(CountMatrix(len(table), joint), PairFilter(**options))
     line = pairs.line
     if "threshold" in options:
         assert line.compared == "score"
@@ -81,7 +81,7 @@ def test_the_line_parts_accepted_pairs_from_the_others(table, options):
     st.sampled_from([None, 3]),
 )
 def test_whole_runs_are_the_oracles(table, options, search, max_length):
-    rule = Rule(Criterion(**options), search, max_length)
+    rule = Rule(PairFilter(**options), search, max_length)
     names = NAMES[: table.shape[1]]
     actual = run_ufc(BitStore.from_table(table), names, rule, max_iter=3).feature_set
     expected = naive_statistics.ufc(
@@ -94,16 +94,16 @@ def test_whole_runs_are_the_oracles(table, options, search, max_length):
 def test_a_p_value_equal_to_alpha_is_significant():
     # 3 of 6 rows each, the same ones: 1 / C(6, 3) = 1/20
     joint = np.full((2, 2), 3)
-    assert len(correlated_pairs(CountMatrix(6, joint), Criterion(alpha=0.05, test="exact"))) == 1
-    assert len(correlated_pairs(CountMatrix(6, joint), Criterion(alpha=0.0499, test="exact"))) == 0
+    assert len(correlated_pairs(CountMatrix(6, joint), PairFilter(alpha=0.05, test="exact"))) == 1
+    assert len(correlated_pairs(CountMatrix(6, joint), PairFilter(alpha=0.0499, test="exact"))) == 0
 
 
 def test_pairs_that_avoid_each_other_are_never_taken():
     # Jaccard's index is high although the two meet less often than independent columns would
     joint = np.array([[80, 62], [62, 80]])
-    assert len(correlated_pairs(CountMatrix(100, joint), Criterion(0.5, measure="jaccard"))) == 0
+    assert len(correlated_pairs(CountMatrix(100, joint), PairFilter(0.5, measure="jaccard"))) == 0
     joint = np.array([[80, 66], [66, 80]])
-    assert len(correlated_pairs(CountMatrix(100, joint), Criterion(0.5, measure="jaccard"))) == 1
+    assert len(correlated_pairs(CountMatrix(100, joint), PairFilter(0.5, measure="jaccard"))) == 1
 
 
 def test_measures_order_pairs_differently():
@@ -117,7 +117,7 @@ def test_measures_order_pairs_differently():
     joint = table.T.astype(np.int64) @ table.astype(np.int64)
 
     def first(measure):
-        pairs = correlated_pairs(CountMatrix(2000, joint), Criterion(alpha=0.001, measure=measure))
+        pairs = correlated_pairs(CountMatrix(2000, joint), PairFilter(alpha=0.001, measure=measure))
         best = int(np.argmax(pairs.score))
         return int(pairs.left[best]), int(pairs.right[best])
 

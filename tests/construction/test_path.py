@@ -13,7 +13,7 @@ import conjunct.construction.states
 import naive
 import naive_path
 from conjunct import datasets
-from conjunct.association import Criterion, correlated_pairs
+from conjunct.association import PairFilter, correlated_pairs
 from conjunct.construction import rows
 from conjunct.construction.lineage import Lineage
 from conjunct.construction.path import Budget, Solution, follow_path, readable_threshold
@@ -21,7 +21,7 @@ from conjunct.construction.rows import JoinedRows, RowStage
 from conjunct.construction.run import run_ufc
 from conjunct.construction.stage import Stage
 from conjunct.construction.states import Range, batches, first_stage
-from conjunct.construction.ufc import Rule
+from conjunct.construction.batch import Rule
 from conjunct.errors import InputError
 from conjunct.expressions import And, Not, Primitive, canonical_text
 from conjunct.stores import BitStore
@@ -201,7 +201,7 @@ def test_indicators_are_those_of_a_run_of_its_own(table, prune):
     if store.count_distinct_rows() <= len(names):
         return
     for solution in follow_path(store, names, Range(0.0, 0.5, 3, prune)).solutions:
-        rule = Rule(Criterion(solution.threshold, prune=prune))
+        rule = Rule(PairFilter(solution.threshold, prune=prune))
         run = run_ufc(store, names, rule, max_iter=solution.iterations)
         shown = run.history[-1]
         assert run.n_iter == solution.iterations
@@ -240,7 +240,7 @@ def test_rows_count_what_a_table_counts(table, prune):
             columns = [naive_value(expression, primitives) for expression in expressions]
             joint = np.array([[np.sum(x & y) for y in columns] for x in columns])
             assert stage.supports.tolist() == np.diagonal(joint).tolist()
-            criterion = Criterion(state.low, prune=prune)
+            criterion = PairFilter(state.low, prune=prune)
             expected = correlated_pairs(CountMatrix(len(table), joint), criterion)
             found = JoinedRows([stage, stage]).candidates([state.low, math.inf], prune)
             for column in ("left", "right", "joint", "r"):

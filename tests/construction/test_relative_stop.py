@@ -4,16 +4,16 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conjunct.association import Criterion
+from conjunct.association import PairFilter
 from conjunct.construction.run import run_ufc
-from conjunct.construction.stopping import READABLE_LENGTH
-from conjunct.construction.ufc import Rule
+from conjunct.construction.indicators import READABLE_LENGTH
+from conjunct.construction.batch import Rule
 from conjunct.stores import BitStore
 from tables import tables
 
 rules = st.builds(
     Rule,
-    st.builds(Criterion, st.sampled_from([0.0, 0.3]), st.booleans()),
+    st.builds(PairFilter, st.sampled_from([0.0, 0.3]), st.booleans()),
     st.sampled_from(["batch", "pairwise"]),
     st.sampled_from([None, 3]),
 )
@@ -39,6 +39,6 @@ def test_wide_data_where_the_paper_s_rule_stops_at_once():
     copied = (base & (rng.random((2000, 20)) < 0.8)) | (rng.random((2000, 20)) < 0.02)
     store = BitStore.from_table(np.column_stack([rare, base, copied]))
     names = [f"c{k}" for k in range(440)]
-    rule = Rule(Criterion(alpha=0.001, prune=True))
+    rule = Rule(PairFilter(alpha=0.001, prune=True))
     assert run_ufc(store, names, rule, stop="rms").n_iter == 0
     assert run_ufc(store, names, rule, stop="relative").n_iter >= 1

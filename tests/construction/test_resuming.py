@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conjunct.association import Criterion
+from conjunct.association import PairFilter
 from conjunct.construction.run import run_ufc
-from conjunct.construction.ufc import Rule
+from conjunct.construction.batch import Rule
 from conjunct.errors import InputError
 from conjunct.io.checkpoint import Checkpoint
 from conjunct.stores import BitStore, PartitionedStore, SparseStore
@@ -19,12 +19,12 @@ from conjunct.stores.scratch import ScratchFile
 from tables import tables
 
 NAMES = "abcdefgh"
-BATCH = Rule(Criterion(0.0))
+BATCH = Rule(PairFilter(0.0))
 
 rules = st.builds(
     Rule,
-    st.builds(Criterion, st.sampled_from([0.0, 0.1, 0.3]))
-    | st.builds(Criterion, alpha=st.just(0.3), correction=st.sampled_from([None, "holm"])),
+    st.builds(PairFilter, st.sampled_from([0.0, 0.1, 0.3]))
+    | st.builds(PairFilter, alpha=st.just(0.3), correction=st.sampled_from([None, "holm"])),
     st.sampled_from(["batch", "pairwise"]),
 )
 
@@ -127,7 +127,7 @@ def test_more_iterations_go_on_from_a_checkpoint(zoo, tmp_path):
         (lambda t: (t[:-1], BATCH), r"it has 200 rows, the data 199"),
         (lambda t: (t[:, :-1], BATCH), r"it has other columns"),
         (lambda t: (np.roll(t, 1, axis=1), BATCH), r"it was made from other data"),
-        (lambda t: (t, Rule(Criterion(0.1))), r"it has other options"),
+        (lambda t: (t, Rule(PairFilter(0.1))), r"it has other options"),
     ],
 )
 def test_checkpoints_of_other_runs_are_refused(zoo, tmp_path, change, message):

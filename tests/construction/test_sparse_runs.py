@@ -3,14 +3,14 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conjunct.association import CORRECTIONS, MEASURES, TESTS, Criterion
+from conjunct.association import CORRECTIONS, MEASURES, TESTS, PairFilter
 from conjunct.construction.run import run_ufc
-from conjunct.construction.ufc import Rule
+from conjunct.construction.batch import Rule
 from conjunct.stores import BitStore, SparseStore
 from tables import tables
 
 criteria = st.builds(
-    Criterion,
+    PairFilter,
     threshold=st.sampled_from([0.0, 0.1, 0.4]),
     prune=st.booleans(),
     alpha=st.sampled_from([None, 0.001, 0.2]),

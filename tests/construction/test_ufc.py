@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 import naive
 import naive_scale
-from conjunct.association import Criterion
+from conjunct.association import PairFilter
 from conjunct.construction.lineage import Lineage
 from conjunct.construction.run import run_ufc
 from conjunct.construction.stage import Stage, replace_pairs
-from conjunct.construction.ufc import Candidates, Rule, chosen_pairs, iterate
+from conjunct.construction.batch import Candidates, Rule, chosen_pairs, iterate
 from conjunct.expressions import canonical_text
 from conjunct.stores import BitStore
 from conjunct.stores.packing import unpack
@@ -24,8 +24,8 @@ NAMES = "abcdefgh"
 
 rules = st.builds(
     Rule,
-    st.builds(Criterion, st.sampled_from([0.0, 0.1, 0.3, 0.6]), st.booleans())
-    | st.builds(Criterion, alpha=st.sampled_from([0.001, 0.1, 0.4]), prune=st.booleans()),
+    st.builds(PairFilter, st.sampled_from([0.0, 0.1, 0.3, 0.6]), st.booleans())
+    | st.builds(PairFilter, alpha=st.sampled_from([0.001, 0.1, 0.4]), prune=st.booleans()),
     st.sampled_from(["batch", "pairwise"]),
     st.sampled_from([None, 2, 3, 5]),
 )
@@ -164,18 +164,18 @@ def test_a_feature_set_holds_only_what_its_merges_made(table, rule):
 def test_ties_follow_joint_count_then_text():
     # a∧b and c∧d have r = 1; c∧d has the larger joint count and comes first
     table = np.array([[1, 1, 1, 1]] + [[0, 0, 1, 1]] * 2 + [[0, 0, 0, 0]] * 3, bool)
-    merges = run(table, Rule(Criterion(0.5)), max_iter=1).feature_set.merges
+    merges = run(table, Rule(PairFilter(0.5)), max_iter=1).feature_set.merges
     assert [(merge.left, merge.right) for merge in merges] == [(2, 3), (0, 1)]
     # four equal columns: all pairs tie, texts decide
     table = np.repeat([[True], [False]], 4, axis=1)
-    lineage = run_ufc(BitStore.from_table(table), "dcba", Rule(Criterion(0.5)), max_iter=1)
+    lineage = run_ufc(BitStore.from_table(table), "dcba", Rule(PairFilter(0.5)), max_iter=1)
     texts = {canonical_text(e) for e in lineage.feature_set.expressions}
     assert texts == {"a & b", "c & d"}
 
 
 def test_null_feature_counts_rows_without_any():
     table = np.array([[1, 1], [0, 0], [0, 0], [1, 0]], bool)
-    plain = run(table, Rule(Criterion(0.0)), max_iter=0).history[0].oi
-    with_null = run(table, Rule(Criterion(0.0)), max_iter=0, null_feature=True).history[0].oi
+    plain = run(table, Rule(PairFilter(0.0)), max_iter=0).history[0].oi
+    with_null = run(table, Rule(PairFilter(0.0)), max_iter=0, null_feature=True).history[0].oi
     assert plain == -0.25
     assert with_null == 0.125

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from conjunct.association import Criterion
+from conjunct.association import PairFilter
 from conjunct.construction.run import run_ufc
-from conjunct.construction.ufc import Rule
+from conjunct.construction.batch import Rule
 from conjunct.errors import InputError
 from conjunct.stores import BitStore, PartialStore, PartitionedStore, SparseStore
 from conjunct.stores.packing import distinct_rows, unpack
@@ -22,7 +22,7 @@ ENOUGH = 10**7
 
 rules = st.builds(
     Rule,
-    st.builds(Criterion, st.sampled_from([0.0, 0.1, 0.3]), st.booleans()),
+    st.builds(PairFilter, st.sampled_from([0.0, 0.1, 0.3]), st.booleans()),
     st.sampled_from(["batch", "pairwise"]),
 )
 
@@ -139,7 +139,7 @@ def test_pages_grow_apart_as_features_are_added():
     table = np.random.default_rng(0).random((6000, 12)) < 0.5
     table[:, 6:] |= table[:, :6]
     parts = paged(np.split(table, 3), memory=22_000, store="bits")
-    rule = Rule(Criterion(0.0))
+    rule = Rule(PairFilter(0.0))
     names = "abcdefghijkl"
     actual = run_ufc(PartitionedStore(parts), names, rule, max_iter=3)
     expected = run_ufc(BitStore.from_table(table), names, rule, max_iter=3)
@@ -164,7 +164,7 @@ def test_wide_rare_columns_are_kept_as_lists():
     assert paged(np.split(table, 3)).kind == "sparse"
     # lists that few pairs share need no matrix of counts
     apart = paged(np.split(table, 3), memory=ENOUGH)
-    rule = Rule(Criterion(0.3, prune=False))
+    rule = Rule(PairFilter(0.3, prune=False))
     names = [f"c{k}" for k in range(2000)]
     actual = run_ufc(PartitionedStore(apart), names, rule, max_iter=2)
     expected = run_ufc(BitStore.from_table(table), names, rule, max_iter=2)

@@ -8,7 +8,7 @@ from conjunct.association.corrections import CORRECTIONS, Correction, adjusted, 
 from conjunct.association.measures import MEASURES, Floats, Measure, MeasureInfo, lift, phi
 from conjunct.association.pairs import (
     Compared,
-    Criterion,
+    PairFilter,
     Line,
     Pairs,
     correlated_pairs,
@@ -31,7 +31,7 @@ __all__ = [
     "TESTS",
     "Compared",
     "Correction",
-    "Criterion",
+    "PairFilter",
     "Floats",
     "Line",
     "Measure",

@@ -80,7 +80,7 @@ class Pairs:
 
 
 @dataclass(frozen=True)
-class Criterion:
+class PairFilter:
     """Which pairs are candidates for replacement, and what orders them.
 
     Given a ``threshold``, those whose measure exceeds it (§3.2). Given ``alpha`` instead, those
@@ -105,32 +105,67 @@ class Criterion:
 
     def accepts(self, counts: Contingency) -> Mask:
         """Which of these pairs pass, but for the correction. NaN (a constant column) never does."""
-        r = phi(*counts.table)
-        passes = r > 0
-        if self.alpha is not None and self.test == "normal":
-            passes = r >= risk_threshold(self.alpha, counts.n_rows)
-        elif self.alpha is not None:
+        passes = self.may_accept(counts)
+        if self.is_exact:
             some = np.flatnonzero(passes)
-            passes[some] = significant(exact_p_value(*counts.take(some).table), self.alpha)
+            passes[some] = self.confirms(counts.take(some))
+        return passes
+
+    def may_accept(self, counts: Contingency) -> Mask:
+        """Which of these pairs pass, but for the exact test, which takes far longer."""
+        r = phi(*counts.table)
+        if self.alpha is not None and self.test == "normal":
+            passes = np.asarray(r >= risk_threshold(self.alpha, counts.n_rows))
         else:
-            passes &= self.score(r, counts) > self.threshold
+            passes = r > 0
+            if self.alpha is None:
+                passes &= self.score(r, counts) > self.threshold
         if self.prune:
             some = np.flatnonzero(passes)
             passes[some] = has_expected_frequencies(*counts.take(some).table[:3])
         return passes
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether pairs must pass the exact test."""
+        return self.alpha is not None and self.test == "exact"
+
+    def confirms(self, counts: Contingency) -> Mask:
+        """Which of the pairs that may pass do pass the exact test."""
+        if self.alpha is None or not self.is_exact:
+            return np.ones(len(counts), np.bool_)
+        return significant(exact_p_value(*counts.table), self.alpha)
+
+    def drawn_once(self, counts: PairCounts) -> tuple[PairFilter, Line]:
+        """A filter that needs no correction any more, and the line that it draws.
+
+        The line is that of the pairs of these columns; whatever pairs come later, each is judged
+        by itself against it.
+        """
+        if self.alpha is None or self.correction is None:
+            family_size = count_tested_pairs(counts, prune=self.prune)
+            nothing = np.empty(0, np.float64)
+            return replace(self, correction=None), _line(
+                self, counts.n_rows, nothing, family_size
+            )
+        found = correlated_pairs(counts, self)
+        line = found.line
+        n_significant = int(np.count_nonzero(significant(found.p_adjusted, self.alpha)))
+        critical = critical_p_value(self.alpha, n_significant, line.family_size, self.correction)
+        return replace(self, alpha=critical, correction=None), line
+
     def score(self, r: Floats, counts: Contingency) -> Floats:
         """The measure, which orders the pairs."""
         return r if self.measure == "phi" else MEASURES[self.measure].compute(*counts.table)
 
-    def screen(self) -> Criterion:
+    def screen(self) -> PairFilter:
         """What keeps every pair whose p-value matters to the correction of another."""
         if self.alpha is None and self.correction is not None:
             return replace(self, threshold=-math.inf)
         return self
 
 
-def correlated_pairs(counts: PairCounts, criterion: Criterion) -> Pairs:
+def correlated_pairs(counts: PairCounts, criterion: PairFilter) -> Pairs:
     """The paper's ``search_correlated_pairs`` on joint counts (§3.2).
 
     The family of the tests is every pair of columns that are not constant and, with ``prune``,
@@ -143,7 +178,7 @@ def correlated_pairs(counts: PairCounts, criterion: Criterion) -> Pairs:
     return judged(Contingency.joined(passed, counts.n_rows), family_size, criterion)
 
 
-def judged(counts: Contingency, family_size: int, criterion: Criterion) -> Pairs:
+def judged(counts: Contingency, family_size: int, criterion: PairFilter) -> Pairs:
     """Pairs that the screen of a criterion let through, with the evidence and the correction."""
     r = phi(*counts.table)
     score = criterion.score(r, counts)
@@ -156,7 +191,7 @@ def judged(counts: Contingency, family_size: int, criterion: Criterion) -> Pairs
     return pairs if criterion.correction is None else pairs.take(_above(line, pairs))
 
 
-def _line(criterion: Criterion, n_rows: int | Counts, p_adjusted: Floats, family_size: int) -> Line:
+def _line(criterion: PairFilter, n_rows: int | Counts, p_adjusted: Floats, family_size: int) -> Line:
     if criterion.alpha is None:
         return Line("score", criterion.threshold, family_size)
     n_significant = int(np.count_nonzero(significant(p_adjusted, criterion.alpha)))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from conjunct.cli.apart import StreamInput
     from conjunct.cli.inputs import DataInput
     from conjunct.cli.outputs import Output
-    from conjunct.construction.stopping import Indicators
+    from conjunct.construction.indicators import Indicators
     from conjunct.estimators.base import FeatureConstructor
     from conjunct.io.streaming import Stream
     from conjunct.stores.sizing import Need

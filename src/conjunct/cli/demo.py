@@ -14,7 +14,7 @@ from conjunct.cli.outputs import Output, speaks
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from conjunct.construction.stopping import Indicators
+    from conjunct.construction.indicators import Indicators
     from conjunct.estimators.base import FeatureConstructor
 
 
@@ -81,7 +81,7 @@ def _spect(model: FeatureConstructor) -> Iterator[RenderableType]:
     """A researcher's: the figures of the paper (its table of uFCα, for alpha = 0.0001)."""
     from conjunct.cli.rendering import constructed, feature_table, score_table
     from conjunct.cli.words import summary
-    from conjunct.construction.stopping import Indicators
+    from conjunct.construction.indicators import Indicators
 
     published = Indicators(2, 39, 2.97, 0.078, 0.086, rms=nan)
     found = model.history_[-1]

@@ -13,7 +13,7 @@ from conjunct.cli.terminal import console, detail, is_quiet
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from conjunct.construction.stopping import Indicators
+    from conjunct.construction.indicators import Indicators
 
 
 @contextmanager

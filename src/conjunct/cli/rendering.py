@@ -18,7 +18,7 @@ from conjunct.cli.terminal import ascii_only, console, showable
 if TYPE_CHECKING:
     from conjunct.binarize.preparation import Preparation
     from conjunct.binarize.table import BooleanTable
-    from conjunct.construction.stopping import Indicators
+    from conjunct.construction.indicators import Indicators
     from conjunct.estimators.base import FeatureConstructor
     from conjunct.expressions import Expression, Style
     from conjunct.io.streaming import Stream

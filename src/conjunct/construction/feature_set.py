@@ -34,6 +34,8 @@ class FeatureSet:
     suppressed_supports: tuple[int, ...] = ()
     # rows in which each feature is known, suppressed ones last; None where no cell was missing
     known: tuple[int, ...] | None = None
+    # rows in which each primitive is true; what features they cost is measured by them
+    primitive_supports: tuple[int, ...] = ()
 
     @classmethod
     def compacted(
@@ -44,6 +46,7 @@ class FeatureSet:
         n_rows: int,
         merges: Iterable[Merge],
         known: Iterable[int] | None = None,
+        primitive_supports: Iterable[int] = (),
     ) -> FeatureSet:
         """With a lineage of its own, which holds what the merges made and nothing else."""
         own = Lineage(lineage.primitives)
@@ -77,6 +80,7 @@ class FeatureSet:
             tuple(iterations),
             tuple(renumbered),
             known=None if known is None else tuple(int(count) for count in known),
+            primitive_supports=tuple(int(support) for support in primitive_supports),
         )
 
     @property
@@ -119,6 +123,11 @@ class FeatureSet:
     @property
     def expressions(self) -> tuple[Expression, ...]:
         return self.lineage.expressions(self.features)
+
+    @property
+    def patterns(self) -> tuple[tuple[str, ...], ...]:
+        """The primitives that each feature asserts: no two features of uFC assert the same."""
+        return tuple(map(self.lineage.pattern, self.features))
 
     def evaluate(self, primitives: S, numbers: Iterable[int] | None = None) -> S:
         """The features' columns, given those of the primitives.

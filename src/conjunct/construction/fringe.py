@@ -16,7 +16,7 @@ import numpy as np
 from conjunct.construction.feature_set import FeatureSet
 from conjunct.construction.lineage import Lineage
 from conjunct.construction.run import Run
-from conjunct.construction.stopping import Evaluator, Indicators
+from conjunct.construction.indicators import Evaluator, Indicators
 from conjunct.construction.tree import Limits, Path, grow, simplest_first
 from conjunct.errors import InputError
 from conjunct.expressions import Expression

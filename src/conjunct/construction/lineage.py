@@ -37,6 +37,7 @@ class Lineage:
         # made when first asked for: most features of a long run are never written out or compared
         self._expressions: dict[int, Expression] = dict(enumerate(map(Primitive, self.primitives)))
         self._keys: dict[Literal, Key] = dict(enumerate(map(primitive_key, self.primitives)))
+        self._patterns = {k: (name,) for k, name in enumerate(self.primitives)}
         self._is_plain = all(map(is_plain, self.primitives))
         self._starts = self._ranks()
         self._numbers: dict[tuple[Literal, Literal], int] = {}
@@ -71,6 +72,7 @@ class Lineage:
             self._keys.pop(number, None)
             self._keys.pop(~number, None)
             self._starts.pop(number, None)
+            self._patterns.pop(number, None)
         del self._lengths[length:]
         del self.conjunctions[length - len(self.primitives) :]
 
@@ -93,6 +95,24 @@ class Lineage:
     def length(self, number: int) -> int:
         """Literal occurrences."""
         return self._lengths[number]
+
+    def pattern(self, number: int) -> tuple[str, ...]:
+        """The primitives that a feature asserts, in the order of their names."""
+        patterns = self._patterns
+        pending = [number]
+        while pending:
+            asserted = [x for x in self.operands(pending[-1]) or () if x >= 0]
+            missing = [x for x in asserted if x not in patterns]
+            if missing:
+                pending += missing
+                continue
+            made = pending.pop()
+            if len(asserted) == 1:
+                patterns[made] = patterns[asserted[0]]
+            elif made not in patterns:
+                names = {name for part in asserted for name in patterns[part]}
+                patterns[made] = tuple(sorted(names))
+        return patterns[number]
 
     def by_text(self, numbers: Iterable[int]) -> list[int]:
         """The features in the order of their canonical texts."""

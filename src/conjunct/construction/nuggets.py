@@ -13,7 +13,7 @@ import numpy as np
 
 from conjunct.association import (
     Correction,
-    Criterion,
+    PairFilter,
     adjusted,
     correlated_pairs,
     count_tested_pairs,
@@ -58,7 +58,7 @@ def find_nuggets(
     """Nuggets in the rows of ``store``, which holds the primitives; the largest lift first."""
     n_rows = store.n_rows
     matrix = store.count_matrix()
-    pairs = correlated_pairs(matrix, Criterion(alpha=alpha, test="exact"))
+    pairs = correlated_pairs(matrix, PairFilter(alpha=alpha, test="exact"))
     others, counts = _other_conjunctions(store, feature_set)
     of_pairs = pairs.counts.table[1:]
     left, right, both = (np.concatenate(columns) for columns in zip(of_pairs, counts, strict=True))

@@ -59,7 +59,7 @@ def greedy_matching(pairs: Pairs, n_columns: int, by_text: ByText) -> Positions:
             else:
                 run = [k for k in range(start, stop) if free[ends[k][0]] and free[ends[k][1]]]
                 if len(run) > 1 and _overlap([ends[k] for k in run]):
-                    run = [run[k] for k in _in_order([ends[k] for k in run], by_text)]
+                    run = [run[k] for k in in_order([ends[k] for k in run], by_text)]
             for k in run:
                 i, j = ends[k]
                 if free[i] and free[j]:
@@ -116,7 +116,7 @@ def _untied(run: list[int], left: list[int], right: list[int], by_text: ByText) 
                 others.remove(shared)
                 first = by_text([*others])[0]
                 return [k for k in run if left[k] == first or right[k] == first]
-    return [run[k] for k in _in_order([(left[k], right[k]) for k in run], by_text)]
+    return [run[k] for k in in_order([(left[k], right[k]) for k in run], by_text)]
 
 
 def in_order_of_texts(pairs: Pairs, by_text: ByText) -> Pairs:
@@ -126,19 +126,8 @@ def in_order_of_texts(pairs: Pairs, by_text: ByText) -> Pairs:
         if stop - start > 1:
             run = order[start:stop]
             ends = list(zip(pairs.left[run].tolist(), pairs.right[run].tolist(), strict=True))
-            order[start:stop] = run[_in_order(ends, by_text)]
+            order[start:stop] = run[in_order(ends, by_text)]
     return pairs.take(order)
-
-
-def largest_joint_count(pairs: Pairs, by_text: ByText) -> Positions:
-    """The one pair whose replacement lowers OI most: that with the largest joint count."""
-    if not len(pairs):
-        return np.empty(0, np.intp)
-    largest = np.flatnonzero(pairs.joint == pairs.joint.max())
-    order, edges = _in_runs(largest, pairs.joint, pairs.score)
-    first = order[: edges[1]]
-    ends = list(zip(pairs.left[first].tolist(), pairs.right[first].tolist(), strict=True))
-    return first[_in_order(ends, by_text)[:1]]
 
 
 def _at_least_nth(values: Floats, n: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -164,7 +153,7 @@ def _overlap(ends: list[tuple[int, int]]) -> bool:
     return len({column for pair in ends for column in pair}) < 2 * len(ends)
 
 
-def _in_order(ends: list[tuple[int, int]], by_text: ByText) -> list[int]:
+def in_order(ends: list[tuple[int, int]], by_text: ByText) -> list[int]:
     """Tied pairs in the order of their smaller text, then of the other one."""
     if len(ends) == 1:
         return [0]

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from conjunct.construction.lineage import Lineage
 from conjunct.construction.states import Range, State, batches, first_stage
-from conjunct.construction.stopping import Evaluator
+from conjunct.construction.indicators import Evaluator
 from conjunct.errors import InputError
 from conjunct.evaluation import closest_point, pareto_front
 from conjunct.stores import Store

@@ -1,21 +1,21 @@
-"""Runs that go on where an earlier one was interrupted."""
+"""Runs that go on from where an earlier one came to: only merges are kept, never columns."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from hashlib import sha256
 from itertools import groupby
 from typing import Protocol
 
 import numpy as np
 
+from conjunct.construction.indicators import Indicators
+from conjunct.construction.ledger import Ledger, Step
 from conjunct.construction.lineage import Lineage
-from conjunct.construction.stage import Merge, Stage
-from conjunct.construction.stopping import Indicators
+from conjunct.construction.stage import Merge
 from conjunct.errors import InputError
-from conjunct.stores import Conjoined, Contingency, Counts, Positions, Rewrite, Store, Tally
+from conjunct.stores import AnyRewrite, MergeRewrite, Rewrite
 
 
 class ProgressError(InputError):
@@ -24,12 +24,16 @@ class ProgressError(InputError):
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run has come: all merges so far, and the indicators of every stage."""
+    """How far a run has come: all merges so far, and the indicators of every step.
+
+    Supports, and the rows in which features are known where cells are missing, are those of all
+    features ever made, by their numbers.
+    """
 
     merges: tuple[Merge, ...]
     tried: tuple[Indicators, ...]
     supports: tuple[int, ...]
-    """Of the features of the last stage: data of which these are not true is other data."""
+    observed: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -39,15 +43,16 @@ class Subject:
     options: str
     names: str
     n_rows: int
-    n_distinct_rows: int
+    fingerprint: int
+    """Of the rows."""
 
     @classmethod
     def of(
-        cls, names: Sequence[str], n_rows: int, n_distinct_rows: int, options: tuple[object, ...]
+        cls, names: Sequence[str], n_rows: int, fingerprint: int, options: tuple[object, ...]
     ) -> Subject:
         """``options`` are those that iterations depend on: not those that end them."""
         digest = sha256("\0".join(names).encode("utf-8", "surrogatepass")).hexdigest()
-        return cls(repr(options), digest, n_rows, n_distinct_rows)
+        return cls(repr(options), digest, n_rows, fingerprint)
 
 
 class Keeper(Protocol):
@@ -57,124 +62,117 @@ class Keeper(Protocol):
         """The progress kept, if there is some; that of another subject is refused."""
         ...
 
-    def save(self, subject: Subject, progress: Progress) -> None: ...
+    def save(self, subject: Subject, progress: Callable[[], Progress], *, last: bool) -> None:
+        """Keep the progress; not after every step, if steps are quick, but after the last."""
+        ...
 
     def refusal(self, why: object) -> Exception:
         """What to raise where the progress kept turns out to be that of another run."""
         ...
 
 
-class UncountedTally:
-    """Counts that are made when they are first asked for."""
-
-    def __init__(self, count: Callable[[], Tally]) -> None:
-        self._count = count
-
-    @cached_property
-    def _counted(self) -> Tally:
-        return self._count()
-
-    @property
-    def n_rows(self) -> int:
-        return self._counted.n_rows
-
-    @property
-    def supports(self) -> Counts:
-        return self._counted.supports
-
-    @property
-    def observed(self) -> int | Counts:
-        return self._counted.observed
-
-    def met(self) -> Iterator[Contingency]:
-        return self._counted.met()
-
-    def of(self, left: Positions, right: Positions) -> Contingency:
-        return self._counted.of(left, right)
-
-    def conjoined(self, left: Positions, right: Positions) -> Conjoined:
-        return self._counted.conjoined(left, right)
-
-
-@dataclass(frozen=True)
-class Replayed:
-    """The merges of an iteration, as an earlier run made them."""
-
-    made: tuple[Merge, ...]
-
-    def merges(self, iteration: int) -> Iterator[Merge]:
-        return iter(self.made)
-
-
-def replay(store: Store, lineage: Lineage, progress: Progress) -> list[Stage]:
-    """The stages of an earlier run; only those whose counts are asked for are counted.
-
-    Raises
-    ------
-    ProgressError
-        Where the merges are not such as a run on these columns makes, or the last stage's
-        supports not those of this data.
-    """
-    features = tuple(range(store.n_columns))
-    stages = [Stage(0, features, UncountedTally(store.tally))]
-    rewrites: list[Rewrite] = []
+def check_progress(progress: Progress, lineage: Lineage) -> None:
+    """Make the features of the merges in the lineage, and refuse what no run can have made."""
+    present = set(range(len(lineage.primitives)))
+    n_steps = 0
     for iteration, merges in groupby(progress.merges, key=lambda merge: merge.iteration):
-        made = tuple(merges)
-        if iteration != len(stages):
+        n_steps += 1
+        if iteration != n_steps:
             raise ProgressError("its iterations are not 1, 2, 3, …")
-        features, rewrite = replayed(features, made, lineage)
+        for merge in merges:
+            left, right = merge.left, merge.right
+            if not {left, right} <= present or left == right:
+                raise ProgressError("it replaces features that are not there")
+            present -= {left, right}
+            for number, operands in (
+                (merge.both, (left, right)),
+                (merge.right_only, (~left, right)),
+                (merge.left_only, (left, ~right)),
+            ):
+                if number is not None and lineage.conjoin(*operands) != number:
+                    raise ProgressError("its features are not numbered in the order made")
+            present.update(merge.made)
+    observed = progress.supports if progress.observed is None else progress.observed
+    fits = len(progress.supports) == len(observed) == len(lineage)
+    if not fits or len(progress.tried) != n_steps + 1:
+        raise ProgressError("its parts do not fit together")
+
+
+def rewrites_in_place(merges: Sequence[Merge], n_primitives: int) -> list[AnyRewrite]:
+    """What one pair at a time does to the columns."""
+    column = {feature: feature for feature in range(n_primitives)}
+    rewrites: list[AnyRewrite] = []
+    for n_columns, merge in enumerate(merges, start=n_primitives):
+        left, right = column[merge.left], column[merge.right]
+        rewrites.append(MergeRewrite(left, right, n_columns))
+        for number, place in (
+            (merge.both, n_columns),
+            (merge.right_only, right),
+            (merge.left_only, left),
+        ):
+            if number is not None:
+                column[number] = place
+    return rewrites
+
+
+def rewrites_in_batches(
+    merges: Sequence[Merge], n_primitives: int
+) -> tuple[tuple[int, ...], list[AnyRewrite]]:
+    """What whole iterations do to the columns, and the features that they leave."""
+    features = tuple(range(n_primitives))
+    rewrites: list[AnyRewrite] = []
+    for _, some in groupby(merges, key=lambda merge: merge.iteration):
+        features, rewrite = _rewritten(features, list(some))
         rewrites.append(rewrite)
-        after = store.after(tuple(rewrites))
-        stages.append(Stage(iteration, features, UncountedTally(after.tally), Replayed(made)))
-    if tuple(stages[-1].supports.tolist()) != progress.supports:
-        raise ProgressError("it was made from other data")
-    return stages
+    return features, rewrites
 
 
-def replayed(
-    features: tuple[int, ...], merges: Sequence[Merge], lineage: Lineage
+def _rewritten(
+    features: tuple[int, ...], merges: Sequence[Merge]
 ) -> tuple[tuple[int, ...], Rewrite]:
-    """The features after some merges, and how their columns follow from the present ones."""
     position = {feature: k for k, feature in enumerate(features)}
-    try:
-        left = [position.pop(merge.left) for merge in merges]
-        right = [position.pop(merge.right) for merge in merges]
-    except KeyError:
-        raise ProgressError("it replaces features that are not there") from None
+    left = [position.pop(merge.left) for merge in merges]
+    right = [position.pop(merge.right) for merge in merges]
     kept = sorted(position.values())
     following = [features[k] for k in kept]
     plus, minus = list(kept), [-1] * len(kept)
     for k, merge in enumerate(merges):
-        both, i, j = len(features) + k, left[k], right[k]
-        for number, operands, whole, less in (
-            (merge.both, (merge.left, merge.right), both, -1),
-            (merge.right_only, (~merge.left, merge.right), j, both),
-            (merge.left_only, (merge.left, ~merge.right), i, both),
+        both = len(features) + k
+        for number, whole, less in (
+            (merge.both, both, -1),
+            (merge.right_only, right[k], both),
+            (merge.left_only, left[k], both),
         ):
-            if number is None:
-                continue
-            if lineage.conjoin(*operands) != number:
-                raise ProgressError("its features are not numbered in the order made")
-            following.append(number)
-            plus.append(whole)
-            minus.append(less)
+            if number is not None:
+                following.append(number)
+                plus.append(whole)
+                minus.append(less)
     columns = (np.array(column, np.intp) for column in (left, right, plus, minus))
     return tuple(following), Rewrite(*columns)
 
 
 def kept_by(
-    stages: Iterable[Stage],
-    save: Callable[[Progress], None],
-    evaluate: Callable[[Stage], Indicators],
-) -> Iterator[Stage]:
-    """The stages, each of which is saved before it is passed on."""
+    steps: Iterable[Step], save: Callable[..., None], books: Callable[[], Ledger]
+) -> Generator[Step]:
+    """The steps, which are saved as they come; what was replayed is saved already."""
     merges: list[Merge] = []
     tried: list[Indicators] = []
-    for stage in stages:
-        merges.extend(stage.merges)
-        tried.append(evaluate(stage))
-        # what was replayed is saved already; and there is nothing to save of the primitives
-        if stage.iteration and not isinstance(stage.replaced, Replayed):
-            supports = tuple(int(support) for support in stage.supports)
-            save(Progress(tuple(merges), tuple(tried), supports))
-        yield stage
+
+    def progress() -> Progress:
+        ledger = books()
+        observed = None if ledger.observed is None else tuple(ledger.observed)
+        return Progress(tuple(merges), tuple(tried), tuple(ledger.supports), observed)
+
+    last: Step | None = None
+    try:
+        for step in steps:
+            merges.extend(step.merges)
+            tried.append(step.indicators)
+            last = step
+            if step.merges and not step.is_replayed:
+                save(progress, last=False)
+            yield step
+    finally:
+        if last is not None and last.merges and not last.is_replayed:
+            save(progress, last=True)
+

@@ -19,7 +19,7 @@ from conjunct.association import Floats, phi
 from conjunct.association.significance import has_expected_frequencies
 from conjunct.construction.lineage import Lineage
 from conjunct.construction.pairing import greedy_matchings
-from conjunct.construction.ufc import text_order
+from conjunct.construction.batch import text_order
 from conjunct.stores import BitStore, Counts
 from conjunct.stores.packing import unpack
 

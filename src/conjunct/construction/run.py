@@ -2,125 +2,285 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import chain
-from typing import Literal
+from functools import cache, cached_property, partial
+from itertools import groupby, islice
 
+import numpy as np
+
+from conjunct.association import PairFilter, correlated_pairs, count_tested_pairs
+from conjunct.construction.batch import BatchSearch
+from conjunct.construction.criteria import Criterion, Judge, Search
 from conjunct.construction.feature_set import FeatureSet
+from conjunct.construction.indicators import Balance, Indicators
+from conjunct.construction.ledger import Ledger, Redundancy, Step
 from conjunct.construction.lineage import Lineage
-from conjunct.construction.resuming import Keeper, Progress, ProgressError, Subject, kept_by, replay
-from conjunct.construction.stage import Merge, Stage
-from conjunct.construction.stopping import (
-    Balance,
-    Balancing,
-    Evaluator,
-    Indicators,
-    at_most,
-    until_rises,
-    while_readable,
+from conjunct.construction.pairwise import PairwiseSearch
+from conjunct.construction.resuming import (
+    Keeper,
+    Progress,
+    ProgressError,
+    Subject,
+    check_progress,
+    kept_by,
+    rewrites_in_batches,
+    rewrites_in_place,
 )
-from conjunct.construction.ufc import Candidates, Rule, iterate
-from conjunct.stores import Store
+from conjunct.construction.stage import Merge, Stage
+from conjunct.construction.stops import Rms, Stop
+from conjunct.stores import Counts, PairCounts, Store
+from conjunct.stores.fingerprint import fingerprint
 
-Stop = Literal["rms", "relative"]
-STOPS: tuple[Stop, ...] = ("rms", "relative")
+
+@dataclass(frozen=True)
+class Plan:
+    """What iterations depend on. ``max_length`` bounds the tags or literals of a new feature."""
+
+    criterion: Criterion
+    search: Search
+    max_length: int | None = None
+
+    @property
+    def options(self) -> tuple[object, ...]:
+        return tuple(sorted(self.criterion.record().items())), self.search, self.max_length
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A feature set, and the indicators of all that was tried on the way, primitives first."""
+    """A feature set, and all steps that were tried on the way, primitives first."""
 
     feature_set: FeatureSet
-    n_iter: int
-    tried: tuple[Indicators, ...]
+    kept: tuple[Step, ...]
+    tried: tuple[Step, ...]
     n_distinct_rows: int
-    # of what was tried, where the stopping rule looks at it
-    balances: tuple[Balance, ...] = ()
+    plan: Plan
+    stop: Stop
+    max_iter: int | None
+    judge: Judge
+    lineage: Lineage
+    first: Callable[[], PairCounts]
+    """The counts of the pairs of columns."""
+
+    @property
+    def criterion(self) -> Criterion:
+        return self.plan.criterion
+
+    @property
+    def n_iter(self) -> int:
+        return len(self.kept) - 1
+
+    @property
+    def n_rows(self) -> int:
+        return self.feature_set.n_rows
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.lineage.primitives)
 
     @property
     def history(self) -> tuple[Indicators, ...]:
         """The indicators of every iteration up to the feature set that was kept."""
-        return self.tried[: self.n_iter + 1]
+        return tuple(step.indicators for step in self.kept)
+
+    @property
+    def outcome(self) -> str:
+        """Why the run ended where it did; where nothing was made, what would help."""
+        if self.max_iter is not None and self.n_iter == self.max_iter:
+            return f"It stopped after {self.iterations_text}, which is max_iter."
+        was_refused = len(self.tried) > len(self.kept)
+        if self.n_iter == 0:
+            rule: Stop | Criterion = self.stop if was_refused else self.criterion
+            return f"{rule.why_nothing(self)}."
+        if was_refused or self.stop.ends_early(self):
+            return f"{self.stop.why(self)}."
+        return f"{self.criterion.why_no_more(self)}."
+
+    @property
+    def iterations_text(self) -> str:
+        noun = "merge" if self.plan.search == "pairwise" else "iteration"
+        return f"{self.n_iter} {noun}{'s' * (self.n_iter != 1)}"
+
+    def count_tested_pairs(self) -> int:
+        """Pairs of columns, without constant ones."""
+        return count_tested_pairs(self.first(), prune=self.criterion.pair_filter.prune)
+
+    def count_open_pairs(self) -> int:
+        """Pairs of columns that may be joined."""
+        accepts = self.judge.pair_filter.accepts
+        return sum(int(accepts(pairs).sum()) for pairs in self.first().met())
+
+    def nearest_pair(self) -> tuple[str, float] | None:
+        """The pair of columns with the smallest p-value, and that; ``None``: no r is above 0."""
+        asked = self.criterion.pair_filter
+        every = correlated_pairs(self.first(), PairFilter(0.0, test=asked.test, prune=asked.prune))
+        if not len(every):
+            return None
+        k = int(every.p_value.argmin())
+        names = self.lineage.primitives
+        return f"{names[every.left[k]]} with {names[every.right[k]]}", float(every.p_value[k])
+
+    def pair_text(self, merge: Merge) -> str:
+        """The two features of a merge, by their patterns."""
+        one, other = (" + ".join(self.lineage.pattern(n)) for n in (merge.left, merge.right))
+        return f"{one} with {other}"
 
 
 def run_ufc(
     store: Store,
     names: Sequence[str],
-    rule: Rule,
+    plan: Plan,
+    stop: Stop,
     *,
     max_iter: int | None = None,
-    stop: Stop | None = None,
-    null_feature: bool = False,
     watch: Callable[[Indicators], None] = lambda indicators: None,
     keeper: Keeper | None = None,
 ) -> Run:
     """Iterate until ``max_iter``, until the stopping rule, or until nothing more is replaced.
 
-    Where C0 has no meaning the RMS stop cannot be used and ends after one iteration.
-    ``watch`` is called with the indicators of each stage looked at, for progress. A run whose
-    progress a ``keeper`` has goes on from there, and is told of its stages all the same.
+    ``watch`` is called with the indicators of each step looked at, for progress. A run whose
+    progress a ``keeper`` has goes on from there, and is told of its steps all the same.
     """
-    lineage = Lineage(names)
-    n_distinct_rows = store.count_distinct_rows()
+    null_feature = isinstance(stop, Rms) and stop.null_feature
     null_support = store.count_null_rows() if null_feature else None
-    evaluate = Evaluator(lineage, store.n_rows, n_distinct_rows, null_support)
-    subject = Subject.of(names, store.n_rows, n_distinct_rows, (rule, null_feature))
-    progress = None if keeper is None else keeper.load(subject)
-    known = {} if progress is None else {line.iteration: line for line in progress.tried}
-    seen: dict[int, Indicators] = {}
-
-    def evaluate_once(stage: Stage) -> Indicators:
-        if stage.iteration not in seen:
-            seen[stage.iteration] = known.get(stage.iteration) or evaluate(stage)
-            watch(seen[stage.iteration])
-        return seen[stage.iteration]
-
-    if stop == "rms" and not evaluate.has_complexity:
-        # there is no RMS without C0; one iteration is the least that constructs anything
-        stop, max_iter = None, 1
-    candidates = Candidates(lineage, rule)
-    balancing = Balancing(candidates)
-
-    def imbalance(stage: Stage) -> float:
-        evaluate_once(stage)
-        return balancing(stage).distance
-
-    *past, last = _begun(store, lineage, progress, keeper)
-    stages: Iterator[Stage] = chain(past, iterate(last, lineage, rule, candidates))
+    work = _Work(store, names, plan, null_support)
+    steps = work.steps()
     if keeper is not None:
-        stages = kept_by(stages, partial(keeper.save, subject), evaluate_once)
-    stages = at_most(stages, max_iter)
-    if stop == "rms":
-        stages = until_rises(stages, lambda stage: evaluate_once(stage).rms)
-    elif stop == "relative":
-        stages = until_rises(stages, imbalance)
-    if stop is not None:
-        stages = while_readable(stages, evaluate_once)
-    merges: list[Merge] = []
-    for kept in stages:
-        evaluate_once(kept)
-        merges.extend(kept.merges)
-    feature_set = FeatureSet.compacted(
-        lineage,
-        kept.features,
-        kept.supports,
-        store.n_rows,
-        merges,
-        None if isinstance(kept.observed, int) else kept.observed,
+        steps = work.kept_by(keeper, (*plan.options, null_feature))
+    tried: list[Step] = []
+
+    def watched() -> Iterator[Step]:
+        for step in steps:
+            tried.append(step)
+            watch(step.indicators)
+            yield step
+
+    kept = tuple(stop.kept(islice(watched(), None if max_iter is None else max_iter + 1)))
+    steps.close()
+    merges = tuple(merge for step in kept for merge in step.merges)
+    return Run(
+        work.feature_set(merges),
+        kept,
+        tuple(tried),
+        work.n_distinct_rows,
+        plan,
+        stop,
+        max_iter,
+        work.judge,
+        work.lineage,
+        work.first,
     )
-    tried = tuple(seen.values())
-    return Run(feature_set, kept.iteration, tried, n_distinct_rows, tuple(balancing.balances))
 
 
-def _begun(
-    store: Store, lineage: Lineage, progress: Progress | None, keeper: Keeper | None
-) -> list[Stage]:
-    """The stages up to where an earlier run came to: the primitives, if there was none."""
-    if progress is None or keeper is None:
-        return [Stage.first(store)]
-    try:
-        return replay(store, lineage, progress)
-    except ProgressError as error:
-        raise keeper.refusal(error) from None
+class _Work:
+    """The columns of a run, its books, and the steps that it makes."""
+
+    def __init__(
+        self, store: Store, names: Sequence[str], plan: Plan, null_support: int | None
+    ) -> None:
+        self.store = store
+        self.plan = plan
+        self.lineage = Lineage(names)
+        self.n_distinct_rows = store.count_distinct_rows()
+        self.first = cache(store.tally)
+        self._null_support = null_support
+        self._redundancy = Redundancy()
+
+    @cached_property
+    def judge(self) -> Judge:
+        return self.plan.criterion.judge(self.first, self.plan.search)
+
+    def steps(self) -> Generator[Step]:
+        """The primitives, and all that follows from them."""
+        first = self.first()
+        self.ledger = self._books(first.supports, first.observed)
+        search = self._search((), self.ledger)
+        yield search.first()
+        yield from search.steps()
+
+    def kept_by(self, keeper: Keeper, options: tuple[object, ...]) -> Generator[Step]:
+        """The same, from where a keeper knows that an earlier run came to."""
+        names, store = self.lineage.primitives, self.store
+        subject = Subject.of(names, store.n_rows, fingerprint(store), options)
+        progress = keeper.load(subject)
+        if progress is None:
+            steps = self.steps()
+        else:
+            try:
+                check_progress(progress, self.lineage)
+            except ProgressError as error:
+                raise keeper.refusal(error) from None
+            steps = self._resumed(progress)
+        return kept_by(steps, partial(keeper.save, subject), lambda: self.ledger)
+
+    def feature_set(self, merges: Sequence[Merge]) -> FeatureSet:
+        """The features that some merges leave."""
+        ledger = self.ledger
+        features = ledger.features_after(merges)
+        observed = ledger.observed
+        return FeatureSet.compacted(
+            self.lineage,
+            features,
+            [ledger.supports[number] for number in features],
+            self.store.n_rows,
+            merges,
+            None if observed is None else [observed[number] for number in features],
+            ledger.primitive_supports,
+        )
+
+    def _resumed(self, progress: Progress) -> Generator[Step]:
+        """What was made is told again; columns are made and counted only if the run goes on."""
+        self.ledger = self._books_after(progress, progress.merges)
+        done = 0
+        by_iteration = groupby(progress.merges, key=lambda merge: merge.iteration)
+        groups = [(), *(tuple(merges) for _, merges in by_iteration)]
+        for indicators, merges in zip(progress.tried, groups, strict=True):
+            done += len(merges)
+            balance = cache(partial(self._balance_after, progress, progress.merges[:done]))
+            yield Step(indicators, merges, balance, is_replayed=True)
+        yield from self._search(progress.merges, self.ledger).steps()
+
+    def _balance_after(self, progress: Progress, merges: tuple[Merge, ...]) -> Balance:
+        return self._search(merges, self._books_after(progress, merges)).first().balance()
+
+    def _books_after(self, progress: Progress, merges: Sequence[Merge]) -> Ledger:
+        m = len(self.lineage.primitives)
+        supports, observed = np.array(progress.supports), progress.observed
+        known = self.store.n_rows if observed is None else np.array(observed)[:m]
+        ledger = self._books(supports[:m], known)
+        ledger.resume(merges, progress.supports, observed, progress.tried[-1].bits)
+        return ledger
+
+    def _books(self, supports: Counts, observed: int | Counts) -> Ledger:
+        return Ledger(
+            self.lineage,
+            supports,
+            observed,
+            self.store.n_rows,
+            self.n_distinct_rows,
+            self._null_support,
+        )
+
+    def _search(
+        self, merges: tuple[Merge, ...], ledger: Ledger
+    ) -> BatchSearch | PairwiseSearch:
+        """The search after some merges. Only the columns of that stage are made and counted."""
+        m, plan = len(self.lineage.primitives), self.plan
+        if plan.search == "pairwise":
+            rewrites = rewrites_in_place(merges, m)
+            tally = self.store.after(rewrites).tally() if rewrites else self.first()
+            return PairwiseSearch(
+                tally.merging(),
+                ledger,
+                plan.criterion,
+                self.judge,
+                plan.max_length,
+                self._redundancy,
+                merges,
+            )
+        features, rewrites = rewrites_in_batches(merges, m)
+        tally = self.store.after(rewrites).tally() if rewrites else self.first()
+        stage = Stage(len(rewrites), features, tally)
+        return BatchSearch(
+            stage, ledger, plan.criterion, self.judge, plan.max_length, self._redundancy
+        )

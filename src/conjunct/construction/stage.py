@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -9,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.association import Compared, Criterion, Pairs, correlated_pairs
+from conjunct.association import Compared, PairFilter, Pairs, correlated_pairs
 from conjunct.construction.lineage import Lineage
 from conjunct.stores import Contingency, Counts, Positions, Rewrite, Store, Tally
 
@@ -41,6 +42,8 @@ class Merge:
     threshold: float
     compared: Compared
     family_size: int
+    saved: float = math.nan
+    """Bits by which the description of the data became shorter."""
 
     @property
     def made(self) -> tuple[int, ...]:
@@ -77,7 +80,7 @@ class Stage:
     def observed(self) -> int | Counts:
         return self.tally.observed
 
-    def candidates(self, criterion: Criterion) -> Pairs:
+    def candidates(self, criterion: PairFilter) -> Pairs:
         """The pairs that pass."""
         return correlated_pairs(self.tally, criterion)
 

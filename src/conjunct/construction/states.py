@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from conjunct.association import Criterion
+from conjunct.association import PairFilter
 from conjunct.construction import rows
 from conjunct.construction.lineage import Lineage
 from conjunct.construction.rows import RowReplacement, RowStage
 from conjunct.construction.stage import Replacement, Stage
-from conjunct.construction.ufc import matched
+from conjunct.construction.batch import matched
 from conjunct.stores import BitStore, Store
 
 AnyStage = Stage | RowStage
@@ -172,7 +172,7 @@ def _replacements(
 ) -> list[Replacement]:
     found = []
     for stage, low in zip(stages, lows, strict=True):
-        pairs = matched(stage.candidates(Criterion(low, prune=prune)), stage.features, lineage)
+        pairs = matched(stage.candidates(PairFilter(low, prune=prune)), stage.features, lineage)
         found.append(Replacement(stage, pairs, lineage))
     return found
 

@@ -16,12 +16,12 @@ from sklearn.utils.validation import check_is_fitted
 from conjunct.association import CORRECTIONS, Correction
 from conjunct.construction.feature_set import FeatureSet
 from conjunct.construction.nuggets import find_nuggets
-from conjunct.construction.stopping import Indicators
+from conjunct.construction.indicators import Indicators
 from conjunct.errors import InputError, ModelFileError
 from conjunct.estimators.container_writing import write_like
 from conjunct.estimators.containers import is_dask
 from conjunct.estimators.exportable import Exportable
-from conjunct.estimators.parameters import (
+from conjunct.construction.settings import (
     check,
     check_choice,
     check_frequency,

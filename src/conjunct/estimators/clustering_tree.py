@@ -13,7 +13,7 @@ from conjunct.construction.tree import Path, Tree, grow, simplest_first
 from conjunct.estimators import containers
 from conjunct.estimators.container_writing import write_like
 from conjunct.estimators.limits import limits_of
-from conjunct.estimators.parameters import check_common
+from conjunct.construction.settings import check_common
 from conjunct.estimators.reading import BooleanEstimator
 from conjunct.estimators.tree_drawing import tree_chart, tree_text
 from conjunct.expressions import And, Expression, Not, Primitive, Style

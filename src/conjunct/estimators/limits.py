@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from conjunct.construction.tree import Limits
-from conjunct.estimators.parameters import at_least, check, check_whole, is_number, is_whole
+from conjunct.construction.settings import at_least, check, check_whole, is_number, is_whole
 
 
 def limits_of(estimator: Any, n_rows: int) -> Limits:

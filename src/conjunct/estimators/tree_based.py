@@ -10,7 +10,7 @@ from conjunct.construction.fringe import Learner, Redundant, Strategy, run_fring
 from conjunct.errors import ConjunctWarning
 from conjunct.estimators.base import FeatureConstructor
 from conjunct.estimators.limits import limits_of
-from conjunct.estimators.parameters import check_choice, check_common, check_whole
+from conjunct.construction.settings import check_choice, check_common, check_whole
 from conjunct.stores import BitStore
 
 

@@ -14,17 +14,17 @@ from conjunct.association import (
     MEASURES,
     TESTS,
     Correction,
-    Criterion,
+    PairFilter,
     Measure,
     MeasureInfo,
     Test,
 )
 from conjunct.construction.run import STOPS, Run, Stop, run_ufc
-from conjunct.construction.stopping import READABLE_LENGTH, Indicators
-from conjunct.construction.ufc import Rule, Search
+from conjunct.construction.indicators import READABLE_LENGTH, Indicators
+from conjunct.construction.batch import Rule, Search
 from conjunct.errors import ConjunctWarning
 from conjunct.estimators.lossless import LosslessConstructor
-from conjunct.estimators.parameters import (
+from conjunct.construction.settings import (
     check,
     check_choice,
     check_common,
@@ -252,9 +252,9 @@ class UFC(LosslessConstructor):
         elif stop is not None and run.tried[-1].length > READABLE_LENGTH:
             warnings.warn(_why_no_further(run), ConjunctWarning, stacklevel=3)
 
-    def _criterion(self) -> Criterion:
+    def _criterion(self) -> PairFilter:
         risk = self.threshold == "risk"
-        return Criterion(
+        return PairFilter(
             threshold=0.0 if risk else float(self.threshold),
             alpha=self.alpha if risk else None,
             prune=self.prune,
@@ -324,7 +324,7 @@ def _thresholds(measure: MeasureInfo) -> str:
     return f"'risk' or a number from {measure.least:g}{below}"
 
 
-def _no_pair(criterion: Criterion, n_rows: int) -> str:
+def _no_pair(criterion: PairFilter, n_rows: int) -> str:
     threshold = criterion.fixed_threshold(n_rows)
     if criterion.alpha is None:
         passes = f"exceeds a {_noun(criterion.measure)} of {criterion.threshold:.3f}"

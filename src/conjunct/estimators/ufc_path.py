@@ -13,7 +13,7 @@ from conjunct.construction.path import Budget, Path, Solution, follow_path
 from conjunct.construction.states import Range
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators.lossless import LosslessConstructor
-from conjunct.estimators.parameters import check, check_common, check_whole, is_number
+from conjunct.construction.settings import check, check_common, check_whole, is_number
 from conjunct.estimators.tables import Backend, as_table
 from conjunct.estimators.ufc import UFC
 from conjunct.estimators.values import Missing

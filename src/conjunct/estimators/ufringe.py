@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from conjunct.construction.fringe import Redundant, Strategy, clustering_paths
-from conjunct.construction.stopping import Indicators
+from conjunct.construction.indicators import Indicators
 from conjunct.estimators.limits import limits_of
 from conjunct.estimators.tree_based import TreeBasedConstructor
 from conjunct.expressions import Style

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -82,7 +83,15 @@ def mean_length(lengths: Iterable[int]) -> float:
     2.0
     """
     counted = list(lengths)
-    return sum(counted) / len(counted)
+    return mean_length_of(sum(counted), len(counted))
+
+
+def mean_length_of(total: int, n_features: int) -> float:
+    """The same from the sum of all lengths, which may be larger than any float."""
+    try:
+        return total / n_features
+    except OverflowError:
+        return sys.float_info.max
 
 
 def rms(oi: float, c0: float) -> float:

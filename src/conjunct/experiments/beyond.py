@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from conjunct.construction.path import Solution
-from conjunct.construction.stopping import Indicators
+from conjunct.construction.indicators import Indicators
 from conjunct.experiments.indicators import star
 from conjunct.experiments.outcome import Outcome
 from conjunct.experiments.study import Study

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from conjunct.association import CORRECTIONS, Correction, Criterion, Test
+from conjunct.association import CORRECTIONS, Correction, PairFilter, Test
 from conjunct.construction.feature_set import FeatureSet
 from conjunct.construction.run import run_ufc
-from conjunct.construction.ufc import Rule
+from conjunct.construction.batch import Rule
 from conjunct.stores import BitStore
 
 Draw = Callable[[np.random.Generator], tuple[NDArray[np.bool_], list[int]]]
@@ -33,8 +33,8 @@ class Option:
     prune: bool
     correction: Correction | None
 
-    def criterion(self, alpha: float) -> Criterion:
-        return Criterion(alpha=alpha, test=self.test, prune=self.prune, correction=self.correction)
+    def criterion(self, alpha: float) -> PairFilter:
+        return PairFilter(alpha=alpha, test=self.test, prune=self.prune, correction=self.correction)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from conjunct.construction.path import Solution
-from conjunct.construction.stopping import Indicators
+from conjunct.construction.indicators import Indicators
 from conjunct.estimators import UFC, UFringe
 from conjunct.experiments.outcome import Outcome
 from conjunct.experiments.published import beside

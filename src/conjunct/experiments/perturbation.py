@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators import UFC
 from conjunct.estimators.base import FeatureConstructor
-from conjunct.estimators.parameters import check, check_whole, is_number
+from conjunct.construction.settings import check, check_whole, is_number
 from conjunct.estimators.tables import Backend, as_table
 from conjunct.expressions import Expression
 from conjunct.plots import plot_bars, plot_curves

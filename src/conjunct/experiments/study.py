@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from conjunct import datasets
-from conjunct.construction.stopping import Indicators
+from conjunct.construction.indicators import Indicators
 from conjunct.errors import ConjunctWarning
 from conjunct.estimators import UFC, UFCPath
 from conjunct.estimators.base import FeatureConstructor

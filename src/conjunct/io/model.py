@@ -18,7 +18,7 @@ from conjunct.binarize.tags import TagCleaner, TagsRecord
 from conjunct.construction.feature_set import FeatureSet
 from conjunct.construction.lineage import Lineage
 from conjunct.construction.stage import Merge
-from conjunct.construction.stopping import Indicators
+from conjunct.construction.indicators import Indicators
 from conjunct.errors import InputError, ModelFileError
 from conjunct.io.atomic import write_atomically
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from conjunct.construction.stopping import Indicators
+from conjunct.construction.indicators import Indicators
 from conjunct.plots.style import Row, beside, by_series, chart_of, finished, quantity
 
 _WHOLE = {"axis": {"tickMinStep": 1, "format": "d"}}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from conjunct.construction.path import Solution
-from conjunct.construction.stopping import Indicators
+from conjunct.construction.indicators import Indicators
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators import UFC, UFCPath
 from conjunct.estimators.base import FeatureConstructor

@@ -10,7 +10,7 @@ from typing import Any
 from sklearn.base import clone
 
 from conjunct.association import MEASURES
-from conjunct.construction.stopping import READABLE_LENGTH, Indicators
+from conjunct.construction.indicators import READABLE_LENGTH, Indicators
 from conjunct.errors import ConjunctWarning
 from conjunct.estimators import UFC, UFCPath
 from conjunct.estimators.base import FeatureConstructor

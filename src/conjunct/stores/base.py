@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conjunct.stores.counting import Counts
 from conjunct.stores.sizing import Need
+
+if TYPE_CHECKING:
+    from conjunct.stores.merging import Merging
 
 Positions = NDArray[np.intp]
 Arrays = tuple[NDArray[Any], ...]
@@ -88,6 +92,27 @@ class Rewrite:
         return (self.plus < n_columns) & (self.minus < 0)
 
 
+@dataclass(frozen=True)
+class MergeRewrite:
+    """The rewrite that merges two columns in place.
+
+    ``i ∧ ¬j`` and ``¬i ∧ j`` are at the places of i and j, and ``i ∧ j`` comes after all
+    ``n_columns`` columns.
+    """
+
+    left: int
+    right: int
+    n_columns: int
+
+
+AnyRewrite = Rewrite | MergeRewrite
+
+
+def columns_after(rewrite: AnyRewrite) -> int:
+    """Number of columns after a rewrite."""
+    return rewrite.n_columns + 1 if isinstance(rewrite, MergeRewrite) else len(rewrite.plus)
+
+
 class PairCounts(Protocol):
     """How often columns occur, alone and in pairs."""
 
@@ -120,6 +145,10 @@ class Tally(PairCounts, Protocol):
         """Count the conjunctions ``left[k] ∧ right[k]``, once for all rewrites with them."""
         ...
 
+    def merging(self) -> Merging:
+        """The same columns, to be merged in place, one pair at a time."""
+        ...
+
 
 class Conjoined(Protocol):
     """A tally with conjunctions that may take the place of some of its columns."""
@@ -142,7 +171,7 @@ class Store(Protocol):
         """What an iteration takes."""
         ...
 
-    def after(self, rewrites: Sequence[Rewrite]) -> Store:
+    def after(self, rewrites: Sequence[AnyRewrite]) -> Store:
         """The columns after some rewrites, in order."""
         ...
 
@@ -196,3 +225,27 @@ class Columns(Store, Protocol):
 def taken(values: Any, which: Which) -> Any:
     """Some of the values; a single value that holds for all of them as it is."""
     return values[which] if isinstance(values, np.ndarray) else values
+
+
+C = TypeVar("C", bound=Columns)
+
+
+def after_rewrites(
+    columns: C, rewrites: Iterable[AnyRewrite], rewritten: Callable[[C, Rewrite], C]
+) -> C:
+    """The columns after some rewrites; ``rewritten`` does those that are no merges in place."""
+    for is_merge, some in groupby(rewrites, lambda rewrite: isinstance(rewrite, MergeRewrite)):
+        if not is_merge:
+            for rewrite in some:
+                columns = rewritten(columns, rewrite)  # type: ignore[arg-type]
+            continue
+        lines = list(columns.lines)
+        conjunction = columns.conjunction
+        for merge in some:
+            i, j = merge.left, merge.right
+            one, other = lines[i], lines[j]
+            lines.append(conjunction(one, other, not_left=False, not_right=False))
+            lines[i] = conjunction(one, other, not_left=False, not_right=True)
+            lines[j] = conjunction(one, other, not_left=True, not_right=False)
+        columns = columns.with_lines(lines)
+    return columns

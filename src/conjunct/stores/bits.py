@@ -11,7 +11,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conjunct.stores import packing
-from conjunct.stores.base import Arrays, Contingency, Positions, Rewrite
+from conjunct.stores.base import (
+    AnyRewrite,
+    Arrays,
+    Contingency,
+    Positions,
+    Rewrite,
+    after_rewrites,
+)
 from conjunct.stores.bit_tally import BitTally
 from conjunct.stores.counting import Counts, count_across, count_each, count_pairs
 from conjunct.stores.matrix import CountMatrix
@@ -66,6 +73,10 @@ class BitStore:
         return len(self.lines)
 
     @property
+    def n_threads(self) -> int:
+        return effective_jobs(self.n_jobs)
+
+    @property
     def bits(self) -> Bits:
         """All lines as one array."""
         if isinstance(self.lines, np.ndarray):
@@ -99,10 +110,9 @@ class BitStore:
 
     def joint_counts(self, other: Self | None = None) -> Counts:
         """Rows in which a column of this store and one of ``other`` (or of this) are both true."""
-        n_threads = effective_jobs(self.n_jobs)
         if other is None:
-            return count_pairs(self.bits, n_threads)
-        return count_across(self.lines, other.bits, n_threads)
+            return count_pairs(self.bits, self.n_threads)
+        return count_across(self.lines, other.bits, self.n_threads)
 
     def conjunctions(self, left: Positions, right: Positions) -> Self:
         """The columns ``left[k] ∧ right[k]``."""
@@ -155,11 +165,14 @@ class BitStore:
         columns = zip(rewrite.plus, rewrite.minus, strict=True)
         return self.with_lines([lines[p] if m < 0 else lines[p] ^ lines[m] for p, m in columns])
 
-    def after(self, rewrites: Iterable[Rewrite]) -> Self:
-        store = self
-        for rewrite in rewrites:
-            store = store.rewritten(rewrite, store.conjunctions(rewrite.left, rewrite.right))
-        return store
+    def after(self, rewrites: Iterable[AnyRewrite]) -> Self:
+        return after_rewrites(
+            self,
+            rewrites,
+            lambda store, rewrite: store.rewritten(
+                rewrite, store.conjunctions(rewrite.left, rewrite.right)
+            ),
+        )
 
     def packed_rows(self) -> NDArray[np.uint64]:
         """Each row as whole words."""

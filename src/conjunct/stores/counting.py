@@ -80,9 +80,14 @@ def count_across(left: Bits | Sequence[Bits], right: Bits, n_jobs: int = 1) -> C
         count = _across_numpy if numkong is None else _across(right[:, block])
 
         def add_tile(first: int, last: int, block: slice = block, count: Any = count) -> None:
-            for k in range(first, last, _TILE_LINES):
-                tile = slice(k, min(k + _TILE_LINES, last))
-                lines = np.stack([line[block] for line in left[tile]])
+            in_one_piece = isinstance(left, np.ndarray)
+            step = max(1, last - first) if in_one_piece else _TILE_LINES
+            for k in range(first, last, step):
+                tile = slice(k, min(k + step, last))
+                if in_one_piece:
+                    lines = np.ascontiguousarray(left[tile, block])
+                else:
+                    lines = np.stack([line[block] for line in left[tile]])
                 counted = count(lines, right[:, block])
                 np.add(total[tile], counted, out=total[tile], casting="unsafe")
 

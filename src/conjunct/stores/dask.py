@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conjunct.errors import InputError
-from conjunct.stores.base import Rewrite
+from conjunct.stores.base import AnyRewrite
 from conjunct.stores.memory import available_bytes
 from conjunct.stores.packing import bucket_of_rows, count_distinct
 from conjunct.stores.partitioned import starts_with
@@ -68,14 +68,14 @@ class DaskPartitions:
         )
         if kinds != {self.kind}:
             self._source = self._hold([task(as_kind)(part, self.kind) for part in self._source])
-        self._state: tuple[tuple[Rewrite, ...], Sequence[Lazy]] = ((), self._source)
+        self._state: tuple[tuple[AnyRewrite, ...], Sequence[Lazy]] = ((), self._source)
 
     @cached_property
     def size(self) -> Size:
         return surveyed(self._total_of_source, self.n_columns)
 
     def total(
-        self, rewrites: tuple[Rewrite, ...], count: Callable[[Any], Any], n_columns: int
+        self, rewrites: tuple[AnyRewrite, ...], count: Callable[[Any], Any], n_columns: int
     ) -> Any:
         return _total(count, self._parts(rewrites))
 
@@ -105,7 +105,7 @@ class DaskPartitions:
     def _hold(self, parts: Sequence[Lazy]) -> Sequence[Lazy]:
         return dask.persist(*parts) if self._keeps else parts
 
-    def _parts(self, rewrites: tuple[Rewrite, ...]) -> Sequence[Lazy]:
+    def _parts(self, rewrites: tuple[AnyRewrite, ...]) -> Sequence[Lazy]:
         """The parts after the rewrites, which the workers keep for the next time."""
         done, parts = self._state
         if not starts_with(rewrites, done):
@@ -235,7 +235,7 @@ def _seen(part: Part) -> tuple[int, PartKind]:
     return part.n_rows, part.kind
 
 
-def _after(part: Part, rewrites: Sequence[Rewrite]) -> Part:
+def _after(part: Part, rewrites: Sequence[AnyRewrite]) -> Part:
     return part.after(rewrites)
 
 

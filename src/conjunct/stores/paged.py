@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from conjunct.stores.base import Rewrite
+from conjunct.stores.base import AnyRewrite
 from conjunct.stores.counting import counts_dtype
 from conjunct.stores.partitioned import starts_with
 from conjunct.stores.parts import (
@@ -54,14 +54,14 @@ class PagedPartitions:
             kinds, store, self.n_columns, memory, self._total_of_source
         )
         # the pages as they are after the rewrites that were last asked for
-        self._state: tuple[tuple[Rewrite, ...], ScratchFile] = ((), source)
+        self._state: tuple[tuple[AnyRewrite, ...], ScratchFile] = ((), source)
 
     @cached_property
     def size(self) -> Size:
         return surveyed(self._total_of_source, self.n_columns)
 
     def total(
-        self, rewrites: tuple[Rewrite, ...], count: Callable[[Any], Any], n_columns: int
+        self, rewrites: tuple[AnyRewrite, ...], count: Callable[[Any], Any], n_columns: int
     ) -> Any:
         return _summed(map(count, self._parts(rewrites, self._page_limit(n_columns))))
 
@@ -82,7 +82,7 @@ class PagedPartitions:
     def _total_of_source(self, look: Callable[[Any], Any]) -> Any:
         return _summed(map(look, map(self.source.read_part, self.source.parts)))
 
-    def _parts(self, rewrites: tuple[Rewrite, ...], limit: int) -> Iterator[Part]:
+    def _parts(self, rewrites: tuple[AnyRewrite, ...], limit: int) -> Iterator[Part]:
         """The parts after the rewrites, which are kept on disk for the next time."""
         done, kept = self._state
         if not starts_with(rewrites, done):

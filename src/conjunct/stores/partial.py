@@ -12,11 +12,17 @@ from typing import Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.stores.base import Arrays, Contingency, Rewrite
+from conjunct.stores.base import (
+    AnyRewrite,
+    Arrays,
+    Contingency,
+    Positions,
+    after_rewrites,
+)
 from conjunct.stores.bits import BitStore
 from conjunct.stores.counting import Counts
 from conjunct.stores.packing import Bits
-from conjunct.stores.partial_tally import Borders, PartialCounts, PartialTally, made_lines
+from conjunct.stores.partial_tally import Borders, PartialCounts, PartialTally, rewritten_lines
 from conjunct.stores.sizing import Need
 
 # counted: true with true, true with known, known with true, known with known
@@ -95,25 +101,24 @@ class PartialStore:
         true = left.true | right.true
         return PartialLine(true, true | left.false & right.false)
 
-    def after(self, rewrites: Iterable[Rewrite]) -> Self:
-        store = self
-        for rewrite in rewrites:
-            kept = rewrite.plus[rewrite.kept(store.n_columns)]
-            made = made_lines(store, rewrite)
-            lines = store.lines
-            store = store.with_lines([*(lines[k] for k in kept), *made])
-        return store
+    def after(self, rewrites: Iterable[AnyRewrite]) -> Self:
+        return after_rewrites(
+            self,
+            rewrites,
+            lambda store, rewrite: store.with_lines(rewritten_lines(store, rewrite)),
+        )
 
     def tally(self) -> PartialTally:
         true, true_known, _, known = self.borders()
         return PartialTally(self, PartialCounts(self.n_rows, true, true_known, known))
 
-    def borders(self, start: int = 0) -> Borders:
-        """The counts of the columns from ``start`` on with all."""
-        if not start:
+    def borders(self, columns: Positions | None = None) -> Borders:
+        """The counts of some columns with all; by default of all."""
+        if columns is None:
             across = self.true.joint_counts(self.known)
             return self.true.joint_counts(), across, across.T, self.known.joint_counts()
-        new = self.with_lines(self.lines[start:])
+        lines = self.lines
+        new = self.with_lines([lines[k] for k in columns.tolist()])
         return (
             new.true.joint_counts(self.true),
             new.true.joint_counts(self.known),

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from conjunct.stores.base import Contingency, Positions, Rewrite
+from conjunct.stores.base import Contingency, MergeRewrite, Positions, Rewrite
 from conjunct.stores.counted import Counted
 from conjunct.stores.counting import Counts
 from conjunct.stores.matrix import row_blocks
+from conjunct.stores.merging import MaskedMerging
 from conjunct.stores.sizing import check_counts
 
 if TYPE_CHECKING:
@@ -84,6 +85,16 @@ class PartialTally(Counted[PartialCounts]):
     def conjoined(self, left: Positions, right: Positions) -> ConjoinedPartial:
         return ConjoinedPartial(self)
 
+    def merging(self) -> MaskedMerging:
+        store = self.store
+
+        def merge(left: int, right: int) -> Borders:
+            nonlocal store
+            store = store.after([MergeRewrite(left, right, store.n_columns)])
+            return store.borders(np.array([left, right, store.n_columns - 1]))
+
+        return MaskedMerging(self.counts, merge)
+
 
 @dataclass(frozen=True, eq=False)
 class ConjoinedPartial:
@@ -94,19 +105,22 @@ class ConjoinedPartial:
     def rewritten(self, rewrite: Rewrite) -> PartialTally:
         store = self.tally.store.after([rewrite])
         kept = rewrite.plus[rewrite.kept(self.tally.store.n_columns)]
-        counts = self.tally.counts.followed_by(kept, store.borders(len(kept)))
+        new = np.arange(len(kept), store.n_columns)
+        counts = self.tally.counts.followed_by(kept, store.borders(new))
         return PartialTally(store, counts)
 
 
-def made_lines(store: PartialStore, rewrite: Rewrite) -> list[PartialLine]:
-    """The lines of new columns, which follow those that are kept."""
+def rewritten_lines(store: PartialStore, rewrite: Rewrite) -> list[PartialLine]:
+    """The lines of the next columns."""
     lines, m = store.lines, store.n_columns
-    is_made = ~rewrite.kept(m)
-    made = []
-    for plus, minus in zip(rewrite.plus[is_made], rewrite.minus[is_made], strict=True):
+    following = []
+    for plus, minus in zip(rewrite.plus.tolist(), rewrite.minus.tolist(), strict=True):
+        if plus < m and minus < 0:
+            following.append(lines[plus])
+            continue
         pair = (plus if minus < 0 else minus) - m
         left, right = rewrite.left[pair], rewrite.right[pair]
-        made.append(
+        following.append(
             store.conjunction(
                 lines[left],
                 lines[right],
@@ -114,7 +128,7 @@ def made_lines(store: PartialStore, rewrite: Rewrite) -> list[PartialLine]:
                 not_right=bool(plus == left),
             )
         )
-    return made
+    return following
 
 
 def _bordered(square: Counts, rows: Counts, columns: Counts) -> Counts:

@@ -11,13 +11,30 @@ from dataclasses import dataclass, replace
 from operator import is_
 from typing import Any, Protocol
 
-from conjunct.stores.base import Positions, Rewrite, Tally
+import numpy as np
+
+from conjunct.stores.base import (
+    AnyRewrite,
+    MergeRewrite,
+    Positions,
+    Rewrite,
+    Tally,
+    columns_after,
+)
 from conjunct.stores.counted import Counted
-from conjunct.stores.counting import counts_dtype
+from conjunct.stores.counting import Counts, counts_dtype
 from conjunct.stores.matrix import CountMatrix
+from conjunct.stores.merging import CompleteMerging, MaskedMerging
 from conjunct.stores.pair_list import PairList, pairs_of
-from conjunct.stores.partial_tally import PartialCounts
-from conjunct.stores.parts import JointCounts, KnownCounts, Meetings, NewCounts, PartKind
+from conjunct.stores.partial_tally import Borders, PartialCounts
+from conjunct.stores.parts import (
+    JointCounts,
+    KnownCounts,
+    Meetings,
+    NewCounts,
+    PairedCounts,
+    PartKind,
+)
 from conjunct.stores.sizing import Need, Size
 
 
@@ -39,7 +56,7 @@ class Partitions(Protocol):
         ...
 
     def total(
-        self, rewrites: tuple[Rewrite, ...], count: Callable[[Any], Any], n_columns: int
+        self, rewrites: tuple[AnyRewrite, ...], count: Callable[[Any], Any], n_columns: int
     ) -> Any:
         """What is counted in each part, added up.
 
@@ -53,7 +70,7 @@ class Partitions(Protocol):
     def count_null_rows(self) -> int: ...
 
 
-def starts_with(rewrites: tuple[Rewrite, ...], done: tuple[Rewrite, ...]) -> bool:
+def starts_with(rewrites: tuple[AnyRewrite, ...], done: tuple[AnyRewrite, ...]) -> bool:
     """Whether ``done`` are the first of the rewrites: these very objects, for arrays have no ==."""
     return len(done) <= len(rewrites) and all(map(is_, rewrites, done))
 
@@ -63,7 +80,7 @@ class PartitionedStore:
     """The columns of partitions after some rewrites."""
 
     parts: Partitions
-    rewrites: tuple[Rewrite, ...] = ()
+    rewrites: tuple[AnyRewrite, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -71,7 +88,7 @@ class PartitionedStore:
 
     @property
     def n_columns(self) -> int:
-        return len(self.rewrites[-1].plus) if self.rewrites else self.parts.n_columns
+        return columns_after(self.rewrites[-1]) if self.rewrites else self.parts.n_columns
 
     def need(self) -> Need:
         """What an iteration takes, beside the parts."""
@@ -80,7 +97,7 @@ class PartitionedStore:
         # what bits take does not depend on how many of them are ones
         return Size(self.n_rows, self.n_columns, 0, 0, 0).of_parts("bits")
 
-    def after(self, rewrites: Sequence[Rewrite]) -> PartitionedStore:
+    def after(self, rewrites: Sequence[AnyRewrite]) -> PartitionedStore:
         return replace(self, rewrites=(*self.rewrites, *rewrites))
 
     def tally(self) -> Tally:
@@ -90,7 +107,7 @@ class PartitionedStore:
                 self, PairList.from_matrix(self.n_rows, self.total(Meetings(None, 0, dtype)))
             )
         if self.parts.kind == "partial":
-            true, true_known, _, known = self.total(KnownCounts(0, dtype))
+            true, true_known, _, known = self.total(KnownCounts(None, dtype))
             return PartialPartsTally(self, PartialCounts(self.n_rows, true, true_known, known))
         return MatrixTally(self, CountMatrix(self.n_rows, self.total(JointCounts(dtype))))
 
@@ -118,6 +135,9 @@ class MatrixTally(Counted[CountMatrix]):
         dtype = counts_dtype(self.n_rows)
         new = self.store.total(NewCounts(left, right, dtype), n_more=len(left))
         return ConjoinedParts(self.store, self.counts.extended(*new))
+
+    def merging(self) -> CompleteMerging:
+        return CompleteMerging(self.counts, MergedParts(self.store))
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,6 +168,9 @@ class ListedTally(Counted[PairList]):
         new = store.total(Meetings(rewrite, self.store.n_columns, dtype))
         return ListedTally(store, self.counts.rewritten(rewrite, new.diagonal(), pairs_of(new)))
 
+    def merging(self) -> CompleteMerging:
+        return CompleteMerging(self.counts, MergedParts(self.store))
+
 
 @dataclass(frozen=True, eq=False)
 class PartialPartsTally(Counted[PartialCounts]):
@@ -163,5 +186,32 @@ class PartialPartsTally(Counted[PartialCounts]):
     def rewritten(self, rewrite: Rewrite) -> PartialPartsTally:
         store = self.store.after([rewrite])
         kept = rewrite.plus[rewrite.kept(self.store.n_columns)]
-        new = store.total(KnownCounts(len(kept), counts_dtype(self.n_rows)))
+        columns = np.arange(len(kept), store.n_columns)
+        new = store.total(KnownCounts(columns, counts_dtype(self.n_rows)))
         return PartialPartsTally(store, self.counts.followed_by(kept, new))
+
+    def merging(self) -> MaskedMerging:
+        store, dtype = self.store, counts_dtype(self.n_rows)
+
+        def merge(left: int, right: int) -> Borders:
+            nonlocal store
+            store = store.after([MergeRewrite(left, right, store.n_columns)])
+            counts: Borders = store.total(
+                KnownCounts(np.array([left, right, store.n_columns - 1]), dtype)
+            )
+            return counts
+
+        return MaskedMerging(self.counts, merge)
+
+
+class MergedParts:
+    """Columns in parts: each merge is one pass over them."""
+
+    def __init__(self, store: PartitionedStore) -> None:
+        self._store = store
+
+    def merge(self, left: int, right: int) -> Counts:
+        store = self._store
+        joint: Counts = store.total(PairedCounts(left, right, counts_dtype(store.n_rows)), n_more=1)
+        self._store = store.after([MergeRewrite(left, right, store.n_columns)])
+        return joint

@@ -155,6 +155,24 @@ class NewCounts:
 
 
 @dataclass(frozen=True)
+class PairedCounts:
+    """In how many rows each column is true with both columns of a pair."""
+
+    left: int
+    right: int
+    dtype: type[np.signedinteger[Any]]
+
+    def __call__(self, part: BitStore | SparseStore) -> Counts:
+        if isinstance(part, BitStore):
+            both = part.conjunctions(np.array([self.left]), np.array([self.right]))
+            return part.joint_counts(both)[:, 0].astype(self.dtype, copy=False)
+        rows = part.conjunction(
+            part.lines[self.left], part.lines[self.right], not_left=False, not_right=False
+        )
+        return np.asarray(part.rows_matrix[rows].sum(axis=0)).astype(self.dtype).ravel()
+
+
+@dataclass(frozen=True)
 class Meetings:
     """The pairs that meet, but for those of two kept columns, and the supports of the others."""
 
@@ -172,14 +190,14 @@ class Meetings:
 
 @dataclass(frozen=True)
 class KnownCounts:
-    """Counts of the columns from ``start`` on with all, among the cells that are known."""
+    """Counts of some columns (by default of all) with all, among the cells that are known."""
 
-    start: int
+    columns: Positions | None
     dtype: type[np.signedinteger[Any]]
 
     def __call__(self, part: PartialStore) -> Borders:
         true, true_known, known_true, known = (
-            counts.astype(self.dtype, copy=False) for counts in part.borders(self.start)
+            counts.astype(self.dtype, copy=False) for counts in part.borders(self.columns)
         )
         return true, true_known, known_true, known
 

@@ -11,7 +11,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conjunct.stores.base import Arrays, Contingency, Positions, Rewrite
+from conjunct.stores.base import (
+    AnyRewrite,
+    Arrays,
+    Contingency,
+    Positions,
+    Rewrite,
+    after_rewrites,
+)
 from conjunct.stores.bits import BitStore
 from conjunct.stores.counting import Counts
 from conjunct.stores.packing import Bits, line_bytes, pack_column
@@ -106,6 +113,11 @@ class SparseStore:
             (np.ones(len(rows), np.int32), rows, starts), shape=(self.n_rows, self.n_columns)
         )
 
+    @cached_property
+    def rows_matrix(self) -> Any:
+        """The same ones, row by row."""
+        return self.ones.tocsr()
+
     def supports(self) -> Counts:
         return np.array([len(line) for line in self.lines], np.int64)
 
@@ -129,12 +141,12 @@ class SparseStore:
         """What an iteration takes."""
         return self.size().of_sparse()
 
-    def after(self, rewrites: Iterable[Rewrite]) -> Self:
-        ones = self.ones
-        for rewrite in rewrites:
-            both = conjunctions(ones, rewrite.left, rewrite.right)
-            ones = rewritten_ones(ones, both, rewrite)
-        return self.from_matrix(ones, self.n_jobs)
+    def after(self, rewrites: Iterable[AnyRewrite]) -> Self:
+        def rewritten(store: Self, rewrite: Rewrite) -> Self:
+            both = conjunctions(store.ones, rewrite.left, rewrite.right)
+            return store.from_matrix(rewritten_ones(store.ones, both, rewrite), store.n_jobs)
+
+        return after_rewrites(self, rewrites, rewritten)
 
     def tally(self) -> SparseTally:
         return SparseTally.counted(self.ones)

@@ -1,29 +1,23 @@
-"""When a run ends: policies that consume a generator of stages."""
+"""What is looked at after each iteration."""
 
 from __future__ import annotations
 
 import math
-import sys
-from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Protocol
 
-import numpy as np
-
-from conjunct.association import Pairs
 from conjunct.construction.lineage import Lineage
 from conjunct.construction.stage import Stage
 from conjunct.evaluation import complexity, mean_length, overlapping_index, rms
 from conjunct.stores import Counts
 
-READABLE_LENGTH = 100
-"""Mean literals of a feature beyond which a run that may stop by itself does so."""
-
-
 @dataclass(frozen=True)
 class Indicators:
-    """One line of a run's history. C0 and RMS are NaN where C0 has no meaning."""
+    """One line of a run's history. C0 and RMS are NaN where C0 has no meaning.
+
+    ``bits`` is the length of the description of the data by these features, NaN where it is not
+    looked at.
+    """
 
     iteration: int
     n_features: int
@@ -31,6 +25,7 @@ class Indicators:
     oi: float
     c0: float
     rms: float
+    bits: float = math.nan
 
 
 class Evaluated(Protocol):
@@ -79,17 +74,6 @@ class Evaluator:
         return self.n_distinct_rows > len(self.lineage.primitives)
 
 
-def until_rises(stages: Iterable[Stage], value: Callable[[Stage], float]) -> Iterator[Stage]:
-    """The stages up to the last one before a value rises (RMS: §6.2). The first always comes."""
-    lowest = math.inf
-    for stage in stages:
-        present = value(stage)
-        if present > lowest:
-            return
-        lowest = present
-        yield stage
-
-
 @dataclass(frozen=True)
 class Balance:
     """What was gained and what it cost, by the measure of the correlated primitives alone.
@@ -107,42 +91,3 @@ class Balance:
     def distance(self) -> float:
         """From the ideal: nothing is redundant, and nothing was added."""
         return math.hypot(self.redundancy, self.growth)
-
-
-class Balancing:
-    """Computes the balance of stages, of which the first are the primitives."""
-
-    def __init__(self, candidates: Callable[[Stage], Pairs]) -> None:
-        self._candidates = candidates
-        self._first: tuple[int, int, int] | None = None
-        self.balances: list[Balance] = []
-
-    def __call__(self, stage: Stage) -> Balance:
-        pairs = self._candidates(stage)
-        meetings, n_features = int(pairs.joint.sum(dtype=np.int64)), len(stage.features)
-        if self._first is None:
-            correlated = np.union1d(pairs.left, pairs.right)
-            self._first = meetings, n_features, len(correlated)
-        most, n_primitives, n_correlated = self._first
-        growth = (n_features - n_primitives) / max(n_correlated, 1)
-        self.balances.append(Balance(meetings / max(most, 1), growth))
-        return self.balances[-1]
-
-
-def while_readable(
-    stages: Iterable[Stage], evaluate: Callable[[Stage], Indicators]
-) -> Iterator[Stage]:
-    """The stages up to the last one whose features have at most ``READABLE_LENGTH`` literals each.
-
-    With many distinct rows C0 stays near 0 whatever is constructed, and RMS alone would go on
-    until formulas have millions of literals.
-    """
-    for stage in stages:
-        if evaluate(stage).length > READABLE_LENGTH:
-            return
-        yield stage
-
-
-def at_most(stages: Iterable[Stage], max_iter: int | None) -> Iterator[Stage]:
-    """The first ``max_iter`` stages after the primitives (the paper's ``limit_iter``)."""
-    return islice(stages, None if max_iter is None else min(max_iter + 1, sys.maxsize))

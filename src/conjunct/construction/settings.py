@@ -32,9 +32,10 @@ def check_whole(name: str, value: object, least: int, *, optional: bool = False)
     check(holds, name, value, f"{none_or}a whole number, at least {least}")
 
 
-def check_risk(name: str, value: Any) -> None:
-    """Refuse anything but a level of significance."""
-    check(is_number(value) and 0 < value < 0.5, name, value, "between 0 and 0.5")
+def check_risk(name: str, value: Any, *, optional: bool = False) -> None:
+    """Refuse anything but a level of significance, or None where it is optional."""
+    holds = (optional and value is None) or (is_number(value) and 0 < value < 0.5)
+    check(holds, name, value, f"{'None or ' * optional}between 0 and 0.5")
 
 
 def check_frequency(name: str, value: Any, *, optional: bool = False) -> None:

@@ -1,0 +1,76 @@
+"""Stopping rules: policies that consume the steps of a run. The search does not know when to end."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from conjunct.construction.rules import Registry, Rule
+
+if TYPE_CHECKING:
+    from conjunct.construction.ledger import Step
+    from conjunct.construction.run import Run
+
+READABLE_LENGTH = 100
+"""Mean literals of a formula beyond which a run that weighs overlap against growth ends."""
+
+
+class Stop(Rule):
+    """Base of the stopping rules."""
+
+    @abstractmethod
+    def kept(self, steps: Iterable[Step]) -> Iterator[Step]:
+        """The steps up to the last one that is kept. The first, the primitives, always is."""
+
+    @abstractmethod
+    def why(self, run: Run) -> str:
+        """Why the last step that was tried was not kept."""
+
+    def ends_early(self, run: Run) -> bool:
+        """Whether the rule ended the run without trying a step that it did not keep."""
+        return False
+
+    def why_nothing(self, run: Run) -> str:
+        """Why nothing was kept, and what would help with these data."""
+        return self.why(run)
+
+
+STOPS: Registry[Stop] = Registry("stop")
+
+
+def stop_of(value: object) -> Stop:
+    """The stopping rule that a name or a rule stands for."""
+    made = STOPS.made(value)
+    if made is None:
+        raise STOPS.refusal(value)
+    made.check()
+    return made
+
+
+def until_rises(steps: Iterable[Step], value: Callable[[Step], float]) -> Iterator[Step]:
+    """The steps up to the last one before a value rises (RMS: §6.2). The first always comes.
+
+    They end, too, before formulas have more than ``READABLE_LENGTH`` literals on average: with
+    many distinct rows C0 stays near 0 whatever is constructed, and RMS alone would go on until
+    formulas have millions of literals.
+    """
+    lowest = math.inf
+    for step in steps:
+        present = value(step)
+        if present > lowest or step.indicators.length > READABLE_LENGTH:
+            return
+        lowest = present
+        yield step
+
+
+def too_long(run: Run, still: str) -> str | None:
+    """What to say where formulas would become too long to read."""
+    if run.tried[-1].indicators.length <= READABLE_LENGTH:
+        return None
+    return (
+        f"Iteration {run.n_iter} is the last whose formulas have {READABLE_LENGTH} literals or "
+        f"fewer on average, and {still}. Set max_length (for instance max_length=4), or max_iter "
+        f"to choose"
+    )

@@ -1,0 +1,26 @@
+"""No stop: a run ends where no pair is left that may be joined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from conjunct.construction.stops.base import STOPS, Stop
+
+if TYPE_CHECKING:
+    from conjunct.construction.ledger import Step
+    from conjunct.construction.run import Run
+
+
+@STOPS.enter
+class Never(Stop):
+    """Keep all steps."""
+
+    name = "never"
+    summary = "only when no pair is left that may be joined"
+
+    def kept(self, steps: Iterable[Step]) -> Iterator[Step]:
+        yield from steps
+
+    def why(self, run: Run) -> str:
+        return run.criterion.why_no_more(run)
