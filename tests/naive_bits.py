@@ -176,4 +176,6 @@ def bits_a_row(rows, patterns, supports, n_unseen):
 
 def count_unseen(stages):
     """Conjunctions that never occurred: each merge makes three, if it could."""
-    return sum(len(before) + 1 - len(after) for (before, _), (after, _) in itertools.pairwise(stages))
+    return sum(
+        len(before) + 1 - len(after) for (before, _), (after, _) in itertools.pairwise(stages)
+    )

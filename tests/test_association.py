@@ -65,7 +65,9 @@ def test_expected_frequencies_are_the_four_cells(table):
 
 @given(tables(), st.floats(0, 0.9), st.booleans())
 def test_pairs_are_the_oracles(table, threshold, prune):
-    pairs = correlated_pairs(CountMatrix(len(table), counts_of(table)), PairFilter(threshold, prune))
+    pairs = correlated_pairs(
+        CountMatrix(len(table), counts_of(table)), PairFilter(threshold, prune)
+    )
     features = [(name, column) for name, column in zip("abcdefgh", table.T, strict=False)]
     expected = naive.candidates(features, threshold, prune=prune)
     found = zip(pairs.r, pairs.joint, pairs.left, pairs.right, strict=True)

@@ -2,9 +2,9 @@
 
 >>> from conjunct import UFC, datasets
 >>> spect = datasets.load_spect()
->>> model = UFC(alpha=0.0001, prune=False).fit(spect.values)
+>>> model = UFC().fit(spect.values)
 >>> len(model.features_)
-39
+48
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from conjunct.binarize import Binarizer, BooleanTable, DataSummary, TagCleaner
+    from conjunct.construction.criteria import Bits, Risk, Threshold
+    from conjunct.construction.stops import Never, Relative, Rms, ShorterBits
     from conjunct.errors import (
         CellError,
         ConjunctError,
@@ -56,6 +58,8 @@ if TYPE_CHECKING:
 # ``import conjunct`` and ``conjunct --help`` stay quick.
 _HOMES = {
     "conjunct.binarize": ("Binarizer", "BooleanTable", "DataSummary", "TagCleaner"),
+    "conjunct.construction.criteria": ("Bits", "Risk", "Threshold"),
+    "conjunct.construction.stops": ("Never", "Relative", "Rms", "ShorterBits"),
     "conjunct.errors": (
         "CellError",
         "ConjunctError",
@@ -99,6 +103,7 @@ __all__ = [
     "UFC",
     "And",
     "Binarizer",
+    "Bits",
     "BooleanTable",
     "CellError",
     "ClusteringTree",
@@ -110,11 +115,17 @@ __all__ = [
     "Fringe",
     "InputError",
     "ModelFileError",
+    "Never",
     "Not",
     "Or",
     "Primitive",
+    "Relative",
     "Report",
+    "Risk",
+    "Rms",
+    "ShorterBits",
     "TagCleaner",
+    "Threshold",
     "UFCPath",
     "UFringe",
     "closest_point",

@@ -92,9 +92,9 @@ def test_every_choice_is_the_oracles(layout, table, alpha, max_length, stop):
 @given(table=tables(max_columns=6), alpha=alphas, data=st.data())
 def test_missing_cells_are_judged_where_both_are_known(table, alpha, data):
     missing = data.draw(
-        st.lists(
-            st.booleans(), min_size=table.size, max_size=table.size
-        ).map(lambda cells: np.array(cells, bool).reshape(table.shape))
+        st.lists(st.booleans(), min_size=table.size, max_size=table.size).map(
+            lambda cells: np.array(cells, bool).reshape(table.shape)
+        )
     )
     columns = {
         name: [None if gone else bool(cell) for cell, gone in zip(x, g, strict=True)]
@@ -159,7 +159,9 @@ counts = st.integers(1, 10**6)
 
 
 @given(counts, counts, counts, st.integers(0, 10**7), st.integers(1, 10**5), st.integers(0, 10**6))
-def test_a_merge_makes_no_other_pair_worth_more_than_the_rise(joint, left, right, rest, used, other):
+def test_a_merge_makes_no_other_pair_worth_more_than_the_rise(
+    joint, left, right, rest, used, other
+):
     """Whatever is merged, and whatever pair is looked at beside it."""
     total = 2 * joint + left + right + rest + 4 * other
     merged, added = joint, 1 - (left == joint) - (right == joint)

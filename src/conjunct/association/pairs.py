@@ -145,9 +145,7 @@ class PairFilter:
         if self.alpha is None or self.correction is None:
             family_size = count_tested_pairs(counts, prune=self.prune)
             nothing = np.empty(0, np.float64)
-            return replace(self, correction=None), _line(
-                self, counts.n_rows, nothing, family_size
-            )
+            return replace(self, correction=None), _line(self, counts.n_rows, nothing, family_size)
         found = correlated_pairs(counts, self)
         line = found.line
         n_significant = int(np.count_nonzero(significant(found.p_adjusted, self.alpha)))
@@ -191,7 +189,9 @@ def judged(counts: Contingency, family_size: int, criterion: PairFilter) -> Pair
     return pairs if criterion.correction is None else pairs.take(_above(line, pairs))
 
 
-def _line(criterion: PairFilter, n_rows: int | Counts, p_adjusted: Floats, family_size: int) -> Line:
+def _line(
+    criterion: PairFilter, n_rows: int | Counts, p_adjusted: Floats, family_size: int
+) -> Line:
     if criterion.alpha is None:
         return Line("score", criterion.threshold, family_size)
     n_significant = int(np.count_nonzero(significant(p_adjusted, criterion.alpha)))

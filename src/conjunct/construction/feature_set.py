@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeVar
 
 from conjunct.construction.lineage import Lineage, feature_of
 from conjunct.construction.stage import Merge
 from conjunct.errors import InputError
+from conjunct.evaluation import description_length
 from conjunct.expressions import Expression, parse
+from conjunct.expressions.pattern import pattern_text
 from conjunct.stores import Columns
 
 S = TypeVar("S", bound=Columns)
@@ -109,6 +112,20 @@ class FeatureSet:
             known=None if known is None else tuple(known[k] for k in (*kept, *rare)),
         )
 
+    def renamed(self, primitives: Sequence[str]) -> FeatureSet:
+        """The same features over primitives with other names."""
+        return replace(self, lineage=self.lineage.renamed(primitives))
+
+    def with_rare(self) -> FeatureSet:
+        """With the suppressed features after the others."""
+        return replace(
+            self,
+            features=self.features + self.suppressed,
+            supports=self.supports + self.suppressed_supports,
+            suppressed=(),
+            suppressed_supports=(),
+        )
+
     def rare(self) -> FeatureSet:
         """The suppressed features instead of the others."""
         return replace(
@@ -128,6 +145,85 @@ class FeatureSet:
     def patterns(self) -> tuple[tuple[str, ...], ...]:
         """The primitives that each feature asserts: no two features of uFC assert the same."""
         return tuple(map(self.lineage.pattern, self.features))
+
+    @cached_property
+    def pattern_texts(self) -> tuple[str, ...]:
+        """The patterns as texts, all different; what is left of a pattern is marked."""
+        return tuple(
+            pattern_text(self.lineage.pattern(number), is_rest=self.lineage.denies(number))
+            for number in self.features
+        )
+
+    @cached_property
+    def with_unseen(self) -> FeatureSet:
+        """With the conjunctions that never occurred in training, after the others.
+
+        New rows may hold them. They are true nowhere in the training data, so nothing else
+        changes; and with them, every tag of every row there could be is in one true feature.
+        """
+        lineage = self.lineage.renamed(self.lineage.primitives)
+        iterations, unseen, merges = list(self.iterations), [], []
+
+        def known(number: int | None, left: int, right: int, iteration: int) -> int:
+            if number is None:
+                number = lineage.conjoin(left, right)
+                unseen.append(number)
+                iterations.append(iteration)
+            return number
+
+        for merge in self.merges:
+            left, right, iteration = merge.left, merge.right, merge.iteration
+            merges.append(
+                replace(
+                    merge,
+                    both=known(merge.both, left, right, iteration),
+                    right_only=known(merge.right_only, ~left, right, iteration),
+                    left_only=known(merge.left_only, left, ~right, iteration),
+                )
+            )
+        n_features = len(self.features)
+        return replace(
+            self,
+            lineage=lineage,
+            features=(*self.features, *unseen),
+            supports=(*self.supports, *(0 for _ in unseen)),
+            iterations=tuple(iterations),
+            merges=tuple(merges),
+            known=self.known
+            and (*self.known[:n_features], *(0 for _ in unseen), *self.known[n_features:]),
+        )
+
+    def primitive_supports_from_features(self) -> tuple[int, ...]:
+        """Rows in which each primitive is true, where the supports of the features tell.
+
+        A primitive is true where one of the features is true that assert it, and these are
+        disjoint: exact where no cell is missing.
+        """
+        if not self.merges:
+            # nothing was replaced: the primitives are features
+            supports = dict(zip(self.features, self.supports, strict=True))
+            return tuple(supports.get(k, 0) for k in range(len(self.lineage.primitives)))
+        total = dict.fromkeys(self.lineage.primitives, 0)
+        every = self.with_rare()
+        for pattern, support in zip(every.patterns, every.supports, strict=True):
+            for name in pattern:
+                total[name] += support
+        return tuple(total.values())
+
+    def description_length(self) -> float:
+        """Bits that describe the training data by these features, suppressed ones included."""
+        numbers = self.features + self.suppressed
+        return description_length(
+            self.supports + self.suppressed_supports,
+            map(self.lineage.pattern, numbers),
+            dict(zip(self.lineage.primitives, self.primitive_supports, strict=True)),
+        )
+
+    def baseline_length(self) -> float:
+        """Bits that describe the training data by its columns as they are."""
+        names, supports = self.lineage.primitives, self.primitive_supports
+        patterns = [(name,) for name in names]
+        return description_length(supports, patterns, dict(zip(names, supports, strict=True)))
 
     def evaluate(self, primitives: S, numbers: Iterable[int] | None = None) -> S:
         """The features' columns, given those of the primitives.
@@ -178,7 +274,8 @@ class FeatureSet:
         return tuple(lost.get(number, 0) for number in range(len(self.lineage.primitives)))
 
     def position(self, feature: int | str | Expression) -> int:
-        """Where a feature stands, given its position, its formula or the text of it.
+        """Where a feature stands, given its position, its formula, or the text of either or of
+        its pattern.
 
         Suppressed features stand after the others.
         """
@@ -187,11 +284,15 @@ class FeatureSet:
             if not 0 <= feature < len(numbers):
                 raise InputError(f"there is no feature {feature}: there are {len(numbers)}")
             return feature
+        if isinstance(feature, str) and feature in self.pattern_texts:
+            return self.pattern_texts.index(feature)
         wanted = parse(feature) if isinstance(feature, str) else feature
-        try:
-            return self.lineage.expressions(numbers).index(wanted)
-        except ValueError:
-            raise InputError(f"there is no feature {wanted} in this model") from None
+        for k, number in enumerate(numbers):
+            # a formula of other length is another one, and need not be written out
+            same_length = self.lineage.length(number) == wanted.length
+            if same_length and self.lineage.expression(number) == wanted:
+                return k
+        raise InputError(f"there is no feature {wanted} in this model")
 
     def iteration(self, number: int) -> int:
         """The iteration that made a feature; 0 for a primitive."""

@@ -14,9 +14,8 @@ from typing import Literal
 import numpy as np
 
 from conjunct.construction.feature_set import FeatureSet
-from conjunct.construction.lineage import Lineage
-from conjunct.construction.run import Run
 from conjunct.construction.indicators import Evaluator, Indicators
+from conjunct.construction.lineage import Lineage
 from conjunct.construction.tree import Limits, Path, grow, simplest_first
 from conjunct.errors import InputError
 from conjunct.expressions import Expression
@@ -65,6 +64,15 @@ def clustering_paths(limits: Limits) -> Learner:
     return learn
 
 
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """A feature set, and the indicators of every iteration, primitives first."""
+
+    feature_set: FeatureSet
+    history: tuple[Indicators, ...]
+    n_distinct_rows: int
+
+
 def run_fringe(
     store: BitStore,
     names: Sequence[str],
@@ -74,7 +82,7 @@ def run_fringe(
     redundant: Redundant,
     max_features: int,
     watch: Callable[[Indicators], None] = lambda indicators: None,
-) -> Run:
+) -> Growth:
     """Iterate until there are ``max_features`` features, or nothing new can be built."""
     lineage = Lineage(names)
     n_distinct_rows = store.count_distinct_rows()
@@ -98,8 +106,9 @@ def run_fringe(
         tuple(kept.supports.tolist()),
         store.n_rows,
         tuple(iterations),
+        primitive_supports=tuple(store.supports().tolist()),
     )
-    return Run(feature_set, kept.iteration, tuple(tried), n_distinct_rows)
+    return Growth(feature_set, tuple(tried), n_distinct_rows)
 
 
 def until_enough(stages: Iterable[BitStage], max_features: int) -> Iterator[BitStage]:

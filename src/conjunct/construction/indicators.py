@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from conjunct.construction.lineage import Lineage
-from conjunct.construction.stage import Stage
 from conjunct.evaluation import complexity, mean_length, overlapping_index, rms
 from conjunct.stores import Counts
+
 
 @dataclass(frozen=True)
 class Indicators:

@@ -1,4 +1,4 @@
-"""The books of a run: which features there are, how often each is true, and what each merge saved."""
+"""The books of a run: its features, how often each is true, and what each merge saved."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from conjunct.construction.indicators import Balance, Indicators
 from conjunct.construction.lineage import Lineage
 from conjunct.construction.stage import Merge
-from conjunct.construction.indicators import Balance, Indicators
 from conjunct.evaluation import complexity, mean_length_of, overlapping_index, rms
 from conjunct.evaluation.bits import bits_saved, primitive_costs
 from conjunct.stores import Contingency, Counts
@@ -122,14 +122,14 @@ class Ledger:
             self.total -= self.supports[number]
             self.n_used -= 1
             self._total_length -= self.lineage.length(number)
-        for k, number in enumerate(made.numbers):
-            if number is None:
-                continue
-            self._write(number, merge, made.supports[k], made.observed and made.observed[k])
-            self.present[number] = None
-            self.total += made.supports[k]
-            self.n_used += 1
-            self._total_length += self.lineage.length(number)
+        observed = made.observed or made.supports
+        for new, support, known in zip(made.numbers, made.supports, observed, strict=True):
+            if new is not None:
+                self._write(new, merge, support, known)
+                self.present[new] = None
+                self.total += support
+                self.n_used += 1
+                self._total_length += self.lineage.length(new)
         self.bits = self._length_in_bits() if self.observed else self.bits - float(saved)
         return replace(merge, saved=float(saved))
 
@@ -158,9 +158,10 @@ class Ledger:
         bits: float,
     ) -> None:
         """Go on from where an earlier run came to."""
+        known = supports if observed is None else observed
         for merge in merges:
             for number in merge.made:
-                self._write(number, merge, supports[number], observed and observed[number])
+                self._write(number, merge, supports[number], known[number])
         self.present = dict.fromkeys(self.features_after(merges))
         self.total = sum(self.supports[number] for number in self.present)
         self.n_used = sum(self.supports[number] > 0 for number in self.present)
@@ -172,7 +173,7 @@ class Ledger:
         size = self.n_tags.__getitem__ if in_tags else self.lineage.length
         return np.array([min(size(number), at_most + 1) for number in numbers], np.int64)
 
-    def _write(self, number: int, merge: Merge, support: int, observed: int | None) -> None:
+    def _write(self, number: int, merge: Merge, support: int, observed: int) -> None:
         """Enter a feature that a merge made; they come in the order of their numbers."""
         if number != len(self.supports):
             raise ValueError(f"feature {number} is not the next one")
@@ -183,7 +184,7 @@ class Ledger:
         self.costs.append(sum(self.costs[part] for part in asserted))
         self.n_tags.append(sum(self.n_tags[part] for part in asserted))
         if self.observed is not None:
-            self.observed.append(observed or 0)
+            self.observed.append(observed)
 
     def _overlap(self) -> float:
         if self.observed is None:
@@ -204,7 +205,5 @@ class Ledger:
         if not numbers:
             return 0.0
         supports = np.array([self.supports[number] for number in numbers], np.float64)
-        codes = math.log2(self.total) - np.log2(supports)
-        return math.fsum(((supports + 1) * codes).tolist()) + math.fsum(
-            self.costs[number] for number in numbers
-        )
+        cells = (supports + 1) * (math.log2(self.total) - np.log2(supports))
+        return math.fsum([*cells.tolist(), *(self.costs[number] for number in numbers)])

@@ -37,7 +37,9 @@ class Lineage:
         # made when first asked for: most features of a long run are never written out or compared
         self._expressions: dict[int, Expression] = dict(enumerate(map(Primitive, self.primitives)))
         self._keys: dict[Literal, Key] = dict(enumerate(map(primitive_key, self.primitives)))
-        self._patterns = {k: (name,) for k, name in enumerate(self.primitives)}
+        self._patterns: dict[int, tuple[str, ...]] = {
+            k: (name,) for k, name in enumerate(self.primitives)
+        }
         self._is_plain = all(map(is_plain, self.primitives))
         self._starts = self._ranks()
         self._numbers: dict[tuple[Literal, Literal], int] = {}
@@ -113,6 +115,16 @@ class Lineage:
                 names = {name for part in asserted for name in patterns[part]}
                 patterns[made] = tuple(sorted(names))
         return patterns[number]
+
+    def denies(self, number: int) -> bool:
+        """Whether a feature denies anything, and so is what is left of its pattern."""
+        pending = [number]
+        while pending:
+            operands = self.operands(pending.pop()) or ()
+            if any(x < 0 for x in operands):
+                return True
+            pending += operands
+        return False
 
     def by_text(self, numbers: Iterable[int]) -> list[int]:
         """The features in the order of their canonical texts."""

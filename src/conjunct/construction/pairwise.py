@@ -182,14 +182,16 @@ class PairwiseSearch:
         columns = [new, right, left]
         both, right_only, left_only = self._merging.supports[columns].tolist()
         observed = self._merging.observed
-        known = None if isinstance(observed, int) else tuple(observed[columns].tolist())
+        known = None
+        if not isinstance(observed, int):
+            known = (int(observed[new]), int(observed[right]), int(observed[left]))
         f, g, conjoin = self._features[left], self._features[right], self._ledger.lineage.conjoin
         numbers = (
             conjoin(f, g) if both else None,
             conjoin(~f, g) if right_only else None,
             conjoin(f, ~g) if left_only else None,
         )
-        return Made(numbers, (both, right_only, left_only), known)  # type: ignore[arg-type]
+        return Made(numbers, (both, right_only, left_only), known)
 
     def _merge(self, pair: Contingency, evidence: Pairs, made: Made) -> Merge:
         both, right_only, left_only = made.numbers
@@ -232,7 +234,8 @@ class PairwiseSearch:
         return [column_of[feature] for feature in self._ledger.lineage.by_text(column_of)]
 
     def _balance(self) -> Balance:
-        meetings, correlated = 0, set()
+        meetings = 0
+        correlated: set[int] = set()
         for column in range(self._merging.n_columns):
             pairs = self._merging.row(column)
             pairs = pairs.take(np.flatnonzero((pairs.right > column) & self._fits(pairs)))

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
+from conjunct.construction.indicators import Evaluator
 from conjunct.construction.lineage import Lineage
 from conjunct.construction.states import Range, State, batches, first_stage
-from conjunct.construction.indicators import Evaluator
 from conjunct.errors import InputError
 from conjunct.evaluation import closest_point, pareto_front
 from conjunct.stores import Store

@@ -105,13 +105,8 @@ def rewrites_in_place(merges: Sequence[Merge], n_primitives: int) -> list[AnyRew
     for n_columns, merge in enumerate(merges, start=n_primitives):
         left, right = column[merge.left], column[merge.right]
         rewrites.append(MergeRewrite(left, right, n_columns))
-        for number, place in (
-            (merge.both, n_columns),
-            (merge.right_only, right),
-            (merge.left_only, left),
-        ):
-            if number is not None:
-                column[number] = place
+        places = (merge.both, n_columns), (merge.right_only, right), (merge.left_only, left)
+        column |= {number: place for number, place in places if number is not None}
     return rewrites
 
 
@@ -175,4 +170,3 @@ def kept_by(
     finally:
         if last is not None and last.merges and not last.is_replayed:
             save(progress, last=True)
-

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from conjunct.association import Floats, phi
 from conjunct.association.significance import has_expected_frequencies
+from conjunct.construction.batch import text_order
 from conjunct.construction.lineage import Lineage
 from conjunct.construction.pairing import greedy_matchings
-from conjunct.construction.batch import text_order
 from conjunct.stores import BitStore, Counts
 from conjunct.stores.packing import unpack
 

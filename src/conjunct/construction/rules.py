@@ -47,8 +47,9 @@ class Registry(Generic[R]):
 
     def made(self, value: object) -> R | None:
         """The rule that a name, a rule or what ``Rule.record`` wrote stands for."""
-        if isinstance(value, tuple(self._rules.values())):
-            return value
+        for rule in self._rules.values():
+            if isinstance(value, rule):
+                return value
         if isinstance(value, str) and value in self._rules:
             return self._rules[value]()
         if isinstance(value, dict) and value.get("rule") in self._rules:

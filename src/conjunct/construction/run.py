@@ -28,7 +28,7 @@ from conjunct.construction.resuming import (
     rewrites_in_place,
 )
 from conjunct.construction.stage import Merge, Stage
-from conjunct.construction.stops import Rms, Stop
+from conjunct.construction.stops import Stop
 from conjunct.stores import Counts, PairCounts, Store
 from conjunct.stores.fingerprint import fingerprint
 
@@ -97,6 +97,13 @@ class Run:
         return f"{self.criterion.why_no_more(self)}."
 
     @property
+    def is_worth_a_warning(self) -> bool:
+        """Whether a person should be told at once: nothing was made, or not what was asked for."""
+        if self.n_iter == 0:
+            return self.max_iter != 0
+        return self.stop.ends_early(self)
+
+    @property
     def iterations_text(self) -> str:
         noun = "merge" if self.plan.search == "pairwise" else "iteration"
         return f"{self.n_iter} {noun}{'s' * (self.n_iter != 1)}"
@@ -141,7 +148,7 @@ def run_ufc(
     ``watch`` is called with the indicators of each step looked at, for progress. A run whose
     progress a ``keeper`` has goes on from there, and is told of its steps all the same.
     """
-    null_feature = isinstance(stop, Rms) and stop.null_feature
+    null_feature = getattr(stop, "null_feature", False)
     null_support = store.count_null_rows() if null_feature else None
     work = _Work(store, names, plan, null_support)
     steps = work.steps()
@@ -261,9 +268,7 @@ class _Work:
             self._null_support,
         )
 
-    def _search(
-        self, merges: tuple[Merge, ...], ledger: Ledger
-    ) -> BatchSearch | PairwiseSearch:
+    def _search(self, merges: tuple[Merge, ...], ledger: Ledger) -> BatchSearch | PairwiseSearch:
         """The search after some merges. Only the columns of that stage are made and counted."""
         m, plan = len(self.lineage.primitives), self.plan
         if plan.search == "pairwise":

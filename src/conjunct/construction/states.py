@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 from conjunct.association import PairFilter
 from conjunct.construction import rows
+from conjunct.construction.batch import matched
 from conjunct.construction.lineage import Lineage
 from conjunct.construction.rows import RowReplacement, RowStage
 from conjunct.construction.stage import Replacement, Stage
-from conjunct.construction.batch import matched
 from conjunct.stores import BitStore, Store
 
 AnyStage = Stage | RowStage

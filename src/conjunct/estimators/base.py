@@ -15,12 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from conjunct.association import CORRECTIONS, Correction
 from conjunct.construction.feature_set import FeatureSet
-from conjunct.construction.nuggets import find_nuggets
 from conjunct.construction.indicators import Indicators
-from conjunct.errors import InputError, ModelFileError
-from conjunct.estimators.container_writing import write_like
-from conjunct.estimators.containers import is_dask
-from conjunct.estimators.exportable import Exportable
+from conjunct.construction.nuggets import find_nuggets
+from conjunct.construction.rules import Rule
 from conjunct.construction.settings import (
     check,
     check_choice,
@@ -28,6 +25,10 @@ from conjunct.construction.settings import (
     check_risk,
     is_number,
 )
+from conjunct.errors import InputError, ModelFileError
+from conjunct.estimators.container_writing import write_like
+from conjunct.estimators.containers import is_dask
+from conjunct.estimators.exportable import Exportable
 from conjunct.estimators.partitioned import PartFeatures, template
 from conjunct.estimators.readable import Readable
 from conjunct.estimators.reading import BooleanEstimator, told_apart
@@ -61,6 +62,7 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
     feature_set_: FeatureSet
     history_: tuple[Indicators, ...]
     threshold_: float | None
+    outcome_: str
 
     @abstractmethod
     def _construct(self, store: Any, names: Sequence[str]) -> None:
@@ -105,13 +107,16 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
         if is_dask(X):
             self._as_fitted(template(X))
             names, columns = self._primitive_names(), self._column_names()
-            return PartFeatures(names, self._reading(), self.feature_set_, columns).over(X)
+            return PartFeatures(names, self._reading(), self._made_features(), columns).over(X)
         data = self._checked_as_fitted(X)
-        store = self.feature_set_.evaluate(self._read(data))
+        store = self._made_features().evaluate(self._read(data))
         return write_like(data, store, self._column_names())
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The formulas, as text; equal texts are told apart by ``[2]``, ``[3]`` … after them.
+        """What the columns of ``transform`` are called.
+
+        Formulas as text, of which equal ones are told apart by ``[2]``, ``[3]`` … after them; or
+        patterns, which are all different (``names="pattern"``).
 
         Parameters
         ----------
@@ -120,11 +125,8 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
             the names it was fitted with.
         """
         check_is_fitted(self)
-        if input_features is None:
-            return np.array(self._column_names(), object)
-        lineage = self.feature_set_.lineage.renamed(self._names_for(input_features))
-        expressions = lineage.expressions(self.feature_set_.features)
-        return np.array(told_apart([e.text(self.style) for e in expressions]), object)
+        primitives = None if input_features is None else self._names_for(input_features)
+        return np.array(self._column_names(primitives), object)
 
     @property
     def features_(self) -> tuple[Expression, ...]:
@@ -181,13 +183,14 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
         Returns
         -------
         data frame
-            ``rule``, ``support`` (rows), ``frequency`` (share of rows), ``length`` (literals),
-            ``iteration`` (0 for a primitive), ``parents`` (the two features it came from), and
-            what decided for those (missing where no correlation made the feature): the
-            correlation ``r``, ``p_value``, ``p_adjusted`` for the pairs tested in that iteration
-            (``family_size``), the ``score`` by the measure, and the ``threshold`` with which one
-            of these was ``compared``: ``"score"`` exceeds it, ``"r"`` reaches it, or
-            ``"p_value"`` does not exceed it.
+            ``pattern`` (the columns it asserts), ``rule`` (the formula; one of more than 10,000
+            literals is not written out), ``support`` (rows), ``frequency`` (share of rows),
+            ``length`` (literals), ``iteration`` (0 for a primitive), ``parents`` (the two
+            features it came from), and what decided for those (missing where no pair made the
+            feature): the bits ``saved``, the correlation ``r``, ``p_value``, ``p_adjusted`` for
+            the pairs tested (``family_size``), the ``score`` that orders pairs, and the
+            ``threshold`` with which one of these was ``compared``: ``"score"`` exceeds it,
+            ``"r"`` reaches it, or ``"p_value"`` does not exceed it.
         """
         check_is_fitted(self)
         fitted = self.feature_set_.rare() if suppressed else self.feature_set_
@@ -282,8 +285,15 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
     def _texts(self) -> list[str]:
         return [expression.text(self.style) for expression in self.features_]
 
-    def _column_names(self) -> list[str]:
-        return told_apart(self._texts())
+    def _made_features(self) -> FeatureSet:
+        """The features that ``transform`` makes."""
+        return self.feature_set_
+
+    def _column_names(self, primitives: tuple[str, ...] | None = None) -> list[str]:
+        """What ``transform`` calls them, over primitives that may have other names."""
+        made = self._made_features()
+        fitted = made if primitives is None else made.renamed(primitives)
+        return told_apart([expression.text(self.style) for expression in fitted.expressions])
 
     def _watch(self, indicators: Indicators) -> None:
         if self.verbose:
@@ -299,6 +309,9 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
         parameters = self.get_params(deep=False)
         for name in self._unsaved:
             del parameters[name]
+        for name, value in parameters.items():
+            if isinstance(value, Rule):
+                parameters[name] = value.record()
         return model_file(
             type(self).__name__,
             parameters,
@@ -306,6 +319,7 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
             self.history_,
             threshold=getattr(self, "threshold_", None),
             named=hasattr(self, "feature_names_in_"),
+            outcome=getattr(self, "outcome_", ""),
             preparation=self.preparation_,
         )
 
@@ -314,16 +328,23 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
         if model.kind != cls.__name__:
             raise ModelFileError(f"{path}: a model of kind {model.kind!r}, not {cls.__name__!r}")
         try:
-            fitted = cls(**model.parameters)
+            fitted = cls(**cls._read_parameters(model))
             fitted._check_parameters()
             fitted.feature_set_ = model.feature_set(only_adds=cls._only_adds)
             fitted.preparation_ = model.preparation()
         except (TypeError, InputError) as error:
             raise ModelFileError(f"{path}: {error}") from None
         fitted.history_ = model.indicators()
+        if model.outcome:
+            fitted.outcome_ = model.outcome
         if model.threshold is not None:
             fitted.threshold_ = model.threshold
         fitted.n_features_in_ = len(model.primitives)
         if model.named:
             fitted.feature_names_in_ = np.array(model.primitives, object)
         return fitted
+
+    @classmethod
+    def _read_parameters(cls, model: ModelFile) -> dict[str, Any]:
+        """The parameters of a model file, as those of this class."""
+        return dict(model.parameters)

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from sklearn.base import ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from conjunct.construction.settings import check_common
 from conjunct.construction.tree import Path, Tree, grow, simplest_first
 from conjunct.estimators import containers
 from conjunct.estimators.container_writing import write_like
 from conjunct.estimators.limits import limits_of
-from conjunct.construction.settings import check_common
 from conjunct.estimators.reading import BooleanEstimator
 from conjunct.estimators.tree_drawing import tree_chart, tree_text
 from conjunct.expressions import And, Expression, Not, Primitive, Style

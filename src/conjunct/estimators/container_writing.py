@@ -73,13 +73,14 @@ def _with_nan(cells: Cells) -> NDArray[Any]:
 
 def _write_baskets(store: AnyStore, names: Sequence[str]) -> list[list[str]]:
     baskets: list[list[str]] = [[] for _ in range(store.n_rows)]
-    for name, rows in zip(names, _true_rows(store), strict=True):
+    for name, rows in zip(names, true_rows(store), strict=True):
         for row in rows.tolist():
             baskets[row].append(name)
     return baskets
 
 
-def _true_rows(store: AnyStore) -> Iterator[NDArray[np.integer[Any]]]:
+def true_rows(store: AnyStore) -> Iterator[NDArray[np.integer[Any]]]:
+    """The rows in which each column is true."""
     if isinstance(store, SparseStore):
         return iter(store.lines)
     return (np.flatnonzero(cells.true) for cells in _columns(store))

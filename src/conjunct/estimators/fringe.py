@@ -20,10 +20,10 @@ from conjunct.construction.fringe import (
     simplest_of_equals,
 )
 from conjunct.construction.indicators import Indicators
+from conjunct.construction.settings import check_choice, check_whole
 from conjunct.construction.tree import Path
 from conjunct.errors import InputError
 from conjunct.estimators.limits import limits_of
-from conjunct.construction.settings import check_choice, check_whole
 from conjunct.estimators.tree_based import TreeBasedConstructor
 from conjunct.expressions import Expression, Style
 from conjunct.stores import BitStore

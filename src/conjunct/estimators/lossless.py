@@ -1,19 +1,28 @@
-"""What uFC's estimators share: nothing is lost, so that features can be turned back."""
+"""What uFC's estimators share: nothing is lost, so rows can be read as chunks and turned back."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from conjunct.construction.feature_set import FeatureSet
 from conjunct.errors import ConjunctWarning, InputError
-from conjunct.estimators import containers
+from conjunct.estimators import containers, partitioned
 from conjunct.estimators.base import FeatureConstructor
+from conjunct.estimators.chunks import ChunkForm, RowChunks, written_chunks
 from conjunct.estimators.container_reading import Reading
 from conjunct.estimators.container_writing import write_like
+from conjunct.estimators.tables import Backend
 from conjunct.estimators.values import MISSING
+from conjunct.stores.partial import known_true
+
+Names = Literal["pattern", "formula"]
+NAMES: tuple[Names, ...] = ("pattern", "formula")
+Unseen = Literal["warn", "keep"]
+UNSEEN: tuple[Unseen, ...] = ("warn", "keep")
 
 
 class LosslessConstructor(FeatureConstructor):
@@ -21,11 +30,47 @@ class LosslessConstructor(FeatureConstructor):
 
     _ways_with_missing = MISSING
 
+    names: Names = "formula"
+    unseen: Unseen = "warn"
+
+    @property
+    def patterns_(self) -> tuple[tuple[str, ...], ...]:
+        """The columns that each feature asserts, by name: its tags. No two features share them."""
+        check_is_fitted(self)
+        return self.feature_set_.patterns
+
+    @property
+    def description_length_(self) -> float:
+        """Bits that describe the training data by the features, the features included."""
+        check_is_fitted(self)
+        return self.feature_set_.description_length()
+
+    @property
+    def baseline_length_(self) -> float:
+        """Bits that describe the training data by its columns as they are."""
+        check_is_fitted(self)
+        return self.feature_set_.baseline_length()
+
+    def transform(self, X: Any) -> Any:
+        """The constructed features of the rows of ``X``, in a container of the same kind.
+
+        Rows may hold combinations of tags that training never saw: no feature has these tags
+        then. A warning says in how many rows; ``unseen="keep"`` gives them columns of their own,
+        and ``chunks`` never loses a tag. A collection of Dask gives another, which is computed
+        when it is used, without a warning.
+        """
+        features = super().transform(X)
+        if self.unseen == "warn" and not containers.is_dask(X):
+            n_rows = self._count_unseen(X)
+            if n_rows:
+                warnings.warn(_what_was_unseen(n_rows), ConjunctWarning, stacklevel=2)
+        return features
+
     def inverse_transform(self, X: Any) -> Any:
         """The original columns of rows given by their constructed features.
 
-        Undoes ``transform`` exactly for every row of the training data, and for a new row unless
-        it has a combination that never occurred in training. Features below ``min_support`` are
+        Undoes ``transform`` exactly for every row of the training data, and with
+        ``unseen="keep"`` for every row there could be. Features below ``min_support`` are
         taken as false, with a warning that says how much that loses. With missing cells it is not
         exact: a cell may come back missing where that of a partner was.
         """
@@ -40,7 +85,103 @@ class LosslessConstructor(FeatureConstructor):
         store = Reading(None, self.missing, self.n_jobs, self.store).read(data, texts)
         if store.n_columns != len(texts):
             raise InputError(f"X has {store.n_columns} columns, the model {len(texts)} features")
-        return write_like(data, self.feature_set_.recover(store), self._primitive_names())
+        return write_like(data, self._made_features().recover(store), self._primitive_names())
+
+    def chunks(self, X: Any, form: ChunkForm = "lists", *, backend: Backend | None = None) -> Any:
+        """Each row as its chunks: its tags, in groups that belong together.
+
+        Every tag of every row is in exactly one chunk, also in rows with combinations that
+        training never saw. The larger chunks of a row come first. A missing cell is no tag.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix, list of baskets or collection of Dask
+            The data of ``fit``, or other rows with the same columns.
+        form : {"lists", "text", "long"}, default="lists"
+            ``"lists"``: a list a row of chunks, each a tuple of tags. ``"text"``: a text a row,
+            as in ``tv + book · person``. ``"long"``: a table with the number of the ``row`` and
+            the text of the ``chunk``, one chunk a line.
+        backend : {"pandas", "polars", "pyarrow", "dict"}, optional
+            What kind of table ``"text"`` and ``"long"`` give. By default the kind of ``X`` if it
+            is one; otherwise texts are a list, and the long form is of pandas.
+
+        Examples
+        --------
+        >>> from conjunct import UFC
+        >>> baskets = [["water", "cascade"]] * 40 + [["water"]] * 20 + [["sky"]] * 60
+        >>> model = UFC().fit(baskets)
+        >>> model.chunks([["sky", "cascade", "water"], ["cascade"]])
+        [[('cascade', 'water'), ('sky',)], [('cascade',)]]
+        """
+        check_is_fitted(self)
+        chunks_of = RowChunks(self._primitive_names(), self._reading(), self._every_feature)
+        if containers.is_dask(X):
+            self._as_fitted(partitioned.template(X))
+            return chunks_of.over(X, form)
+        data = self._checked_as_fitted(X)
+        return written_chunks(data, chunks_of(data), form, backend)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Minus the bits that a row of ``X`` takes, on average, in the code of the features.
+
+        The higher, the better the features describe rows like these; as ``PCA.score`` it can be
+        used by ``cross_val_score`` and ``GridSearchCV``. Each chunk is written with the code of
+        its feature, whose support in training is smoothed by ½, so that what was never seen
+        has a code too. The features themselves are not counted: new rows do not pay for them.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix, list of baskets, stream or collection of Dask
+            The data of ``fit``, or other rows with the same columns.
+        y : ignored
+        """
+        check_is_fitted(self)
+        every = self._every_feature
+        supports = np.array(every.supports, np.float64) + 0.5
+        bits = np.log2(supports.sum()) - np.log2(supports)
+        if partitioned.is_partitioned(X):
+            self._as_fitted(partitioned.template(X))
+            parts = partitioned.partitioned_store(X, self._primitive_names(), self._reading())
+            n_rows, counts = parts.n_rows, parts.total(partitioned.FeatureSupports.of(every))
+        else:
+            store = known_true(self._store(X))
+            n_rows, counts = store.n_rows, every.evaluate(store).supports()
+        return -float(np.dot(counts, bits)) / max(n_rows, 1)
+
+    @property
+    def _every_feature(self) -> FeatureSet:
+        """All features that a row could have: unseen and suppressed ones after the others."""
+        return self.feature_set_.with_unseen.with_rare()
+
+    def _made_features(self) -> FeatureSet:
+        return self.feature_set_.with_unseen if self.unseen == "keep" else self.feature_set_
+
+    def _column_names(self, primitives: tuple[str, ...] | None = None) -> list[str]:
+        if self.names == "formula":
+            return super()._column_names(primitives)
+        made = self._made_features()
+        return list((made if primitives is None else made.renamed(primitives)).pattern_texts)
+
+    def _count_unseen(self, X: Any) -> int:
+        """In how many rows a combination is true that training never saw."""
+        full, n_seen = self.feature_set_.with_unseen, len(self.feature_set_.features)
+        numbers = full.features[n_seen:]
+        if not numbers:
+            return 0
+        store = known_true(self._store(X))
+        lines = iter(full.evaluate(store, numbers).lines)
+        anywhere = next(lines)
+        for line in lines:
+            anywhere = store.disjunction(anywhere, line)
+        return int(store.with_lines([anywhere]).supports()[0])
+
+
+def _what_was_unseen(n_rows: int) -> str:
+    return (
+        f"{n_rows} {'row holds' if n_rows == 1 else 'rows hold'} combinations of tags that "
+        f"training never saw, and some of their tags are in no feature: set unseen='keep' to give "
+        f"them columns, or use chunks(), which loses none"
+    )
 
 
 def _what_was_lost(feature_set: FeatureSet) -> str:

@@ -2,41 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from conjunct import association
+from conjunct.construction.criteria import Criterion, criterion_of
+from conjunct.construction.ledger import Ledger
+from conjunct.construction.lineage import Lineage
+from conjunct.construction.stage import Stage
 from conjunct.estimators.tables import Backend, as_table
 from conjunct.estimators.ufc import UFC
 
 
 def correlated_pairs(
     X: Any,
-    threshold: float | Literal["risk"] = "risk",
+    criterion: str | float | Criterion = "bits",
     *,
     backend: Backend | None = None,
     **options: Any,
 ) -> Any:
-    """The pairs of columns that are correlated enough to be replaced, the strongest first (§3.2).
+    """The pairs of columns that may be joined, the best first (§3.2).
 
     Parameters
     ----------
     X : array, data frame, sparse matrix or list of baskets
         Boolean or 0/1 values.
-    threshold : "risk" or float, default="risk"
+    criterion : "bits", "risk", float or a criterion, default="bits"
         As in :class:`UFC`.
     backend : {"pandas", "polars", "pyarrow", "dict"}, optional
         What kind of table. By default the kind of ``X`` if it is one, and pandas otherwise.
     **options
-        Other parameters of :class:`UFC` that decide on pairs: ``alpha``, ``prune``, ``measure``,
-        ``test``, ``correction``, and ``binarize`` and ``n_jobs``.
+        Other parameters of :class:`UFC` that decide how ``X`` is read: ``binarize``, ``missing``,
+        ``store`` and ``n_jobs``.
 
     Returns
     -------
     data frame
         ``left``, ``right``, ``joint`` (rows with both), ``r``, ``p_value``, ``p_adjusted`` and
-        ``score`` (the measure, which orders the pairs).
+        ``score``, which orders the pairs: the bits that joining one would save, or the measure.
 
     Examples
     --------
@@ -45,12 +48,17 @@ def correlated_pairs(
     >>> correlated_pairs(baskets, backend="dict")["joint"]
     [40]
     """
-    reader = UFC(threshold, **options)
+    reader = UFC(criterion, **options)
     reader._check_parameters()
+    rule = criterion_of(criterion)
     store = reader._read_to_fit(X)
-    pairs = association.correlated_pairs(store.tally(), reader._criterion())
-    pairs = pairs.take(np.lexsort((pairs.right, pairs.left, -pairs.joint, -pairs.score)))
+    tally = store.tally()
     names = reader._primitive_names()
+    stage = Stage(0, tuple(range(store.n_columns)), tally)
+    # C0 is not looked at
+    ledger = Ledger(Lineage(names), tally.supports, tally.observed, store.n_rows, 0)
+    pairs = rule.candidates(stage, ledger, rule.judge(lambda: tally, "batch"))
+    pairs = pairs.take(np.lexsort((pairs.right, pairs.left, -pairs.joint, -pairs.score)))
     columns: dict[str, list[Any]] = {
         "left": [names[k] for k in pairs.left.tolist()],
         "right": [names[k] for k in pairs.right.tolist()],

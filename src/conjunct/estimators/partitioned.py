@@ -14,7 +14,8 @@ from conjunct.estimators.container_reading import Reading
 from conjunct.estimators.container_writing import write_like
 from conjunct.estimators.containers import is_dask
 from conjunct.io.streaming import Stream
-from conjunct.stores import PartitionedStore, Partitions, SparseStore
+from conjunct.stores import Counts, PartitionedStore, Partitions, SparseStore
+from conjunct.stores.partial import known_true
 from conjunct.stores.parts import Part
 from conjunct.stores.sizing import StoreKind
 
@@ -88,6 +89,23 @@ class PartReading:
             return self.reading.read(data, self.names)
         except CellError as error:
             raise InputError(f"partition {number}, {error}") from None
+
+
+@dataclass(frozen=True)
+class FeatureSupports:
+    """In how many rows of a part each feature is true."""
+
+    feature_set: FeatureSet
+
+    @classmethod
+    def of(cls, feature_set: FeatureSet) -> FeatureSupports:
+        # expressions are made anew where they are wanted: nested ones are deep for pickle
+        lineage = feature_set.lineage.renamed(feature_set.lineage.primitives)
+        return cls(replace(feature_set, lineage=lineage, merges=()))
+
+    def __call__(self, part: Part) -> Counts:
+        supports: Counts = self.feature_set.evaluate(known_true(part)).supports()
+        return supports
 
 
 @dataclass(frozen=True)

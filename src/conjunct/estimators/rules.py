@@ -7,10 +7,12 @@ from typing import Any
 
 from conjunct.construction.feature_set import FeatureSet
 from conjunct.construction.nuggets import Nugget
-from conjunct.expressions import Style
+from conjunct.expressions import Expression, Style
 from conjunct.reading import Formulas
 
 Columns = dict[str, list[Any]]
+
+_LONGEST = 10_000
 
 
 def rule_columns(fitted: FeatureSet, style: Style) -> Columns:
@@ -18,15 +20,17 @@ def rule_columns(fitted: FeatureSet, style: Style) -> Columns:
     lineage, origins = fitted.lineage, fitted.origins()
     merges = [origins.get(number) for number in fitted.features]
     return {
-        "rule": [expression.text(style) for expression in fitted.expressions],
+        "pattern": list(fitted.pattern_texts),
+        "rule": [rule_text(expression, style) for expression in fitted.expressions],
         "support": list(fitted.supports),
         "frequency": list(fitted.frequencies),
         "length": [expression.length for expression in fitted.expressions],
         "iteration": [fitted.iteration(number) for number in fitted.features],
         "parents": [
-            [parent.text(style) for parent in lineage.expressions(fitted.parents(number))]
+            [rule_text(parent, style) for parent in lineage.expressions(fitted.parents(number))]
             for number in fitted.features
         ],
+        "saved": [merge.saved if merge else math.nan for merge in merges],
         "r": [merge.r if merge else math.nan for merge in merges],
         "p_value": [merge.p_value if merge else math.nan for merge in merges],
         "p_adjusted": [merge.p_adjusted if merge else math.nan for merge in merges],
@@ -35,6 +39,13 @@ def rule_columns(fitted: FeatureSet, style: Style) -> Columns:
         "threshold": [merge.threshold if merge else math.nan for merge in merges],
         "compared": [merge.compared if merge else "" for merge in merges],
     }
+
+
+def rule_text(expression: Expression, style: Style) -> str:
+    """A formula, unless it is so long that nobody would read it."""
+    if expression.length > _LONGEST:
+        return f"(a formula of {expression.length:,} literals)"
+    return expression.text(style)
 
 
 def formula_columns(formulas: Formulas, style: Style) -> Columns:

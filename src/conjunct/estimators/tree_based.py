@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import ClassVar, get_args
 
 from conjunct.construction.fringe import Learner, Redundant, Strategy, run_fringe
+from conjunct.construction.settings import check_choice, check_common, check_whole
 from conjunct.errors import ConjunctWarning
 from conjunct.estimators.base import FeatureConstructor
 from conjunct.estimators.limits import limits_of
-from conjunct.construction.settings import check_choice, check_common, check_whole
 from conjunct.stores import BitStore
 
 
@@ -45,7 +45,7 @@ class TreeBasedConstructor(FeatureConstructor):
         self.feature_set_ = run.feature_set
         self.history_ = run.history
         self.n_distinct_rows_ = run.n_distinct_rows
-        if run.n_iter == 0:
+        if len(run.history) == 1:
             warnings.warn(self._why_nothing(store.n_columns), ConjunctWarning, stacklevel=4)
 
     def _why_nothing(self, n_columns: int) -> str:

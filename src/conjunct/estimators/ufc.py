@@ -6,95 +6,77 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from math import isinf, isnan
-from typing import Any, Literal
+from typing import Any, Self
 
-from conjunct.association import (
-    CORRECTIONS,
-    MEASURES,
-    TESTS,
-    Correction,
-    PairFilter,
-    Measure,
-    MeasureInfo,
-    Test,
+from conjunct.construction.criteria import (
+    CRITERIA,
+    SEARCHES,
+    Criterion,
+    Search,
+    criterion_of,
 )
-from conjunct.construction.run import STOPS, Run, Stop, run_ufc
-from conjunct.construction.indicators import READABLE_LENGTH, Indicators
-from conjunct.construction.batch import Rule, Search
-from conjunct.errors import ConjunctWarning
-from conjunct.estimators.lossless import LosslessConstructor
+from conjunct.construction.indicators import Indicators
+from conjunct.construction.rules import Rule
+from conjunct.construction.run import Plan, run_ufc
 from conjunct.construction.settings import (
-    check,
     check_choice,
     check_common,
     check_frequency,
-    check_risk,
     check_whole,
-    is_number,
 )
+from conjunct.construction.stops import STOPS, Stop, stop_of
+from conjunct.errors import ConjunctWarning
+from conjunct.estimators.lossless import NAMES, UNSEEN, LosslessConstructor, Names, Unseen
 from conjunct.estimators.values import Missing
 from conjunct.expressions import Style
 from conjunct.io.checkpoint import Checkpoint
+from conjunct.io.model import ModelFile
 from conjunct.stores import Store
 from conjunct.stores.sizing import STORE_KINDS, Need, StoreKind
 
-# an overlapping index below which there is little for RMS to weigh complexity against
-_LOW_OVERLAP = 0.1
-
 
 class UFC(LosslessConstructor):
-    """Unsupervised feature construction: replace correlated columns by readable conjunctions.
+    """Unsupervised feature construction: tags that belong together become chunks.
 
-    A pair of correlated features ``f``, ``g`` gives way to ``f ∧ g``, ``¬f ∧ g`` and ``f ∧ ¬g``,
-    iteration after iteration. No labels are used and, without ``min_support``, no information is
-    lost. What the statistical options mean is in docs/risk.md.
+    A pair of features ``f``, ``g`` gives way to ``f ∧ g``, ``¬f ∧ g`` and ``f ∧ ¬g``, again and
+    again. What a feature asserts is its pattern: in every row, the patterns of the true features
+    are a partition of the row's own tags. By default a pair is joined if its association is real
+    and the description of the data becomes shorter (docs/bits.md); the paper's rules are
+    ``criterion="risk"`` and ``criterion=λ``. No labels are used and, without ``min_support``, no
+    information is lost.
 
     Parameters
     ----------
-    threshold : "risk" or float, default="risk"
-        Which pairs are replaced. ``"risk"``: those whose correlation is significantly positive at
-        level ``alpha`` (the paper's uFCα). A number: those whose ``measure`` exceeds it; in [0, 1)
-        for the correlation (the paper's λ).
-    alpha : float, default=0.001
-        Risk of replacing a pair that is in fact independent: of each pair, or of an iteration
-        with a ``correction``. Used by ``threshold="risk"`` only.
+    criterion : "bits", "risk", float, or a criterion, default="bits"
+        Which pairs may be joined, and which comes first. ``"bits"`` is ``Bits()``: the pair that
+        shortens the description of the data most. ``"risk"`` is ``Risk()``: the paper's uFCα. A
+        number is ``Threshold(number)``: the paper's λ. Their settings are theirs:
+        ``Bits(alpha=None)``, ``Risk(alpha=0.0001, prune=False)``.
+    search : {"pairwise", "batch"}, optional
+        ``"pairwise"``: an iteration joins one pair. ``"batch"``: all pairs of a greedy matching,
+        as in the paper. ``None``: what goes with the criterion; pairwise for ``"bits"``, batch for
+        the paper's.
     max_iter : int, optional
-        Number of iterations (the paper's ``limit_iter``). ``None``: ``stop`` decides.
-    stop : {"rms", "relative", None}, default="rms"
-        When to end where ``max_iter`` is None. ``"rms"``: at the last iteration before the root
-        mean square of overlap and complexity rises, or (with a warning) before features have
-        more than 100 literals on average; with a warning after one iteration where
-        there are no more distinct rows than columns, for complexity has no meaning there.
-        ``"relative"``: the same by the measure of the correlated columns alone, for data with
-        very many (docs/scale.md): before what is left to replace, as a share of what there was,
-        and the features added, as a share of the correlated columns, together rise.
-        ``None``: when nothing is left to replace.
-    prune : bool, default=True
-        Leave out pairs for which the test is not valid: those with an expected frequency below 5.
-        The paper's tables use ``False``.
-    search : {"batch", "pairwise"}, default="batch"
-        ``"batch"``: an iteration replaces all pairs of a greedy matching, as in the paper.
-        ``"pairwise"``: it replaces one pair, that with the largest joint count, and looks again.
+        Number of iterations at most (the paper's ``limit_iter``). With the paper's criteria it
+        takes the place of ``stop``.
+    stop : {"bits", "rms", "relative", "never"} or a stopping rule, optional
+        When to end. ``"bits"``: when nothing makes the description shorter. ``"rms"``: before the
+        root mean square of overlap and complexity rises, the paper's. ``"relative"``: the same by
+        the measure of the correlated columns alone (docs/scale.md). ``"never"``: when no pair is
+        left. ``None``: what goes with the criterion.
     max_length : int, optional
-        No feature is made with more literals than this.
-    measure : str, default="phi"
-        What a number for ``threshold`` is compared with, and which pairs come first:
-        ``"phi"`` (the correlation), ``"jaccard"``, ``"cosine"``, ``"yule_q"``, ``"npmi"`` or
-        ``"mutual_information"``, with thresholds in [0, 1); ``"pmi"``, at least 0; ``"lift"``, at
-        least 1. Pairs must go together more often than independent ones whatever it is.
-    test : {"normal", "exact"}, default="normal"
-        How p-values are computed: as in the paper, or by Fisher's exact test, which is valid for
-        rare columns too (``prune=False`` keeps those).
-    correction : {"bonferroni", "holm", "bh", "by"}, optional
-        Correct for the number of pairs tested in an iteration. ``"bonferroni"`` and ``"holm"``
-        bound the risk of replacing any independent pair, ``"bh"`` and ``"by"`` the expected share
-        of independent pairs among the significant ones.
+        No feature is made that is longer: that has more tags in its pattern with ``"bits"``, or
+        more literals in its formula with the paper's criteria.
     min_support : float, optional
         Suppress features that are true in less than this share of rows, in (0, 1]. They are
         listed in ``suppressed_``.
-    null_feature : bool, default=False
-        Count the paper's artificial feature "null" in the overlapping index.
+    names : {"pattern", "formula"}, default="pattern"
+        What ``transform`` calls its columns: ``chair + dining table`` and ``person (rest)``, or
+        the exact ``chair ∧ dining table`` and ``person ∧ ¬(…)``.
+    unseen : {"warn", "keep"}, default="warn"
+        What ``transform`` does about combinations that training never saw: it warns, with the
+        number of rows that hold one, or gives each a column of its own, so that
+        ``inverse_transform`` is exact for every row there could be.
     binarize : float, optional
         Values above it are true. ``None``: values must be Boolean or 0/1.
     missing : {"raise", "false", "pairwise"}, default="raise"
@@ -106,11 +88,11 @@ class UFC(LosslessConstructor):
         that are rare. ``"auto"``: as is quicker and fits in memory (docs/scale.md). The result
         does not depend on it.
     style : {"unicode", "ascii", "latex"}, default="unicode"
-        How feature names are written: ``sky ∧ ¬building`` or ``sky & ~building``.
+        How formulas are written: ``sky ∧ ¬building`` or ``sky & ~building``.
     callback : callable, optional
         Called with the indicators of each iteration as it ends.
     checkpoint : path, optional
-        File to write after each iteration. ``fit`` on the same data with the same options goes
+        File to write as the run goes on. ``fit`` on the same data with the same options goes
         on from it (docs/cluster.md).
     n_jobs : int, optional
         Threads for counting; −1 for all processors. The result does not depend on it.
@@ -121,15 +103,22 @@ class UFC(LosslessConstructor):
     ----------
     features_ : tuple of Expression
         The constructed features.
+    patterns_ : tuple of tuple of str
+        The columns that each feature asserts.
+    description_length_, baseline_length_ : float
+        Bits that describe the training data by the features, and by its columns as they are.
+    outcome_ : str
+        Why the run ended; where nothing was constructed, what would help.
     threshold_ : float or None
-        What a pair's measure had to exceed, or its correlation to reach with ``"risk"``. None with
-        a correction or the exact test: each iteration draws a line of its own (``get_rules``).
+        What a pair's measure had to exceed, or its correlation to reach with ``"risk"``. None
+        where the data draw the line (``get_rules`` tells it).
     suppressed_ : tuple of Expression
         The features below ``min_support``.
     n_iter_ : int
         Number of iterations behind ``features_``.
     history_ : tuple of Indicators
-        ``iteration, n_features, length, oi, c0, rms`` after each iteration, primitives first.
+        ``iteration, n_features, length, oi, c0, rms, bits`` after each iteration, primitives
+        first.
     feature_set_ : FeatureSet
         The features with all that they were made from.
     n_distinct_rows_ : int
@@ -141,7 +130,9 @@ class UFC(LosslessConstructor):
     --------
     >>> from conjunct import UFC
     >>> baskets = [["water", "cascade"]] * 40 + [["water"]] * 20 + [["sky"]] * 60
-    >>> model = UFC(max_iter=1).fit(baskets)
+    >>> model = UFC().fit(baskets)
+    >>> model.get_feature_names_out().tolist()
+    ['sky', 'cascade + water', 'water (rest)']
     >>> print(*model.features_, sep="\\n")
     sky
     cascade ∧ water
@@ -155,24 +146,20 @@ class UFC(LosslessConstructor):
     _tell_cost: Callable[[Need], object] | None = None
 
     n_distinct_rows_: int
-    # also of a loaded model whose iterations each drew a line of their own
+    # also of a loaded model whose data drew the line
     threshold_: float | None = None
 
     def __init__(
         self,
-        threshold: float | Literal["risk"] = "risk",
+        criterion: str | float | Criterion = "bits",
         *,
-        alpha: float = 0.001,
+        search: Search | None = None,
         max_iter: int | None = None,
-        stop: Stop | None = "rms",
-        prune: bool = True,
-        search: Search = "batch",
+        stop: str | Stop | None = None,
         max_length: int | None = None,
-        measure: Measure = "phi",
-        test: Test = "normal",
-        correction: Correction | None = None,
         min_support: float | None = None,
-        null_feature: bool = False,
+        names: Names = "pattern",
+        unseen: Unseen = "warn",
         binarize: float | None = None,
         missing: Missing = "raise",
         store: StoreKind = "auto",
@@ -182,18 +169,14 @@ class UFC(LosslessConstructor):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.threshold = threshold
-        self.alpha = alpha
+        self.criterion = criterion
+        self.search = search
         self.max_iter = max_iter
         self.stop = stop
-        self.prune = prune
-        self.search = search
         self.max_length = max_length
-        self.measure = measure
-        self.test = test
-        self.correction = correction
         self.min_support = min_support
-        self.null_feature = null_feature
+        self.names = names
+        self.unseen = unseen
         self.binarize = binarize
         self.missing = missing
         self.store = store
@@ -203,13 +186,30 @@ class UFC(LosslessConstructor):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters; with ``deep`` also those of the criterion, as ``criterion__alpha``."""
+        parameters: dict[str, Any] = super().get_params(deep=deep)
+        criterion = CRITERIA.made(self.criterion)
+        if deep and criterion is not None:
+            settings = criterion.get_params()
+            parameters |= {f"criterion__{name}": value for name, value in settings.items()}
+        return parameters
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``criterion__alpha`` is a setting of the criterion."""
+        of_criterion = any(name.startswith("criterion__") for name in params)
+        if of_criterion and "criterion" not in params:
+            self.criterion = CRITERIA.made(self.criterion) or self.criterion
+        super().set_params(**params)
+        return self
+
     def expected_cost(self, X: Any) -> Need:
         """What an iteration on ``X`` will take, within a factor of two or so.
 
         Raises
         ------
         InputError
-            Where there is not so much memory, as ``fit`` does.
+            Where there is not enough memory, as ``fit`` does.
 
         Examples
         --------
@@ -227,15 +227,14 @@ class UFC(LosslessConstructor):
             sys.stdout.write(f"expected: {store.need()}\n")
         if self._tell_cost is not None:
             self._tell_cost(store.need())
-        rule = Rule(self._criterion(), self.search, self.max_length)
-        stop = self.stop if self.max_iter is None else None
+        criterion = criterion_of(self.criterion)
+        plan = Plan(criterion, self.search or criterion.search, self.max_length)
         run = run_ufc(
             store,
             names,
-            rule,
+            plan,
+            self._stop(criterion),
             max_iter=self.max_iter,
-            stop=stop,
-            null_feature=self.null_feature,
             watch=self._watch,
             keeper=None if self.checkpoint is None else Checkpoint(self.checkpoint),
         )
@@ -244,106 +243,62 @@ class UFC(LosslessConstructor):
             self.feature_set_ = run.feature_set.without_rare(self.min_support)
         self.history_ = run.history
         self.n_distinct_rows_ = run.n_distinct_rows
-        self.threshold_ = rule.criterion.fixed_threshold(store.n_rows)
-        if run.n_iter == 0 and self.max_iter != 0:
-            warnings.warn(_why_nothing(run, rule), ConjunctWarning, stacklevel=3)
-        elif stop == "rms" and isnan(run.history[-1].rms):
-            warnings.warn(_why_one_iteration(run, len(names)), ConjunctWarning, stacklevel=3)
-        elif stop is not None and run.tried[-1].length > READABLE_LENGTH:
-            warnings.warn(_why_no_further(run), ConjunctWarning, stacklevel=3)
+        self.threshold_ = criterion.fixed_threshold(store.n_rows)
+        self.outcome_ = run.outcome
+        if run.is_worth_a_warning:
+            warnings.warn(self.outcome_, ConjunctWarning, stacklevel=3)
 
-    def _criterion(self) -> PairFilter:
-        risk = self.threshold == "risk"
-        return PairFilter(
-            threshold=0.0 if risk else float(self.threshold),
-            alpha=self.alpha if risk else None,
-            prune=self.prune,
-            measure=self.measure,
-            test=self.test,
-            correction=self.correction,
-        )
+    def _stop(self, criterion: Criterion) -> Stop:
+        if self.stop is not None:
+            return stop_of(self.stop)
+        # the paper's uFC(λ, limit_iter) makes all iterations it is asked for
+        by_number = self.max_iter is not None and not criterion.draws_once
+        return stop_of("never" if by_number else criterion.stop)
 
     def _check_parameters(self) -> None:
-        check_choice("measure", self.measure, MEASURES)
-        measure = MEASURES[self.measure]
-        threshold: Any = self.threshold
-        in_range = is_number(threshold) and measure.least <= threshold < measure.below
-        check(in_range or threshold == "risk", "threshold", threshold, _thresholds(measure))
-        check_risk("alpha", self.alpha)
+        criterion_of(self.criterion)
+        if self.stop is not None:
+            stop_of(self.stop)
+        check_choice("search", self.search, SEARCHES, optional=True)
         check_whole("max_iter", self.max_iter, 0, optional=True)
         check_whole("max_length", self.max_length, 2, optional=True)
-        check_choice("stop", self.stop, STOPS, optional=True)
-        check_choice("store", self.store, STORE_KINDS)
-        check_choice("search", self.search, ("batch", "pairwise"))
-        check_choice("test", self.test, TESTS)
-        check_choice("correction", self.correction, CORRECTIONS, optional=True)
         check_frequency("min_support", self.min_support, optional=True)
+        check_choice("names", self.names, NAMES)
+        check_choice("unseen", self.unseen, UNSEEN)
+        check_choice("store", self.store, STORE_KINDS)
         check_common(self)
 
-
-def _why_nothing(run: Run, rule: Rule) -> str:
-    if len(run.tried) == 1:
-        return f"no feature was constructed: {_no_pair(rule.criterion, run.feature_set.n_rows)}"
-    if run.balances:
-        after = run.balances[1]
-        return (
-            f"no feature was constructed: the first iteration would leave {after.redundancy:.0%} "
-            f"of what there is to replace, for {after.growth:.0%} more features than there are "
-            f"correlated columns. Try search='pairwise', or set max_iter"
-        )
-    first, tried = run.tried[0], run.tried[1]
-    advice = "search='pairwise', or set max_iter"
-    if first.oi < _LOW_OVERLAP:
-        advice = f"stop='relative', for OI is low wherever columns are many and rare; {advice}"
-    return (
-        f"no feature was constructed: the first iteration raises RMS from {first.rms:.3g} to "
-        f"{tried.rms:.3g} (OI {first.oi:.3g} → {tried.oi:.3g}, C0 {first.c0:.3g} → "
-        f"{tried.c0:.3g}). Try {advice}"
-    )
+    @classmethod
+    def _read_parameters(cls, model: ModelFile) -> dict[str, Any]:
+        parameters = dict(model.parameters)
+        if model.version == 1:
+            parameters = _from_version_1(parameters)
+        for name, rules in (("criterion", CRITERIA), ("stop", STOPS)):
+            if isinstance(parameters.get(name), dict):
+                rule: Rule | None = rules.made(parameters[name])
+                if rule is None:
+                    raise rules.refusal(parameters[name])
+                parameters[name] = rule
+        return parameters
 
 
-def _why_no_further(run: Run) -> str:
-    why = "" if run.balances else f": with {run.n_distinct_rows} distinct rows C0 hardly grows"
-    still = "the balance still improves" if run.balances else "RMS still falls"
-    return (
-        f"iteration {run.n_iter} is the last whose formulas have {READABLE_LENGTH} literals or "
-        f"fewer on average, and {still}{why}. "
-        f"Set max_length (for instance max_length=4), or max_iter to choose"
-    )
-
-
-def _why_one_iteration(run: Run, n_columns: int) -> str:
-    return (
-        f"C0 has no meaning for {run.n_distinct_rows} distinct rows and {n_columns} columns, so "
-        f"the RMS stop cannot be used: one iteration was made. Set max_iter or stop='relative'"
-    )
-
-
-def _thresholds(measure: MeasureInfo) -> str:
-    below = "" if isinf(measure.below) else f" up to, but not including, {measure.below:g}"
-    return f"'risk' or a number from {measure.least:g}{below}"
-
-
-def _no_pair(criterion: PairFilter, n_rows: int) -> str:
-    threshold = criterion.fixed_threshold(n_rows)
-    if criterion.alpha is None:
-        passes = f"exceeds a {_noun(criterion.measure)} of {criterion.threshold:.3f}"
-    elif threshold is None:
-        correction = f" after the {criterion.correction} correction" if criterion.correction else ""
-        passes = f"is significant at alpha={criterion.alpha:g}{correction}"
-    elif threshold > 1:
-        return (
-            f"with {n_rows} rows no correlation is significant at this alpha. "
-            f"Try a larger alpha, or a number for threshold"
-        )
-    else:
-        passes = f"reaches a correlation of {threshold:.3f}"
-    pruned = " and has expected frequencies of 5" if criterion.prune else ""
-    return (
-        f"no pair of columns {passes}{pruned}. "
-        f"Try a larger alpha, a smaller threshold or prune=False"
-    )
-
-
-def _noun(measure: Measure) -> str:
-    return "correlation" if measure == "phi" else measure
+def _from_version_1(old: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of a model file of version 1, when a rule's settings were the estimator's."""
+    parameters = {**old, "names": "formula"}
+    settings = {
+        name: parameters.pop(name)
+        for name in ("alpha", "prune", "measure", "test", "correction")
+        if name in parameters
+    }
+    threshold, stop = parameters.pop("threshold", "risk"), parameters.pop("stop", "rms")
+    null_feature = parameters.pop("null_feature", False)
+    parameters["criterion"] = {"rule": "risk", **settings}
+    if threshold != "risk":
+        kept = {name: settings[name] for name in ("measure", "prune") if name in settings}
+        parameters["criterion"] = {"rule": "threshold", "threshold": threshold, **kept}
+    # a number of iterations took the place of the stopping rule
+    stop = "never" if stop is None or parameters.get("max_iter") is not None else stop
+    parameters["stop"] = stop
+    if null_feature and stop != "relative":
+        parameters["stop"] = {"rule": stop, "null_feature": True}
+    return parameters

@@ -9,11 +9,13 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from conjunct.construction.criteria import Threshold
 from conjunct.construction.path import Budget, Path, Solution, follow_path
+from conjunct.construction.settings import check, check_common, check_whole, is_number
 from conjunct.construction.states import Range
+from conjunct.construction.stops import Never
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators.lossless import LosslessConstructor
-from conjunct.construction.settings import check, check_common, check_whole, is_number
 from conjunct.estimators.tables import Backend, as_table
 from conjunct.estimators.ufc import UFC
 from conjunct.estimators.values import Missing
@@ -163,10 +165,10 @@ class UFCPath(LosslessConstructor):
         if self._training is None:
             raise AttributeError(_ONLY_CLOSEST)
         model = UFC(
-            which.threshold,
+            Threshold(which.threshold, prune=self.prune),
             max_iter=which.iterations,
-            prune=self.prune,
-            null_feature=self.null_feature,
+            stop=Never(null_feature=self.null_feature),
+            names="formula",
             binarize=self.binarize,
             missing=self.missing,
             style=self.style,
@@ -232,6 +234,7 @@ class UFCPath(LosslessConstructor):
         self.feature_set_ = chosen.feature_set_
         self.history_ = chosen.history_
         self.threshold_ = chosen.threshold_
+        self.outcome_ = _outcome(path)
         if not path.complete:
             warnings.warn(self._why_partial(path), ConjunctWarning, stacklevel=3)
         elif len(path.solutions) == 1 and not path.solutions[0].iterations:
@@ -288,3 +291,12 @@ _NOTHING = (
     "no feature was constructed: no pair of columns exceeds min_threshold. "
     "Try a smaller min_threshold"
 )
+
+
+def _outcome(path: Path) -> str:
+    best = path.solutions[path.closest]
+    return (
+        f"Of {len(path.solutions)} distinct solutions, λ = {best.threshold:g} with "
+        f"{best.iterations} iteration{'s' * (best.iterations != 1)} is the closest to (0, 0): "
+        f"OI {best.oi:.3f}, C0 {best.c0:.3f}."
+    )

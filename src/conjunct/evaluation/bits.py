@@ -4,7 +4,8 @@ Each true cell is written with the code of its feature; beside the cells, the co
 once: each used feature's code, and its pattern in the codes of the primitives. With supports s_f,
 S = Σ s_f, T used features and the cost c_p of naming a primitive,
 
-    L = Σ s_f · log₂(S/s_f) + Σ [log₂(S/s_f) + Σ c_p] = (S + T) · log₂ S − Σ (s_f + 1) · log₂ s_f + Σ Σ c_p
+    L = Σ s_f · log₂(S/s_f) + Σ [log₂(S/s_f) + Σ c_p]
+      = (S + T) · log₂ S − Σ (s_f + 1) · log₂ s_f + Σ Σ c_p
 """
 
 from __future__ import annotations
@@ -113,9 +114,7 @@ def rounded(saved: Floats) -> Floats:
     return np.round(saved, DECIMALS)
 
 
-def largest_rise(
-    total: float, n_used: int, joint: int, added: int, largest_joint: int
-) -> float:
+def largest_rise(total: float, n_used: int, joint: int, added: int, largest_joint: int) -> float:
     """By how much at most a merge makes other pairs save more than they did.
 
     The merge has a joint count and adds so many features; S falls, which makes every pair save
@@ -151,8 +150,10 @@ def _shrunk(support: Floats, joint: Floats, rest: Floats, stays: NDArray[np.bool
 
 
 def _drop(total: float, joint: Floats) -> Floats:
-    return total * -np.log1p(-joint / total) / _LN2 + joint * np.log2(total - joint)
+    drop = total * -np.log1p(-joint / total) / _LN2 + joint * np.log2(total - joint)
+    return np.asarray(drop, np.float64)
 
 
 def _table_part(total: float, n_used: int, joint: Floats, more: int) -> Floats:
-    return n_used * -np.log1p(-joint / total) / _LN2 - more * np.log2(total - joint)
+    part = n_used * -np.log1p(-joint / total) / _LN2 - more * np.log2(total - joint)
+    return np.asarray(part, np.float64)

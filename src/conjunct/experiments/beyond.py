@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from conjunct.construction.path import Solution
 from conjunct.construction.indicators import Indicators
+from conjunct.construction.path import Solution
 from conjunct.experiments.indicators import star
 from conjunct.experiments.outcome import Outcome
 from conjunct.experiments.study import Study

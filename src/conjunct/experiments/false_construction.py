@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from conjunct.association import CORRECTIONS, Correction, PairFilter, Test
+from conjunct.association import CORRECTIONS, Correction, Test
+from conjunct.construction.criteria import Risk
 from conjunct.construction.feature_set import FeatureSet
-from conjunct.construction.run import run_ufc
-from conjunct.construction.batch import Rule
+from conjunct.construction.run import Plan, run_ufc
+from conjunct.construction.stops import Never
 from conjunct.stores import BitStore
 
 Draw = Callable[[np.random.Generator], tuple[NDArray[np.bool_], list[int]]]
@@ -33,8 +34,8 @@ class Option:
     prune: bool
     correction: Correction | None
 
-    def criterion(self, alpha: float) -> PairFilter:
-        return PairFilter(alpha=alpha, test=self.test, prune=self.prune, correction=self.correction)
+    def criterion(self, alpha: float) -> Risk:
+        return Risk(alpha, self.test, self.correction, self.prune)
 
 
 @dataclass(frozen=True)
@@ -112,12 +113,13 @@ def simulate(
     seed: int = 0,
 ) -> Outcome:
     """Run uFC on ``runs`` tables, which are the same for every option."""
-    rule = Rule(option.criterion(alpha))
+    plan, stop = Plan(option.criterion(alpha), "batch"), Never()
     n_false, n_made = np.zeros(runs), np.zeros(runs)
     for k in range(runs):
         table, blocks = draw(np.random.default_rng([seed, k]))
         names = [f"x{column}" for column in range(table.shape[1])]
-        fitted = run_ufc(BitStore.from_table(table), names, rule, max_iter=max_iter).feature_set
+        store = BitStore.from_table(table)
+        fitted = run_ufc(store, names, plan, stop, max_iter=max_iter).feature_set
         n_false[k], n_made[k] = _count_false(fitted, blocks), len(fitted.merges)
     return Outcome(
         option,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from conjunct.construction.path import Solution
 from conjunct.construction.indicators import Indicators
+from conjunct.construction.path import Solution
 from conjunct.estimators import UFC, UFringe
 from conjunct.experiments.outcome import Outcome
 from conjunct.experiments.published import beside
@@ -15,7 +15,7 @@ from conjunct.experiments.study import OTHER_RUN, Study
 def table_of_indicators(study: Study) -> Outcome:
     best = study.path.closest_point_
     threshold, limit_iter = OTHER_RUN
-    other = study.fitted(UFC(threshold, max_iter=limit_iter, prune=False))
+    other = study.fitted(UFC(threshold, max_iter=limit_iter))
     fringe = study.fitted(UFringe())
     rows = [
         _row(study, strategy, line)

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from conjunct.construction.criteria import Risk
+from conjunct.construction.settings import check, check_whole, is_number
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators import UFC
 from conjunct.estimators.base import FeatureConstructor
-from conjunct.construction.settings import check, check_whole, is_number
 from conjunct.estimators.tables import Backend, as_table
 from conjunct.expressions import Expression
 from conjunct.plots import plot_bars, plot_curves
@@ -204,7 +205,7 @@ def stability_of(
 
 def paper_model() -> UFC:
     """§7.3: risk = 0.001 and no filtering."""
-    return UFC(alpha=0.001, prune=False)
+    return UFC(Risk(0.001, prune=False))
 
 
 def _fitted(

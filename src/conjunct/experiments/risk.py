@@ -6,8 +6,8 @@ import math
 from itertools import zip_longest
 from typing import Any
 
-from conjunct.construction.path import Solution
 from conjunct.construction.indicators import Indicators
+from conjunct.construction.path import Solution
 from conjunct.estimators import UFC, UFCPath
 from conjunct.experiments.indicators import star
 from conjunct.experiments.outcome import Outcome

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from conjunct import datasets
+from conjunct.construction.criteria import Risk
 from conjunct.construction.indicators import Indicators
 from conjunct.errors import ConjunctWarning
 from conjunct.estimators import UFC, UFCPath
@@ -57,9 +58,9 @@ class Study:
     def pruned_path(self) -> UFCPath:
         return self.fitted(UFCPath(prune=True, max_solutions=self.max_solutions))
 
-    def risk_based(self, alpha: float, **options: Any) -> UFC:
+    def risk_based(self, alpha: float, *, prune: bool = False, **options: Any) -> UFC:
         """The risk-based run for a risk α (§6): by default the paper's, without pruning."""
-        return self.fitted(UFC(alpha=alpha, **{"prune": False, **options}))
+        return self.fitted(UFC(Risk(alpha, prune=prune), **options))
 
     def fitted(self, model: Model) -> Model:
         """The model fitted; that it constructed nothing, or not all, shows in its results."""

@@ -217,10 +217,10 @@ def _name(name: str) -> str:
         and name.strip(" ") == name != ""
         and "  " not in name
     )
-    return name if bare else _quoted(name)
+    return name if bare else quoted(name)
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
     return '"' + "".join(map(_escaped, name)) + '"'
 
 
@@ -237,4 +237,4 @@ def _latex_name(name: str) -> str:
     # Text in math mode, not \mathit: there a hyphen would be a minus and a space vanish.
     # Typesetting sets names apart from operators; quotes are for what cannot be seen.
     visible = name.isprintable() and name != "" and not re.search(r'["\\]', name)
-    return r"\textit{" + (name if visible else _quoted(name)).translate(_LATEX_TABLE) + "}"
+    return r"\textit{" + (name if visible else quoted(name)).translate(_LATEX_TABLE) + "}"

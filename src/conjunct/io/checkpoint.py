@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -13,7 +15,11 @@ from conjunct.io.atomic import check_target, write_atomically
 from conjunct.io.model import IndicatorsRecord, MergeRecord, indicators_of, merge_of
 
 FORMAT = "conjunct-checkpoint"
-VERSION = 1
+VERSION = 2
+
+
+# the time between two writings, by how long one takes
+_SHARE = 10
 
 
 class CheckpointRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -24,8 +30,9 @@ class CheckpointRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     options: str
     names: str
     n_rows: int
-    n_distinct_rows: int
+    fingerprint: int
     supports: list[int]
+    observed: list[int] | None
     history: list[IndicatorsRecord]
     merges: list[MergeRecord]
 
@@ -35,6 +42,7 @@ class Checkpoint:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
+        self._next = 0.0
         check_target(path)
 
     def load(self, subject: Subject) -> Progress | None:
@@ -55,17 +63,27 @@ class Checkpoint:
             tuple(merge_of(merge, record.n_rows) for merge in record.merges),
             indicators_of(record.history),
             tuple(record.supports),
+            None if record.observed is None else tuple(record.observed),
         )
 
-    def save(self, subject: Subject, progress: Progress) -> None:
+    def save(self, subject: Subject, progress: Callable[[], Progress], *, last: bool) -> None:
+        """Write the file, unless steps are so quick that it would take most of the time."""
+        begun = time.monotonic()
+        if last or begun >= self._next:
+            self._write(subject, progress())
+            ended = time.monotonic()
+            self._next = ended + _SHARE * (ended - begun)
+
+    def _write(self, subject: Subject, progress: Progress) -> None:
         record = CheckpointRecord(
             FORMAT,
             VERSION,
             subject.options,
             subject.names,
             subject.n_rows,
-            subject.n_distinct_rows,
+            subject.fingerprint,
             list(progress.supports),
+            None if progress.observed is None else list(progress.observed),
             msgspec.convert(progress.tried, list[IndicatorsRecord], from_attributes=True),
             msgspec.convert(progress.merges, list[MergeRecord], from_attributes=True),
         )
@@ -83,7 +101,7 @@ class Checkpoint:
             raise self.refusal("it has other columns")
         if record.n_rows != subject.n_rows:
             raise self.refusal(f"it has {record.n_rows} rows, the data {subject.n_rows}")
-        if record.n_distinct_rows != subject.n_distinct_rows:
-            raise self.refusal("it was made from other data")
         if record.options != subject.options:
             raise self.refusal("it has other options")
+        if record.fingerprint != subject.fingerprint:
+            raise self.refusal("it was made from other data")

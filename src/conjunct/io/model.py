@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,14 +17,16 @@ from conjunct.binarize.binarizer import Binarizer, BinarizerRecord
 from conjunct.binarize.preparation import Preparation
 from conjunct.binarize.tags import TagCleaner, TagsRecord
 from conjunct.construction.feature_set import FeatureSet
-from conjunct.construction.lineage import Lineage
-from conjunct.construction.stage import Merge
 from conjunct.construction.indicators import Indicators
+from conjunct.construction.lineage import Lineage
+from conjunct.construction.rules import Setting
+from conjunct.construction.stage import Merge
 from conjunct.errors import InputError, ModelFileError
 from conjunct.io.atomic import write_atomically
 
 FORMAT = "conjunct-model"
-VERSION = 1
+VERSION = 2
+_READ = (1, 2)
 
 # the estimators whose features are what is left after replacing pairs
 _REPLACING = ("UFC", "UFCPath")
@@ -61,6 +64,8 @@ class MergeRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     family_size: Count
     # rows in which both are known, where cells were missing
     n_rows: Count | msgspec.UnsetType = msgspec.UNSET
+    # bits by which the description became shorter; not in files of version 1
+    saved: float | None = None
 
 
 class IndicatorsRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -72,6 +77,8 @@ class IndicatorsRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     oi: float
     c0: float | None
     rms: float | None
+    # length of the description; not in files of version 1, and not looked at by all algorithms
+    bits: float | None = None
 
 
 class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -80,11 +87,15 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     format: str = FORMAT
     version: int = VERSION
     kind: str
-    parameters: dict[str, str | int | float | bool | None]
+    parameters: dict[str, Setting | dict[str, Setting]]
     n_rows: int
     named: bool
     threshold: float | None
+    # why the run ended
+    outcome: str = ""
     primitives: list[str]
+    # rows in which each primitive is true; what version 1 does not say follows from the features
+    primitive_supports: list[int] = []
     conjunctions: list[tuple[int, int]]
     iterations: list[int]
     features: list[int]
@@ -135,9 +146,18 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
             tuple(self.suppressed_supports),
             known,
         )
+        fitted = replace(fitted, primitive_supports=self._primitive_supports(fitted))
         _check_iterations(fitted)
         self._check_history()
         return fitted
+
+    def _primitive_supports(self, fitted: FeatureSet) -> tuple[int, ...]:
+        if self.version == 1:
+            return fitted.primitive_supports_from_features()
+        names, supports = self.primitives, self.primitive_supports
+        _check(len(supports) == len(names), "supports and primitives differ in number")
+        _check(all(0 <= s <= self.n_rows for s in supports), "a support is out of range")
+        return tuple(supports)
 
     def _check_added(self, lineage: Lineage) -> None:
         _check(len(self.features) >= 1, "it has no features")
@@ -196,6 +216,7 @@ def indicators_of(history: Iterable[IndicatorsRecord]) -> tuple[Indicators, ...]
             line.oi,
             nan if line.c0 is None else line.c0,
             nan if line.rms is None else line.rms,
+            nan if line.bits is None else line.bits,
         )
         for line in history
     )
@@ -206,6 +227,8 @@ def merge_of(record: MergeRecord, n_rows: int) -> Merge:
     fields = msgspec.structs.asdict(record)
     if record.n_rows is msgspec.UNSET:
         fields["n_rows"] = n_rows
+    if record.saved is None:
+        fields["saved"] = float("nan")
     return Merge(**fields)
 
 
@@ -217,6 +240,7 @@ def model_file(
     *,
     threshold: float | None,
     named: bool,
+    outcome: str,
     preparation: Preparation,
 ) -> ModelFile:
     """Describe a fitted model."""
@@ -227,6 +251,8 @@ def model_file(
         n_rows=feature_set.n_rows,
         named=named,
         threshold=threshold,
+        outcome=outcome,
+        primitive_supports=list(feature_set.primitive_supports),
         primitives=list(feature_set.lineage.primitives),
         conjunctions=list(feature_set.lineage.conjunctions),
         iterations=list(feature_set.iterations),
@@ -298,10 +324,10 @@ def read_model(path: str | os.PathLike[str]) -> ModelFile:
         raise ModelFileError(f"{path}: not a conjunct model file ({error})") from None
     if header.format != FORMAT:
         raise ModelFileError(f"{path}: not a conjunct model file")
-    if header.version != VERSION:
+    if header.version not in _READ:
         raise ModelFileError(
             f"{path}: version {header.version} of the model file; "
-            f"this conjunct reads version {VERSION}"
+            f"this conjunct reads versions {' and '.join(map(str, _READ))}"
         )
     try:
         return msgspec.json.decode(content, type=ModelFile)

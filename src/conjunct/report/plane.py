@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from conjunct.construction.path import Solution
 from conjunct.construction.indicators import Indicators
+from conjunct.construction.path import Solution
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators import UFC, UFCPath
 from conjunct.estimators.base import FeatureConstructor

@@ -80,14 +80,14 @@ def count_across(left: Bits | Sequence[Bits], right: Bits, n_jobs: int = 1) -> C
         count = _across_numpy if numkong is None else _across(right[:, block])
 
         def add_tile(first: int, last: int, block: slice = block, count: Any = count) -> None:
-            in_one_piece = isinstance(left, np.ndarray)
-            step = max(1, last - first) if in_one_piece else _TILE_LINES
+            # lines in one piece of memory need not be brought together
+            step = _TILE_LINES if isinstance(left, Sequence) else max(1, last - first)
             for k in range(first, last, step):
                 tile = slice(k, min(k + step, last))
-                if in_one_piece:
-                    lines = np.ascontiguousarray(left[tile, block])
-                else:
+                if isinstance(left, Sequence):
                     lines = np.stack([line[block] for line in left[tile]])
+                else:
+                    lines = np.ascontiguousarray(left[tile, block])
                 counted = count(lines, right[:, block])
                 np.add(total[tile], counted, out=total[tile], casting="unsafe")
 

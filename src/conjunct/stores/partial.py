@@ -7,7 +7,7 @@ either is. A pair of columns is judged in the rows in which both are known.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -176,3 +176,8 @@ class PartialStore:
 def negation(line: PartialLine) -> PartialLine:
     """``¬line``: missing where that is."""
     return PartialLine(line.false, line.known)
+
+
+def known_true(store: Any) -> Any:
+    """The columns as they are where they are known to be true: missing cells are false."""
+    return store.true if isinstance(store, PartialStore) else store

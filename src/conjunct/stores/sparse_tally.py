@@ -131,7 +131,7 @@ class MergedLists:
         is_there[rows_of[right]] = True
         shared = is_there[rows_of[left]]
         is_there[rows_of[right]] = False
-        both = rows_of[left][shared]
+        both: NDArray[np.int32] = rows_of[left][shared]
         rows_of[left] = rows_of[left][~shared]
         is_there[both] = True
         rows_of[right] = rows_of[right][~is_there[rows_of[right]]]

@@ -6,13 +6,13 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
 from conjunct.association import Floats, Line, PairFilter, Pairs, correlated_pairs, judged
 from conjunct.construction.rules import Registry, Rule
+from conjunct.construction.settings import is_number
 
 if TYPE_CHECKING:
     from conjunct.construction.ledger import Ledger
@@ -33,7 +33,7 @@ class Criterion(Rule):
     stop: ClassVar[str]
     """The stopping rule that goes with it."""
     counts_tags: ClassVar[bool] = False
-    """Whether ``max_length`` bounds the tags of a pattern, rather than the literals of a formula."""
+    """Whether ``max_length`` bounds the tags of a pattern, and not the literals of a formula."""
     draws_once: ClassVar[bool] = False
     """Whether the line is drawn once even where an iteration replaces many pairs."""
 
@@ -57,9 +57,7 @@ class Criterion(Rule):
         return Judge(pair_filter, self.pair_filter.alpha, line)
 
     @abstractmethod
-    def order(
-        self, merging: Merging, ledger: Ledger, judge: Judge, features: list[int]
-    ) -> Order:
+    def order(self, merging: Merging, ledger: Ledger, judge: Judge, features: list[int]) -> Order:
         """Which pair comes first, where one pair is taken at a time.
 
         ``features`` are those of the columns, by their numbers in the lineage.
@@ -106,9 +104,8 @@ CRITERIA: Registry[Criterion] = Registry("criterion")
 
 def criterion_of(value: object) -> Criterion:
     """The criterion that a name, a number (the paper's λ) or a criterion stands for."""
-    if isinstance(value, Real) and not isinstance(value, bool):
-        value = {"rule": "threshold", "threshold": float(value)}
-    made = CRITERIA.made(value)
+    by_number = {"rule": "threshold", "threshold": value}
+    made = CRITERIA.made(by_number if is_number(value) else value)
     if made is None:
         raise CRITERIA.refusal(value)
     made.check()

@@ -1,4 +1,4 @@
-"""Bits: join the pair that makes the description of the data shortest, if its association is real."""
+"""Bits: of the pairs whose association is real, join what shortens the description most."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from conjunct.association import CORRECTIONS, TESTS, Correction, PairFilter, Pairs, Test, judged
+from conjunct.association import CORRECTIONS, TESTS, Correction, PairFilter, Pairs, Test
 from conjunct.construction.criteria.base import CRITERIA, Criterion, Judge, Search, share
-from conjunct.construction.settings import check_choice, check_risk
 from conjunct.construction.pairwise import BySavedBits
+from conjunct.construction.settings import check_choice, check_risk
 from conjunct.evaluation.bits import bits_saved, rounded
 from conjunct.stores import Contingency
 

@@ -1,4 +1,4 @@
-"""Stopping rules: policies that consume the steps of a run. The search does not know when to end."""
+"""Stopping rules: they consume the steps of a run. The search does not know when to end."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Stop(Rule):
         """Why the last step that was tried was not kept."""
 
     def ends_early(self, run: Run) -> bool:
-        """Whether the rule ended the run without trying a step that it did not keep."""
+        """Whether the run ended for another reason than what the rule is about."""
         return False
 
     def why_nothing(self, run: Run) -> str:
@@ -65,10 +65,12 @@ def until_rises(steps: Iterable[Step], value: Callable[[Step], float]) -> Iterat
         yield step
 
 
-def too_long(run: Run, still: str) -> str | None:
-    """What to say where formulas would become too long to read."""
-    if run.tried[-1].indicators.length <= READABLE_LENGTH:
-        return None
+def is_too_long(run: Run) -> bool:
+    """Whether the run ended because formulas would become too long to read."""
+    return len(run.tried) > len(run.kept) and run.tried[-1].indicators.length > READABLE_LENGTH
+
+
+def too_long(run: Run, still: str) -> str:
     return (
         f"Iteration {run.n_iter} is the last whose formulas have {READABLE_LENGTH} literals or "
         f"fewer on average, and {still}. Set max_length (for instance max_length=4), or max_iter "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from conjunct.construction.stops.base import STOPS, Stop, too_long, until_rises
+from conjunct.construction.stops.base import STOPS, Stop, is_too_long, too_long, until_rises
 
 if TYPE_CHECKING:
     from conjunct.construction.ledger import Step
@@ -25,10 +25,13 @@ class Relative(Stop):
     def kept(self, steps: Iterable[Step]) -> Iterator[Step]:
         yield from until_rises(steps, lambda step: step.balance().distance)
 
+    def ends_early(self, run: Run) -> bool:
+        return is_too_long(run)
+
     def why(self, run: Run) -> str:
+        if is_too_long(run):
+            return too_long(run, "the balance still improves")
         before, after = run.kept[-1].balance(), run.tried[-1].balance()
-        if not after.distance > before.distance:
-            return too_long(run, "the balance still improves") or ""
         return (
             f"It stopped after {run.iterations_text}: {before.redundancy:.0%} of what there was to "
             f"replace is left, and one more would leave {after.redundancy:.0%} for "

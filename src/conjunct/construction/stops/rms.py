@@ -7,8 +7,8 @@ from itertools import islice
 from math import isnan
 from typing import TYPE_CHECKING
 
-from conjunct.construction.stops.base import STOPS, Stop, too_long, until_rises
-from conjunct.errors import InputError
+from conjunct.construction.settings import check
+from conjunct.construction.stops.base import STOPS, Stop, is_too_long, too_long, until_rises
 
 if TYPE_CHECKING:
     from conjunct.construction.ledger import Step
@@ -38,8 +38,7 @@ class Rms(Stop):
         self.null_feature = null_feature
 
     def check(self) -> None:
-        if not isinstance(self.null_feature, bool):
-            raise InputError(f"null_feature must be True or False; got {self.null_feature!r}")
+        check(isinstance(self.null_feature, bool), "null_feature", self.null_feature, "a Boolean")
 
     def kept(self, steps: Iterable[Step]) -> Iterator[Step]:
         waiting = iter(steps)
@@ -56,7 +55,7 @@ class Rms(Stop):
         yield from until_rises(all_steps(), lambda step: step.indicators.rms)
 
     def ends_early(self, run: Run) -> bool:
-        return isnan(run.kept[-1].indicators.rms)
+        return isnan(run.kept[-1].indicators.rms) or is_too_long(run)
 
     def why(self, run: Run) -> str:
         before, after = run.kept[-1].indicators, run.tried[-1].indicators
@@ -66,9 +65,9 @@ class Rms(Stop):
                 f"{run.n_columns} columns, so the RMS stop cannot be used: one iteration was "
                 f"made. Set max_iter or stop='relative'"
             )
-        if not after.rms > before.rms:
+        if is_too_long(run):
             hardly = f"with {run.n_distinct_rows} distinct rows C0 hardly grows"
-            return too_long(run, f"RMS still falls: {hardly}") or ""
+            return too_long(run, f"RMS still falls: {hardly}")
         return (
             f"It stopped after {run.iterations_text}: the next would raise RMS from "
             f"{before.rms:.3g} to {after.rms:.3g}"
