@@ -134,17 +134,17 @@ def mutual_information(n_rows: Rows, left: Counts, right: Counts, joint: Counts)
     >>> mutual_information(4, np.array([2]), np.array([2]), np.array([2]))
     array([1.])
     """
-    covariance = covariance(n_rows, left, right, joint)
+    excess = covariance(n_rows, left, right, joint)
     not_left, not_right = n_rows - left, n_rows - right
     with np.errstate(divide="ignore", invalid="ignore"):
         # n·cell − row·column is the covariance up to its sign: no digits are lost near 0
-        both = xlog1py(joint, covariance / _product(left, right))
-        neither = xlog1py(not_left - right + joint, covariance / _product(not_left, not_right))
-        left_only = xlog1py(left - joint, -covariance / _product(left, not_right))
-        right_only = xlog1py(right - joint, -covariance / _product(not_left, right))
+        both = xlog1py(joint, excess / _product(left, right))
+        neither = xlog1py(not_left - right + joint, excess / _product(not_left, not_right))
+        left_only = xlog1py(left - joint, -excess / _product(left, not_right))
+        right_only = xlog1py(right - joint, -excess / _product(not_left, right))
         nats = (both + neither) + (left_only + right_only)
         bits = np.maximum(nats, 0.0) / (n_rows * math.log(2))
-    return np.asarray(np.copysign(bits, covariance), np.float64)
+    return np.asarray(np.copysign(bits, excess), np.float64)
 
 
 @dataclass(frozen=True)

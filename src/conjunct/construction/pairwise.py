@@ -162,6 +162,9 @@ class PairwiseSearch:
 
     def _merged(self, pair: Contingency) -> Merge:
         """Replace a pair of columns, everywhere it is known."""
+        if self._features[int(pair.left[0])] > self._features[int(pair.right[0])]:
+            # the earlier feature is written first
+            pair = pair.swapped()
         left, right = int(pair.left[0]), int(pair.right[0])
         evidence = self._judge.evidence(pair, self._order.score(pair))
         new = self._merging.merge(left, right)
