@@ -122,7 +122,7 @@ def test_no_order_of_rows_or_columns_matters(table, alpha, data):
 def test_long_lists_of_pairs_choose_as_a_matrix_does(table):
     expected = run(SparseStore.from_table(table), Bits(None))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(merging, "_LARGEST_MATRIX", 0)
+        patch.setattr(merging, "LARGEST_MATRIX", 0)
         actual = run(SparseStore.from_table(table), Bits(None))
     assert [s.merges for s in actual.tried] == [s.merges for s in expected.tried]
 
