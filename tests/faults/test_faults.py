@@ -253,6 +253,56 @@ def test_out_of_memory(place):
     assert place.files() == before
 
 
+DRAW = "conjunct: error: reports and figures need 70 GB of addresses, though little memory, and "
+
+
+@pytest.mark.parametrize(
+    ("words", "saved"),
+    [
+        (("fit", "zoo.csv", "--report", "r.html", "--out", "m.json"), ["m.json"]),
+        (("fringe", "zoo.csv", "--report", "r.html", "--out", "m.json"), ["m.json"]),
+        (("path", "zoo.csv", "--report", "r.html", "--out", "m.json"), ["m.json"]),
+        (
+            ("path", "zoo.csv", "--figure", "f.svg", "--out", "m.json", "--solutions", "s.csv"),
+            ["m.json", "s.csv"],
+        ),
+        (("report", "model.json", "data.csv", "--out", "r.html"), []),
+        (("stability", "zoo.csv", "--out", "folder"), ["folder/features.csv", "folder/levels.csv"]),
+    ],
+    ids=lambda value: value[0] if value else None,
+)
+def test_too_few_addresses_to_draw(words, saved, place):
+    """The renderer would end the process; all that needs no picture is there by then."""
+    assert place.run("datasets", "zoo", "--out", "zoo.csv").code == 0
+    before = set(place.files())
+    done = place.run(*words, preexec_fn=most_memory(64 << 10))
+    assert one_error(done, code=2).startswith(DRAW)
+    assert sorted(set(place.files()) - before) == saved
+
+
+ENOUGH_TO_DRAW = """
+import resource
+from conjunct.plots import plot_history, svg_of
+from conjunct.plots.saving import _ADDRESSES
+from conjunct import UFC, datasets
+model = UFC().fit(datasets.load_zoo().values)
+chart = plot_history(model.history_)
+chart.to_dict()
+taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (taken + _ADDRESSES + 2**20,) * 2)
+for _ in range(3):
+    print(svg_of(chart)[:4])
+"""
+
+
+def test_enough_addresses_to_draw(python):
+    """What is asked for is what the renderer needs, once it has begun too."""
+    process = python(ENOUGH_TO_DRAW)
+    assert process.stdout.read() == b"<svg\n" * 3
+    process.stdout.close()
+    assert process.wait() == 0
+
+
 def test_no_home(place):
     assert place.run(*FIT, env={"HOME": None, "XDG_CACHE_HOME": None}).code == 0
     assert place.run(*FIT, env={"HOME": "/nowhere"}).code == 0

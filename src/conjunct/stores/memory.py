@@ -65,13 +65,17 @@ def _limits() -> Iterator[int]:
         if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
             yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") - used
     yield from chain.from_iterable(map(_group_limits, _own_groups()))
+    yield available_addresses()
+
+
+def available_addresses() -> int:
+    """Addresses that this process may still take, used or not (``ulimit -v``)."""
     try:
         import resource
     except ImportError:  # Windows
-        return
+        return sys.maxsize
     soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if soft != resource.RLIM_INFINITY:
-        yield soft - _statm(0)
+    return sys.maxsize if soft == resource.RLIM_INFINITY else max(0, soft - _statm(0))
 
 
 def _own_groups() -> Iterator[Path]:
