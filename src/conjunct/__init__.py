@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from conjunct.binarize import Binarizer, BooleanTable, DataSummary, TagCleaner
     from conjunct.errors import (
         CellError,
+        ClusterError,
         ConjunctError,
         ConjunctWarning,
         InputError,
@@ -57,6 +58,7 @@ _HOMES = {
     "conjunct.binarize": ("Binarizer", "BooleanTable", "DataSummary", "TagCleaner"),
     "conjunct.errors": (
         "CellError",
+        "ClusterError",
         "ConjunctError",
         "ConjunctWarning",
         "InputError",
@@ -99,6 +101,7 @@ __all__ = [
     "Binarizer",
     "BooleanTable",
     "CellError",
+    "ClusterError",
     "ClusteringTree",
     "ConjunctError",
     "ConjunctWarning",

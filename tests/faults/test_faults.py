@@ -139,6 +139,35 @@ def interrupted(place, words, number, delay):
     whole_or_absent(place, done, done.code)
 
 
+def n_workers(process):
+    """Processes that a local cluster has started so far."""
+    children = Path(f"/proc/{process.pid}/task").glob("*/children")
+    pids = [pid for each in children for pid in each.read_text().split()]
+    return sum("spawn_main" in Path(f"/proc/{pid}/cmdline").read_text() for pid in pids)
+
+
+@pytest.mark.parametrize("everybody", [True, False], ids=["terminal", "process"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("moment", ["starting", "started", "counting"])
+def test_signals_while_a_local_cluster_works(moment, number, everybody, place):
+    """A terminal sends Ctrl-C to the workers too."""
+    words = ("fit", "data.csv", "--no-prune", "--max-iter", 9, "--threshold", 0.01)
+    local = ("--scheduler", "local", "--memory", "8GB", "--checkpoint", "run.json")
+    process = place.start(*words, *local, "--out", "out.json", start_new_session=True)
+    reached = {
+        "starting": lambda: n_workers(process) >= 1,
+        "started": lambda: n_workers(process) >= os.cpu_count(),
+        "counting": (place.folder / "run.json").exists,
+    }[moment]
+    while not reached():
+        assert process.poll() is None
+        time.sleep(0.01)
+    (os.killpg if everybody else os.kill)(process.pid, number)
+    done = place.end(process)
+    assert (done.code, done.err) == (128 + number, "")
+    whole_or_absent(place, done, done.code)
+
+
 STANDS_STILL = """
 import sys, time
 exec("sys.stdout.write('here\\\\n'); sys.stdout.flush(); time.sleep(100)")
@@ -150,6 +179,29 @@ def test_signals_while_a_library_runs_text(number, place, tmp_path_factory):
     """``python -m`` would end itself by SIGINT, though the interrupt was caught."""
     folder = tmp_path_factory.mktemp("library")
     (folder / "typer.py").write_text(STANDS_STILL)
+    paths = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
+    process = place.start(*FIT, env={"PYTHONPATH": paths})
+    assert process.stdout.readline() == b"here\n"
+    process.send_signal(number)
+    done = place.end(process)
+    assert (done.code, done.err) == (128 + number, "")
+
+
+DIES_SLOWLY = """
+import sys, time
+class Slow:
+    def __del__(self):
+        sys.stdout.write("here\\n"); sys.stdout.flush(); time.sleep(1)
+Slow()
+time.sleep(100)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_while_an_object_is_freed(number, place, tmp_path_factory):
+    """Nothing can be raised there: Python shows the interrupt and goes on."""
+    folder = tmp_path_factory.mktemp("library")
+    (folder / "typer.py").write_text(DIES_SLOWLY)
     paths = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
     process = place.start(*FIT, env={"PYTHONPATH": paths})
     assert process.stdout.readline() == b"here\n"

@@ -151,7 +151,11 @@ class Stream:
             for rows in self.rows
             for part in rows.split(n_rows)
         ]
-        return DaskPartitions(parts, len(self.names), store)
+        largest = min(n_rows, max(map(len, self.rows), default=0))
+        # tags are read as lists, which take what they take
+        wide = all(isinstance(rows.recipe, WideRecipe) for rows in self.rows)
+        part_bytes = len(self.names) * largest // 8 if wide else 0
+        return DaskPartitions(parts, len(self.names), store, part_bytes)
 
     def _finished(self, table: BooleanTable) -> BooleanTable:
         cleaner = self.preparation.cleaner
