@@ -43,8 +43,35 @@ def test_full_disk(out, place):
 def test_full_disk_keeps_the_old_model(place):
     before = place.files()
     words = ("fit", "data.csv", "--max-iter", 2, "--out", "model.json")
-    one_error(place.run(*words, preexec_fn=largest_file(4_000)))
+    line = one_error(place.run(*words, preexec_fn=largest_file(4_000)))
+    assert line == "conjunct: error: model.json: File too large"
     assert place.files() == before
+
+
+def test_full_disk_under_a_checkpoint(place):
+    before = place.files()
+    words = ("fit", "data.csv", "--max-iter", 2, "--out", "out.json", "--checkpoint", "run.json")
+    line = one_error(place.run(*words, preexec_fn=largest_file(1_000)))
+    assert line == "conjunct: error: run.json: File too large"
+    assert place.files() == before
+
+
+@pytest.mark.parametrize("data", ["data.csv", "-"])
+def test_full_disk_under_the_scratch_folder(data, place, tmp_path_factory):
+    """Rows are kept there with --memory, and standard input always."""
+    before = place.files()
+    scratch = tmp_path_factory.mktemp("scratch")
+    words = ("fit", data, "--max-iter", 2, "--out", "out.json", "--memory", "4GB")
+    with (place.folder / "data.csv").open() as rows:
+        done = place.run(
+            *words, stdin=rows, preexec_fn=largest_file(4_000), env={"TMPDIR": str(scratch)}
+        )
+    assert one_error(done) == (
+        f"conjunct: error: {scratch}: File too large, and rows are kept there: set TMPDIR to a "
+        "folder with more room"
+    )
+    assert place.files() == before
+    assert list(scratch.iterdir()) == []
 
 
 def test_full_disk_under_standard_output(place):

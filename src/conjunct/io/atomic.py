@@ -46,8 +46,10 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], objec
         if mode is not None:
             part.chmod(mode)
         part.replace(target)
-    except BaseException:
+    except BaseException as error:
         part.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno and error.filename in (None, str(part)):
+            raise OSError(error.errno, error.strerror, str(path)) from None
         raise
     finally:
         os.close(handle)
