@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from conjunct import Binarizer, TagCleaner, io
+from conjunct import UFC, Binarizer, TagCleaner, io
 from conjunct.errors import CellError, InputError
 from conjunct.io import baskets, batches, streaming
 from conjunct.stores import BitStore, PartitionedStore
@@ -222,3 +222,12 @@ def test_long_tables_are_read_as_a_whole(tmp_path):
     file = write_lines(tmp_path / "a.csv", ["id,tag", "1,x", "2,y"])
     with pytest.raises(InputError, match="the rows of a long table lie apart"):
         io.stream(file, format="long")
+
+
+def test_the_file_that_cannot_be_read_is_named(tmp_path):
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("x,y\n1,1\n0,0\n")
+    found = io.stream(tmp_path / "a.csv", tmp_path / "b.csv")
+    (tmp_path / "b.csv").unlink()
+    with pytest.raises(InputError, match=r"b\.csv cannot be read"):
+        UFC().fit(found)

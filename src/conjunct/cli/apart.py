@@ -66,7 +66,7 @@ class StreamInput:
         if self.scheduler is None:
             yield
             return
-        from conjunct.stores.dask import connected
+        from conjunct.stores.cluster import connected
         from conjunct.stores.memory import parse_bytes
 
         memory = None if self.memory is None else parse_bytes(self.memory)

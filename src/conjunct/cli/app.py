@@ -24,7 +24,7 @@ from conjunct.cli.streams import remove_copy
 from conjunct.cli.tags import tags
 from conjunct.cli.terminal import complain, notes_on_stderr, set_volume, tolerate_any_encoding
 from conjunct.cli.transform import transform
-from conjunct.errors import InputError
+from conjunct.errors import ConjunctError, InputError
 
 # plain help: rich would add 0.1 s to --help and a column of types to every option
 app = typer.Typer(rich_markup_mode=None)
@@ -100,6 +100,9 @@ def _run(args: Sequence[str] | None) -> int:
     except InputError as error:
         complain(str(error))
         return 2
+    except ConjunctError as error:
+        complain(str(error))
+        return 1
     except BrokenPipeError:
         # whoever read the output has left; nothing more can be written, not even at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -20,8 +20,8 @@ def transform(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Table to write: .csv, .tsv, .jsonl (also .gz, .zst), .parquet or .arrow. "
-            "Without it, CSV is printed.",
+            help="Table to write: .csv, .tsv, .jsonl (also .gz, .zst), .parquet or .arrow; sparse: "
+            ".npz or .svmlight. Without it, CSV is printed.",
             show_default=False,
         ),
     ] = None,
@@ -45,6 +45,7 @@ def transform(
     from conjunct import load
     from conjunct.cli.progress import step
     from conjunct.cli.streams import is_printed
+    from conjunct.io.sparse_writing import is_sparse_file, write_sparse
     from conjunct.io.writing import as_csv, write_table
 
     _check_target(out, model, output.json)
@@ -53,13 +54,17 @@ def transform(
     table = source.read_for(fitted, data)
     with source.naming_cells_of(data), step("computed features"):
         features = fitted.transform(table)
-    _check_room(*features.shape)
-    frame = features.to_frame("polars")
-    if out is None or is_printed(out):
-        sys.stdout.write(as_csv(frame))
-        return
-    with step(f"wrote {out}"):
-        write_table(out, frame)
+    if out is not None and is_sparse_file(out):
+        with step(f"wrote {out}"):
+            write_sparse(out, features)
+    else:
+        _check_room(*features.shape)
+        frame = features.to_frame("polars")
+        if out is None or is_printed(out):
+            sys.stdout.write(as_csv(frame))
+            return
+        with step(f"wrote {out}"):
+            write_table(out, frame)
     n_rows, n_features = features.shape
     output.tell(
         lambda: {
@@ -85,12 +90,14 @@ def _check_target(out: Path | None, model: Path, json: bool) -> None:
     from conjunct.cli.streams import is_printed
     from conjunct.errors import InputError
     from conjunct.io.atomic import check_target
+    from conjunct.io.sparse_writing import is_sparse_file
     from conjunct.io.writing import table_extension
 
     if out is None or is_printed(out):
         if json:
             raise InputError("--json needs --out: without it, the features are printed as CSV")
         return
-    table_extension(out)
+    if not is_sparse_file(out):
+        table_extension(out)
     if check_target(out) == model.resolve():
         raise InputError(f"{out} is the model: name another file for the features")

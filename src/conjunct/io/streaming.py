@@ -114,9 +114,8 @@ class Stream:
         if self.on_dask:
             return self._on_workers(read, store)
         scratch = ScratchFile()
-        with one_line_errors(self.rows[0].file):
-            for part in joined_parts(self._stores(read), _PAGE_BYTES):
-                scratch.append(part)
+        for part in joined_parts(self._stores(read), _PAGE_BYTES):
+            scratch.append(part)
         left = self.memory - resident_bytes()
         if left < _LEAST_BYTES:
             taken = byte_text(resident_bytes() + _LEAST_BYTES)
@@ -130,15 +129,17 @@ class Stream:
         n_read = 0
         for rows in self.rows:
             first = rows.start
-            for table in rows.tables():
-                try:
-                    yield read(self._finished(table))
-                except CellError as error:
-                    raise rows.located(error, first) from None
-                first += table.n_rows
-                n_read += table.n_rows
-                if self.progress is not None:
-                    self.progress(n_read, self.n_rows)
+            # what goes wrong with what is yielded goes wrong elsewhere
+            with one_line_errors(rows.file):
+                for table in rows.tables():
+                    try:
+                        yield read(self._finished(table))
+                    except CellError as error:
+                        raise rows.located(error, first) from None
+                    first += table.n_rows
+                    n_read += table.n_rows
+                    if self.progress is not None:
+                        self.progress(n_read, self.n_rows)
 
     def _on_workers(self, read: Read, store: StoreKind) -> Partitions:
         from conjunct.stores.dask import DaskPartitions, task
@@ -151,7 +152,11 @@ class Stream:
             for rows in self.rows
             for part in rows.split(n_rows)
         ]
-        return DaskPartitions(parts, len(self.names), store)
+        largest = min(n_rows, max(map(len, self.rows), default=0))
+        # tags are read as lists, which take what they take
+        wide = all(isinstance(rows.recipe, WideRecipe) for rows in self.rows)
+        part_bytes = len(self.names) * largest // 8 if wide else 0
+        return DaskPartitions(parts, len(self.names), store, part_bytes)
 
     def _finished(self, table: BooleanTable) -> BooleanTable:
         cleaner = self.preparation.cleaner
