@@ -261,6 +261,30 @@ def test_numbers_that_are_not():
         binarizer.transform(pl.DataFrame({"a": ["1.5", "tall"]}))
 
 
+def test_objects_are_read_as_what_the_column_was_fitted_as():
+    """Truth is a number among numbers, whatever else is in the rows."""
+    table = pd.DataFrame(
+        {"few": [True, 2, 3, 2], "many": [True, 2.5, 7, 9], "words": ["a", True, 1, "b"]},
+        dtype=object,
+    )
+    binarizer = Binarizer(n_bins=3).fit(table)
+    whole = binarizer.transform(table)
+    for row in range(len(table)):
+        assert binarizer.transform(table[row : row + 1]).equals(whole[row : row + 1])
+
+
+def test_text_of_numbers_is_read_as_numbers_and_codes_as_words():
+    numbers = Binarizer().fit(pl.DataFrame({"a": [1, 2, 4]}))
+    assert numbers.transform(pl.DataFrame({"a": ["01", "2.0", "nan"]})).rows() == [
+        (True, False, False),
+        (False, True, False),
+        (None, None, None),
+    ]
+    codes = Binarizer().fit(pl.DataFrame({"a": ["1", "2", "4"]}))
+    with pytest.warns(ConjunctWarning, match=r"2 words that were not seen in fit \('01', '2.0'\)"):
+        assert not any(codes.transform(pl.DataFrame({"a": ["01", "2.0"]})).row(0))
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [

@@ -162,10 +162,25 @@ def test_cells_that_a_fitted_binarizer_cannot_use_are_located(tmp_path):
     with pytest.raises(InputError, match=r"t.csv, line 3, column 'age': 'tall' is not a number"):
         read_boolean(path, binarizer=binarizer)
     path.write_text("age,born\n1,2024-01-31\n2,soon\n")
-    with pytest.raises(
-        InputError, match=r"t.csv, line 2, column 'born': '2024-01-31' is not a date"
-    ):
+    with pytest.raises(InputError, match=r"t.csv, line 3, column 'born': 'soon' is not a date"):
         read_boolean(path, binarizer=binarizer)
+
+
+@pytest.mark.parametrize("blank", ['""', '" "', '"\t"', "  "])
+def test_missing_is_missing_however_quoted(blank, tmp_path):
+    rows = [
+        f"{k % 2},{k % 3},{k * 1.5},2024-0{k % 4 + 1}-01,{'no' if k % 5 else 'yes'},{'abc'[k % 3]}"
+        for k in range(40)
+    ]
+    head = "bit,few,number,day,answer,word\n"
+    whole, quoted = tmp_path / "whole.csv", tmp_path / "quoted.csv"
+    whole.write_text(head + "".join(f"{row}\n" for row in [*rows, ",,,,,"]))
+    every = ['"' + row.replace(",", '","') + '"' for row in rows]
+    quoted.write_text(head + "".join(f"{row}\n" for row in [*every, ",".join([blank] * 6)]))
+    expected, found = read_boolean(whole), read_boolean(quoted)
+    assert found.names == expected.names
+    assert found.to_frame("polars").equals(expected.to_frame("polars"))
+    assert expected.n_missing == len(expected.names)
 
 
 def test_words_that_a_file_takes_for_dates(tmp_path):
@@ -308,6 +323,7 @@ def test_bad_files_in_one_clear_line(name, k, tmp_path):
         ("t.csv", "t\n;\n", {"tags": "t"}, "holds no tag at all"),
         ("t.csv", "a\n1\n", {"format": "long"}, "has one column: a long table needs one of ids"),
         ("t.csv", "i,t\n1,a\n2,\n", {"format": "long"}, "line 3, column 't': the cell is empty"),
+        ("t.csv", 'i,t\n1,a\n2," "\n', {"format": "long"}, "line 3, column 't': the cell is em"),
         ("t.dat", "a b\n", {"tags": "t"}, "baskets has no columns to take tags from"),
         ("t.dat", "a b\n", {"id": "t"}, "baskets have no column 't'"),
         ("t.csv", "a,b\n1,0\n", {"separator": "::"}, "separator must be one character"),

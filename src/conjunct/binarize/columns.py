@@ -17,6 +17,12 @@ from conjunct.errors import InputError
 Kind = Literal["Boolean", "number", "text", "date", "empty"]
 Mask = NDArray[np.bool_]
 
+Written = Literal["words", "numbers", "decimal commas"]
+"""How the cells of a column that is read as words or numbers are written in text."""
+
+BLANKS = "".join(c for c in map(chr, range(0x3001)) if c.isspace())
+"""What str.strip takes away, which is more than the blanks that others trim."""
+
 _NAMES_OF_MISSING = ("NAType", "NaTType")
 
 
@@ -29,6 +35,7 @@ class Column:
     values: NDArray[Any]
     missing: Mask
     words: tuple[str, ...] = ()
+    written: Written = "words"
 
     def __len__(self) -> int:
         return len(self.values)
@@ -41,6 +48,12 @@ class Column:
         values = np.full(len(self), -1, np.int64)
         values[~self.missing] = codes
         return Column(self.name, "text", values, self.missing, tuple(map(spelled, distinct)))
+
+    def cells(self) -> list[str | None]:
+        """The cells as words, None where missing."""
+        text = self.as_text()
+        words = [*text.words, None]
+        return [words[code] for code in text.values] if text.words else [None] * len(self)
 
     def counts(self) -> NDArray[np.int64]:
         """How often each word occurs."""
@@ -57,6 +70,20 @@ def spelled(value: Any) -> str:
     if number.is_integer() and abs(number) < 1e16:
         return str(int(number))
     return repr(number)
+
+
+def number(word: str, written: Written = "numbers") -> float | None:
+    """The number that a word is, if it is one. ``1_000`` and ``١`` are none: readers agree."""
+    if written == "decimal commas":
+        if "." in word:
+            return None
+        word = word.replace(",", ".")
+    if "_" in word or not word.isascii():
+        return None
+    try:
+        return float(word)
+    except ValueError:
+        return None
 
 
 def from_series(name: str, series: nw.Series[Any]) -> Column:
@@ -127,7 +154,8 @@ def _is_missing(value: object) -> bool:
 
 
 def _column(name: str, kind: Kind, values: NDArray[Any], missing: Mask) -> Column:
-    column = Column(name, kind, values, missing)
+    written: Written = "numbers" if kind == "number" else "words"
+    column = Column(name, kind, values, missing, written=written)
     return replace(column, kind="empty") if missing.all() else column
 
 

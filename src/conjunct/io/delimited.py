@@ -8,7 +8,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from conjunct.binarize.columns import Column
+from conjunct.binarize.rules import Rule
 from conjunct.errors import InputError
+from conjunct.io.cells import text_column, typed_text
 from conjunct.io.files import (
     about_rows,
     not_utf8,
@@ -16,13 +19,12 @@ from conjunct.io.files import (
     refuse_zero_bytes,
     text_lines,
 )
-from conjunct.io.wide import ReadOptions, Scan, WideFormat
+from conjunct.io.wide import AsText, ReadOptions, Scan, WideFormat, nothing
 
 if TYPE_CHECKING:
     import polars as pl
 
 _SAMPLE = 1000
-_SPELLED = {"0": False, "1": True, "false": False, "true": True}
 
 
 class Delimited(WideFormat):
@@ -31,7 +33,7 @@ class Delimited(WideFormat):
     def __init__(self, separator: str) -> None:
         self.separator = separator
 
-    def scans(self, file: Path, options: ReadOptions, *, as_text: bool = False) -> Iterator[Scan]:
+    def scans(self, file: Path, options: ReadOptions, as_text: AsText = nothing) -> Iterator[Scan]:
         import polars as pl
 
         refuse_carriage_returns(file)
@@ -41,12 +43,15 @@ class Delimited(WideFormat):
         n_bytes = sum(len(cell.encode()) + 1 for row in body for cell in row)
         expected = about_rows(file, len(body), n_bytes)
         # one byte a cell serves the usual file; what is not 0 or 1 is read as text, then typed
-        as_bytes = [pl.UInt8 if _is_bits(body, k) else pl.String for k in range(len(header))]
-        for kinds in [as_bytes] * (not as_text) + [[pl.String] * len(header)]:
+        as_bytes = [
+            pl.UInt8 if _is_bits(body, k) and not as_text(name) else pl.String
+            for k, name in enumerate(header)
+        ]
+        for kinds in dict.fromkeys((tuple(as_bytes), (pl.String,) * len(header))):
             frame = pl.scan_csv(
                 file,
                 separator=self._separator(options),
-                schema_overrides=kinds,
+                schema_overrides=list(kinds),
                 infer_schema=False,
                 null_values=list(options.null_values) or None,
                 glob=False,
@@ -99,6 +104,9 @@ class Delimited(WideFormat):
             return typed_text(column)
         return column.cast(pl.Boolean) if column.max() in (None, 0, 1) else column
 
+    def column(self, cells: pl.Series, rules: Sequence[Rule] | None = None) -> Column:
+        return text_column(cells, rules)
+
     def _separator(self, options: ReadOptions) -> str:
         # with tags, the separator asked for is the one between tags
         separator = options.separator if options.tags is None else None
@@ -118,28 +126,6 @@ class Delimited(WideFormat):
                 line = rows.line_num + 1
         except csv.Error as error:
             raise InputError(f"{file}, line {line}: wrongly quoted ({error})") from None
-
-
-def typed_text(column: pl.Series) -> pl.Series:
-    """Text as Booleans, numbers or dates if all of it can be; else as it is."""
-    import polars as pl
-
-    if column.dtype != pl.String:
-        return column
-    text = column.str.strip_chars()
-    for typed in (
-        text.str.to_lowercase().replace_strict(_SPELLED, default=None, return_dtype=pl.Boolean),
-        text.cast(pl.Int64, strict=False),
-        text.cast(pl.Float64, strict=False),
-        *(text.str.to_date(form, strict=False) for form in ("%Y-%m-%d", "%Y/%m/%d")),
-        *(
-            text.str.to_datetime(form, strict=False, time_unit="us")
-            for form in ("%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M")
-        ),
-    ):
-        if typed.null_count() == column.null_count():
-            return typed
-    return column
 
 
 def _checked_header(file: Path, rows: Sequence[tuple[int, Sequence[str]]]) -> Sequence[str]:

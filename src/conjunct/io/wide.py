@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from conjunct.binarize.columns import Column
+from conjunct.binarize.rules import BooleanRule, Rule
 from conjunct.errors import InputError
+from conjunct.io.cells import column_of
 from conjunct.io.files import reason
 
 if TYPE_CHECKING:
     import polars as pl
 
 T = TypeVar("T")
+
+AsText = Callable[[str], bool]
+"""Whether a column is read as it is written."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,16 @@ class ReadOptions:
         return chosen
 
 
+def nothing(name: str) -> bool:
+    """No column is to be read as text."""
+    return False
+
+
+def words_of(rules: Mapping[str, Sequence[Rule]]) -> AsText:
+    """The columns that rules must see as they are written: all that are not Boolean."""
+    return lambda name: name in rules and list(rules[name]) != [BooleanRule(name)]
+
+
 @dataclass(frozen=True)
 class Scan:
     """A table not yet read: its columns, and about how many rows there are."""
@@ -59,19 +75,29 @@ class WideFormat(ABC):
     """Whether a row that is too short is read, with nulls at its end."""
 
     @abstractmethod
-    def scans(self, file: Path, options: ReadOptions, *, as_text: bool = False) -> Iterator[Scan]:
+    def scans(self, file: Path, options: ReadOptions, as_text: AsText = nothing) -> Iterator[Scan]:
         """Ways to read the file, the quickest first; the next is for when one fails.
 
-        ``as_text``: cells of text files as they are written, numbers too.
+        ``as_text``: columns of text files whose cells come as they are written, numbers too.
         """
 
-    def read(self, file: Path, options: ReadOptions, use: Callable[[Scan], T]) -> T:
+    def completed(self, scan: Scan, wanted: Iterable[str]) -> Scan:
+        """The table with columns wanted that the file leaves out where all of their cells are."""
+        return scan
+
+    def read(
+        self,
+        file: Path,
+        options: ReadOptions,
+        use: Callable[[Scan], T],
+        as_text: AsText = nothing,
+    ) -> T:
         """What ``use`` makes of the table, read in the first way that works."""
         import polars as pl
 
         failed: BaseException = InputError("there is no way to read it")
         try:
-            for scan in self.scans(file, options):
+            for scan in self.scans(file, options, as_text):
                 try:
                     return use(scan)
                 except pl.exceptions.PolarsError as error:
@@ -95,6 +121,10 @@ class WideFormat(ABC):
     def typed(self, column: pl.Series) -> pl.Series:
         """A column as what it is: text as numbers or dates if all of it is."""
         return column
+
+    def column(self, cells: pl.Series, rules: Sequence[Rule] | None = None) -> Column:
+        """A column as the rules of a model read it; without rules, as what all of it says."""
+        return column_of(cells)
 
 
 def picked(frame: pl.LazyFrame, names: Iterable[str]) -> pl.LazyFrame:
