@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from math import inf
 from typing import Any, Literal
 
 import msgspec
@@ -49,6 +50,14 @@ class _Rule(
     column: str
 
 
+def _check_numbers(written: Written, words: Iterable[str]) -> None:
+    """Refuse rules, of a damaged file, about numbers that are none, or not in their spelling."""
+    for word in words if written != "words" else ():
+        value = number(word)
+        if value is None or value != value or spelled(value) != word:
+            raise ValueError(f"{word[:40]!r} is not a number in its shortest spelling")
+
+
 class BooleanRule(_Rule, frozen=True, tag="boolean"):
     """Booleans, 0 and 1, or two words such as yes and no: one feature, named as the column."""
 
@@ -76,6 +85,9 @@ class TwoValuedRule(_Rule, frozen=True, tag="two-valued"):
     true: str
     written: Written = "words"
 
+    def __post_init__(self) -> None:
+        _check_numbers(self.written, (self.false, self.true))
+
     def names(self) -> list[str]:
         return [f"{self.column} = {self.true}"]
 
@@ -99,6 +111,9 @@ class CategoryRule(_Rule, frozen=True, tag="categories", kw_only=True):
     rare: list[str] = []
     other: str | None = None
     written: Written = "words"
+
+    def __post_init__(self) -> None:
+        _check_numbers(self.written, (*self.values, *self.rare))
 
     def names(self) -> list[str]:
         words = [*self.values, *([self.other] if self.other is not None else [])]
@@ -131,6 +146,11 @@ class NumberRule(_Rule, frozen=True, tag="numbers", kw_only=True):
     edges: list[float]
     cumulative: bool = False
     written: Literal["numbers", "decimal commas"] = "numbers"
+
+    def __post_init__(self) -> None:
+        rising = all(low < high for low, high in pairwise([-inf, *self.edges, inf]))
+        if not self.edges or not rising:
+            raise ValueError(f"column {self.column!r} is not cut at rising, finite numbers")
 
     def names(self) -> list[str]:
         label = _label(self.column, self.part)

@@ -101,7 +101,7 @@ class Reading:
         if gone.any() and self.missing != "false":
             return None
         if self.binarize is not None:
-            return None if np.isinf(cells).any() else np.asarray(cells > self.binarize)
+            return None if np.isinf(cells).any() else np.asarray(cells > np.float64(self.binarize))
         is_boolean = (cells == 0) | (cells == 1) | gone
         return np.asarray(cells == 1) if is_boolean.all() else None
 

@@ -47,7 +47,8 @@ def as_boolean(
         _refuse(bad | gone if missing == "raise" else bad, numbers, names, first_row)
     kept = gone if missing == "pairwise" else None
     if binarize is not None:
-        return Cells(np.asarray(numbers > binarize), kept)
+        # as doubles: beside a Python number, NumPy compares in the precision of the column
+        return Cells(np.asarray(numbers > np.float64(binarize)), kept)
     other = (numbers != 0) & (numbers != 1)
     _refuse(other if gone is None else other & ~gone, numbers, names, first_row)
     return Cells(np.asarray(numbers == 1), kept)
