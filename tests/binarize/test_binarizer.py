@@ -2,6 +2,7 @@
 
 import datetime
 import math
+import zoneinfo
 
 import numpy as np
 import pandas as pd
@@ -203,6 +204,46 @@ def test_dates_in_parts():
     assert "born month = January" in made.columns
     whole_days = Binarizer().fit_transform(pl.DataFrame({"d": [m.date() for m in moments]}))
     assert not [name for name in whole_days.columns if "hour" in name]
+
+
+ZONES = ["UTC", "Asia/Tokyo", "America/New_York", "Europe/London", "+05:30"]
+WITH_ZONE = {
+    "polars": lambda instants, zone: pl.DataFrame({"at": instants}).with_columns(
+        pl.col("at").dt.convert_time_zone(zone)
+    ),
+    "pandas": lambda instants, zone: pd.DataFrame({"at": pd.Series(instants).dt.tz_convert(zone)}),
+    "pandas ns": lambda instants, zone: pd.DataFrame(
+        {"at": pd.Series(instants).dt.tz_convert(zone).astype(f"datetime64[ns, {zone}]")}
+    ),
+    "pandas of arrow": lambda instants, zone: pd.DataFrame(
+        {"at": pd.Series(instants).astype(pd.ArrowDtype(pa.timestamp("us", zone)))}
+    ),
+    "pandas objects": lambda instants, zone: pd.DataFrame(
+        {"at": [instant.astimezone(as_zone(zone)) for instant in instants]}, dtype=object
+    ),
+    "pyarrow": lambda instants, zone: pa.table(
+        {"at": pa.array(instants, pa.timestamp("us", zone))}
+    ),
+}
+
+
+def as_zone(zone):
+    if zone == "+05:30":
+        return datetime.timezone(datetime.timedelta(hours=5, minutes=30))
+    return zoneinfo.ZoneInfo(zone)
+
+
+@pytest.mark.parametrize("container", WITH_ZONE)
+@pytest.mark.parametrize("zone", ZONES)
+def test_moments_are_those_of_the_clock_on_the_wall_there(container, zone):
+    if zone == "+05:30" and container == "polars":
+        pytest.skip("polars has named zones only")
+    start = datetime.datetime(2024, 3, 1, tzinfo=datetime.UTC)
+    instants = [start + datetime.timedelta(hours=7 * k) for k in range(192)]
+    there = [instant.astimezone(as_zone(zone)).replace(tzinfo=None) for instant in instants]
+    expected = Binarizer().fit_transform(pl.DataFrame({"at": there}))
+    made = Binarizer().fit_transform(WITH_ZONE[container](instants, zone))
+    assert as_columns(made) == as_columns(expected)
 
 
 def test_what_makes_no_feature_is_said():

@@ -99,10 +99,9 @@ def from_series(name: str, series: nw.Series[Any]) -> Column:
         numbers = series.cast(nw.Float64).to_numpy().astype(np.float64)
         return _column(name, "number", numbers, np.isnan(numbers))
     if kind in (nw.Date, nw.Datetime):
-        moments = series.cast(nw.Datetime("us"))
-        if getattr(kind, "time_zone", None):
-            moments = series.dt.replace_time_zone(None).cast(nw.Datetime("us"))
-        values = moments.to_numpy().astype("datetime64[us]")
+        # the clock on the wall in the column's own zone
+        there = series.dt.replace_time_zone(None) if getattr(kind, "time_zone", None) else series
+        values = there.cast(nw.Datetime("us")).to_numpy().astype("datetime64[us]")
         return _column(name, "date", values, np.isnat(values))
     if kind in (nw.String, nw.Categorical, nw.Enum):
         return _text(name, series.cast(nw.String).to_list())
@@ -136,7 +135,7 @@ def _objects(name: str, values: list[Any]) -> Column:
         numbers = np.array([np.nan if v is None else float(v) for v in values], np.float64)
         return _column(name, "number", numbers, np.isnan(numbers))
     if all(isinstance(value, datetime.date) for value in present):
-        moments = np.array(values, "datetime64[us]")
+        moments = np.array([_on_the_wall(value) for value in values], "datetime64[us]")
         return _column(name, "date", moments, missing)
     for value in present:
         if not isinstance(value, str | Real):
@@ -147,6 +146,10 @@ def _objects(name: str, values: list[Any]) -> Column:
     return _text(
         name, (v if v is None or isinstance(v, str) else spelled(v) for v in values), len(values)
     )
+
+
+def _on_the_wall(moment: Any) -> Any:
+    return moment.replace(tzinfo=None) if isinstance(moment, datetime.datetime) else moment
 
 
 def _is_missing(value: object) -> bool:
