@@ -336,7 +336,10 @@ def test_text_of_numbers_is_read_as_numbers_and_codes_as_words():
         ({"rare": "keep"}, "rare must be 'group' or 'drop'"),
         ({"cumulative": "no"}, "cumulative must be True or False"),
         ({"parts": ["decade"]}, "parts must be some of year, month, weekday, hour"),
-        ({"edges": {"a": [3, 1]}}, "edges of 'a' must be rising numbers"),
+        ({"edges": {"a": [3, 1]}}, "edges of 'a' must be rising, finite numbers"),
+        ({"edges": {"a": [1, math.inf]}}, "edges of 'a' must be rising, finite numbers"),
+        ({"edges": {"a": [math.nan]}}, "edges of 'a' must be rising, finite numbers"),
+        ({"edges": {"a": [10**400]}}, "edges of 'a' must be rising, finite numbers"),
         ({"edges": {"zz": [3]}}, "edges are given for 'zz', which is no column"),
     ],
 )

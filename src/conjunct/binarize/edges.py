@@ -23,8 +23,12 @@ def cut(values: Floats, how: Cut, n_bins: int) -> list[float]:
     """
     distinct, counts = np.unique(values, return_counts=True)
     wanted = {"quantile": _quantiles, "width": _widths, "kmeans": _means}[how]
+    # numbers of at most 1 have ranges and squares that are floats; powers of 2 change no digit
+    finite = distinct[np.isfinite(distinct)]
+    power = int(np.frexp(np.abs(finite).max(initial=0))[1])
+    small = wanted(np.ldexp(distinct, -power), counts, n_bins)
     # the first value at or above each wanted edge; before the very first there is nothing to cut
-    after = np.unique(np.searchsorted(distinct, wanted(distinct, counts, n_bins)))
+    after = np.unique(np.searchsorted(np.ldexp(distinct, -power), small))
     inner = after[(after > 0) & (after < len(distinct))]
     edges = (readable(float(distinct[k - 1]), float(distinct[k])) for k in inner)
     # above the largest number there is only infinity, and an edge is finite

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import inf
 from numbers import Integral, Real
 from typing import Any, get_args
 
@@ -47,7 +48,8 @@ def check_frequency(name: str, value: Any, *, optional: bool = False) -> None:
 def check_common(estimator: Any) -> None:
     """The parameters that every estimator has."""
     binarize, n_jobs = estimator.binarize, estimator.n_jobs
-    check(binarize is None or is_number(binarize), "binarize", binarize, "None or a number")
+    holds = binarize is None or (is_number(binarize) and abs(binarize) < inf)
+    check(holds, "binarize", binarize, "None or a finite number")
     check_choice("style", estimator.style, get_args(Style))
     check_choice("missing", estimator.missing, estimator._ways_with_missing)
     holds = n_jobs is None or (is_whole(n_jobs) and n_jobs != 0)
