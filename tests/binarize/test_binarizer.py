@@ -3,6 +3,7 @@
 import datetime
 import math
 import zoneinfo
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -244,6 +245,58 @@ def test_moments_are_those_of_the_clock_on_the_wall_there(container, zone):
     expected = Binarizer().fit_transform(pl.DataFrame({"at": there}))
     made = Binarizer().fit_transform(WITH_ZONE[container](instants, zone))
     assert as_columns(made) == as_columns(expected)
+
+
+def test_pandas_categories_of_numbers_with_a_missing_cell():
+    """pandas writes 1 as 1.0 there: every word would be unknown."""
+    whole = pd.DataFrame({"c": pd.Categorical([1, 2, 4, 1])})
+    some = pd.DataFrame({"c": pd.Categorical([4, None, 1])})
+    made = Binarizer().fit(whole).transform(some)
+    assert as_columns(made) == {
+        "c = 1": [False, None, True],
+        "c = 2": [False, None, False],
+        "c = 4": [True, None, False],
+    }
+    assert Binarizer().fit(some.iloc[[0, 1, 2, 2]]).get_feature_names_out().tolist() == ["c = 4"]
+
+
+def test_pandas_types_do_not_depend_on_the_rows():
+    table = pd.DataFrame(
+        {"w": ["a", "b", "c", None], "n": [1.5, 2.5, None, 3.5], "b": [0, 1, 0, 1]}
+    )
+    binarizer = Binarizer(n_bins=2).fit(table)
+    whole = binarizer.transform(table)
+    for row in range(len(table)):
+        alone = binarizer.transform(table[row : row + 1])
+        assert alone.dtypes.equals(whole.dtypes)
+        assert (~alone).equals(~whole[row : row + 1])
+
+
+@pytest.mark.parametrize("kind", ["pandas", "pyarrow"])
+def test_two_columns_of_one_name(kind):
+    table = pa.table([[1, 0, 1], [0, 1, 1]], names=["a", "a"])
+    table = table if kind == "pyarrow" else pd.DataFrame([[1, 0], [0, 1]], columns=["a", "a"])
+    for estimator in (Binarizer(), UFC()):
+        with pytest.raises(InputError, match="two columns are called 'a': names must be distinct"):
+            estimator.fit(table)
+
+
+def test_numbers_of_any_size():
+    table = pd.DataFrame({"a": [10**400, 1, 2, 3, 5, -(10**400)]}, dtype=object)
+    made = Binarizer(n_bins=2).fit_transform(table)
+    assert as_columns(made) == {
+        "a < 3": [False, True, True, False, False, True],
+        "a ≥ 3": [True, False, False, True, True, False],
+    }
+    with pytest.raises(InputError, match="column 'a', row 0: the value is infinity"):
+        UFC().fit(table)
+    with pytest.raises(InputError, match="binarize must be None or a finite number"):
+        UFC(binarize=10**400).fit([[0.5, 1], [1, 0]])
+    far = pl.DataFrame({"a": [1e300, 2e300, -1e300, 5e299, 1.0, 7e300, 1.7e308, -1.7e308]})
+    for numbers in ("quantile", "width", "kmeans"):
+        assert all(Binarizer(numbers, n_bins=3).fit_transform(far).sum().row(0))
+    wide = pa.table({"a": pa.array([Decimal(1), Decimal(0), None], pa.decimal256(50, 2))})
+    assert as_columns(Binarizer().fit_transform(wide)) == {"a": [True, False, None]}
 
 
 def test_what_makes_no_feature_is_said():

@@ -268,6 +268,7 @@ def test_sqlite_does_not_take_a_missing_column_for_text() -> None:
         ),
         ({"f": Primitive("a")}, {"source": "text"}, "source must be 'boolean' or 'integer'; got"),
         ({"f": Primitive("a\0")}, {}, "cannot be a name in SQL: it holds a NUL"),
+        ({"f0": Primitive("a")}, {"keep": ["id", "f0"]}, "keep: a feature is called 'f0' too"),
         ({"f": Primitive("\ud800")}, {}, "cannot be a name in SQL"),
         ({"f": Primitive("")}, {}, "duckdb has no columns with an empty name"),
         ({"f" * 64: Primitive("a")}, {"dialect": "postgres"}, "longer than 63 bytes: number the"),

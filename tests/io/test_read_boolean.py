@@ -1,15 +1,18 @@
 """Reading in batches: the same table whatever the batches, and what is said of bad files."""
 
 import gzip
+from decimal import Decimal
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from conjunct import UFC, Binarizer, ConjunctWarning, InputError, TagCleaner
-from conjunct.io import files, incidence, packed, read_boolean, read_synonyms, svmlight
+from conjunct.binarize.rules import Dropped
+from conjunct.io import files, incidence, packed, read_boolean, read_synonyms, stream, svmlight
 
 TEXT = [
     st.lists(st.sampled_from(cells), min_size=1, max_size=40)
@@ -181,6 +184,35 @@ def test_missing_is_missing_however_quoted(blank, tmp_path):
     assert found.names == expected.names
     assert found.to_frame("polars").equals(expected.to_frame("polars"))
     assert expected.n_missing == len(expected.names)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "arrow", "jsonl"])
+@pytest.mark.parametrize("dtype", [pl.Boolean, pl.Int64, pl.Float64, pl.String, pl.Null])
+def test_columns_of_nothing_are_left_out(kind, dtype, tmp_path):
+    path = tmp_path / f"t.{kind}"
+    frame = pl.DataFrame({"a": [0, 1] * 20, "void": pl.Series([None] * 40, dtype=dtype)})
+    frame = frame.with_columns(b=pl.col("a") == 0)
+    write = {"csv": "write_csv", "parquet": "write_parquet", "arrow": "write_ipc"}
+    getattr(frame, write.get(kind, "write_ndjson"))(path)
+    for table in (read_boolean(path), stream(path)):
+        assert tuple(table.names) == ("a", "b")
+        assert table.preparation.binarizer.dropped_ == (Dropped("void", "every cell is empty"),)
+    UFC(max_iter=0).fit(read_boolean(path))
+
+
+@pytest.mark.parametrize("what", ["decimal256", "two of one name"])
+def test_rows_that_polars_loses_are_not_passed_over(what, tmp_path, capfd):
+    wide = pa.array([Decimal(1), Decimal(0), None], pa.decimal256(50, 2))
+    names = ["a", "b"] if what == "decimal256" else ["a", "a"]
+    table = pa.table([wide if what == "decimal256" else [1, 2, 3], [1, 0, 1]], names=names)
+    path = tmp_path / "t.arrow"
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
+    for read in (read_boolean, stream):
+        with pytest.raises(
+            InputError, match=r"t.arrow: only 0 of its 3 rows can be read; a column"
+        ):
+            read(path)
 
 
 def test_words_that_a_file_takes_for_dates(tmp_path):

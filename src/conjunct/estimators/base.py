@@ -108,7 +108,7 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
             return PartFeatures(names, self._reading(), self.feature_set_, columns).over(X)
         data = self._checked_as_fitted(X)
         store = self.feature_set_.evaluate(self._read(data))
-        return write_like(data, store, self._column_names())
+        return write_like(data, store, self._column_names(), self.missing == "pairwise")
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The formulas, as text; equal texts are told apart by ``[2]``, ``[3]`` … after them.

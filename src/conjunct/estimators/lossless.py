@@ -40,7 +40,8 @@ class LosslessConstructor(FeatureConstructor):
         store = Reading(None, self.missing, self.n_jobs, self.store).read(data, texts)
         if store.n_columns != len(texts):
             raise InputError(f"X has {store.n_columns} columns, the model {len(texts)} features")
-        return write_like(data, self.feature_set_.recover(store), self._primitive_names())
+        recovered = self.feature_set_.recover(store)
+        return write_like(data, recovered, self._primitive_names(), self.missing == "pairwise")
 
 
 def _what_was_lost(feature_set: FeatureSet) -> str:

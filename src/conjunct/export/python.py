@@ -67,6 +67,8 @@ def _number(row, name):
         number = None if text is None or text == "" else float(text)
     except ValueError:
         return text
+    except OverflowError:  # a whole number beyond all floats
+        number = float("inf") if text > 0 else -float("inf")
     return None if number != number else number
 
 

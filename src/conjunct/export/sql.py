@@ -83,6 +83,12 @@ def to_sql(
         raise InputError("the table must have a name of one to three parts")
     for name in features:
         _check_alias(name, dialect)
+    both = [name for name in keep if name in features]
+    if both:
+        raise InputError(
+            f"keep: a feature is called {_shortened(both[0])!r} too; rename the column, or choose "
+            "other names for the features (columns=)"
+        )
     primitives = {name for expression in features.values() for name in expression.primitives}
     if raw is not None and source != "boolean":
         raise InputError("source is about Boolean columns, and this model reads those of raw data")

@@ -22,6 +22,8 @@ _MANY_COLUMNS = 10_000
 
 
 class Parquet(WideFormat):
+    counts_rows = True
+
     def scans(self, file: Path, options: ReadOptions, as_text: AsText = nothing) -> Iterator[Scan]:
         import polars as pl
 
@@ -35,6 +37,8 @@ class Parquet(WideFormat):
 
 class Arrow(WideFormat):
     """Arrow's file format, which is Feather's too, or its stream format."""
+
+    counts_rows = True
 
     def scans(self, file: Path, options: ReadOptions, as_text: AsText = nothing) -> Iterator[Scan]:
         import polars as pl

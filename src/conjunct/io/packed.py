@@ -88,9 +88,14 @@ def _boolean_columns(job: Job, scan: Scan) -> tuple[int, dict[str, tuple[Bits, B
             job.progress(n_rows, None if scan.n_rows is None else max(n_rows, scan.n_rows))
     if n_missing_last and job.format.reads_short_rows:
         n_rows -= job.format.n_blank_at_the_end(job.file, job.options)
+    job.format.check_whole(job.file, scan, n_rows)
     if not n_rows:
         raise InputError(f"{job.file} has column names but no rows")
-    return n_rows, {name: column.lines(n_rows) for name, column in boolean.items()}
+    lines = {name: column.lines(n_rows) for name, column in boolean.items()}
+    if job.rules is None:
+        # where every cell is empty, nothing says that they would be Boolean
+        lines = {n: (v, seen) for n, (v, seen) in lines.items() if seen is None or seen.any()}
+    return n_rows, lines
 
 
 def _other_columns(
@@ -118,9 +123,16 @@ class BooleanCells:
 
     def __init__(self) -> None:
         self._words: set[str] = set()
+        self.seen = False
+        """Whether some cell was not empty."""
 
     def read(self, cells: pl.Series) -> tuple[Mask, Mask | None] | None:
         """Which cells are true, and which missing if any is; None if one is not Boolean."""
+        read = self._read(cells)
+        self.seen = self.seen or read is None or read[1] is None or not read[1].all()
+        return read
+
+    def _read(self, cells: pl.Series) -> tuple[Mask, Mask | None] | None:
         import polars as pl
 
         # polars takes a name such as ^a.*$ for a pattern, even that of a column alone

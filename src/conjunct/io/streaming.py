@@ -34,7 +34,7 @@ from conjunct.io.cells import column_of
 from conjunct.io.files import BATCH_ROWS, Progress, StrPath, filled_file
 from conjunct.io.packed import BooleanCells
 from conjunct.io.tables import check_columns, one_line_errors, rules_by_column
-from conjunct.io.wide import AsText, ReadOptions, check_kinds, nothing, picked, words_of
+from conjunct.io.wide import AsText, ReadOptions, Scan, check_kinds, nothing, picked, words_of
 from conjunct.stores import Partitions
 from conjunct.stores.memory import available_bytes, byte_text, parse_bytes, resident_bytes
 from conjunct.stores.paged import PagedPartitions
@@ -302,7 +302,7 @@ class _WideSurvey:
                 as_text = nothing if rules is None else words_of(rules)
                 scan = wide.completed(nth_scan(wide, file, self.options, n, as_text), rules or ())
                 self._check_columns(file, scan.names, rules)
-                n_rows = self._look_at(file, scan.frame, scan.names[-1], cells)
+                n_rows = self._look_at(file, scan, cells)
             except StopIteration:
                 break
             except pl.exceptions.PolarsError as error:
@@ -330,18 +330,20 @@ class _WideSurvey:
                 f"{lacking} has no column {other!r}, and {having} has: they must agree"
             )
 
-    def _look_at(
-        self, file: Path, frame: pl.LazyFrame, last: str, cells: dict[str, BooleanCells]
-    ) -> int:
+    def _look_at(self, file: Path, scan: Scan, cells: dict[str, BooleanCells]) -> int:
         import polars as pl
 
+        frame, last = scan.frame, scan.names[-1]
         wide = wide_of(file, self.options)
         schema = picked(frame, self.columns).collect_schema()
         check_kinds(file, schema)
         settings = (self.binarizer or Binarizer()).settings()
         if not self.n_rows:
             cells.update((n, BooleanCells()) for n in self.columns if n not in settings.edges)
-        looked_at = {name: cells[name] for name in cells if schema[name] != pl.Boolean}
+        declared = [name for name in cells if schema[name] == pl.Boolean]
+        for column in picked(frame, declared).head(BATCH_ROWS).collect().iter_columns():
+            cells[column.name].read(column)
+        looked_at = {n: c for n, c in cells.items() if schema[n] != pl.Boolean or not c.seen}
         n_rows, n_missing_last = 0, 0
         seen = picked(frame, dict.fromkeys([*looked_at, last]))
         for batch in seen.collect_batches(chunk_size=BATCH_ROWS):
@@ -353,13 +355,14 @@ class _WideSurvey:
                 self.progress(sum(self.n_rows) + n_rows, None)
         if n_missing_last and wide.reads_short_rows:
             n_rows -= wide.n_blank_at_the_end(file, self.options)
+        wide.check_whole(file, scan, n_rows)
         if not n_rows:
             raise InputError(f"{file} has column names but no rows")
         return n_rows
 
     def _found(self, name: str, cells: dict[str, BooleanCells]) -> list[Rule] | Dropped:
         """The rules of a column; one that is not Boolean is read as a whole."""
-        if name in cells:
+        if name in cells and cells[name].seen:
             return [BooleanRule(name)]
         needed = sum(self.n_rows) * _CELL_BYTES
         if needed > self.memory:

@@ -74,6 +74,9 @@ class WideFormat(ABC):
     reads_short_rows: ClassVar[bool] = False
     """Whether a row that is too short is read, with nulls at its end."""
 
+    counts_rows: ClassVar[bool] = False
+    """Whether the file itself says how many rows it has."""
+
     @abstractmethod
     def scans(self, file: Path, options: ReadOptions, as_text: AsText = nothing) -> Iterator[Scan]:
         """Ways to read the file, the quickest first; the next is for when one fails.
@@ -113,6 +116,14 @@ class WideFormat(ABC):
     def n_blank_at_the_end(self, file: Path, options: ReadOptions) -> int:
         """Rows at the end that are none; called if the last column has a missing cell."""
         return 0
+
+    def check_whole(self, file: Path, scan: Scan, n_rows: int) -> None:
+        """Refuse a file of which fewer rows were read than it says it has."""
+        if self.counts_rows and scan.n_rows is not None and n_rows < scan.n_rows:
+            raise InputError(
+                f"{file}: only {n_rows:,} of its {scan.n_rows:,} rows can be read; a column may be "
+                "of a kind that polars does not know, such as decimal256, or two share a name"
+            )
 
     def place(self, file: Path, options: ReadOptions, row: int) -> str:
         """Where a row is, for messages."""
