@@ -215,6 +215,41 @@ def test_rows_that_polars_loses_are_not_passed_over(what, tmp_path, capfd):
             read(path)
 
 
+def test_numbers_with_decimal_commas(tmp_path):
+    points, commas = tmp_path / "points.csv", tmp_path / "commas.csv"
+    rows = [f"{k % 2};{k * 1.25};{k % 3 / 2}" for k in range(40)]
+    points.write_text("a;b;c\n" + "\n".join(rows) + "\n")
+    commas.write_text(points.read_text().replace(".", ","))
+    expected, found = (read_boolean(path, separator=";") for path in (points, commas))
+    assert found.to_frame("polars").equals(expected.to_frame("polars"))
+    # the model knows: a row of which the comma could part thousands is read as the others
+    commas.write_text("a;b;c\n1;12,375;1,000\n")
+    row = read_boolean(commas, separator=";", binarizer=found.preparation.binarizer)
+    points.write_text("a;b;c\n1;12.375;1\n")
+    same = read_boolean(points, separator=";", binarizer=expected.preparation.binarizer)
+    assert row.to_frame("polars").equals(same.to_frame("polars"))
+
+
+def test_commas_that_say_nothing(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a;b\n" + "".join(f"{k % 2};{k + 1},{k + 100}\n" for k in range(40)))
+    with pytest.raises(InputError, match=r"'b' holds numbers such as '1,100', in which a comma"):
+        read_boolean(path, separator=";")
+
+
+def test_moments_with_an_offset_are_those_written(tmp_path):
+    path = tmp_path / "t.csv"
+    hours = [f"2024-05-{k % 28 + 1:02}T{k % 24:02}:30:00" for k in range(40)]
+    path.write_text("at\n" + "\n".join(hours) + "\n")
+    expected = read_boolean(path)
+    assert any("hour" in name for name in expected.names)
+    for offset in ("Z", "+02:00", "-0530", ".250Z"):
+        path.write_text("at\n" + "\n".join(hour + offset for hour in hours) + "\n")
+        found = read_boolean(path)
+        assert found.names == expected.names
+        assert found.to_frame("polars").equals(expected.to_frame("polars"))
+
+
 def test_words_that_a_file_takes_for_dates(tmp_path):
     """A binarizer that was fitted on text finds its words again, by day and by minute."""
     days = ["2024-01-31", "2024-02-01", "2024-01-31 12:30:00"] * 3

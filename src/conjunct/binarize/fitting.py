@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -28,6 +29,7 @@ _FEW = 20
 # words in a cell of free text, on average
 _PROSE = 3.0
 _TAG_SEPARATORS = ";|,"
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})*")
 
 
 def rules_for(column: Column, settings: Settings) -> list[Rule] | Dropped:
@@ -158,6 +160,11 @@ def _for_dates(column: Column, settings: Settings) -> list[Rule] | Dropped:
 
 def _refuse_prose(column: Column, words: Sequence[str]) -> None:
     name = column.name
+    if all(map(_THOUSANDS.fullmatch, words)):
+        raise InputError(
+            f"column {name!r} holds numbers such as {words[0]!r}, in which a comma may stand "
+            "between thousands or before decimals: write them without, or exclude the column"
+        )
     for separator in _TAG_SEPARATORS:
         if sum(separator in word for word in words) > len(words) / 2:
             raise InputError(

@@ -32,9 +32,19 @@ from conjunct.io.batches import (
 )
 from conjunct.io.cells import column_of
 from conjunct.io.files import BATCH_ROWS, Progress, StrPath, filled_file
+from conjunct.io.formats import format_of
 from conjunct.io.packed import BooleanCells
 from conjunct.io.tables import check_columns, one_line_errors, rules_by_column
-from conjunct.io.wide import AsText, ReadOptions, Scan, check_kinds, nothing, picked, words_of
+from conjunct.io.wide import (
+    AsText,
+    ReadOptions,
+    Scan,
+    check_kinds,
+    nothing,
+    picked,
+    tell_remark,
+    words_of,
+)
 from conjunct.stores import Partitions
 from conjunct.stores.memory import available_bytes, byte_text, parse_bytes, resident_bytes
 from conjunct.stores.paged import PagedPartitions
@@ -204,6 +214,10 @@ def stream(
     for path in paths:
         with one_line_errors(path):
             files.append(filled_file(path))
+    for file in files:
+        kind = format_of(file, options.format).wide
+        if kind is not None:
+            tell_remark(kind, file, options)
     wide = [is_wide(file, options) for file in files]
     if any(wide) != all(wide):
         raise InputError(

@@ -30,6 +30,7 @@ from conjunct.io.wide import (
     check_kinds,
     nothing,
     picked,
+    tell_remark,
     words_of,
 )
 
@@ -145,6 +146,7 @@ def read_frame(path: StrPath, options: ReadOptions) -> pl.DataFrame:
     with one_line_errors(path):
         file = existing_file(path)
         wide = wide_format_of(path, options.format)
+        tell_remark(wide, filled_file(file), options)
         return wide.read(filled_file(file), options, use)
 
 
@@ -206,6 +208,7 @@ def _source(
             return found
         return _WideSource(Path(path), _InMemory(found), options)
     file = filled_file(path)
+    tell_remark(kind.wide, file, options)
     if options.format == LONG:
         return baskets.read_long(file, kind.wide, options, progress)
     if options.tags is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from conjunct.binarize.columns import Column
 from conjunct.binarize.rules import BooleanRule, Rule
-from conjunct.errors import InputError
+from conjunct.errors import ConjunctWarning, InputError
 from conjunct.io.cells import column_of
 from conjunct.io.files import reason
 
@@ -109,6 +110,10 @@ class WideFormat(ABC):
             failed = error
         raise self.explain(file, options, failed) from None
 
+    def remark(self, file: Path, options: ReadOptions) -> str | None:
+        """What a person should know about how the file is read, if anything."""
+        return None
+
     def explain(self, file: Path, options: ReadOptions, error: BaseException) -> InputError:
         """Why no way worked."""
         return InputError(f"{file} cannot be read: {reason(error)}")
@@ -136,6 +141,13 @@ class WideFormat(ABC):
     def column(self, cells: pl.Series, rules: Sequence[Rule] | None = None) -> Column:
         """A column as the rules of a model read it; without rules, as what all of it says."""
         return column_of(cells)
+
+
+def tell_remark(wide: WideFormat, file: Path, options: ReadOptions) -> None:
+    """Warn of what a person should know about how the file is read."""
+    remark = wide.remark(file, options)
+    if remark is not None:
+        warnings.warn(remark, ConjunctWarning, stacklevel=2)
 
 
 def picked(frame: pl.LazyFrame, names: Iterable[str]) -> pl.LazyFrame:
