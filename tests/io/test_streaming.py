@@ -88,6 +88,19 @@ def test_rows_are_those_read_at_once(kind, frame, tmp_path):
     assert_same(io.stream(*parts), expected)
 
 
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_a_column_that_is_words_in_one_file_only(kind, tmp_path):
+    """Files together are read as one file with all rows."""
+    numbers = pl.DataFrame({"code": [1, 2, 4, 0] * 30, "flag": [0, 1] * 60})
+    words = pl.DataFrame({"code": ["X9", "1", "2", "7"] * 30, "flag": ["0", "1", "1", "?"] * 30})
+    parts = [tmp_path / f"{k}.{kind}" for k in range(2)]
+    WRITERS[kind](numbers, parts[0])
+    WRITERS[kind](words, parts[1])
+    whole = tmp_path / f"whole.{kind}"
+    WRITERS[kind](pl.concat([numbers.cast(pl.String), words]), whole)
+    assert_same(io.stream(*parts), io.read_boolean(whole))
+
+
 BASKETS = [f"t{k % 7} t{k % 3} T{k % 3}s" if k % 5 else "" for k in range(N_ROWS)]
 
 

@@ -110,7 +110,7 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
             return PartFeatures(names, self._reading(), self._made_features(), columns).over(X)
         data = self._checked_as_fitted(X)
         store = self._made_features().evaluate(self._read(data))
-        return write_like(data, store, self._column_names())
+        return write_like(data, store, self._column_names(), self.missing == "pairwise")
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """What the columns of ``transform`` are called.

@@ -85,7 +85,8 @@ class LosslessConstructor(FeatureConstructor):
         store = Reading(None, self.missing, self.n_jobs, self.store).read(data, texts)
         if store.n_columns != len(texts):
             raise InputError(f"X has {store.n_columns} columns, the model {len(texts)} features")
-        return write_like(data, self._made_features().recover(store), self._primitive_names())
+        recovered = self._made_features().recover(store)
+        return write_like(data, recovered, self._primitive_names(), self.missing == "pairwise")
 
     def chunks(self, X: Any, form: ChunkForm = "lists", *, backend: Backend | None = None) -> Any:
         """Each row as its chunks: its tags, in groups that belong together.
