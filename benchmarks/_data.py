@@ -57,6 +57,12 @@ _SHAPES = {
     "delicious": (16_105, 983, 19),
     "t10i4d100k": (100_000, 870, 10),
     "retail": (88_162, 16_470, 11),
+    "lucs/ticTacToe": (958, 29, 10),
+    "lucs/pima": (768, 38, 9),
+    "lucs/led": (3_200, 16, 8),
+    "lucs/flare": (1_389, 32, 11),
+    "lucs/dermatology": (366, 45, 13),
+    "mushroom_uci": (8_124, 110, 17),
 }
 """Rows, columns and ones a row."""
 
@@ -68,6 +74,20 @@ def benchmark_set(name: str) -> tuple[str, Any]:
         return name, found
     print(f"{name}.dat.gz is not in {FOLDER.name}: generated data of its shape instead")
     return f"as {name}, generated", zipf(*_SHAPES[name])
+
+
+def mushroom() -> tuple[str, Any]:
+    """UCI's mushrooms without their class, made Boolean (a missing cell is no tag)."""
+    import polars as pl
+
+    from conjunct import Binarizer
+
+    path = FOLDER.parent / "mushroom_uci.csv"
+    if not path.exists():
+        print(f"mushroom_uci.csv is not beside {FOLDER.name}: generated data of its shape instead")
+        return "as mushroom_uci, generated", zipf(*_SHAPES["mushroom_uci"])
+    made = Binarizer().fit_transform(pl.read_csv(path).drop("class"))
+    return "mushroom_uci", sp.csr_array(made.fill_null(False).to_numpy().astype(np.int32))
 
 
 def zero_one(name: str) -> Any | None:
