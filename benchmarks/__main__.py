@@ -25,9 +25,7 @@ def main(words: list[str]) -> int:
     if unknown:
         print(f"no benchmark is called {', '.join(unknown)}; there are {', '.join(known)}")
         return 2
-    mains = {
-        name: importlib.import_module(f"benchmarks.{name}").main for name in wanted or known
-    }
+    mains = {name: importlib.import_module(f"benchmarks.{name}").main for name in wanted or known}
     takes = {name: options & set(inspect.signature(mains[name]).parameters) for name in mains}
     if unknown_options := options - set().union(*takes.values()):
         print(f"no benchmark here has the option --{', --'.join(sorted(unknown_options))}")

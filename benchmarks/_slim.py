@@ -1,4 +1,4 @@
-"""SLIM of scikit-mine 1.0.0, in an environment of its own: it needs old versions of its libraries."""
+"""SLIM of scikit-mine 1.0.0, in an environment of its own: it needs libraries of old versions."""
 
 from __future__ import annotations
 
