@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks._apart import Measurement
-from conjunct import UFC, UFCPath
+from conjunct import UFC, Bits, UFCPath
 from conjunct.construction.feature_set import FeatureSet
 from conjunct.stores import BitStore
 from conjunct.stores.packing import unpack
@@ -27,7 +27,8 @@ HELD_OUT = 0.3
 PATH_SECONDS = 60
 """UFCPath looks for so long at most, from the highest λ down."""
 WAYS: dict[str, Any] = {
-    "bits": lambda: UFC(),
+    "default": lambda: UFC(),
+    "alpha=None": lambda: UFC(Bits(alpha=None)),
     "risk": lambda: UFC("risk"),
     "path": lambda: UFCPath(max_seconds=PATH_SECONDS),
 }
@@ -50,7 +51,6 @@ def compared(table: Table) -> Measurement:
             scores[way].append(model.score(test))
     return {
         "shares": {way: float(np.mean(found)) for way, found in shares.items()},
-        "spread": {way: float(np.ptp(found)) for way, found in shares.items()},
         "scores": {way: float(np.mean(found)) for way, found in scores.items()},
     }
 
