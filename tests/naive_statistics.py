@@ -130,7 +130,9 @@ def candidates(
     tables = [naive.contingency(features[i][1], features[j][1]) for i, j in pairs]
     p_values = [TESTS[test](*table) for table in tables]
     # a level that is given in decimals, as fractions are
-    level = None if alpha is None else Fraction(str(alpha)) if test == "exact" else alpha
+    level = alpha
+    if test == "exact" and isinstance(alpha, float):
+        level = Fraction(str(alpha))
     significant = None if alpha is None else rejected(p_values, level, correction)
     found = []
     for k, ((i, j), table) in enumerate(zip(pairs, tables, strict=True)):
@@ -141,9 +143,30 @@ def candidates(
     return found, len(pairs)
 
 
+def drawn_once(features, *, alpha, test="normal", correction=None, prune=False, **options):
+    """The same options with the level that the correction leaves, which then needs none."""
+    tables = [naive.contingency(features[i][1], features[j][1]) for i, j in family(features, prune)]
+    p_values = [TESTS[test](*table) for table in tables]
+    level = Fraction(str(alpha)) if test == "exact" else alpha
+    step, size = max(len(rejected(p_values, level, correction)), 1), max(len(p_values), 1)
+    weight = sum(Fraction(1, k) for k in range(1, size + 1)) if correction == "by" else 1
+    share = {
+        None: 1,
+        "bonferroni": Fraction(1, size),
+        "holm": Fraction(1, size - step + 1),
+        "bh": Fraction(step, size),
+        "by": Fraction(step, size) / weight,
+    }[correction]
+    exact = test == "exact"
+    left = level * share if exact else float(level * share)
+    return {**options, "alpha": left, "test": test, "prune": prune, "correction": None}
+
+
 def ufc(columns, max_iter, *, search="batch", max_length=None, **options):
     """The last feature set of a run on ``{name: column}``."""
     features = [(name, tuple(map(bool, column))) for name, column in columns.items()]
+    if search == "pairwise" and options.get("alpha") is not None:
+        options = drawn_once(features, **options)
     for _ in range(max_iter):
         pool = []
         for score, joint, i, j, *_ in candidates(features, **options)[0]:

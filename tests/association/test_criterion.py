@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 import naive
 import naive_statistics
 from conjunct.association import CORRECTIONS, MEASURES, PairFilter, correlated_pairs
-from conjunct.construction.run import run_ufc
-from conjunct.construction.batch import Rule
 from conjunct.expressions import canonical_text
 from conjunct.stores import BitStore, CountMatrix
+from runs import planned, ran, rule_of
 from tables import named, tables
 
 NAMES = "abcdefgh"
@@ -81,9 +80,11 @@ def test_the_line_parts_accepted_pairs_from_the_others(table, options):
     st.sampled_from([None, 3]),
 )
 def test_whole_runs_are_the_oracles(table, options, search, max_length):
-    rule = Rule(PairFilter(**options), search, max_length)
     names = NAMES[: table.shape[1]]
-    actual = run_ufc(BitStore.from_table(table), names, rule, max_iter=3).feature_set
+    plan = planned(rule_of(options), search, max_length)
+    actual = ran(BitStore.from_table(table), names, plan, max_iter=3).feature_set
+    if "threshold" in options:
+        options = options | {"correction": None, "test": "normal"}
     expected = naive_statistics.ufc(
         named(table, NAMES), 3, search=search, max_length=max_length, **options
     )

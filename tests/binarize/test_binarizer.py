@@ -311,7 +311,7 @@ def test_categories_of_one_column_are_never_paired():
         }
     )
     made = Binarizer().fit_transform(frame)
-    model = UFC(0.0, max_iter=1, prune=False).fit(made)
+    model = UFC(0.0, max_iter=1, names="formula").fit(made)
     columns = [name.partition(" = ")[0] for name in made.columns]
     assert len(model.feature_set_.merges) == 4
     assert all(columns[m.left] != columns[m.right] for m in model.feature_set_.merges)

@@ -46,8 +46,8 @@ def test_estimators_take_it_as_they_take_an_array(array):
     names = tuple("abcdefgh"[: array.shape[1]])
     ids = Ids("row", tuple(str(k) for k in range(len(array))))
     table = BooleanTable(names, pack(array), len(array), ids=ids)
-    expected = UFC(0.1, max_iter=2, prune=False).fit(array)
-    model = UFC(0.1, max_iter=2, prune=False).fit(table)
+    expected = UFC(0.1, max_iter=2, names="formula").fit(array)
+    model = UFC(0.1, max_iter=2, names="formula").fit(table)
     assert model.feature_set_.merges == expected.feature_set_.merges
     assert model.feature_names_in_.tolist() == list(names)
     made = model.transform(table)

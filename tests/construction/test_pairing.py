@@ -9,7 +9,6 @@ from conjunct.construction import pairing
 from conjunct.construction.pairing import (
     greedy_matching,
     in_order_of_texts,
-    largest_joint_count,
 )
 from conjunct.expressions import Primitive, canonical_key
 from conjunct.stores import Contingency
@@ -95,10 +94,3 @@ def test_a_higher_threshold_takes_a_prefix(drawn, threshold):
 
     above = [end for end in ends(pairs) if end[2] > threshold]
     assert ends(pairs.take(pairs.score > threshold)) == above
-
-
-@given(pair_lists())
-def test_pairwise_takes_the_largest_joint_count(drawn):
-    _, chosen, r, joint, names = drawn
-    taken = largest_joint_count(as_pairs(chosen, r, joint), by_text(names))
-    assert taken.tolist() == naive_order(chosen, r, joint, names, "joint")[:1]

@@ -15,17 +15,17 @@ import naive_path
 from conjunct import datasets
 from conjunct.association import PairFilter, correlated_pairs
 from conjunct.construction import rows
+from conjunct.construction.criteria import Threshold
 from conjunct.construction.lineage import Lineage
 from conjunct.construction.path import Budget, Solution, follow_path, readable_threshold
 from conjunct.construction.rows import JoinedRows, RowStage
-from conjunct.construction.run import run_ufc
 from conjunct.construction.stage import Stage
 from conjunct.construction.states import Range, batches, first_stage
-from conjunct.construction.batch import Rule
 from conjunct.errors import InputError
 from conjunct.expressions import And, Not, Primitive, canonical_text
 from conjunct.stores import BitStore
 from conjunct.stores.matrix import CountMatrix
+from runs import planned, ran
 from tables import named, tables
 
 NAMES = "abcdefghijklmnopqrstuvwxyz"
@@ -201,8 +201,8 @@ def test_indicators_are_those_of_a_run_of_its_own(table, prune):
     if store.count_distinct_rows() <= len(names):
         return
     for solution in follow_path(store, names, Range(0.0, 0.5, 3, prune)).solutions:
-        rule = Rule(PairFilter(solution.threshold, prune=prune))
-        run = run_ufc(store, names, rule, max_iter=solution.iterations)
+        plan = planned(Threshold(solution.threshold, prune=prune))
+        run = ran(store, names, plan, max_iter=solution.iterations)
         shown = run.history[-1]
         assert run.n_iter == solution.iterations
         assert (shown.n_features, shown.length, shown.oi, shown.c0, shown.rms) == (

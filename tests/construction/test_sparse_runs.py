@@ -3,42 +3,45 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conjunct.association import CORRECTIONS, MEASURES, TESTS, PairFilter
-from conjunct.construction.run import run_ufc
-from conjunct.construction.batch import Rule
+from conjunct.association import CORRECTIONS, MEASURES, TESTS
+from conjunct.construction.criteria import Bits, Risk, Threshold
 from conjunct.stores import BitStore, SparseStore
+from runs import planned, ran
 from tables import tables
 
-criteria = st.builds(
-    PairFilter,
-    threshold=st.sampled_from([0.0, 0.1, 0.4]),
-    prune=st.booleans(),
-    alpha=st.sampled_from([None, 0.001, 0.2]),
-    measure=st.sampled_from(sorted(MEASURES)),
-    test=st.sampled_from(TESTS),
-    correction=st.sampled_from([None, *CORRECTIONS]),
+measures = st.sampled_from(sorted(MEASURES))
+criteria = (
+    st.builds(Threshold, st.sampled_from([0.0, 0.1, 0.4]), measures, st.booleans())
+    | st.builds(
+        Risk,
+        st.sampled_from([0.001, 0.2]),
+        st.sampled_from(TESTS),
+        st.sampled_from([None, *CORRECTIONS]),
+        st.booleans(),
+        measures,
+    )
+    | st.builds(
+        Bits, st.sampled_from([None, 0.2]), st.sampled_from(TESTS), st.sampled_from(["bh", None])
+    )
 )
 
 
 @given(
     table=tables(max_rows=80),
-    criterion=criteria,
-    search=st.sampled_from(["batch", "pairwise"]),
-    max_length=st.sampled_from([None, 3]),
-    stop=st.sampled_from([None, "rms"]),
-    null_feature=st.booleans(),
+    plan=st.builds(
+        planned, criteria, st.sampled_from(["batch", "pairwise"]), st.sampled_from([None, 3])
+    ),
+    stop=st.sampled_from(["never", "rms", "bits", {"rule": "rms", "null_feature": True}]),
 )
-def test_same_run(table, criterion, search, max_length, stop, null_feature):
-    rule = Rule(criterion, search, max_length)
+def test_same_run(table, plan, stop):
     names = [f"c{k}" for k in range(table.shape[1])]
     bits, rows = (
-        run_ufc(
-            kind.from_table(table), names, rule, max_iter=4, stop=stop, null_feature=null_feature
-        )
+        ran(kind.from_table(table), names, plan, max_iter=4, stop=stop)
         for kind in (BitStore, SparseStore)
     )
     # by text, for NaN is not equal to itself
-    assert repr(bits.tried) == repr(rows.tried)
+    told = [[(step.indicators, step.merges) for step in run.tried] for run in (bits, rows)]
+    assert repr(told[0]) == repr(told[1])
     assert bits.n_distinct_rows == rows.n_distinct_rows
     assert bits.feature_set.features == rows.feature_set.features
     assert bits.feature_set.supports == rows.feature_set.supports

@@ -1,6 +1,5 @@
 """uFC against the oracle and its invariants, on small awkward tables."""
 
-import itertools
 import math
 
 import numpy as np
@@ -10,57 +9,60 @@ from hypothesis import strategies as st
 
 import naive
 import naive_scale
-from conjunct.association import PairFilter
+from conjunct.association import correlated_pairs
+from conjunct.construction.batch import taken_pairs
+from conjunct.construction.criteria import Risk, Threshold
 from conjunct.construction.lineage import Lineage
-from conjunct.construction.run import run_ufc
 from conjunct.construction.stage import Stage, replace_pairs
-from conjunct.construction.batch import Candidates, Rule, chosen_pairs, iterate
 from conjunct.expressions import canonical_text
 from conjunct.stores import BitStore
 from conjunct.stores.packing import unpack
+from runs import planned, ran, with_null
 from tables import named, tables
 
 NAMES = "abcdefgh"
 
-rules = st.builds(
-    Rule,
-    st.builds(PairFilter, st.sampled_from([0.0, 0.1, 0.3, 0.6]), st.booleans())
-    | st.builds(PairFilter, alpha=st.sampled_from([0.001, 0.1, 0.4]), prune=st.booleans()),
+criteria = st.builds(
+    Threshold, st.sampled_from([0.0, 0.1, 0.3, 0.6]), prune=st.booleans()
+) | st.builds(Risk, st.sampled_from([0.001, 0.1, 0.4]), prune=st.booleans())
+plans = st.builds(
+    planned,
+    criteria,
     st.sampled_from(["batch", "pairwise"]),
     st.sampled_from([None, 2, 3, 5]),
 )
 
 
-def run(table, rule, **options):
-    return run_ufc(BitStore.from_table(table), NAMES[: table.shape[1]], rule, **options)
+def run(table, plan, **options):
+    return ran(BitStore.from_table(table), NAMES[: table.shape[1]], plan, **options)
 
 
-def naive_run(table, rule, max_iter):
+def naive_run(table, plan, max_iter):
     return naive.ufc(
         named(table, NAMES),
         max_iter,
-        rule.criterion.fixed_threshold(len(table)),
-        strict=rule.criterion.alpha is None,
-        prune=rule.criterion.prune,
-        max_length=rule.max_length,
-        search=rule.search,
+        plan.criterion.fixed_threshold(len(table)),
+        strict=isinstance(plan.criterion, Threshold),
+        prune=plan.criterion.prune,
+        max_length=plan.max_length,
+        search=plan.search,
     )
 
 
-@given(tables(), rules, st.integers(0, 4))
-def test_features_are_the_oracles(table, rule, max_iter):
-    expected = naive_run(table, rule, max_iter)
-    actual = run(table, rule, max_iter=max_iter)
+@given(tables(), plans, st.integers(0, 4))
+def test_features_are_the_oracles(table, plan, max_iter):
+    expected = naive_run(table, plan, max_iter)
+    actual = run(table, plan, max_iter=max_iter)
     assert actual.n_iter == len(expected) - 1
     texts = [canonical_text(e) for e in actual.feature_set.expressions]
     assert texts == [naive.canonical(tree) for tree, _ in expected[-1]]
     assert list(actual.feature_set.supports) == [sum(column) for _, column in expected[-1]]
 
 
-@given(tables(max_rows=30), rules)
-def test_indicators_are_the_oracles(table, rule):
-    expected = naive_run(table, rule, 3)
-    actual = run(table, rule, max_iter=3)
+@given(tables(max_rows=30), plans)
+def test_indicators_are_the_oracles(table, plan):
+    expected = naive_run(table, plan, 3)
+    actual = run(table, plan, max_iter=3)
     for line, features in zip(actual.history, expected, strict=True):
         assert line.n_features == len(features)
         assert line.length == pytest.approx(naive.mean_length(features))
@@ -73,40 +75,41 @@ def test_indicators_are_the_oracles(table, rule):
             assert math.isnan(line.rms)
 
 
-@given(tables(max_rows=60, max_columns=5), rules)
-def test_rms_stop_is_the_oracles(table, rule):
-    expected = naive_run(table, rule, 6)
+@given(tables(max_rows=60, max_columns=5), plans)
+def test_rms_stop_is_the_oracles(table, plan):
+    expected = naive_run(table, plan, 6)
     if naive.distinct_rows(expected[0]) <= len(expected[0]):
         return
     kept = naive.until_rms_rises(expected)
     if kept < 6:  # the oracle looked far enough
-        assert run(table, rule, stop="rms").n_iter == kept
+        assert run(table, plan, stop="rms").n_iter == kept
 
 
-@given(tables(max_rows=60, max_columns=5), rules)
-def test_relative_stop_is_the_oracles(table, rule):
-    sets = naive_run(table, rule, 6)
+@given(tables(max_rows=60, max_columns=5), plans)
+def test_relative_stop_is_the_oracles(table, plan):
+    sets = naive_run(table, plan, 6)
     options = {
-        "threshold": rule.criterion.fixed_threshold(len(table)),
-        "strict": rule.criterion.alpha is None,
-        "prune": rule.criterion.prune,
-        "max_length": rule.max_length,
+        "threshold": plan.criterion.fixed_threshold(len(table)),
+        "strict": isinstance(plan.criterion, Threshold),
+        "prune": plan.criterion.prune,
+        "max_length": plan.max_length,
     }
     kept = naive_scale.until_balance_worsens(sets, **options)
-    actual = run(table, rule, stop="relative", max_iter=6)
+    actual = run(table, plan, stop="relative", max_iter=6)
     assert actual.n_iter == kept
-    expected = naive_scale.balances(sets, **options)[: len(actual.balances)]
-    assert [(b.redundancy, b.growth) for b in actual.balances] == expected
-    assert len(actual.balances) == len(actual.tried) >= kept + 1
+    expected = naive_scale.balances(sets, **options)[: len(actual.tried)]
+    balances = [step.balance() for step in actual.tried]
+    assert [(b.redundancy, b.growth) for b in balances] == expected
+    assert len(balances) >= kept + 1
 
 
-@given(tables(), rules)
-def test_a_pair_gives_way_to_three_disjoint_parts_of_its_union(table, rule):
+@given(tables(), criteria)
+def test_a_pair_gives_way_to_three_disjoint_parts_of_its_union(table, criterion):
     lineage = Lineage(NAMES[: table.shape[1]])
     stage = Stage.first(BitStore.from_table(table))
     for _ in range(3):
-        found = Candidates(lineage, rule)(stage)
-        pairs = chosen_pairs(found, stage.features, lineage, rule.search)
+        found = correlated_pairs(stage.tally, criterion.pair_filter)
+        pairs = taken_pairs(found, stage.features, lineage)
         after = replace_pairs(stage, pairs, lineage)
         columns = dict(
             zip(stage.features, unpack(stage.tally.store.bits, len(table)).T, strict=True)
@@ -123,40 +126,42 @@ def test_a_pair_gives_way_to_three_disjoint_parts_of_its_union(table, rule):
         stage = after
 
 
-@given(tables(), rules)
-def test_counts_carried_along_are_those_counted_anew(table, rule):
+@given(tables(), criteria)
+def test_counts_carried_along_are_those_counted_anew(table, criterion):
     lineage = Lineage(NAMES[: table.shape[1]])
-    first = Stage.first(BitStore.from_table(table))
-    for stage in itertools.islice(iterate(first, lineage, rule), 5):
+    stage = Stage.first(BitStore.from_table(table))
+    for _ in range(4):
+        pairs = correlated_pairs(stage.tally, criterion.pair_filter)
+        stage = replace_pairs(stage, taken_pairs(pairs, stage.features, lineage), lineage)
         assert np.array_equal(stage.tally.counts.joint, stage.tally.store.joint_counts())
 
 
-@given(tables(), rules, st.randoms(use_true_random=False))
-def test_order_of_rows_and_columns_changes_nothing(table, rule, random):
+@given(tables(), plans, st.randoms(use_true_random=False))
+def test_order_of_rows_and_columns_changes_nothing(table, plan, random):
     rows, columns = list(range(len(table))), list(range(table.shape[1]))
     random.shuffle(rows)
     random.shuffle(columns)
     names = [NAMES[k] for k in columns]
     shuffled = BitStore.from_table(table[np.ix_(rows, columns)])
-    actual = run_ufc(shuffled, names, rule, max_iter=3).feature_set
-    expected = run(table, rule, max_iter=3).feature_set
+    actual = ran(shuffled, names, plan, max_iter=3).feature_set
+    expected = run(table, plan, max_iter=3).feature_set
     supports = dict(zip(expected.expressions, expected.supports, strict=True))
     assert dict(zip(actual.expressions, actual.supports, strict=True)) == supports
 
 
-@given(tables(), rules, st.integers(1, 4))
-def test_recover_undoes_evaluate(table, rule, max_iter):
-    feature_set = run(table, rule, max_iter=max_iter).feature_set
+@given(tables(), plans, st.integers(1, 4))
+def test_recover_undoes_evaluate(table, plan, max_iter):
+    feature_set = run(table, plan, max_iter=max_iter).feature_set
     features = feature_set.evaluate(BitStore.from_table(table))
     assert features.supports().tolist() == list(feature_set.supports)
     recovered = unpack(feature_set.recover(features).bits, len(table))
     assert np.array_equal(recovered, table)
 
 
-@given(tables(max_rows=60, max_columns=5), rules)
-def test_a_feature_set_holds_only_what_its_merges_made(table, rule):
+@given(tables(max_rows=60, max_columns=5), plans)
+def test_a_feature_set_holds_only_what_its_merges_made(table, plan):
     # the RMS stop looks one iteration further before it decides; nothing of that is kept
-    feature_set = run(table, rule, stop="rms").feature_set
+    feature_set = run(table, plan, stop="rms").feature_set
     made = [number for merge in feature_set.merges for number in merge.made]
     assert made == list(range(len(feature_set.lineage.primitives), len(feature_set.lineage)))
 
@@ -164,18 +169,17 @@ def test_a_feature_set_holds_only_what_its_merges_made(table, rule):
 def test_ties_follow_joint_count_then_text():
     # a∧b and c∧d have r = 1; c∧d has the larger joint count and comes first
     table = np.array([[1, 1, 1, 1]] + [[0, 0, 1, 1]] * 2 + [[0, 0, 0, 0]] * 3, bool)
-    merges = run(table, Rule(PairFilter(0.5)), max_iter=1).feature_set.merges
+    merges = run(table, planned(Threshold(0.5)), max_iter=1).feature_set.merges
     assert [(merge.left, merge.right) for merge in merges] == [(2, 3), (0, 1)]
     # four equal columns: all pairs tie, texts decide
     table = np.repeat([[True], [False]], 4, axis=1)
-    lineage = run_ufc(BitStore.from_table(table), "dcba", Rule(PairFilter(0.5)), max_iter=1)
+    lineage = ran(BitStore.from_table(table), "dcba", planned(Threshold(0.5)), max_iter=1)
     texts = {canonical_text(e) for e in lineage.feature_set.expressions}
     assert texts == {"a & b", "c & d"}
 
 
 def test_null_feature_counts_rows_without_any():
     table = np.array([[1, 1], [0, 0], [0, 0], [1, 0]], bool)
-    plain = run(table, Rule(PairFilter(0.0)), max_iter=0).history[0].oi
-    with_null = run(table, Rule(PairFilter(0.0)), max_iter=0, null_feature=True).history[0].oi
-    assert plain == -0.25
-    assert with_null == 0.125
+    plan = planned(Threshold(0.0))
+    assert run(table, plan, max_iter=0).history[0].oi == -0.25
+    assert run(table, plan, max_iter=0, stop=with_null("never")).history[0].oi == 0.125

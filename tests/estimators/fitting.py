@@ -11,14 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
-from conjunct import UFC, ClusteringTree, Fringe, UFCPath, UFringe
+from conjunct import UFC, ClusteringTree, Fringe, Risk, UFCPath, UFringe
 from conjunct.datasets import load_zoo
 
 TABLE = load_zoo().values
 CLASSES = TABLE.sum(axis=1) % 2
 MODELS = {
-    "UFC": UFC(0.2, prune=False),
-    "risk": UFC(alpha=0.001, test="exact", correction="holm", max_iter=2),
+    "UFC": UFC(0.2, names="formula"),
+    "risk": UFC(Risk(alpha=0.001, test="exact", correction="holm"), max_iter=2, names="formula"),
     "pairwise": UFC(search="pairwise", max_length=3),
     "UFCPath": UFCPath(max_iter=2),
     "UFringe": UFringe(max_features=30),

@@ -111,7 +111,7 @@ def test_first_iteration_that_does_not_help_is_explained():
     with pytest.warns(
         ConjunctWarning, match="first iteration raises RMS from .* search='pairwise'"
     ):
-        model = UFC(0.2, prune=False).fit(table)
+        model = UFC(0.2, names="formula").fit(table)
     assert model.n_iter_ == 0
 
 
@@ -137,9 +137,9 @@ def test_rms_that_never_rises_ends_while_formulas_can_be_read():
     with pytest.warns(
         ConjunctWarning, match="iteration [0-9]+ is the last whose formulas have 100"
     ):
-        model = UFC(0.001, prune=False).fit(table)
+        model = UFC(0.001, names="formula").fit(table)
     assert model.n_iter_ > 3
     assert model.history_[-1].length <= 100
-    assert len(UFC(0.001, prune=False, max_iter=model.n_iter_ + 1).fit(table).history_) == (
+    assert len(UFC(0.001, max_iter=model.n_iter_ + 1, names="formula").fit(table).history_) == (
         model.n_iter_ + 2
     )

@@ -94,13 +94,13 @@ def test_set_output(kind, wanted, cls):
 
 
 def test_items_never_seen_are_named_and_ignored():
-    model = UFC(0.2, max_iter=1, prune=False).fit([["a", "b"], ["a", "b"], ["c"], []])
+    model = UFC(0.2, max_iter=1, names="formula").fit([["a", "b"], ["a", "b"], ["c"], []])
     with pytest.warns(ConjunctWarning, match="1 items were not seen in fit .* 'zebra'"):
         assert model.transform([["a", "b", "zebra"]]) == [["a ∧ b"]]
 
 
 def test_baskets_of_numbers_must_be_sets():
-    model = UFC(0.2, max_iter=1, prune=False).fit([{1, 2}, {1, 2}, {3}, set()])
+    model = UFC(0.2, max_iter=1, names="formula").fit([{1, 2}, {1, 2}, {3}, set()])
     assert list(model.feature_names_in_) == ["1", "2", "3"]
     with pytest.raises(InputError, match="baskets of numbers must be given as sets"):
         UFC().fit([[1, 2], [1, 2, 3], [3]])

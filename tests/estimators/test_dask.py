@@ -17,7 +17,17 @@ from distributed import Client, LocalCluster
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conjunct import UFC, ClusteringTree, ConjunctWarning, InputError, UFCPath, UFringe, datasets
+from conjunct import (
+    UFC,
+    ClusteringTree,
+    ConjunctWarning,
+    InputError,
+    Risk,
+    Threshold,
+    UFCPath,
+    UFringe,
+    datasets,
+)
 from conjunct.io.model import model_json
 from conjunct.stores import BitStore, PartitionedStore
 from conjunct.stores import dask as dask_store
@@ -82,8 +92,10 @@ def test_rows_are_told_apart_in_buckets(monkeypatch):
 def test_workers_make_the_same_model_file(client, name):
     found = datasets.load(name)
     frame = pd.DataFrame(found.values, columns=list(found.feature_names))
-    expected = fitted(UFC(alpha=0.01, max_iter=3), frame)
-    actual = fitted(UFC(alpha=0.01, max_iter=3), dd.from_pandas(frame, npartitions=5))
+    expected = fitted(UFC(Risk(alpha=0.01), max_iter=3, names="formula"), frame)
+    actual = fitted(
+        UFC(Risk(alpha=0.01), max_iter=3, names="formula"), dd.from_pandas(frame, npartitions=5)
+    )
     assert in_bytes(actual) == in_bytes(expected)
     assert actual.n_distinct_rows_ == expected.n_distinct_rows_
 
@@ -97,9 +109,9 @@ def test_a_worker_killed_during_the_second_iteration_changes_nothing(client, zoo
             killed.append(next(iter(pids.values())))
             os.kill(killed[0], signal.SIGKILL)
 
-    expected = fitted(UFC(0.1, max_iter=4, prune=False), zoo)
+    expected = fitted(UFC(0.1, max_iter=4, names="formula"), zoo)
     assert expected.n_iter_ > 2
-    model = UFC(0.1, max_iter=4, prune=False, callback=kill)
+    model = UFC(0.1, max_iter=4, callback=kill, names="formula")
     actual = fitted(model, dd.from_pandas(zoo, npartitions=4))
     assert killed
     assert in_bytes(actual) == in_bytes(expected)
@@ -120,14 +132,14 @@ def test_arrays_and_frames_without_a_cluster(zoo, stop, search):
 
 
 def test_transform_is_lazy_and_of_the_same_kind(zoo):
-    model = fitted(UFC(0.3, max_iter=2), zoo)
+    model = fitted(UFC(Threshold(0.3, prune=True), max_iter=2, names="formula"), zoo)
     features = model.transform(dd.from_pandas(zoo, npartitions=3))
     assert isinstance(features, dd.DataFrame)
     assert list(features.columns) == list(model.get_feature_names_out())
     with dask.config.set(scheduler="synchronous"):
         pd.testing.assert_frame_equal(features.compute(), model.transform(zoo))
     array = da.from_array(zoo.to_numpy(), chunks=(40, 6))
-    nameless = fitted(UFC(0.3, max_iter=2), zoo.to_numpy())
+    nameless = fitted(UFC(Threshold(0.3, prune=True), max_iter=2, names="formula"), zoo.to_numpy())
     features = nameless.transform(array)
     assert isinstance(features, da.Array)
     assert features.shape == (len(zoo), len(nameless.features_))
@@ -139,7 +151,10 @@ def test_transform_is_lazy_and_of_the_same_kind(zoo):
 def test_transform_of_missing_cells(zoo):
     cells = zoo.to_numpy().astype(float)
     cells[3, 2] = np.nan
-    model = fitted(UFC(0.3, max_iter=2, missing="pairwise"), zoo.to_numpy())
+    model = fitted(
+        UFC(Threshold(0.3, prune=True), max_iter=2, missing="pairwise", names="formula"),
+        zoo.to_numpy(),
+    )
     features = model.transform(da.from_array(cells, chunks=(40, 15)))
     with dask.config.set(scheduler="synchronous"):
         actual = features.compute()
@@ -148,7 +163,7 @@ def test_transform_of_missing_cells(zoo):
 
 
 def test_other_names_are_refused_as_in_memory(zoo):
-    model = fitted(UFC(0.3, max_iter=1), zoo)
+    model = fitted(UFC(Threshold(0.3, prune=True), max_iter=1, names="formula"), zoo)
     with pytest.raises(ValueError, match="feature names should match"):
         model.transform(dd.from_pandas(zoo.rename(columns={"hair": "fur"}), npartitions=2))
 
@@ -157,7 +172,7 @@ def test_other_names_are_refused_as_in_memory(zoo):
 def test_the_others_stay_local_and_say_so(zoo, estimator):
     with pytest.raises(InputError, match=r"needs all rows in memory: call \.compute\(\) on a Dask"):
         estimator.fit(dd.from_pandas(zoo, npartitions=2))
-    model = fitted(UFC(0.3, max_iter=1), zoo)
+    model = fitted(UFC(Threshold(0.3, prune=True), max_iter=1, names="formula"), zoo)
     with pytest.raises(InputError, match=r"only fit and transform take a Dask collection"):
         model.rows(0, dd.from_pandas(zoo, npartitions=2))
 
@@ -214,8 +229,8 @@ def test_lists_and_bits_give_the_same_model_file(client, store):
 
 def test_parts_that_workers_cannot_hold_are_made_again(client, zoo, monkeypatch):
     monkeypatch.setattr(dask_store, "_memory_of", lambda client: 10)
-    expected = fitted(UFC(0.1, max_iter=4, prune=False), zoo)
-    actual = fitted(UFC(0.1, max_iter=4, prune=False), dd.from_pandas(zoo, npartitions=4))
+    expected = fitted(UFC(0.1, max_iter=4, names="formula"), zoo)
+    actual = fitted(UFC(0.1, max_iter=4, names="formula"), dd.from_pandas(zoo, npartitions=4))
     assert in_bytes(actual) == in_bytes(expected)
 
 

@@ -18,6 +18,7 @@ from conjunct import (
     ConjunctWarning,
     Fringe,
     Primitive,
+    Risk,
     UFCPath,
     UFringe,
     correlated_pairs,
@@ -26,10 +27,12 @@ from conjunct.datasets import load_spect, load_zoo
 from tables import tables
 
 ESTIMATORS = {
-    "UFC classic": UFC(0.2, prune=False),
-    "UFC risk": UFC(alpha=0.05, prune=False, max_iter=2),
-    "UFC exact": UFC(alpha=0.05, test="exact", correction="holm", max_iter=2),
-    "UFC pairwise": UFC(0.1, search="pairwise", max_length=4, prune=False),
+    "UFC classic": UFC(0.2, names="formula"),
+    "UFC risk": UFC(Risk(alpha=0.05, prune=False), max_iter=2, names="formula"),
+    "UFC exact": UFC(
+        Risk(alpha=0.05, test="exact", correction="holm"), max_iter=2, names="formula"
+    ),
+    "UFC pairwise": UFC(0.1, search="pairwise", max_length=4, names="formula"),
     "UFCPath": UFCPath(max_iter=3),
     "UFringe": UFringe(max_features=30, min_samples_leaf=2),
     "Fringe": Fringe(max_features=30, min_samples_leaf=2),
@@ -148,7 +151,7 @@ def test_duplicating_rows_lowers_the_threshold_of_risk(table, k):
         few, many = (
             {*zip(found["left"], found["right"], strict=True)}
             for found in (
-                correlated_pairs(data, alpha=0.05, prune=False, backend="dict", **tested)
+                correlated_pairs(data, Risk(alpha=0.05, prune=False), backend="dict")
                 for data in (table, copies)
             )
         )
@@ -182,7 +185,7 @@ def test_negating_columns_turns_correlations_round(table, rng):
     negated = rng.random(table.shape[1]) < 0.5
 
     def correlations(data):
-        found = correlated_pairs(data, 0.0, prune=False, backend="dict")
+        found = correlated_pairs(data, 0.0, backend="dict")
         pairs = zip(found["left"], found["right"], strict=True)
         return {(int(x[1:]), int(y[1:])): r for (x, y), r in zip(pairs, found["r"], strict=True)}
 
@@ -199,10 +202,11 @@ def test_negating_all_columns_keeps_the_pairs_of_ufc(rng):
     """All r stay, so the same pairs are joined: ``¬f ∧ ¬g`` in place of ``f ∧ g``."""
     hidden = rng.random((120, 2)) < 0.5
     table = (hidden[:, rng.integers(0, 2, 6)]) ^ (rng.random((120, 6)) < 0.2)
-    found = correlated_pairs(table, 0.2, prune=False, backend="dict")["r"]
+    found = correlated_pairs(table, 0.2, backend="dict")["r"]
     assume(len({round(r, 9) for r in found}) == len(found))  # joint counts, which change, decide
     one, other = (
-        UFC(0.2, prune=False, max_iter=1).fit(data).feature_set_.merges for data in (table, ~table)
+        UFC(0.2, max_iter=1, names="formula").fit(data).feature_set_.merges
+        for data in (table, ~table)
     )
     assert {(m.left, m.right) for m in one} == {(m.left, m.right) for m in other}
     assert sorted(m.r for m in one) == pytest.approx(sorted(m.r for m in other))

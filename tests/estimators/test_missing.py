@@ -134,7 +134,7 @@ def test_gaps_stay_gaps_in_each_kind_of_container():
 
     columns = {name: list(column) for name, column in as_kleene(TABLE).items()}
     for frame in (pl.DataFrame(columns), pa.table(columns), pd.DataFrame(columns, dtype="boolean")):
-        model = UFC(0.1, max_iter=1, prune=False, missing="pairwise").fit(frame)
+        model = UFC(0.1, max_iter=1, missing="pairwise", names="formula").fit(frame)
         made = model.transform(frame)
         if isinstance(made, pd.DataFrame):
             assert all(dtype in ("boolean", "bool") for dtype in made.dtypes)

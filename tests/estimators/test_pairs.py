@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 import naive
-from conjunct import UFC, InputError, correlated_pairs, datasets
+from conjunct import UFC, InputError, Risk, correlated_pairs, datasets
 from tables import named, tables
 
 COCO = datasets.load_coco_street()
@@ -18,7 +18,7 @@ COCO = datasets.load_coco_street()
 @given(tables())
 def test_pairs_are_the_oracles_strongest_first(table):
     columns = named(table)
-    found = correlated_pairs(pd.DataFrame(columns), 0.1, prune=False, backend="dict")
+    found = correlated_pairs(pd.DataFrame(columns), 0.1, backend="dict")
     expected = naive.candidates(list(columns.items()), 0.1)
     assert sorted(zip(found["r"], found["joint"], found["left"], found["right"], strict=True)) == (
         sorted(candidate[:4] for candidate in expected)
@@ -29,7 +29,7 @@ def test_pairs_are_the_oracles_strongest_first(table):
 
 def test_the_first_pair_is_the_first_that_ufc_replaces():
     frame = pl.DataFrame(COCO.values, schema=list(COCO.feature_names))
-    found = correlated_pairs(frame)
+    found = correlated_pairs(frame, "risk")
     assert isinstance(found, pl.DataFrame)
     first = UFC(max_iter=1).fit(frame).feature_set_.merges[0]
     assert {found["left"][0], found["right"][0]} == {
@@ -40,7 +40,7 @@ def test_the_first_pair_is_the_first_that_ufc_replaces():
 
 
 def test_r_is_pearsons():
-    found = correlated_pairs(COCO.values, 0.2, prune=False)
+    found = correlated_pairs(COCO.values, 0.2)
     corr = np.corrcoef(COCO.values, rowvar=False)
     expected = {
         (f"x{i}", f"x{j}")
@@ -52,6 +52,6 @@ def test_r_is_pearsons():
 
 def test_parameters_are_those_of_ufc():
     with pytest.raises(InputError, match="alpha must be between"):
-        correlated_pairs(COCO.values, alpha=2)
+        correlated_pairs(COCO.values, Risk(alpha=2))
     with pytest.raises(TypeError, match="unexpected keyword"):
-        correlated_pairs(COCO.values, nonsense=1)
+        correlated_pairs(COCO.values, "risk", nonsense=1)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive_statistics
-from conjunct import UFC, ConjunctWarning, InputError, ModelFileError, datasets
+from conjunct import UFC, ConjunctWarning, InputError, ModelFileError, Risk, datasets
 from conjunct.association import CORRECTIONS
 from conjunct.stores import BitStore
 from conjunct.stores.packing import unpack
@@ -56,7 +56,7 @@ def test_support_equal_to_the_bound_is_kept():
 @pytest.mark.filterwarnings("ignore::conjunct.ConjunctWarning")
 @given(tables(), st.sampled_from([0.05, 0.1, 0.3]), st.sampled_from(["batch", "pairwise"]))
 def test_what_is_lost_is_counted(table, min_support, search):
-    model = UFC(0.1, max_iter=4, prune=False, search=search)
+    model = UFC(0.1, max_iter=4, search=search, names="formula")
     whole = model.fit(table).feature_set_
     if max(whole.supports) / len(table) < min_support:
         with pytest.raises(InputError, match=r"^no feature reaches min_support="):
@@ -133,7 +133,7 @@ def conjunctions(model, table):
     ),
 )
 def test_nuggets_are_the_oracles(table, options):
-    model = UFC(0.1, max_iter=2, prune=False).fit(table)
+    model = UFC(0.1, max_iter=2, names="formula").fit(table)
     expected = naive_statistics.nuggets(conjunctions(model, table), **options)
     found = model.nuggets(table, **options, backend="dict")
     # a pair of columns is written in the order of the table, a feature as it was made
@@ -172,7 +172,7 @@ def test_a_planted_nugget_is_found_and_noise_is_not():
     rng = np.random.default_rng(1)
     table = rng.random((5000, 30)) < 0.03
     with pytest.warns(ConjunctWarning):
-        noise = UFC(correction="holm", test="exact", prune=False).fit(table)
+        noise = UFC(Risk(correction="holm", test="exact", prune=False), names="formula").fit(table)
     assert len(noise.nuggets(table)) == 0
     table[:25, 4] = table[:25, 9] = True
     found = noise.nuggets(table, min_lift=3)

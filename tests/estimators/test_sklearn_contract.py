@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from conjunct import UFC, ClusteringTree, Fringe, UFCPath, UFringe
+from conjunct import UFC, ClusteringTree, Fringe, Risk, Threshold, UFCPath, UFringe
 
 # three distinct rows and three columns: C0, and so the closest point, has no meaning
 WITHOUT_COMPLEXITY = ("check_transformer_data_not_an_array", "check_transformer_general")
@@ -20,13 +20,22 @@ def expected_failures(estimator):
 @parametrize_with_checks(
     [
         UFC(binarize=0.5),
-        UFC(0.2, binarize=0.5, search="pairwise"),
+        UFC(Threshold(0.2, prune=True), binarize=0.5, search="pairwise", names="formula"),
         UFringe(binarize=0.5),
         UFringe(binarize=0.5, min_samples_leaf=1, redundant="drop"),
         Fringe(60, binarize=0.5),
         ClusteringTree(binarize=0.5),
-        UFC(binarize=0.5, measure="npmi", test="exact", correction="bh", prune=False),
-        UFC(0.1, binarize=0.5, measure="jaccard", min_support=0.01),
+        UFC(
+            Risk(measure="npmi", test="exact", correction="bh", prune=False),
+            binarize=0.5,
+            names="formula",
+        ),
+        UFC(
+            Threshold(0.1, measure="jaccard", prune=True),
+            binarize=0.5,
+            min_support=0.01,
+            names="formula",
+        ),
         UFCPath(binarize=0.0),
     ],
     expected_failed_checks=expected_failures,

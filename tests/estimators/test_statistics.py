@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from conjunct import UFC, ConjunctWarning, InputError, ModelFileError, datasets
+from conjunct import UFC, ConjunctWarning, InputError, ModelFileError, Risk, Threshold, datasets
 from conjunct.association import CORRECTIONS, MEASURES
 
 ZOO = datasets.load_zoo()
@@ -54,7 +54,7 @@ def test_every_option_goes_with_every_search_and_stop(options, search, tmp_path)
 @pytest.mark.parametrize("measure", MEASURES)
 def test_a_number_is_compared_with_the_measure(measure):
     threshold = MEASURES[measure].least + 0.2
-    model = UFC(threshold, measure=measure, max_iter=2, correction="bh", prune=False).fit(FRAME)
+    model = UFC(Threshold(threshold, measure=measure), max_iter=2, names="formula").fit(FRAME)
     assert model.threshold_ == threshold
     made = model.get_rules()
     made = made[made["iteration"] > 0]
@@ -80,9 +80,9 @@ def assert_line_was_respected(made):
 
 
 def test_family_is_every_pair_of_the_iteration():
-    model = UFC(0.3, max_iter=2, prune=False).fit(FRAME)
+    model = UFC(0.3, max_iter=2, names="formula").fit(FRAME)
     rules = model.get_rules()
-    after_one = UFC(0.3, max_iter=1, prune=False).fit(FRAME)
+    after_one = UFC(0.3, max_iter=1, names="formula").fit(FRAME)
     for iteration, m in ((1, FRAME.shape[1]), (2, len(after_one.features_))):
         sizes = rules.loc[rules["iteration"] == iteration, "family_size"]
         assert set(sizes) == {m * (m - 1) // 2}
@@ -91,7 +91,11 @@ def test_family_is_every_pair_of_the_iteration():
 
 def test_corrections_are_stricter_and_the_more_so_the_more_they_promise():
     def n_significant(correction):
-        model = UFC(alpha=0.05, correction=correction, test="exact", prune=False, max_iter=1)
+        model = UFC(
+            Risk(alpha=0.05, correction=correction, test="exact", prune=False),
+            max_iter=1,
+            names="formula",
+        )
         return len(model.fit(STREET.values).feature_set_.merges)
 
     counts = [n_significant(correction) for correction in (None, "bh", "holm", "bonferroni")]
@@ -101,8 +105,8 @@ def test_corrections_are_stricter_and_the_more_so_the_more_they_promise():
 
 def test_thresholds_that_move_are_not_one_number():
     assert UFC(max_iter=1).fit(FRAME).threshold_ == pytest.approx(3.0902 / math.sqrt(101), 1e-4)
-    assert UFC(max_iter=1, correction="holm").fit(FRAME).threshold_ is None
-    assert UFC(max_iter=1, test="exact").fit(FRAME).threshold_ is None
+    assert UFC(Risk(correction="holm"), max_iter=1, names="formula").fit(FRAME).threshold_ is None
+    assert UFC(Risk(test="exact"), max_iter=1, names="formula").fit(FRAME).threshold_ is None
 
 
 @pytest.mark.parametrize(
@@ -135,7 +139,7 @@ def test_nothing_significant_is_explained(options, message):
 )
 def test_thresholds_belong_to_their_measure(measure, bad, message):
     with pytest.raises(InputError, match=f"^threshold must be {message} got"):
-        UFC(bad, measure=measure).fit(FRAME)
+        UFC(Threshold(bad, measure=measure, prune=True), names="formula").fit(FRAME)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conjunct import UFC, BooleanTable, correlated_pairs
+from conjunct import UFC, BooleanTable, Risk, Threshold, correlated_pairs
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.stores import BitStore, SparseStore, sizing
 from conjunct.stores.memory import byte_text
@@ -84,7 +84,7 @@ def test_same_model_and_same_columns(table, chosen, tmp_path_factory):
                 model.nearest(0, data),
                 model.formulas(given=data).texts(),
                 model.nuggets(data, backend="dict", alpha=0.4, min_lift=1, max_support=1),
-                correlated_pairs(data, 0.1, store=kind, backend="dict"),
+                correlated_pairs(data, Threshold(0.1, prune=True), store=kind, backend="dict"),
             )
         for bits, rows in zip(written["bits"], written["sparse"], strict=True):
             assert repr(bits) == repr(rows)
@@ -99,7 +99,7 @@ def wide(n_rows=4000, n_columns=40_000, n_ones=30_000):
 def test_wide_data_never_becomes_bits():
     data = wide()
     packed = data.shape[0] * data.shape[1] / 8
-    model = UFC(max_iter=1, prune=False)
+    model = UFC(Risk(prune=False), max_iter=1, names="formula")
     assert isinstance(model._read_to_fit(data), SparseStore)
     tracemalloc.start()
     model.fit(data)
@@ -180,7 +180,7 @@ def test_too_little_memory_is_told(monkeypatch):
 
 def test_reading_alone_needs_less_than_counting(monkeypatch):
     table = np.random.default_rng(0).random((300, 200)) < 0.1
-    model = UFC(max_iter=1, prune=False, store="bits").fit(table)
+    model = UFC(Risk(prune=False), max_iter=1, store="bits", names="formula").fit(table)
     monkeypatch.setattr(sizing, "available_bytes", lambda: 300 * 200)
     with pytest.raises(InputError, match="store='bits'"):
         UFC(max_iter=1, store="bits").fit(table)
@@ -194,7 +194,7 @@ def test_features_that_outgrow_memory_are_refused_in_time(monkeypatch):
     monkeypatch.setattr(sizing, "_SMALL_BYTES", 0)
     monkeypatch.setattr(sizing, "available_bytes", lambda: next(left))
     with pytest.raises(InputError, match=r"the counts of \d+ columns take .* and 100 kB are left"):
-        UFC(0.0, stop=None, prune=False, store="bits").fit(table)
+        UFC(0.0, stop="never", store="bits", names="formula").fit(table)
 
 
 def test_what_missing_cells_cost():
@@ -227,9 +227,9 @@ def test_where_rms_stops_at_once_the_other_stop_is_named():
     table = np.column_stack([rare, base, copied])
     with pytest.warns(ConjunctWarning, match="no feature was constructed.*stop='relative'"):
         UFC().fit(table)
-    model = UFC(stop="relative").fit(table)
+    model = UFC("risk", stop="relative", names="formula").fit(table)
     assert model.n_iter_ >= 1
-    again = UFC(stop="relative", store="sparse").fit(table)
+    again = UFC("risk", stop="relative", store="sparse", names="formula").fit(table)
     assert again.features_ == model.features_
     with pytest.raises(InputError, match="stop must be 'rms', 'relative' or None"):
-        UFC(stop="oi").fit(table)
+        UFC("risk", stop="oi", names="formula").fit(table)

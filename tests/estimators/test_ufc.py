@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 import conjunct
-from conjunct import UFC, And, InputError, Not, Primitive, datasets
+from conjunct import UFC, And, InputError, Not, Primitive, Risk, datasets
 from conjunct.stores import counting
 from tables import tables
 
@@ -24,7 +24,7 @@ FRAME = pd.DataFrame(COCO.values, columns=COCO.feature_names)
 
 @pytest.fixture(scope="module")
 def model():
-    return UFC(max_iter=3, prune=False).fit(FRAME)
+    return UFC(Risk(prune=False), max_iter=3, names="formula").fit(FRAME)
 
 
 def test_transform_is_the_formulas_truth_on_combinations_never_seen(model):
@@ -40,7 +40,7 @@ def test_transform_is_the_formulas_truth_on_combinations_never_seen(model):
 @pytest.mark.filterwarnings("ignore::conjunct.ConjunctWarning")
 @given(tables(), st.sampled_from(["batch", "pairwise"]))
 def test_inverse_transform_is_exact_on_training_rows(table, search):
-    model = UFC(0.1, max_iter=4, prune=False, search=search).fit(table)
+    model = UFC(0.1, max_iter=4, search=search, names="formula").fit(table)
     assert np.array_equal(model.inverse_transform(model.transform(table)), table)
 
 
@@ -52,9 +52,9 @@ def test_inverse_transform_wants_the_features_in_order(model):
 
 def test_kernels_and_threads_change_nothing(model, monkeypatch):
     monkeypatch.setattr(counting, "_PAIRS_PER_THREAD", 1)
-    threaded = UFC(max_iter=3, prune=False, n_jobs=2).fit(FRAME)
+    threaded = UFC(Risk(prune=False), max_iter=3, n_jobs=2, names="formula").fit(FRAME)
     monkeypatch.setattr(counting, "numkong", None)
-    plain = UFC(max_iter=3, prune=False).fit(FRAME)
+    plain = UFC(Risk(prune=False), max_iter=3, names="formula").fit(FRAME)
     for other in (threaded, plain):
         assert other.features_ == model.features_
         assert other.history_ == model.history_
@@ -108,14 +108,14 @@ def test_rows_behind_a_feature(model):
 
 def test_names_out_follow_the_columns():
     table = np.array([[1, 1], [1, 1], [0, 0], [1, 0]], bool)
-    model = UFC(0.1, max_iter=1, prune=False).fit(table)
+    model = UFC(0.1, max_iter=1, names="formula").fit(table)
     assert model.get_feature_names_out().tolist() == ["x0 ∧ x1", "x0 ∧ ¬x1"]
     assert model.get_feature_names_out(["sky", "sea"]).tolist() == ["sky ∧ sea", "sky ∧ ¬sea"]
     with pytest.raises(ValueError, match="length equal to number of features"):
         model.get_feature_names_out(["sky"])
     with pytest.raises(InputError, match="two columns are called 'sky'"):
         model.get_feature_names_out(["sky", "sky"])
-    named = UFC(0.1, max_iter=1, prune=False, style="ascii").fit(
+    named = UFC(0.1, max_iter=1, style="ascii", names="formula").fit(
         pd.DataFrame(table, columns=["a", "b"])
     )
     assert named.get_feature_names_out(["a", "b"]).tolist() == ["a & b", "a & ~b"]
@@ -125,7 +125,7 @@ def test_names_out_follow_the_columns():
 
 def test_features_are_expressions():
     table = pd.DataFrame({"water": [1, 1, 1, 0], "cascade": [1, 1, 0, 0]})
-    model = UFC(0.1, max_iter=1, prune=False).fit(table)
+    model = UFC(0.1, max_iter=1, names="formula").fit(table)
     water, cascade = Primitive("water"), Primitive("cascade")
     # there is no cascade without water: ¬water ∧ cascade is empty and dropped
     assert set(model.features_) == {And(water, cascade), And(water, Not(cascade))}
@@ -205,6 +205,6 @@ def test_pairwise_comes_closer_to_the_ideal_than_the_batch(name):
 
 
 def test_max_length_bounds_every_formula():
-    model = UFC(0.05, max_iter=6, prune=False, max_length=3).fit(FRAME)
+    model = UFC(0.05, max_iter=6, max_length=3, names="formula").fit(FRAME)
     assert max(feature.length for feature in model.features_) == 3
-    assert max(f.length for f in UFC(0.05, max_iter=6, prune=False).fit(FRAME).features_) > 3
+    assert max(f.length for f in UFC(0.05, max_iter=6, names="formula").fit(FRAME).features_) > 3

@@ -23,7 +23,7 @@ def path(zoo):
 
 def test_transforms_with_the_closest_point(zoo, path):
     best = path.closest_point_
-    chosen = UFC(best.threshold, max_iter=best.iterations, prune=False).fit(zoo)
+    chosen = UFC(best.threshold, max_iter=best.iterations, names="formula").fit(zoo)
     assert path.features_ == chosen.features_
     assert path.threshold_ == best.threshold
     assert path.n_iter_ == best.iterations
@@ -154,7 +154,7 @@ def test_no_name_before_fit():
 def test_any_parameters_are_found_among_the_solutions(zoo, path):
     for threshold in (0.002, 0.1, 0.25, 0.4, 0.5):
         for max_iter in (1, 2, 4):
-            model = UFC(threshold, max_iter=max_iter, prune=False).fit(zoo)
+            model = UFC(threshold, max_iter=max_iter, names="formula").fit(zoo)
             found = path.result_of(threshold, max_iter)
             assert (found.n_features, found.oi) == (len(model.features_), model.history_[-1].oi)
     for threshold, max_iter in ((0.001, 1), (0.9, 1), (0.2, 5)):

@@ -82,7 +82,7 @@ def test_table_5_marks_the_19_common_features(spect):
 def test_curves_are_those_of_runs_of_their_own(zoo, experiment):
     table = pd.DataFrame(datasets.load_zoo().values, columns=list(zoo.names))
     for row in experiment(zoo).rows[::97]:
-        model = zoo.fitted(UFC(row["threshold"], max_iter=row["limit_iter"], prune=False))
+        model = zoo.fitted(UFC(row["threshold"], max_iter=row["limit_iter"], names="formula"))
         assert model.n_features_in_ == table.shape[1]
         for column in {"oi", "c0", "rms"} & set(row):
             assert row[column] == getattr(model.history_[-1], column)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive_stability
-from conjunct import UFC, InputError, datasets, stability
+from conjunct import UFC, InputError, Risk, datasets, stability
 from conjunct.experiments import perturbation
 from conjunct.plots import svg_of
 
@@ -49,7 +49,9 @@ def refitted(zoo, share, n_runs, random):
     columns = list(zoo.columns)
     runs = []
     for table in perturbation._noised(zoo.to_numpy(), share, n_runs, random):
-        model = UFC(alpha=0.001, prune=False).fit(pd.DataFrame(table, columns=columns))
+        model = UFC(Risk(alpha=0.001, prune=False), names="formula").fit(
+            pd.DataFrame(table, columns=columns)
+        )
         runs.append((model.history_[-1], {str(feature) for feature in model.features_}))
     return runs
 
@@ -58,7 +60,9 @@ def refitted(zoo, share, n_runs, random):
 def test_the_five_indicators(zoo):
     found = stability(zoo, noise=(0.1,), n_runs=5, random_state=3)
     runs = refitted(zoo, 0.1, 5, np.random.RandomState(3))
-    original = {str(f) for f in UFC(alpha=0.001, prune=False).fit(zoo).features_}
+    original = {
+        str(f) for f in UFC(Risk(alpha=0.001, prune=False), names="formula").fit(zoo).features_
+    }
     sets = [features for _, features in runs]
     (level,) = found.levels
     assert level.oi == pytest.approx(np.mean([end.oi for end, _ in runs]))

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive_formulas
-from conjunct import UFC, And, Constant, Not, Or, Primitive, UFringe, datasets
+from conjunct import UFC, And, Constant, Not, Or, Primitive, Risk, UFringe, datasets
 from conjunct.errors import InputError
 from conjunct.export.polars import to_polars
 from conjunct.export.python import to_python
@@ -207,7 +207,7 @@ def test_numbered_columns() -> None:
 def test_a_model_with_a_cut_exports_it() -> None:
     model, frame = fitted("zoo", max_iter=2, prune=False)
     numbers = frame.select(pl.all().cast(pl.Float64) * 2.5)
-    cut = UFC(max_iter=2, prune=False, binarize=1.5).fit(numbers)
+    cut = UFC(Risk(prune=False), max_iter=2, binarize=1.5, names="formula").fit(numbers)
     wanted = model.transform(frame)
     assert numbers.select(cut.to_polars()).equals(wanted)
     function = compiled(cut.to_python())

@@ -180,7 +180,7 @@ def raw_animals():
 
 def fitted_model():
     table = BooleanTable.from_frame(raw_animals())
-    return UFC(0.1, max_iter=2, prune=False).fit(table), table
+    return UFC(0.1, max_iter=2, names="formula").fit(table), table
 
 
 def test_a_model_fitted_on_raw_data_takes_raw_data_everywhere():
@@ -260,7 +260,7 @@ def test_missing_cells_are_what_transform_makes_of_them(missing):
         for column, name in enumerate(raw_animals().columns)
     )
     table = BooleanTable.from_frame(raw)
-    model = UFC(0.1, max_iter=2, prune=False, missing=missing).fit(table)
+    model = UFC(0.1, max_iter=2, missing=missing, names="formula").fit(table)
     expected = model.transform(table).to_frame("polars").rows()
     assert raw.select(model.to_polars()).rows() == expected
     for engine in ("duckdb", "sqlite"):

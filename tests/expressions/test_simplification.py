@@ -290,7 +290,7 @@ def test_large_formulas_take_bounded_time() -> None:
 
 def test_features_of_many_iterations_become_readable() -> None:
     spect = datasets.load_spect()
-    fitted = UFC(0.02, max_iter=12, prune=False).fit(spect.values)
+    fitted = UFC(0.02, max_iter=12, names="formula").fit(spect.values)
     longest = sorted(fitted.features_, key=lambda feature: feature.length)[-3:]
     rng = np.random.default_rng(0)
     table = {f"x{k}": rng.random(20_000) < 0.5 for k in range(22)}

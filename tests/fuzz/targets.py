@@ -22,7 +22,7 @@ import polars as pl
 import pyarrow as pa
 import typer
 
-from conjunct import InputError, TagCleaner, load, parse
+from conjunct import InputError, Risk, TagCleaner, load, parse
 from conjunct.cli.app import app, run
 from conjunct.errors import ConjunctWarning
 from conjunct.expressions import render
@@ -258,7 +258,7 @@ def _model_seeds() -> list[bytes]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConjunctWarning)
         for model in (
-            UFC(max_iter=2, prune=False, alpha=0.01),
+            UFC(Risk(prune=False, alpha=0.01), max_iter=2, names="formula"),
             UFCPath(max_iter=2),
             UFringe(max_features=8),
         ):

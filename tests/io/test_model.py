@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conjunct import UFC, datasets, load
+from conjunct import UFC, Risk, datasets, load
 from conjunct.errors import ConjunctWarning, InputError, ModelFileError
 from tables import tables
 
@@ -19,7 +19,7 @@ BASKETS = [["a", "b"]] * 30 + [["a"]] * 5 + [["b", "c"]] * 5 + [["c"]] * 40
 
 @pytest.fixture
 def model():
-    return UFC(max_iter=2, prune=False, alpha=0.01).fit(BASKETS)
+    return UFC(Risk(prune=False, alpha=0.01), max_iter=2, names="formula").fit(BASKETS)
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_round_trip(name, tmp_path):
 )
 def test_round_trip_of_awkward_tables(table, max_iter, threshold, tmp_path_factory):
     path = tmp_path_factory.mktemp("models") / "m.json"
-    model = UFC(threshold, max_iter=max_iter, prune=False).fit(table)
+    model = UFC(threshold, max_iter=max_iter, names="formula").fit(table)
     model.save(path)
     loaded = UFC.load(path)
     same(model, loaded)
@@ -74,7 +74,9 @@ def test_round_trip_of_awkward_tables(table, max_iter, threshold, tmp_path_facto
 @given(names=st.lists(st.text(st.characters(codec="utf-8")), min_size=2, max_size=4, unique=True))
 def test_any_names(names, tmp_path_factory):
     path = tmp_path_factory.mktemp("models") / "m.json"
-    model = UFC(max_iter=1, prune=False).fit([set(names)] * 20 + [{names[0]}, set()] * 20)
+    model = UFC(Risk(prune=False), max_iter=1, names="formula").fit(
+        [set(names)] * 20 + [{names[0]}, set()] * 20
+    )
     model.save(path)
     same(model, load(path))
 
@@ -110,7 +112,7 @@ def test_truncated_at_every_byte(model, tmp_path):
 def test_no_changed_byte_gets_past(data, tmp_path_factory):
     """A changed byte gives a model that works, or a ModelFileError; nothing else."""
     path = tmp_path_factory.mktemp("models") / "m.json"
-    UFC(max_iter=2, prune=False, alpha=0.01).fit(BASKETS).save(path)
+    UFC(Risk(prune=False, alpha=0.01), max_iter=2, names="formula").fit(BASKETS).save(path)
     content = bytearray(path.read_bytes())
     position = data.draw(st.integers(0, len(content) - 1))
     content[position] = data.draw(st.integers(0, 255))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conjunct import UFC, Binarizer, ConjunctWarning, InputError, TagCleaner
+from conjunct import UFC, Binarizer, ConjunctWarning, InputError, TagCleaner, Threshold
 from conjunct.io import files, incidence, packed, read_boolean, read_synonyms, svmlight
 
 TEXT = [
@@ -187,7 +187,7 @@ def test_tags_are_cleaned_and_the_mapping_saved(tmp_path):
     cleaner = TagCleaner(synonyms={"auto": "car"})
     table = read_boolean(path, tags="keywords", cleaner=cleaner)
     assert table.names == ("sea", "sky", "car")
-    model = UFC(0.01, max_iter=1).fit(table)
+    model = UFC(Threshold(0.01, prune=True), max_iter=1, names="formula").fit(table)
     model.save(tmp_path / "m.json")
     loaded = UFC.load(tmp_path / "m.json")
     assert loaded.preparation_.cleaner.mapping_["skies"] == "sky"

@@ -6,23 +6,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from conjunct.association import PairFilter
-from conjunct.construction.run import run_ufc
-from conjunct.construction.batch import Rule
+from conjunct.construction.criteria import Bits, Threshold
 from conjunct.errors import InputError
 from conjunct.stores import BitStore, PartialStore, PartitionedStore, SparseStore
 from conjunct.stores.packing import distinct_rows, unpack
 from conjunct.stores.paged import PagedPartitions, pieces
 from conjunct.stores.parts import as_kind, joined_parts, united
 from conjunct.stores.scratch import ScratchFile
+from runs import planned, ran, with_null
 from tables import tables
 
 NAMES = "abcdefgh"
 ENOUGH = 10**7
 
 rules = st.builds(
-    Rule,
-    st.builds(PairFilter, st.sampled_from([0.0, 0.1, 0.3]), st.booleans()),
+    planned,
+    st.builds(Threshold, st.sampled_from([0.0, 0.1, 0.3]), prune=st.booleans())
+    | st.builds(Bits, st.sampled_from([None, 0.2])),
     st.sampled_from(["batch", "pairwise"]),
 )
 
@@ -50,16 +50,16 @@ def with_gaps(table, gaps):
 
 
 def outcome(store, n_columns, rule, **options):
-    run = run_ufc(store, NAMES[:n_columns], rule, **options)
+    run = ran(store, NAMES[:n_columns], rule, **options)
     found = run.feature_set
     # as text, for NaN is not equal to itself
-    return repr((found.features, found.supports, found.merges, run.tried, run.n_distinct_rows))
+    return repr((found.features, found.supports, found.merges, run.history, run.n_distinct_rows))
 
 
 @given(split_tables(), rules, st.sampled_from([None, 0, 3]), st.booleans())
 def test_any_split_gives_the_same_features(split, rule, max_iter, null_feature):
     table, parts = split
-    options = {"max_iter": max_iter, "stop": "rms", "null_feature": null_feature}
+    options = {"max_iter": max_iter, "stop": with_null("rms") if null_feature else "rms"}
     expected = outcome(BitStore.from_table(table), table.shape[1], rule, **options)
     actual = outcome(PartitionedStore(paged(parts)), table.shape[1], rule, **options)
     assert actual == expected
@@ -86,7 +86,7 @@ def test_missing_cells_in_some_parts(split, data, rule, null_feature):
     gaps = data.draw(arrays(np.bool_, table.shape))
     cuts = np.cumsum([len(part) for part in tables])[:-1]
     parts = list(map(with_gaps, tables, np.split(gaps, cuts)))
-    options = {"max_iter": 3, "null_feature": null_feature}
+    options = {"max_iter": 3, "stop": with_null("never") if null_feature else "never"}
     expected = outcome(with_gaps(table, gaps), table.shape[1], rule, **options)
     assert outcome(PartitionedStore(paged(parts)), table.shape[1], rule, **options) == expected
 
@@ -139,10 +139,10 @@ def test_pages_grow_apart_as_features_are_added():
     table = np.random.default_rng(0).random((6000, 12)) < 0.5
     table[:, 6:] |= table[:, :6]
     parts = paged(np.split(table, 3), memory=22_000, store="bits")
-    rule = Rule(PairFilter(0.0))
+    rule = planned(Threshold(0.0))
     names = "abcdefghijkl"
-    actual = run_ufc(PartitionedStore(parts), names, rule, max_iter=3)
-    expected = run_ufc(BitStore.from_table(table), names, rule, max_iter=3)
+    actual = ran(PartitionedStore(parts), names, rule, max_iter=3)
+    expected = ran(BitStore.from_table(table), names, rule, max_iter=3)
     assert actual.feature_set.merges == expected.feature_set.merges
     assert len(parts._state[1].parts) > 3
 
@@ -164,10 +164,10 @@ def test_wide_rare_columns_are_kept_as_lists():
     assert paged(np.split(table, 3)).kind == "sparse"
     # lists that few pairs share need no matrix of counts
     apart = paged(np.split(table, 3), memory=ENOUGH)
-    rule = Rule(PairFilter(0.3, prune=False))
+    rule = planned(Threshold(0.3))
     names = [f"c{k}" for k in range(2000)]
-    actual = run_ufc(PartitionedStore(apart), names, rule, max_iter=2)
-    expected = run_ufc(BitStore.from_table(table), names, rule, max_iter=2)
+    actual = ran(PartitionedStore(apart), names, rule, max_iter=2)
+    expected = ran(BitStore.from_table(table), names, rule, max_iter=2)
     assert actual.feature_set.merges == expected.feature_set.merges
     assert paged([table[:, :20]]).kind == "bits"
 

@@ -39,7 +39,7 @@ def phi(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
     right_variance = (right * (n_rows - right)).astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = np.sqrt(left_variance * right_variance)
-        return _covariance(n_rows, left, right, joint) / scale
+        return covariance(n_rows, left, right, joint) / scale
 
 
 def jaccard(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
@@ -79,7 +79,7 @@ def yule_q(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
     agree = _product(joint, n_rows - left - right + joint)
     differ = _product(left - joint, right - joint)
     with np.errstate(invalid="ignore"):
-        return _covariance(n_rows, left, right, joint) / (agree + differ)
+        return covariance(n_rows, left, right, joint) / (agree + differ)
 
 
 def lift(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
@@ -134,17 +134,17 @@ def mutual_information(n_rows: Rows, left: Counts, right: Counts, joint: Counts)
     >>> mutual_information(4, np.array([2]), np.array([2]), np.array([2]))
     array([1.])
     """
-    covariance = _covariance(n_rows, left, right, joint)
+    excess = covariance(n_rows, left, right, joint)
     not_left, not_right = n_rows - left, n_rows - right
     with np.errstate(divide="ignore", invalid="ignore"):
         # n·cell − row·column is the covariance up to its sign: no digits are lost near 0
-        both = xlog1py(joint, covariance / _product(left, right))
-        neither = xlog1py(not_left - right + joint, covariance / _product(not_left, not_right))
-        left_only = xlog1py(left - joint, -covariance / _product(left, not_right))
-        right_only = xlog1py(right - joint, -covariance / _product(not_left, right))
+        both = xlog1py(joint, excess / _product(left, right))
+        neither = xlog1py(not_left - right + joint, excess / _product(not_left, not_right))
+        left_only = xlog1py(left - joint, -excess / _product(left, not_right))
+        right_only = xlog1py(right - joint, -excess / _product(not_left, right))
         nats = (both + neither) + (left_only + right_only)
         bits = np.maximum(nats, 0.0) / (n_rows * math.log(2))
-    return np.asarray(np.copysign(bits, covariance), np.float64)
+    return np.asarray(np.copysign(bits, excess), np.float64)
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,8 @@ def wide(counts: Counts) -> NDArray[np.int64]:
     return counts.astype(np.int64, copy=False)
 
 
-def _covariance(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> NDArray[np.int64]:
+def covariance(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> NDArray[np.int64]:
+    """n² times the covariance: above 0 where columns go together, 0 where one is constant."""
     # |n c − s_i s_j| ≤ n²/4: exact in 64 bits up to 6·10⁹ rows, even where the products wrap.
     return n_rows * wide(joint) - wide(left) * wide(right)
 

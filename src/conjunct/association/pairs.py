@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conjunct.association.corrections import Correction, adjusted, critical_p_value, significant
-from conjunct.association.measures import MEASURES, Floats, Measure, phi
+from conjunct.association.measures import MEASURES, Floats, Measure, covariance, phi
 from conjunct.association.significance import (
     Test,
     count_tested_pairs,
@@ -113,13 +113,13 @@ class PairFilter:
 
     def may_accept(self, counts: Contingency) -> Mask:
         """Which of these pairs pass, but for the exact test, which takes far longer."""
-        r = phi(*counts.table)
         if self.alpha is not None and self.test == "normal":
-            passes = np.asarray(r >= risk_threshold(self.alpha, counts.n_rows))
+            passes = np.asarray(phi(*counts.table) >= risk_threshold(self.alpha, counts.n_rows))
         else:
-            passes = r > 0
-            if self.alpha is None:
-                passes &= self.score(r, counts) > self.threshold
+            # r > 0, in integers
+            passes = covariance(*counts.table) > 0
+            if self.alpha is None and (self.threshold > 0 or self.measure != "phi"):
+                passes &= self.score(phi(*counts.table), counts) > self.threshold
         if self.prune:
             some = np.flatnonzero(passes)
             passes[some] = has_expected_frequencies(*counts.take(some).table[:3])

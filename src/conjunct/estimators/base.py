@@ -283,7 +283,7 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
         return store.to_bits() if isinstance(store, SparseStore) else store
 
     def _texts(self) -> list[str]:
-        return [expression.text(self.style) for expression in self.features_]
+        return self.feature_set_.lineage.texts(self.feature_set_.features, self.style)
 
     def _made_features(self) -> FeatureSet:
         """The features that ``transform`` makes."""
@@ -293,7 +293,7 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
         """What ``transform`` calls them, over primitives that may have other names."""
         made = self._made_features()
         fitted = made if primitives is None else made.renamed(primitives)
-        return told_apart([expression.text(self.style) for expression in fitted.expressions])
+        return told_apart(fitted.lineage.texts(fitted.features, self.style))
 
     def _watch(self, indicators: Indicators) -> None:
         if self.verbose:

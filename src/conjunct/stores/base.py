@@ -61,6 +61,12 @@ class Contingency:
             np.concatenate([part.joint for part in parts]),
         )
 
+    def swapped(self) -> Contingency:
+        """The same pairs, the other column first."""
+        return Contingency(
+            self.right, self.left, self.n_rows, self.right_support, self.left_support, self.joint
+        )
+
     def take(self, which: Which) -> Contingency:
         return Contingency(
             self.left[which],

@@ -11,7 +11,8 @@ from conjunct.stores.base import Positions, Rewrite
 from conjunct.stores.counted import Counted
 from conjunct.stores.counting import Counts, count_across
 from conjunct.stores.matrix import CountMatrix
-from conjunct.stores.merging import CompleteMerging
+from conjunct.stores.merging import CompleteMerging, MergedLists
+from conjunct.stores.sizing import merges_as_lists
 
 if TYPE_CHECKING:
     from conjunct.stores.bits import BitStore
@@ -30,6 +31,9 @@ class BitTally(Counted[CountMatrix]):
         return ConjoinedBits(self.store, both, counts)
 
     def merging(self) -> CompleteMerging:
+        n_ones = int(self.counts.supports.sum())
+        if merges_as_lists(self.n_rows, self.store.n_columns, n_ones):
+            return CompleteMerging(self.counts, MergedLists(self.store.ones()))
         return CompleteMerging(self.counts, MergedBits(self.store))
 
 

@@ -86,6 +86,17 @@ class BitStore:
     def supports(self) -> Counts:
         return count_each(self.bits)
 
+    def ones(self) -> Any:
+        """The columns as a sparse matrix of ones, column by column."""
+        rows = [
+            np.flatnonzero(np.unpackbits(line, count=self.n_rows, bitorder="little"))
+            for line in self.lines
+        ]
+        starts = np.cumsum([0, *map(len, rows)])
+        every = np.concatenate([np.empty(0, np.intp), *rows]).astype(np.int32)
+        shape = (self.n_rows, self.n_columns)
+        return sp.csc_array((np.ones(len(every), np.int32), every, starts), shape=shape)
+
     def size(self) -> Size:
         return Size.spread(self.n_rows, self.n_columns, int(self.supports().sum()))
 

@@ -7,7 +7,7 @@ by subtraction. So a merge costs the count of one column, however many columns t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from conjunct.stores.base import Contingency, PairCounts
 from conjunct.stores.counting import Counts
 from conjunct.stores.matrix import CountMatrix
-from conjunct.stores.pair_list import PairList
+from conjunct.stores.pair_list import MetPairs, PairList
 from conjunct.stores.sizing import check_counts
 
-# Lists of pairs become a matrix where that takes no more bytes than this.
-_SMALL_MATRIX = 1 << 26
+# Pairs are held as a matrix as long as that takes no more bytes than this, and as lists beyond.
+_LARGEST_MATRIX = 1 << 28
 
 Slots = NDArray[np.int32]
 
@@ -75,10 +75,10 @@ class CompleteMerging:
         self._pairs: MatrixPairs | ListedPairs
         if isinstance(first, CountMatrix):
             self._pairs = MatrixPairs(first.joint)
-        elif 4 * len(first.supports) ** 2 <= _SMALL_MATRIX:
+        elif _matrix_bytes(len(first.supports)) <= _LARGEST_MATRIX // 4:
             self._pairs = MatrixPairs(_as_matrix(first))
         else:
-            self._pairs = ListedPairs(first)
+            self._pairs = ListedPairs(len(first.supports), first.pairs)
 
     @property
     def n_columns(self) -> int:
@@ -104,11 +104,53 @@ class CompleteMerging:
         n_both = int(joint[left])
         # the new column shares no row with what is left of the two
         joint[left] = joint[right] = 0
+        if isinstance(self._pairs, MatrixPairs) and not self._pairs.has_room():
+            self._pairs = ListedPairs(self.n_columns, self._pairs.met())
         self._pairs.merge(left, right, joint)
         supports = self.supports
         supports[left] -= n_both
         supports[right] -= n_both
         return self._supports.append(n_both)
+
+
+class MergedLists:
+    """Columns as lists of rows, and rows as lists of columns, both changed in place."""
+
+    def __init__(self, ones: Any) -> None:
+        self._rows_of = np.split(ones.indices.astype(np.int32), ones.indptr[1:-1])
+        rows = ones.tocsr()
+        self._columns = rows.indices.astype(np.int32)
+        self._starts = rows.indptr[:-1].astype(np.int64)
+        self._lengths = np.diff(rows.indptr).astype(np.int64)
+        self._is_there = np.zeros(ones.shape[0], np.bool_)
+
+    def merge(self, left: int, right: int) -> Counts:
+        both = self._common_rows(left, right)
+        lengths, starts = self._lengths[both], self._starts[both]
+        # where the cells of these rows stand, row after row
+        ends = np.cumsum(lengths)
+        cells = np.arange(ends[-1]) + np.repeat(starts - (ends - lengths), lengths)
+        columns = self._columns[cells]
+        joint = np.bincount(columns, minlength=len(self._rows_of))
+        self._columns[cells[columns == left]] = len(self._rows_of)
+        # the last cell of a row takes the place of the one that goes
+        self._columns[cells[columns == right]] = self._columns[starts + lengths - 1]
+        self._lengths[both] -= 1
+        self._rows_of.append(both)
+        return joint
+
+    def _common_rows(self, left: int, right: int) -> NDArray[np.int32]:
+        """The rows with both, which are taken from the two lists."""
+        is_there, rows_of = self._is_there, self._rows_of
+        is_there[rows_of[right]] = True
+        shared = is_there[rows_of[left]]
+        is_there[rows_of[right]] = False
+        both: NDArray[np.int32] = rows_of[left][shared]
+        rows_of[left] = rows_of[left][~shared]
+        is_there[both] = True
+        rows_of[right] = rows_of[right][~is_there[rows_of[right]]]
+        is_there[both] = False
+        return both
 
 
 class MatrixPairs:
@@ -117,15 +159,30 @@ class MatrixPairs:
     def __init__(self, joint: Counts) -> None:
         self._n = len(joint)
         self._joint = joint
-        self._make_room()
+        self._grow(self._n + max(32, self._n // 4))
+        np.fill_diagonal(self._joint, 0)
 
-    def _make_room(self) -> None:
-        n, room = self._n, self._n + max(32, self._n // 4)
+    def has_room(self) -> bool:
+        """Whether a column can be added, for which room is made if need be."""
+        if self._n < len(self._joint):
+            return True
+        room = self._n + self._n // 2
+        if _matrix_bytes(room) > _LARGEST_MATRIX:
+            return False
+        self._grow(room)
+        return True
+
+    def _grow(self, room: int) -> None:
         check_counts(room, self._joint.itemsize)
         larger = np.zeros((room, room), self._joint.dtype)
-        larger[:n, :n] = self._joint[:n, :n]
-        np.fill_diagonal(larger, 0)
+        larger[: self._n, : self._n] = self._joint[: self._n, : self._n]
         self._joint = larger
+
+    def met(self) -> MetPairs:
+        """The pairs that meet."""
+        left, right = np.nonzero(np.triu(self._joint[: self._n, : self._n], 1))
+        joint = self._joint[left, right]
+        return MetPairs(left.astype(np.int32), right.astype(np.int32), joint)
 
     def row(self, column: int) -> tuple[NDArray[np.intp], Counts]:
         joint = self._joint[column, : self._n]
@@ -133,8 +190,6 @@ class MatrixPairs:
         return partners, joint[partners]
 
     def merge(self, left: int, right: int, joint: Counts) -> None:
-        if self._n == len(self._joint):
-            self._make_room()
         n = self._n
         for column in (left, right):
             self._joint[column, :n] -= joint
@@ -151,13 +206,12 @@ class ListedPairs:
     is next asked for.
     """
 
-    def __init__(self, first: PairList) -> None:
-        m = len(first.supports)
-        left, right = first.pairs.left, first.pairs.right
+    def __init__(self, n_columns: int, met: MetPairs) -> None:
+        m, left, right = n_columns, met.left, met.right
         order = np.argsort(np.concatenate([left, right]), kind="stable")
         owner = np.concatenate([left, right])[order]
         self._partners = np.concatenate([right, left])[order]
-        self._joint = np.concatenate([first.pairs.joint, first.pairs.joint])[order]
+        self._joint = np.concatenate([met.joint, met.joint])[order]
         self._starts = np.searchsorted(owner, np.arange(m + 1))
         self._n = m
         self._rows: dict[int, tuple[Slots, Counts]] = {}
@@ -237,6 +291,10 @@ class Growing:
             self._array = larger
         self._array[self._n : needed] = values
         self._n = needed
+
+
+def _matrix_bytes(n_columns: int) -> int:
+    return 4 * n_columns**2
 
 
 def _as_matrix(pairs: PairList) -> Counts:
@@ -324,10 +382,3 @@ class MaskedMerging:
             matrix[changed, :n] = rows
         self.n_columns = n
         return n - 1
-
-
-def met_pairs_of(merging: Merging) -> Iterator[Contingency]:
-    """All pairs that meet now, each once."""
-    for column in range(merging.n_columns):
-        pairs = merging.row(column)
-        yield pairs.take(pairs.right > column)

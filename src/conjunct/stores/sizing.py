@@ -93,6 +93,23 @@ class Size:
         return Need(counts, self.of(kind).seconds)
 
 
+# to take a one from a row when two columns are merged, and how many times as many columns as at
+# first there are on average while a run goes on
+_MERGED_SECONDS = 1e-8
+_MERGED_COLUMNS = 3
+
+
+def merges_as_lists(n_rows: int, n_columns: int, n_ones: int) -> bool:
+    """Whether pairs of columns are merged more quickly as lists of rows than as bits.
+
+    A merge counts one new column with all others: all bits of all columns, or the ones of the
+    rows that a column of average support has.
+    """
+    of_bits = _MERGED_COLUMNS * n_columns * n_rows / bit_pairs_a_second()
+    of_lists = _MERGED_SECONDS * n_ones / max(n_columns, 1) * n_ones / max(n_rows, 1)
+    return of_lists < of_bits and _ONE_BYTES * n_ones < available_bytes() // 2
+
+
 def matrix_bytes(n_columns: int) -> int:
     """What the counts of all pairs of so many columns take, with those of the next iteration."""
     return _MATRIX_BYTES * n_columns**2

@@ -58,11 +58,8 @@ class SparseStore:
 
     @classmethod
     def from_bits(cls, store: BitStore) -> Self:
-        lines = [
-            np.flatnonzero(np.unpackbits(line, count=store.n_rows, bitorder="little"))
-            for line in store.lines
-        ]
-        return cls([line.astype(np.int32) for line in lines], store.n_rows, store.n_jobs)
+        ones = store.ones()
+        return cls.from_arrays((ones.indptr, ones.indices), store.n_rows, store.n_jobs)
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, n_rows: int, n_jobs: int | None = None) -> Self:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from conjunct.stores.base import Positions, Rewrite
 from conjunct.stores.counted import Counted
 from conjunct.stores.counting import Counts
-from conjunct.stores.merging import CompleteMerging
+from conjunct.stores.merging import CompleteMerging, MergedLists
 from conjunct.stores.pair_list import MetPairs, PairList
 
 Ones = Any
@@ -97,43 +97,3 @@ def _meetings(ones: Ones, new: Positions, keeps: NDArray[np.bool_]) -> Iterator[
         yield MetPairs(np.minimum(one, other), np.maximum(one, other), product.data[once])
         start = stop
     yield MetPairs(*(np.empty(0, np.int32) for _ in range(3)))
-
-
-class MergedLists:
-    """Columns as lists of rows, and rows as lists of columns, both changed in place."""
-
-    def __init__(self, ones: Ones) -> None:
-        self._rows_of = np.split(ones.indices.astype(np.int32), ones.indptr[1:-1])
-        rows = ones.tocsr()
-        self._columns = rows.indices.astype(np.int32)
-        self._starts = rows.indptr[:-1].astype(np.int64)
-        self._lengths = np.diff(rows.indptr).astype(np.int64)
-        self._is_there = np.zeros(ones.shape[0], np.bool_)
-
-    def merge(self, left: int, right: int) -> Counts:
-        both = self._common_rows(left, right)
-        lengths, starts = self._lengths[both], self._starts[both]
-        # where the cells of these rows stand, row after row
-        ends = np.cumsum(lengths)
-        cells = np.arange(ends[-1]) + np.repeat(starts - (ends - lengths), lengths)
-        columns = self._columns[cells]
-        joint = np.bincount(columns, minlength=len(self._rows_of))
-        self._columns[cells[columns == left]] = len(self._rows_of)
-        # the last cell of a row takes the place of the one that goes
-        self._columns[cells[columns == right]] = self._columns[starts + lengths - 1]
-        self._lengths[both] -= 1
-        self._rows_of.append(both)
-        return joint
-
-    def _common_rows(self, left: int, right: int) -> NDArray[np.int32]:
-        """The rows with both, which are taken from the two lists."""
-        is_there, rows_of = self._is_there, self._rows_of
-        is_there[rows_of[right]] = True
-        shared = is_there[rows_of[left]]
-        is_there[rows_of[right]] = False
-        both: NDArray[np.int32] = rows_of[left][shared]
-        rows_of[left] = rows_of[left][~shared]
-        is_there[both] = True
-        rows_of[right] = rows_of[right][~is_there[rows_of[right]]]
-        is_there[both] = False
-        return both

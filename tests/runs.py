@@ -1,0 +1,26 @@
+"""Whole runs of uFC in one call, for tests."""
+
+from conjunct.construction.criteria import Risk, Threshold
+from conjunct.construction.run import Plan, run_ufc
+from conjunct.construction.stops import stop_of
+
+
+def ran(store, names, plan, *, stop="never", **options):
+    return run_ufc(store, names, plan, stop_of(stop), **options)
+
+
+def planned(criterion, search="batch", max_length=None):
+    return Plan(criterion, search, max_length)
+
+
+def with_null(stop):
+    """A stopping rule that counts the paper's feature "null" in OI."""
+    return {"rule": stop, "null_feature": True}
+
+
+def rule_of(options):
+    """The criterion that the oracle's options stand for."""
+    if "alpha" in options:
+        return Risk(**options)
+    kept = ("threshold", "measure", "prune")
+    return Threshold(**{name: options[name] for name in kept if name in options})
