@@ -45,7 +45,7 @@ def test_magnified_shows_the_surroundings_of_the_closest_point(path):
 
 
 def test_further_points_are_named(path):
-    history = UFC(0.3, max_iter=2, prune=False).fit(datasets.load_zoo().values).history_
+    history = UFC(0.3, max_iter=2).fit(datasets.load_zoo().values).history_
     drawn = words(
         plot_front(path.solutions_, path.front_, path.closest_point_, marked={"a run": history})
     )

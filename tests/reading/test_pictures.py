@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive_pictures as naive
-from conjunct import UFC, And, Primitive, UFringe, datasets
+from conjunct import UFC, And, Primitive, Risk, UFringe, datasets
 from conjunct.reading import ancestry_graph, correlations, label
 from conjunct.stores import BitStore
 
@@ -48,7 +48,7 @@ def link(columns, i, j):
     return naive.correlation(columns[i], columns[j])
 
 
-@pytest.fixture(params=[UFC(max_iter=3, prune=False), UFringe(40)], ids=["ufc", "ufringe"])
+@pytest.fixture(params=[UFC(Risk(prune=False), max_iter=3), UFringe(40)], ids=["ufc", "ufringe"])
 def fitted(request):
     return request.param.fit(datasets.load_zoo().values).feature_set_
 

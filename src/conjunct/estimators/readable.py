@@ -39,8 +39,8 @@ class Readable:
         """The same, where no cell is missing."""
 
     @abstractmethod
-    def _texts(self) -> list[str]:
-        """The features as text."""
+    def _column_names(self) -> list[str]:
+        """What ``transform`` calls the features."""
 
     def formulas(self, form: Form = "simplified", *, given: Any = None) -> Formulas:
         """The features in another form, with their mean length (C1) before and after.
@@ -73,9 +73,10 @@ class Readable:
         return formulas_of(self.feature_set_, form, store)
 
     def explain(self, feature: int | str | Expression, X: Any = None) -> Explanation:
-        """A feature in plain words: formula, shortest form, English, support, origin, primitives.
+        """A feature in plain words: pattern, formula, English, support, origin, primitives.
 
-        ``feature`` is a position in ``features_``, a formula, or its text. With data ``X``, its
+        ``feature`` is a position in ``features_``, a formula, or the text of it or of its
+        pattern. With data ``X``, its
         rows are contrasted with the others.
         """
         check_is_fitted(self)
@@ -93,7 +94,7 @@ class Readable:
         """The features most like one: by the correlation of their columns on ``X``, or without
         data by the primitives they share."""
         check_is_fitted(self)
-        fitted, number, texts = self.feature_set_, self._number(feature), self._texts()
+        fitted, number, texts = self.feature_set_, self._number(feature), self._column_names()
         if X is None:
             return nearest_by_primitives(fitted, number, texts, n)
         return nearest_by_columns(fitted, number, self._store(X), texts, n)

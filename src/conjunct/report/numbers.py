@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import math
 
+from conjunct.reading import share
+
+__all__ = ["change", "count", "decimal", "probability", "share", "size", "ticks"]
+
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -12,14 +16,6 @@ def count(number: int, noun: str = "", plural: str = "") -> str:
     if not noun:
         return f"{number:,}"
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
-
-
-def share(part: float) -> str:
-    """A share of 1 in percent: ``12%``, ``1.2%``, ``0.03%``."""
-    percent = 100 * part
-    if percent == 0 or percent >= 10:
-        return f"{percent:.0f}%"
-    return f"{percent:.1f}%" if percent >= 0.1 else f"{percent:.1g}%"
 
 
 def decimal(value: float, digits: int = 3) -> str:
