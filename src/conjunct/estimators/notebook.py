@@ -6,7 +6,7 @@ from html import escape
 from typing import Any
 
 from conjunct.construction.feature_set import FeatureSet
-from conjunct.reading import findings, shortened
+from conjunct.reading import Finding, findings, shortened
 
 _CHUNKS = 8
 _NAME_LENGTH = 120
@@ -41,7 +41,7 @@ def found_html(fitted: FeatureSet, outcome: str) -> str:
     parts = [f"<p>{_text(said)}</p>" for said in (_length(fitted), outcome) if said]
     if found:
         lines = "".join(
-            f'<tr><td style="{_CELL}" dir="auto">{_text(shortened(finding.text, _NAME_LENGTH))}</td>'
+            f'<tr><td style="{_CELL}" dir="auto">{_text(_name(finding))}</td>'
             f'<td style="{_CELL}">{finding.rows:,}</td>'
             f'<td style="{_CELL}">{finding.saved:,.1f}</td></tr>'
             for finding in found[:_CHUNKS]
@@ -65,6 +65,10 @@ def _length(fitted: FeatureSet) -> str:
         f"{rows}. Description of the data: {before:,.0f} → {after:,.0f} bits, "
         f"{after / before:.1%} of what it was."
     )
+
+
+def _name(finding: Finding) -> str:
+    return shortened(finding.text, _NAME_LENGTH)
 
 
 def _text(said: str) -> str:

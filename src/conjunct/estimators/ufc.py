@@ -248,6 +248,10 @@ class UFC(LosslessConstructor):
         if run.is_worth_a_warning:
             warnings.warn(self.outcome_, ConjunctWarning, stacklevel=3)
 
+    @property
+    def _by_pattern(self) -> bool:
+        return criterion_of(self.criterion).counts_tags
+
     def _stop(self, criterion: Criterion) -> Stop:
         if self.stop is not None:
             return stop_of(self.stop)

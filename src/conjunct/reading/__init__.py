@@ -12,7 +12,7 @@ from conjunct.reading.findings import (
     supports_before,
 )
 from conjunct.reading.formulas import Formulas, formulas_of
-from conjunct.reading.graph import Edge, Graph, Node, ancestry_graph
+from conjunct.reading.graph import Edge, Graph, Node, ancestry_graph, made_features
 from conjunct.reading.labels import label, rule_text, share, shortened
 from conjunct.reading.nearest import Neighbour, nearest_by_columns, nearest_by_primitives
 
@@ -36,6 +36,7 @@ __all__ = [
     "findings",
     "formulas_of",
     "label",
+    "made_features",
     "nearest_by_columns",
     "nearest_by_primitives",
     "rule_text",

@@ -6,7 +6,7 @@ import math
 
 from conjunct.reading import share
 
-__all__ = ["change", "count", "decimal", "probability", "share", "size", "ticks"]
+__all__ = ["count", "decimal", "probability", "share", "size", "ticks"]
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -21,15 +21,6 @@ def count(number: int, noun: str = "", plural: str = "") -> str:
 def decimal(value: float, digits: int = 3) -> str:
     """``0.432``; a dash where there is no value."""
     return "–" if math.isnan(value) else f"{value:.{digits}f}"
-
-
-def change(before: float, after: float, least: int = 3) -> tuple[str, str]:
-    """Two values with as many digits as tell them apart, at least ``least``."""
-    for digits in range(least, least + 5):
-        written = decimal(before, digits), decimal(after, digits)
-        if written[0] != written[1]:
-            return written
-    return decimal(before, least), decimal(after, least)
 
 
 def probability(p: float) -> str:
