@@ -137,7 +137,7 @@ def _line(
     about = fitted.lineage.pattern(number) if subject.by_pattern else built.primitives
     return FeatureLine(
         number,
-        shortened(shown_pattern(fitted, number), _TEXT_LENGTH),
+        shortened(shown_pattern(fitted, number), _TEXT_LENGTH) if fitted.merges else "",
         subject.written(built, _TEXT_LENGTH),
         subject.written(shorter, _TEXT_LENGTH),
         english(shorter)[:_TEXT_LENGTH] if shorter.length <= _SHORT else "",

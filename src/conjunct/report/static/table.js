@@ -3,8 +3,7 @@
   const body = table.tBodies[0];
   // what a feature denies is no reason to find it by its pattern
   const byPattern = table.dataset.form === "pattern";
-  const searched = (cell) =>
-    ((byPattern && cell.querySelector(".pattern")) || cell).textContent;
+  const patternOf = (cell) => byPattern && cell.querySelector(".pattern");
   const lines = all("tr", body).map((row) => {
     const k = Number(row.dataset.i);
     const cell = row.querySelector(".formula");
@@ -12,8 +11,8 @@
       row,
       k,
       data: report.lines[k],
-      text: searched(cell).toLowerCase(),
-      name: cell.querySelector(".pattern, .simplified").textContent,
+      text: (patternOf(cell) || cell).textContent.toLowerCase(),
+      name: (patternOf(cell) || cell.querySelector(".simplified")).textContent,
       detail: null,
     };
   });
