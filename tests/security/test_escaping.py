@@ -48,7 +48,7 @@ def model_of(names):
     one = rng.random(60) < 0.5
     columns = [one ^ (rng.random(60) < 0.1) for _ in names]
     frame = pl.DataFrame(dict(zip(names, columns, strict=True)))
-    return UFC(0.1, max_iter=1, prune=False).fit(frame), frame
+    return UFC(0.1, max_iter=1).fit(frame), frame
 
 
 def shape(page):

@@ -282,9 +282,6 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
             raise InputError(f"{what} needs data without missing cells: fill or drop them first")
         return store.to_bits() if isinstance(store, SparseStore) else store
 
-    def _texts(self) -> list[str]:
-        return self.feature_set_.lineage.texts(self.feature_set_.features, self.style)
-
     def _made_features(self) -> FeatureSet:
         """The features that ``transform`` makes."""
         return self.feature_set_

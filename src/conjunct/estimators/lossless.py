@@ -15,6 +15,7 @@ from conjunct.estimators.base import FeatureConstructor
 from conjunct.estimators.chunks import ChunkForm, RowChunks, written_chunks
 from conjunct.estimators.container_reading import Reading
 from conjunct.estimators.container_writing import write_like
+from conjunct.estimators.notebook import ShownInNotebooks
 from conjunct.estimators.tables import Backend
 from conjunct.estimators.values import MISSING
 from conjunct.stores.partial import known_true
@@ -25,7 +26,7 @@ Unseen = Literal["warn", "keep"]
 UNSEEN: tuple[Unseen, ...] = ("warn", "keep")
 
 
-class LosslessConstructor(FeatureConstructor):
+class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
     """Base of the estimators that replace each pair by what it can be recovered from."""
 
     _ways_with_missing = MISSING

@@ -275,6 +275,10 @@ class UFC(LosslessConstructor):
 
         return watch
 
+    @property
+    def _by_pattern(self) -> bool:
+        return criterion_of(self.criterion).counts_tags
+
     def _stop(self, criterion: Criterion) -> Stop:
         if self.stop is not None:
             return stop_of(self.stop)
