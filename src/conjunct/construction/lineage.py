@@ -116,15 +116,9 @@ class Lineage:
                 patterns[made] = tuple(sorted(names))
         return patterns[number]
 
-    def denies(self, number: int) -> bool:
-        """Whether a feature denies anything, and so is what is left of its pattern."""
-        pending = [number]
-        while pending:
-            operands = self.operands(pending.pop()) or ()
-            if any(x < 0 for x in operands):
-                return True
-            pending += operands
-        return False
+    def is_left_over(self, number: int) -> bool:
+        """Whether a feature is ``f ∧ ¬g``: what is left of f where f and g gave way."""
+        return any(literal < 0 for literal in self.operands(number) or ())
 
     def by_text(self, numbers: Iterable[int]) -> list[int]:
         """The features in the order of their canonical texts."""
