@@ -9,7 +9,6 @@ import naive
 import naive_bits
 from conjunct import description_length
 from conjunct.construction.criteria import Bits, Risk, Threshold
-from conjunct.construction.feature_set import FeatureSet
 from conjunct.construction.run import Plan, run_ufc
 from conjunct.construction.stops import stop_of
 from conjunct.evaluation.bits import bits_saved, largest_rise
@@ -154,21 +153,6 @@ def test_what_merges_save_adds_up_to_what_the_description_loses(table, search):
         supports = dict(zip(NAMES, table.sum(axis=0).tolist(), strict=False))
         length = description_length(fitted.supports, fitted.patterns, supports)
         assert length == pytest.approx(lengths[-1], abs=1e-6)
-
-
-@given(table=tables(max_rows=40, max_columns=6))
-def test_what_features_save_adds_up_to_what_the_description_loses(table):
-    fitted = run(BitStore.from_table(table), Bits(alpha=None)).feature_set
-    bare = FeatureSet(
-        fitted.lineage,
-        tuple(range(table.shape[1])),
-        fitted.primitive_supports,
-        fitted.n_rows,
-        (),
-        primitive_supports=fitted.primitive_supports,
-    )
-    lost = fitted.baseline_length() - fitted.description_length()
-    assert sum(fitted.bits_saved()) - sum(bare.bits_saved()) == pytest.approx(lost, abs=1e-6)
 
 
 def test_only_what_is_left_of_a_chunk_is_marked_so():

@@ -115,19 +115,22 @@ def told(
     from rich.console import Group
 
     from conjunct.cli.examples import example_table
-    from conjunct.cli.features import chunks_of, constructed, feature_table
+    from conjunct.cli.features import constructed, feature_table, found_chunks
     from conjunct.cli.words import found, length, outcome
 
     yield found(model)
     if not model.n_iter_:
         # why is a note already
         return
-    features = chunks_of(model) or constructed(model)
-    yield feature_table(model, features[:_SHOWN], formulas=formulas) if features else None
+    chunks = found_chunks(model)
+    features = chunks or constructed(model)
+    heading = "chunk" if chunks else "feature"
+    if features:
+        yield feature_table(model, features[:_SHOWN], heading=heading, formulas=formulas)
     if len(features) > _SHOWN:
-        what = "that save most bits" if features[0].saved is not None else "most common"
-        elsewhere = "" if out is None else f"; conjunct show {out} lists all"
-        yield f"These are the {_SHOWN} {what} of {len(features)}{elsewhere}."
+        which = "that save most" if chunks else "most common"
+        elsewhere = "" if out is None else f"; conjunct show {out} lists all features"
+        yield f"These are the {_SHOWN} {which} of {len(features)}{elsewhere}."
     examples = example_table(model, table)
     if examples is not None:
         yield Group("Rows as chunks:", examples)

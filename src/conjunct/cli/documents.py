@@ -31,9 +31,6 @@ def model_document(
 
     has_chunks = isinstance(model, LosslessConstructor)
     rules = model.get_rules("dict")
-    rules["bits_saved"] = (
-        list(model.feature_set_.bits_saved()) if has_chunks else [None] * len(rules["rule"])
-    )
     if formulas is not None:
         rules |= formula_columns(formulas, model.style)
     document = {

@@ -14,6 +14,7 @@ from conjunct.cli.rendering import bar, cell, plain_table, shortened
 from conjunct.cli.terminal import console, showable
 from conjunct.construction.criteria import CRITERIA
 from conjunct.estimators.lossless import LosslessConstructor
+from conjunct.expressions.pattern import pattern_text
 
 if TYPE_CHECKING:
     from conjunct.estimators.base import FeatureConstructor
@@ -34,7 +35,7 @@ class Constructed:
     pattern: str
     support: int
     frequency: float
-    # bits, where the pattern is a chunk: several tags
+    # bits, where several tags were joined
     saved: float | None
 
 
@@ -44,11 +45,32 @@ def is_about_chunks(model: FeatureConstructor) -> bool:
     return rule is not None and rule.counts_tags
 
 
+def found_chunks(model: FeatureConstructor) -> list[Constructed]:
+    """The chunks as they were joined, the ones that saved most bits first.
+
+    Larger chunks may have taken rows from them since.
+    """
+    lineage = model.feature_set_.lineage
+    chunks = [
+        Constructed(
+            merge.both,
+            lineage.expression(merge.both),
+            pattern_text(lineage.pattern(merge.both)),
+            merge.joint,
+            merge.joint / merge.n_rows,
+            merge.saved,
+        )
+        for merge in model.feature_set_.merges
+        if merge.both is not None and merge.saved > 0
+    ]
+    return sorted(chunks, key=lambda chunk: -(chunk.saved or 0.0))
+
+
 def constructed(model: FeatureConstructor, formulas: Formulas | None = None) -> list[Constructed]:
-    """All features but columns: first the chunks, by the bits they save, then the most common."""
+    """All features but columns: those whose joining saved most first, then the most common."""
     fitted = model.feature_set_
-    has_chunks = isinstance(model, LosslessConstructor)
-    saved = fitted.bits_saved() if has_chunks else (0.0,) * len(fitted.features)
+    pattern = fitted.lineage.pattern
+    joined = {pattern(merge.both): merge.saved for merge in fitted.merges if merge.both is not None}
     features = [
         Constructed(
             number,
@@ -56,23 +78,20 @@ def constructed(model: FeatureConstructor, formulas: Formulas | None = None) -> 
             fitted.pattern_texts[k],
             fitted.supports[k],
             fitted.frequencies[k],
-            saved[k] if has_chunks and len(fitted.lineage.pattern(number)) > 1 else None,
+            joined.get(pattern(number)),
         )
         for k, number in enumerate(fitted.features)
         if fitted.iteration(number)
     ]
-    return sorted(
-        features, key=lambda f: (f.saved is None, 0 if f.saved is None else -f.saved, -f.support)
-    )
-
-
-def chunks_of(model: FeatureConstructor) -> list[Constructed]:
-    """The features of several tags, the ones that save most bits first."""
-    return [feature for feature in constructed(model) if feature.saved is not None]
+    return sorted(features, key=lambda f: (f.saved is None, -(f.saved or 0.0), -f.support))
 
 
 def feature_table(
-    model: FeatureConstructor, features: list[Constructed], *, formulas: bool = False
+    model: FeatureConstructor,
+    features: list[Constructed],
+    *,
+    heading: str = "feature",
+    formulas: bool = False,
 ) -> Table:
     """Features by what they assert, with their exact formulas if wanted.
 
@@ -81,7 +100,7 @@ def feature_table(
     if not isinstance(model, LosslessConstructor):
         return _formula_table(model, features)
     origins = model.feature_set_.origins()
-    table = plain_table("feature", ">rows", "", ">bits saved", *_more(formulas, ">length", ">r"))
+    table = plain_table(heading, ">rows", "", ">bits saved", *_more(formulas, ">length", ">r"))
     for feature in features:
         name: RenderableType = cell(shortened(feature.pattern))
         if formulas:

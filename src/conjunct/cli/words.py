@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conjunct.cli.features import chunks_of, constructed, formula, is_about_chunks, written
+from conjunct.cli.features import constructed, formula, found_chunks, is_about_chunks, written
 from conjunct.cli.rendering import shortened
 from conjunct.cli.terminal import as_options
 from conjunct.estimators.lossless import LosslessConstructor
@@ -29,7 +29,8 @@ def found(model: FeatureConstructor) -> str:
         return f"From {data}, nothing was constructed: the features are the columns."
     if not fitted.merges:
         return _added(model, data)
-    words = _chunked(model, data) if is_about_chunks(model) else _replaced(model, data)
+    about_chunks = is_about_chunks(model) and found_chunks(model)
+    words = _chunked(model, data) if about_chunks else _replaced(model, data)
     return f"{words} {_suppressed(model)}".rstrip()
 
 
@@ -83,9 +84,7 @@ def recurrence(found: Stability) -> str:
 
 
 def _chunked(model: FeatureConstructor, data: str) -> str:
-    chunks = chunks_of(model)
-    if not chunks:
-        return f"In {data}, all chunks that were found are rare."
+    chunks = found_chunks(model)
     best = chunks[0]
     name = f'"{shortened(best.pattern)}"'
     n_found = f"{counted(len(chunks), 'chunk')} of tags that belong together"

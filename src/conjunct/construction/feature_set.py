@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from conjunct.construction.lineage import Lineage, feature_of
 from conjunct.construction.stage import Merge
 from conjunct.errors import InputError
-from conjunct.evaluation import bits_saved_by_each, description_length
+from conjunct.evaluation import description_length
 from conjunct.expressions import Expression, parse
 from conjunct.expressions.pattern import pattern_text
 from conjunct.stores import Columns
@@ -150,7 +150,7 @@ class FeatureSet:
     def pattern_texts(self) -> tuple[str, ...]:
         """The patterns as texts, all different; what is left of a pattern is marked."""
         return tuple(
-            pattern_text(self.lineage.pattern(number), is_rest=self.lineage.is_left_over(number))
+            pattern_text(self.lineage.pattern(number), is_rest=self.lineage.denies(number))
             for number in self.features
         )
 
@@ -224,16 +224,6 @@ class FeatureSet:
         names, supports = self.lineage.primitives, self.primitive_supports
         patterns = [(name,) for name in names]
         return description_length(supports, patterns, dict(zip(names, supports, strict=True)))
-
-    def bits_saved(self) -> tuple[float, ...]:
-        """What each feature saves, compared with its tags one by one; below 0, what it costs."""
-        every = self.with_rare()
-        saved = bits_saved_by_each(
-            every.supports,
-            every.patterns,
-            dict(zip(self.lineage.primitives, self.primitive_supports, strict=True)),
-        )
-        return saved[: len(self.features)]
 
     def evaluate(self, primitives: S, numbers: Iterable[int] | None = None) -> S:
         """The features' columns, given those of the primitives.

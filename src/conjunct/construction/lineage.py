@@ -116,8 +116,11 @@ class Lineage:
                 patterns[made] = tuple(sorted(names))
         return patterns[number]
 
-    def is_left_over(self, number: int) -> bool:
-        """Whether a feature is ``f ∧ ¬g``: what is left of f where f and g gave way."""
+    def denies(self, number: int) -> bool:
+        """Whether a feature is ``f ∧ ¬g``, and so is what is left of the pattern of f.
+
+        ``f ∧ g`` is not, though f or g may be: all rows that ever had its pattern have it still.
+        """
         return any(literal < 0 for literal in self.operands(number) or ())
 
     def by_text(self, numbers: Iterable[int]) -> list[int]:

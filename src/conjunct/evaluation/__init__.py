@@ -1,6 +1,6 @@
 """Evaluation of feature sets: indicators, the Pareto front and the closest point."""
 
-from conjunct.evaluation.bits import bits_saved_by_each, description_length
+from conjunct.evaluation.bits import description_length
 from conjunct.evaluation.indicators import (
     closest_point,
     complexity,
@@ -12,7 +12,6 @@ from conjunct.evaluation.indicators import (
 )
 
 __all__ = [
-    "bits_saved_by_each",
     "closest_point",
     "complexity",
     "description_length",

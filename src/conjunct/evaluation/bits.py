@@ -51,7 +51,15 @@ def description_length(
     >>> round(description_length([4], [["a", "b"]], {"a": 4, "b": 4}), 3)
     2.0
     """
-    cost = _costs_by_primitive(primitive_supports)
+    named = isinstance(primitive_supports, Mapping)
+    values = list(primitive_supports.values() if named else primitive_supports)  # type: ignore[union-attr]
+    cost = dict(
+        zip(
+            primitive_supports if named else range(len(values)),
+            primitive_costs(values).tolist(),
+            strict=True,
+        )
+    )
     total = sum(supports)
     parts: list[float] = []
     for support, pattern in zip(supports, patterns, strict=True):
@@ -59,39 +67,6 @@ def description_length(
             code = math.log2(total / support)
             parts += [support * code, code, *(cost[primitive] for primitive in pattern)]
     return math.fsum(parts)
-
-
-def bits_saved_by_each(
-    supports: Sequence[int],
-    patterns: Iterable[Iterable[Hashable]],
-    primitive_supports: Mapping[Any, int] | Sequence[int],
-) -> tuple[float, ...]:
-    """How many bits fewer each feature takes than its primitives one by one; parameters as above.
-
-    What a feature takes is its cells and its line of the code table. Where the patterns are a
-    partition of the primitives of every row, the savings of all features are what L falls by, but
-    for the lines of the primitives in the code table, which were there before.
-
-    Examples
-    --------
-    >>> bits_saved_by_each([4], [["a", "b"]], {"a": 4, "b": 4})
-    (6.0,)
-    """
-    cost = _costs_by_primitive(primitive_supports)
-    total = sum(supports)
-    saved = []
-    for support, pattern in zip(supports, patterns, strict=True):
-        named = math.fsum(cost[primitive] for primitive in pattern)
-        code = math.log2(total / support) if support else 0.0
-        saved.append(support * (named - code) - (code + named if support else 0.0))
-    return tuple(saved)
-
-
-def _costs_by_primitive(primitive_supports: Mapping[Any, int] | Sequence[int]) -> dict[Any, float]:
-    named = isinstance(primitive_supports, Mapping)
-    values = list(primitive_supports.values() if named else primitive_supports)  # type: ignore[union-attr]
-    names = primitive_supports if named else range(len(values))
-    return dict(zip(names, primitive_costs(values).tolist(), strict=True))
 
 
 def primitive_costs(supports: ArrayLike) -> Floats:
