@@ -71,7 +71,6 @@ def _told(
         model.set_params(style="ascii")
     yield f"{name}: {find(name).description}"
     yield from told(model, table)
-    yield ""
 
 
 def _fitted(name: str, folder: Path) -> tuple[FeatureConstructor, BooleanTable]:

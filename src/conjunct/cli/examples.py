@@ -39,16 +39,18 @@ def example_table(model: FeatureConstructor, data: object) -> Table | None:
 
 
 def _telling(rows: list[list[Chunk]]) -> list[int]:
-    """Rows with large chunks beside others, that fit on a line and differ in what they show."""
-    several = [k for k, chunks in enumerate(rows) if any(len(chunk) > 1 for chunk in chunks)]
-    several.sort(key=lambda k: (len(_text(rows[k])) > _SHORT, len(rows[k]) < 2, k))
+    """Rows with large chunks, best two of them, that fit on a line and differ in what they show."""
+    large = [{chunk for chunk in chunks if len(chunk) > 1} for chunks in rows]
+
+    def rank(k: int) -> tuple[bool, int, bool, int]:
+        return len(_text(rows[k])) > _SHORT, -min(len(large[k]), 2), len(rows[k]) < 2, k
+
     shown: set[Chunk] = set()
     chosen: list[int] = []
-    for k in several:
-        large = {chunk for chunk in rows[k] if len(chunk) > 1}
-        if len(chosen) < _SHOWN and not large & shown:
+    for k in sorted((k for k, chunks in enumerate(large) if chunks), key=rank):
+        if len(chosen) < _SHOWN and not large[k] & shown:
             chosen.append(k)
-            shown |= large
+            shown |= large[k]
     return sorted(chosen)
 
 
