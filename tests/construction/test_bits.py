@@ -173,6 +173,18 @@ def test_what_merges_save_adds_up_to_what_the_description_loses(table, search):
         assert length == pytest.approx(lengths[-1], abs=1e-6)
 
 
+def test_only_what_is_left_of_a_chunk_is_marked_so():
+    rows = ["abc"] * 40 + ["ab"] * 20 + ["c"] * 5 + ["d"] * 60
+    table = np.array([[name in row for name in "abcd"] for row in rows])
+    texts = run(BitStore.from_table(table), Bits()).feature_set.pattern_texts
+    assert sorted(texts) == ["a + b (rest)", "a + b + c", "c (rest)", "d"]
+    # "a + c" denies b, but was never split
+    rows = ["ac"] * 40 + ["ab"] * 40 + ["c"] * 3 + ["d"] * 60
+    table = np.array([[name in row for name in "abcd"] for row in rows])
+    texts = run(BitStore.from_table(table), Bits()).feature_set.pattern_texts
+    assert sorted(texts) == ["a + b", "a + c", "c (rest)", "d"]
+
+
 counts = st.integers(1, 10**6)
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from conjunct.cli.help import OUTPUT
 from conjunct.cli.inputs import DataInput, reads_data
-from conjunct.cli.options import DataFile, ModelFile
+from conjunct.cli.options import DataFile, ModelFile, Names, Unseen
 from conjunct.cli.outputs import Output, speaks
+
+if TYPE_CHECKING:
+    from conjunct.estimators.base import FeatureConstructor
 
 
 @speaks
@@ -23,6 +27,23 @@ def transform(
             help="Table to write: .csv, .tsv, .jsonl (also .gz, .zst), .parquet or .arrow; sparse: "
             ".npz or .svmlight. Without it, CSV is printed.",
             show_default=False,
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    names: Annotated[
+        Names | None,
+        typer.Option(
+            help="What to call the columns: chair + dining table, or chair ∧ dining table. "
+            "As the model was told if not given.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    unseen: Annotated[
+        Unseen | None,
+        typer.Option(
+            help="Rows with combinations that training never saw: count them in a note, or give "
+            "each combination a column. As the model was told if not given.",
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
     *,
@@ -37,8 +58,8 @@ def transform(
     \b
     Examples:
       $ conjunct transform model.json zoo.csv --out features.csv
-      $ conjunct transform model.json zoo.csv --out features.parquet
-      $ conjunct transform model.json zoo.csv
+      $ conjunct transform model.json zoo.csv --unseen keep --out features.parquet
+      $ conjunct transform model.json zoo.csv --names formula
     """
     import sys
 
@@ -51,6 +72,7 @@ def transform(
     _check_target(out, model, output.json)
     with step(f"read {model}"):
         fitted = load(model)
+    adapt(fitted, names, unseen)
     table = source.read_for(fitted, data)
     with source.naming_cells_of(data), step("computed features"):
         features = fitted.transform(table)
@@ -75,6 +97,20 @@ def transform(
         },
         f"Saved {n_features} features of {n_rows} rows as {out}.",
     )
+
+
+def adapt(model: FeatureConstructor, names: Names | None, unseen: Unseen | None = None) -> None:
+    """Set what a model is told about the columns that it makes, where that is given."""
+    from conjunct.errors import InputError
+    from conjunct.estimators.lossless import LosslessConstructor
+
+    if names is None and unseen is None:
+        return
+    if not isinstance(model, LosslessConstructor):
+        option = "--names" if names is not None else "--unseen"
+        raise InputError(f"{option} does not go with a model of kind {type(model).__name__}")
+    model.names = names or model.names
+    model.unseen = unseen or model.unseen
 
 
 def _check_room(n_rows: int, n_features: int) -> None:
