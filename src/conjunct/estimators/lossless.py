@@ -63,7 +63,8 @@ class LosslessConstructor(FeatureConstructor):
         if self.unseen == "warn" and not containers.is_dask(X):
             n_rows = self._count_unseen(X)
             if n_rows:
-                warnings.warn(_what_was_unseen(n_rows), ConjunctWarning, stacklevel=2)
+                # past what scikit-learn wraps transform in
+                warnings.warn(_what_was_unseen(n_rows), ConjunctWarning, stacklevel=3)
         return features
 
     def inverse_transform(self, X: Any) -> Any:
