@@ -114,7 +114,7 @@ class PairFilter:
     def may_accept(self, counts: Contingency) -> Mask:
         """Which of these pairs pass, but for the exact test, which takes far longer."""
         if self.alpha is not None and self.test == "normal":
-            passes = phi(*counts.table) >= risk_threshold(self.alpha, counts.n_rows)
+            passes = np.asarray(phi(*counts.table) >= risk_threshold(self.alpha, counts.n_rows))
         else:
             # r > 0, in integers
             passes = covariance(*counts.table) > 0

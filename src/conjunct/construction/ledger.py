@@ -192,7 +192,8 @@ class Ledger:
             n_features = len(self.present) + (self._null_support is not None)
             if n_features < 2:
                 return 0.0
-            return (total - self.n_rows) / (self.n_rows * (n_features - 1))
+            overlap: float = (total - self.n_rows) / (self.n_rows * (n_features - 1))
+            return overlap
         supports = [self.supports[number] for number in self.present]
         observed = [self.observed[number] for number in self.present]
         if self._null_support is not None:

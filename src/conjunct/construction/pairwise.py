@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 # the feature of a column that is true nowhere any more
 _GONE = -1
 
+LeftOut = frozenset[frozenset[tuple[str, ...]]]
+"""Merges that are not to be made, each by the patterns of its two features."""
+
 
 class Order(Protocol):
     """What a pair is worth. It may change with merges of other pairs, but hardly upwards."""
@@ -134,7 +137,9 @@ class PairwiseSearch:
         max_length: int | None,
         redundancy: Redundancy,
         merges: tuple[Merge, ...] = (),
+        left_out: LeftOut = frozenset(),
     ) -> None:
+        self.lineage = ledger.lineage
         self._merging = merging
         self._ledger = ledger
         self._judge = judge
@@ -145,6 +150,7 @@ class PairwiseSearch:
         self._features = columns_after(merges, len(ledger.lineage.primitives))
         self._order = criterion.order(merging, ledger, judge, self._features)
         self._sizes = Growing(self._sizes_of(self._features))
+        self._left_out = left_out
         self._best = BestPairs(merging, judge.pair_filter, self._order, self._fits, self._by_text)
         self._redundancy = redundancy
 
@@ -226,11 +232,23 @@ class PairwiseSearch:
         return self._ledger.sizes(numbers, self._max_length, in_tags=in_tags)
 
     def _fits(self, pairs: Contingency) -> NDArray[np.bool_]:
-        """Which pairs are not too long together."""
-        if self._max_length is None:
-            return np.ones(len(pairs), np.bool_)
-        sizes = self._sizes.values
-        return np.asarray(sizes[pairs.left] + sizes[pairs.right] <= self._max_length)
+        """Which pairs are not too long together, and not to be left out."""
+        fits = np.ones(len(pairs), np.bool_)
+        if self._max_length is not None:
+            sizes = self._sizes.values
+            fits = np.asarray(sizes[pairs.left] + sizes[pairs.right] <= self._max_length)
+        if self._left_out:
+            # no two features have the same pattern
+            column = {
+                self.lineage.pattern(feature): column
+                for column, feature in enumerate(self._features)
+                if feature != _GONE
+            }
+            for one, other in self._left_out:
+                i, j = column.get(one, _GONE), column.get(other, _GONE)
+                fits &= ~((pairs.left == i) & (pairs.right == j))
+                fits &= ~((pairs.left == j) & (pairs.right == i))
+        return fits
 
     def _by_text(self, columns: list[int]) -> list[int]:
         column_of = {self._features[column]: column for column in columns}

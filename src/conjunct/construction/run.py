@@ -16,7 +16,7 @@ from conjunct.construction.feature_set import FeatureSet
 from conjunct.construction.indicators import Balance, Indicators
 from conjunct.construction.ledger import Ledger, Redundancy, Step
 from conjunct.construction.lineage import Lineage
-from conjunct.construction.pairwise import PairwiseSearch
+from conjunct.construction.pairwise import LeftOut, PairwiseSearch
 from conjunct.construction.resuming import (
     Keeper,
     Progress,
@@ -29,6 +29,7 @@ from conjunct.construction.resuming import (
 )
 from conjunct.construction.stage import Merge, Stage
 from conjunct.construction.stops import Stop
+from conjunct.construction.thorough import merges_to_leave_out
 from conjunct.stores import Counts, PairCounts, Store
 from conjunct.stores.fingerprint import fingerprint
 
@@ -105,7 +106,7 @@ class Run:
 
     @property
     def iterations_text(self) -> str:
-        noun = "merge" if self.plan.search == "pairwise" else "iteration"
+        noun = "iteration" if self.plan.search == "batch" else "merge"
         return f"{self.n_iter} {noun}{'s' * (self.n_iter != 1)}"
 
     def count_tested_pairs(self) -> int:
@@ -258,9 +259,11 @@ class _Work:
         ledger.resume(merges, progress.supports, observed, progress.tried[-1].bits)
         return ledger
 
-    def _books(self, supports: Counts, observed: int | Counts) -> Ledger:
+    def _books(
+        self, supports: Counts, observed: int | Counts, lineage: Lineage | None = None
+    ) -> Ledger:
         return Ledger(
-            self.lineage,
+            lineage or self.lineage,
             supports,
             observed,
             self.store.n_rows,
@@ -272,20 +275,34 @@ class _Work:
         """The search after some merges. Only the columns of that stage are made and counted."""
         m, plan = len(self.lineage.primitives), self.plan
         if plan.search == "pairwise":
-            rewrites = rewrites_in_place(merges, m)
-            tally = self.store.after(rewrites).tally() if rewrites else self.first()
-            return PairwiseSearch(
-                tally.merging(),
-                ledger,
-                plan.criterion,
-                self.judge,
-                plan.max_length,
-                self._redundancy,
-                merges,
-            )
+            return self._pairwise(merges, ledger)
+        if plan.search == "thorough":
+            return self._pairwise(merges, ledger, merges_to_leave_out(self._trial))
         features, rewrites = rewrites_in_batches(merges, m)
         tally = self.store.after(rewrites).tally() if rewrites else self.first()
         stage = Stage(len(rewrites), features, tally)
         return BatchSearch(
             stage, ledger, plan.criterion, self.judge, plan.max_length, self._redundancy
         )
+
+    def _pairwise(
+        self, merges: tuple[Merge, ...], ledger: Ledger, left_out: LeftOut = frozenset()
+    ) -> PairwiseSearch:
+        rewrites = rewrites_in_place(merges, len(self.lineage.primitives))
+        tally = self.store.after(rewrites).tally() if rewrites else self.first()
+        return PairwiseSearch(
+            tally.merging(),
+            ledger,
+            self.plan.criterion,
+            self.judge,
+            self.plan.max_length,
+            self._redundancy,
+            merges,
+            left_out,
+        )
+
+    def _trial(self, left_out: LeftOut) -> PairwiseSearch:
+        """A search from the beginning with books of its own."""
+        first = self.first()
+        ledger = self._books(first.supports, first.observed, Lineage(self.lineage.primitives))
+        return self._pairwise((), ledger, left_out)

@@ -382,4 +382,3 @@ class MaskedMerging:
             matrix[changed, :n] = rows
         self.n_columns = n
         return n - 1
-

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from conjunct.construction.stage import Stage
     from conjunct.stores import Contingency, Merging, PairCounts
 
-Search = Literal["batch", "pairwise"]
-SEARCHES: tuple[Search, ...] = ("batch", "pairwise")
+Search = Literal["batch", "pairwise", "thorough"]
+SEARCHES: tuple[Search, ...] = ("batch", "pairwise", "thorough")
 
 
 class Criterion(Rule):
@@ -32,6 +32,8 @@ class Criterion(Rule):
     """The search that goes with the criterion, if none is asked for."""
     stop: ClassVar[str]
     """The stopping rule that goes with it."""
+    searches: ClassVar[tuple[Search, ...]] = ("batch", "pairwise")
+    """All searches that can be asked for."""
     counts_tags: ClassVar[bool] = False
     """Whether ``max_length`` bounds the tags of a pattern, and not the literals of a formula."""
     draws_once: ClassVar[bool] = False

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from conjunct.association import CORRECTIONS, TESTS, Correction, PairFilter, Pairs, Test
-from conjunct.construction.criteria.base import CRITERIA, Criterion, Judge, Search, share
+from conjunct.construction.criteria.base import CRITERIA, SEARCHES, Criterion, Judge, Search, share
 from conjunct.construction.pairwise import BySavedBits
 from conjunct.construction.settings import check_choice, check_risk
 from conjunct.evaluation.bits import bits_saved, rounded
@@ -43,6 +43,7 @@ class Bits(Criterion):
     name = "bits"
     summary = "join what makes the description of the data shortest"
     search: Search = "pairwise"  # type: ignore[misc]
+    searches = SEARCHES
     stop = "bits"
     counts_tags = True
     draws_once = True
