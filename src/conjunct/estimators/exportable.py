@@ -47,6 +47,10 @@ class Exportable:
         """Everything a model file holds."""
 
     @abstractmethod
+    def _made_features(self) -> FeatureSet:
+        """The features that ``transform`` makes."""
+
+    @abstractmethod
     def _column_names(self) -> list[str]:
         """What ``transform`` calls the features."""
 
@@ -82,8 +86,8 @@ class Exportable:
         >>> print(UFC(max_iter=1).fit(baskets).to_sql("photos"), end="")
         SELECT
           "r"."sky" AS "sky",
-          "r"."cascade" AND "r"."water" AS "cascade ∧ water",
-          NOT "r"."cascade" AND "r"."water" AS "¬cascade ∧ water"
+          "r"."cascade" AND "r"."water" AS "cascade + water",
+          NOT "r"."cascade" AND "r"."water" AS "water (rest)"
         FROM "photos" AS "r"
         """
         try:
@@ -148,7 +152,7 @@ class Exportable:
         check_is_fitted(self)
         if columns not in ("formula", "number"):
             raise InputError(f"columns must be 'formula' or 'number'; got {columns!r}")
-        expressions = self.feature_set_.expressions
+        expressions = self._made_features().expressions
         if columns == "formula":
             names = self._column_names()
         else:
