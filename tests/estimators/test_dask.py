@@ -22,7 +22,9 @@ from conjunct import (
     ClusteringTree,
     ConjunctWarning,
     InputError,
+    Never,
     Risk,
+    Rms,
     Threshold,
     UFCPath,
     UFringe,
@@ -117,11 +119,11 @@ def test_a_worker_killed_during_the_second_iteration_changes_nothing(client, zoo
     assert in_bytes(actual) == in_bytes(expected)
 
 
-@pytest.mark.parametrize("stop", ["rms", None])
+@pytest.mark.parametrize("criterion", [0.3, "risk", "bits"])
+@pytest.mark.parametrize("stop", [Rms(null_feature=True), Never(null_feature=True), "bits"])
 @pytest.mark.parametrize("search", ["batch", "pairwise"])
-def test_arrays_and_frames_without_a_cluster(zoo, stop, search):
-    options = {"threshold": 0.3, "stop": stop, "search": search, "prune": False, "max_length": 4}
-    options["null_feature"] = True
+def test_arrays_and_frames_without_a_cluster(zoo, criterion, stop, search):
+    options = {"criterion": criterion, "stop": stop, "search": search, "max_length": 4}
     with dask.config.set(scheduler="synchronous"):
         frame = fitted(UFC(**options), dd.from_pandas(zoo, npartitions=3))
         assert in_bytes(frame) == in_bytes(fitted(UFC(**options), zoo))
@@ -205,7 +207,7 @@ def test_missing_cells(zoo):
         with pytest.raises(InputError, match=r"partition 0, column 'x2', row 3: the value is miss"):
             UFC().fit(data)
         for way in ("false", "pairwise"):
-            options = {"missing": way, "threshold": 0.3, "max_iter": 3}
+            options = {"missing": way, "criterion": Threshold(0.3, prune=True), "max_iter": 3}
             assert in_bytes(fitted(UFC(**options), data)) == in_bytes(fitted(UFC(**options), cells))
 
 
@@ -216,7 +218,7 @@ def test_lists_and_bits_give_the_same_model_file(client, store):
     table = rng.random((6000, 1500)) < 0.004
     table[:, 1] = table[:, 0]
     rows = sp.csr_array(table)
-    options = {"threshold": 0.1, "prune": False, "max_iter": 3}
+    options = {"criterion": 0.1, "max_iter": 3}
     expected = fitted(UFC(**options), rows)
     assert expected.n_iter_ > 0
     parts = [da.from_array(rows[k : k + 2000], chunks=(2000, 1500)) for k in (0, 2000, 4000)]

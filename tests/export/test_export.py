@@ -150,11 +150,13 @@ def fitted(name: str, **parameters: object) -> tuple[UFC, pl.DataFrame]:
 
 
 MODELS = [
-    ("spect", {"threshold": 0.218, "max_iter": 4, "prune": False}),
-    ("spect", {"threshold": 0.1, "max_iter": 9, "prune": False}),  # thousands of literals
-    ("zoo", {"search": "pairwise"}),
-    ("house_votes_84", {"max_iter": 3}),
-    ("coco_street", {"max_iter": 5, "prune": False}),
+    ("spect", {"criterion": 0.218, "max_iter": 4, "names": "formula"}),
+    ("spect", {"criterion": 0.1, "max_iter": 9, "names": "formula"}),  # thousands of literals
+    ("zoo", {"criterion": "risk", "search": "pairwise"}),
+    ("house_votes_84", {}),
+    ("house_votes_84", {"criterion": "risk", "max_iter": 3}),
+    ("coco_street", {"criterion": Risk(prune=False), "max_iter": 5}),
+    ("zoo", {"unseen": "keep"}),
 ]
 
 
@@ -177,7 +179,7 @@ def test_exports_give_the_columns_of_transform(name: str, parameters: dict[str, 
 
 @pytest.mark.parametrize("form", ["nested", "dnf", "simplified"])
 def test_other_forms_give_the_same_on_whole_rows(form: str) -> None:
-    model, frame = fitted("zoo", max_iter=3, prune=False)
+    model, frame = fitted("zoo", criterion=Risk(prune=False), max_iter=3)
     wanted = model.transform(frame)
     assert frame.select(model.to_polars(form=form)).equals(wanted)
     sql = model.to_sql(form=form, keep=["row_number_"])
@@ -206,9 +208,10 @@ def test_numbered_columns() -> None:
 
 
 def test_a_model_with_a_cut_exports_it() -> None:
-    model, frame = fitted("zoo", max_iter=2, prune=False)
+    criterion = Risk(prune=False)
+    model, frame = fitted("zoo", criterion=criterion, max_iter=2)
     numbers = frame.select(pl.all().cast(pl.Float64) * 2.5)
-    cut = UFC(Risk(prune=False), max_iter=2, binarize=1.5, names="formula").fit(numbers)
+    cut = UFC(criterion, max_iter=2, binarize=1.5).fit(numbers)
     wanted = model.transform(frame)
     assert numbers.select(cut.to_polars()).equals(wanted)
     function = compiled(cut.to_python())

@@ -86,8 +86,8 @@ class Exportable:
         >>> print(UFC(max_iter=1).fit(baskets).to_sql("photos"), end="")
         SELECT
           "r"."sky" AS "sky",
-          "r"."cascade" AND "r"."water" AS "cascade ∧ water",
-          NOT "r"."cascade" AND "r"."water" AS "¬cascade ∧ water"
+          "r"."cascade" AND "r"."water" AS "cascade + water",
+          NOT "r"."cascade" AND "r"."water" AS "water (rest)"
         FROM "photos" AS "r"
         """
         try:
