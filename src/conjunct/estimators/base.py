@@ -287,7 +287,12 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
 
     def _features_of(self, data: Any, store: Any) -> Any:
         """The features of columns that were read from ``data``, in a container of its kind."""
-        return write_like(data, self._made_features().evaluate(store), self._column_names(), self.missing == "pairwise")
+        return write_like(
+            data,
+            self._made_features().evaluate(store),
+            self._column_names(),
+            self.missing == "pairwise",
+        )
 
     def _column_names(self, primitives: tuple[str, ...] | None = None) -> list[str]:
         """What ``transform`` calls them, over primitives that may have other names."""
