@@ -174,7 +174,16 @@ def _scaling(run: dict[str, Any]) -> str:
 
 
 def _bits(run: dict[str, Any]) -> str:
-    head = ["", "rows × columns", "Krimp", "SLIM", "`Bits(alpha=None)`", "`UFC()`", "risk"]
+    head = [
+        "",
+        "rows × columns",
+        "Krimp",
+        "SLIM",
+        "`Bits(alpha=None)`",
+        "thorough",
+        "`UFC()`",
+        "risk",
+    ]
     table = _table(head, [_bits_line(line) for line in run["sets"]])
     uneven = [
         f"{line['name']} {found['renamed'][0]:.1f} to {found['renamed'][-1]:.1f} ({way})"
@@ -199,12 +208,14 @@ def _bits_line(line: dict[str, Any]) -> list[str]:
         beside = f"stopped at {slim['stopped']} s"
     else:
         beside = str(known.get("slim") or "")
-    ways = [
-        f"{way['percent']:.1f}, {way['merges']} merges, {_figures(way['seconds'])} s"
-        for way in line["ways"].values()
+    found = line["ways"]
+    ways = [found["alpha=None"], line.get("thorough"), found["default"], found["risk"]]
+    cells = [
+        f"{way['percent']:.1f}, {way['merges']} merges, {_figures(way['seconds'])} s" if way else ""
+        for way in ways
     ]
     shape = " × ".join(f"{size:,}" for size in line["shape"])
-    return [line["name"], shape, str(krimp or ""), beside, *ways]
+    return [line["name"], shape, str(krimp or ""), beside, *cells]
 
 
 def _unseen(run: dict[str, Any]) -> str:
