@@ -1,6 +1,7 @@
 """Whole runs of uFC in one call, for tests."""
 
 from conjunct.construction.criteria import Risk, Threshold
+from conjunct.construction.rules import Rule
 from conjunct.construction.run import Plan, run_ufc
 from conjunct.construction.stops import stop_of
 
@@ -24,3 +25,11 @@ def rule_of(options):
         return Risk(**options)
     kept = ("threshold", "measure", "prune")
     return Threshold(**{name: options[name] for name in kept if name in options})
+
+
+def settings_of(model):
+    """The parameters of a model; two rules with the same settings are the same."""
+    return {
+        name: value.record() if isinstance(value, Rule) else value
+        for name, value in model.get_params().items()
+    }

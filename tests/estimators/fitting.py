@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from sklearn.base import clone
 
 from conjunct import UFC, ClusteringTree, Fringe, Risk, UFCPath, UFringe
 from conjunct.datasets import load_zoo
@@ -17,9 +18,10 @@ from conjunct.datasets import load_zoo
 TABLE = load_zoo().values
 CLASSES = TABLE.sum(axis=1) % 2
 MODELS = {
-    "UFC": UFC(0.2, names="formula"),
-    "risk": UFC(Risk(alpha=0.001, test="exact", correction="holm"), max_iter=2, names="formula"),
-    "pairwise": UFC(search="pairwise", max_length=3),
+    "UFC": UFC(0.2),
+    "risk": UFC(Risk(alpha=0.001, test="exact", correction="holm"), max_iter=2),
+    "pairwise": UFC("risk", search="pairwise", max_length=3),
+    "bits": UFC(),
     "UFCPath": UFCPath(max_iter=2),
     "UFringe": UFringe(max_features=30),
     "Fringe": Fringe(max_features=30),
@@ -28,8 +30,7 @@ MODELS = {
 
 
 def fitted(name):
-    model = MODELS[name]
-    return type(model)(**model.get_params()).fit(TABLE, CLASSES)
+    return clone(MODELS[name]).fit(TABLE, CLASSES)
 
 
 def found(name):

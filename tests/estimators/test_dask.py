@@ -22,14 +22,16 @@ from conjunct import (
     ClusteringTree,
     ConjunctWarning,
     InputError,
+    Never,
     Risk,
+    Rms,
     Threshold,
     UFCPath,
     UFringe,
     datasets,
 )
 from conjunct.io.model import model_json
-from conjunct.stores import BitStore, PartitionedStore
+from conjunct.stores import BitStore, PartitionedStore, cluster
 from conjunct.stores import dask as dask_store
 from tables import tables
 
@@ -117,11 +119,11 @@ def test_a_worker_killed_during_the_second_iteration_changes_nothing(client, zoo
     assert in_bytes(actual) == in_bytes(expected)
 
 
-@pytest.mark.parametrize("stop", ["rms", None])
+@pytest.mark.parametrize("criterion", [0.3, "risk", "bits"])
+@pytest.mark.parametrize("stop", [Rms(null_feature=True), Never(null_feature=True), "bits"])
 @pytest.mark.parametrize("search", ["batch", "pairwise"])
-def test_arrays_and_frames_without_a_cluster(zoo, stop, search):
-    options = {"threshold": 0.3, "stop": stop, "search": search, "prune": False, "max_length": 4}
-    options["null_feature"] = True
+def test_arrays_and_frames_without_a_cluster(zoo, criterion, stop, search):
+    options = {"criterion": criterion, "stop": stop, "search": search, "max_length": 4}
     with dask.config.set(scheduler="synchronous"):
         frame = fitted(UFC(**options), dd.from_pandas(zoo, npartitions=3))
         assert in_bytes(frame) == in_bytes(fitted(UFC(**options), zoo))
@@ -205,7 +207,7 @@ def test_missing_cells(zoo):
         with pytest.raises(InputError, match=r"partition 0, column 'x2', row 3: the value is miss"):
             UFC().fit(data)
         for way in ("false", "pairwise"):
-            options = {"missing": way, "threshold": 0.3, "max_iter": 3}
+            options = {"missing": way, "criterion": Threshold(0.3, prune=True), "max_iter": 3}
             assert in_bytes(fitted(UFC(**options), data)) == in_bytes(fitted(UFC(**options), cells))
 
 
@@ -216,7 +218,7 @@ def test_lists_and_bits_give_the_same_model_file(client, store):
     table = rng.random((6000, 1500)) < 0.004
     table[:, 1] = table[:, 0]
     rows = sp.csr_array(table)
-    options = {"threshold": 0.1, "prune": False, "max_iter": 3}
+    options = {"criterion": 0.1, "max_iter": 3}
     expected = fitted(UFC(**options), rows)
     assert expected.n_iter_ > 0
     parts = [da.from_array(rows[k : k + 2000], chunks=(2000, 1500)) for k in (0, 2000, 4000)]
@@ -228,7 +230,7 @@ def test_lists_and_bits_give_the_same_model_file(client, store):
 
 
 def test_parts_that_workers_cannot_hold_are_made_again(client, zoo, monkeypatch):
-    monkeypatch.setattr(dask_store, "_memory_of", lambda client: 10)
+    monkeypatch.setattr(dask_store, "memory_of", lambda client: 10)
     expected = fitted(UFC(0.1, max_iter=4, names="formula"), zoo)
     actual = fitted(UFC(0.1, max_iter=4, names="formula"), dd.from_pandas(zoo, npartitions=4))
     assert in_bytes(actual) == in_bytes(expected)
@@ -236,7 +238,7 @@ def test_parts_that_workers_cannot_hold_are_made_again(client, zoo, monkeypatch)
 
 def test_the_memory_of_workers(client):
     limits = [worker["memory_limit"] for worker in client.scheduler_info()["workers"].values()]
-    assert dask_store._memory_of(client) == sum(limits) > 10**8
+    assert cluster.memory_of(client) == sum(limits) > 10**8
 
 
 def test_expected_cost_of_parts(zoo):
@@ -251,11 +253,11 @@ def test_workers_with_other_versions_are_refused():
             return {"tcp://w:1": function(names) | {"conjunct": "0.0.1"}}
 
     with pytest.raises(InputError, match=r"worker tcp://w:1 has conjunct 0\.0\.1, and this"):
-        dask_store.check_versions(Other())
+        cluster.check_versions(Other())
 
 
 def test_workers_with_the_same_versions_are_not(client):
-    dask_store.check_versions(client)
+    cluster.check_versions(client)
 
 
 def test_without_dask_one_line_says_what_to_install(monkeypatch):

@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 import naive
 import naive_missing
@@ -24,6 +25,7 @@ from conjunct import (
 )
 from conjunct.expressions import canonical_text
 from conjunct.io.model import model_json
+from runs import rule_of
 from tables import tables
 
 pytestmark = pytest.mark.filterwarnings("ignore::conjunct.ConjunctWarning")
@@ -50,9 +52,8 @@ def as_kleene(table):
 
 
 def fitted(table, max_iter=3, **options):
-    alpha = options.pop("alpha", None)
-    threshold = "risk" if alpha else options.pop("threshold")
-    model = UFC(threshold, alpha=alpha or 0.001, max_iter=max_iter, missing="pairwise", **options)
+    of_rule = {key: options.pop(key) for key in ("alpha", "threshold", "prune") if key in options}
+    model = UFC(rule_of(of_rule), max_iter=max_iter, missing="pairwise", **options)
     return model.fit(table)
 
 
@@ -78,14 +79,14 @@ def test_runs_are_the_oracles(table, options, prune, search):
 @given(tables(), OPTIONS, st.booleans())
 def test_without_gaps_nothing_changes(table, options, prune):
     pairwise = fitted(table, prune=prune, **options)
-    plain = UFC(**pairwise.get_params() | {"missing": "raise"}).fit(table)
+    plain = clone(pairwise).set_params(missing="raise").fit(table)
     pairwise.missing = "raise"
     assert model_json(pairwise._model_file()) == model_json(plain._model_file())
 
 
 @given(gappy(), OPTIONS)
 def test_missing_as_false_is_what_it_says(table, options):
-    options = {"threshold": options.get("threshold", "risk"), "max_iter": 2, "prune": False}
+    options = {"criterion": rule_of(options | {"prune": False}), "max_iter": 2}
     filled = UFC(**options).fit(np.nan_to_num(table))
     model = UFC(**options, missing="false").fit(table)
     assert model.features_ == filled.features_
@@ -137,7 +138,11 @@ def test_gaps_stay_gaps_in_each_kind_of_container():
         model = UFC(0.1, max_iter=1, missing="pairwise", names="formula").fit(frame)
         made = model.transform(frame)
         if isinstance(made, pd.DataFrame):
-            assert all(dtype in ("boolean", "bool") for dtype in made.dtypes)
+            assert set(made.dtypes) == {pd.BooleanDtype()}
+            # whatever rows there are
+            for row in range(len(frame)):
+                alone = model.transform(frame[row : row + 1])
+                assert (~alone).equals(~made[row : row + 1])
             made = {
                 name: [None if value is pd.NA else bool(value) for value in made[name]]
                 for name in made.columns
@@ -218,6 +223,6 @@ def test_votes_of_1984_are_the_oracles(options):
 
 
 def test_a_table_of_nothing_but_gaps_constructs_nothing():
-    with pytest.warns(ConjunctWarning, match="no feature was constructed"):
+    with pytest.warns(ConjunctWarning, match="No feature was constructed"):
         model = UFC(missing="pairwise", max_iter=1).fit(np.full((3, 2), np.nan))
     assert [str(feature) for feature in model.features_] == ["x0", "x1"]

@@ -31,7 +31,7 @@ def test_the_first_pair_is_the_first_that_ufc_replaces():
     frame = pl.DataFrame(COCO.values, schema=list(COCO.feature_names))
     found = correlated_pairs(frame, "risk")
     assert isinstance(found, pl.DataFrame)
-    first = UFC(max_iter=1).fit(frame).feature_set_.merges[0]
+    first = UFC("risk", max_iter=1).fit(frame).feature_set_.merges[0]
     assert {found["left"][0], found["right"][0]} == {
         COCO.feature_names[first.left],
         COCO.feature_names[first.right],

@@ -8,8 +8,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from conjunct import UFC, ConjunctWarning, InputError, ModelFileError, Risk, Threshold, datasets
+from conjunct import (
+    UFC,
+    Bits,
+    ConjunctWarning,
+    InputError,
+    ModelFileError,
+    Risk,
+    Threshold,
+    datasets,
+)
 from conjunct.association import CORRECTIONS, MEASURES
+from runs import settings_of
 
 ZOO = datasets.load_zoo()
 FRAME = pd.DataFrame(ZOO.values, columns=ZOO.feature_names)
@@ -30,7 +40,7 @@ def ids(options):
 @pytest.mark.parametrize("options", OPTIONS, ids=ids)
 @pytest.mark.parametrize("search", ["batch", "pairwise"])
 def test_every_option_goes_with_every_search_and_stop(options, search, tmp_path):
-    model = UFC(alpha=0.01, search=search, max_length=6, **options).fit(FRAME)
+    model = UFC(Risk(alpha=0.01, **options), search=search, max_length=6).fit(FRAME)
     rules = model.get_rules()
     made = rules[rules["iteration"] > 0]
     assert len(made)
@@ -46,7 +56,7 @@ def test_every_option_goes_with_every_search_and_stop(options, search, tmp_path)
     assert np.array_equal(model.inverse_transform(model.transform(FRAME)), FRAME)
     model.save(tmp_path / "model.json")
     loaded = UFC.load(tmp_path / "model.json")
-    assert loaded.get_params() == model.get_params()
+    assert settings_of(loaded) == settings_of(model)
     assert loaded.get_rules().equals(rules)
     assert loaded.threshold_ == model.threshold_
 
@@ -104,37 +114,43 @@ def test_corrections_are_stricter_and_the_more_so_the_more_they_promise():
 
 
 def test_thresholds_that_move_are_not_one_number():
-    assert UFC(max_iter=1).fit(FRAME).threshold_ == pytest.approx(3.0902 / math.sqrt(101), 1e-4)
+    fixed = UFC("risk", max_iter=1).fit(FRAME).threshold_
+    assert fixed == pytest.approx(3.0902 / math.sqrt(101), 1e-4)
+    assert UFC(max_iter=1).fit(FRAME).threshold_ is None
     assert UFC(Risk(correction="holm"), max_iter=1, names="formula").fit(FRAME).threshold_ is None
     assert UFC(Risk(test="exact"), max_iter=1, names="formula").fit(FRAME).threshold_ is None
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("criterion", "message"),
     [
-        ({"threshold": 0.99}, "exceeds a correlation of 0.990 and has expected frequencies of 5"),
-        ({"threshold": 0.99, "measure": "jaccard"}, "exceeds a jaccard of 0.990"),
-        ({"alpha": 1e-9, "prune": False}, "reaches a correlation of 0.424. Try"),
-        ({"test": "exact", "alpha": 1e-9}, "is significant at alpha=1e-09 and has"),
         (
-            {"correction": "by", "alpha": 1e-9},
+            Threshold(0.99, prune=True),
+            "exceeds a correlation of 0.990 and has expected frequencies of 5",
+        ),
+        (Threshold(0.99, measure="jaccard"), "exceeds a jaccard of 0.990"),
+        (Risk(alpha=1e-9, prune=False), "reaches a correlation of 0.424. Try"),
+        (Risk(test="exact", alpha=1e-9), "is significant at alpha=1e-09 and has"),
+        (
+            Risk(correction="by", alpha=1e-9),
             "is significant at alpha=1e-09 after the by correction",
         ),
+        (Bits(alpha=1e-9), "goes together more than chance may explain. Of 6 pairs, x"),
     ],
 )
-def test_nothing_significant_is_explained(options, message):
+def test_nothing_significant_is_explained(criterion, message):
     table = np.random.default_rng(0).random((200, 4)) < 0.5
     with pytest.warns(ConjunctWarning, match=f"no pair of columns {message}"):
-        UFC(**options).fit(table)
+        UFC(criterion).fit(table)
 
 
 @pytest.mark.parametrize(
     ("measure", "bad", "message"),
     [
-        ("lift", 0.5, "'risk' or a number from 1;"),
-        ("lift", math.inf, "'risk' or a number from 1;"),
-        ("pmi", -1, "'risk' or a number from 0;"),
-        ("npmi", 1, "'risk' or a number from 0 up to, but not including, 1;"),
+        ("lift", 0.5, "a number from 1;"),
+        ("lift", math.inf, "a number from 1;"),
+        ("pmi", -1, "a number from 0;"),
+        ("npmi", 1, "a number from 0 up to, but not including, 1;"),
     ],
 )
 def test_thresholds_belong_to_their_measure(measure, bad, message):

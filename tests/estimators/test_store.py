@@ -10,20 +10,22 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conjunct import UFC, BooleanTable, Risk, Threshold, correlated_pairs
+from conjunct import UFC, Bits, BooleanTable, Risk, Threshold, correlated_pairs
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.stores import BitStore, SparseStore, sizing
 from conjunct.stores.memory import byte_text
 from tables import tables
 
+measures = st.sampled_from(["phi", "jaccard"])
 options = st.fixed_dictionaries(
     {
-        "threshold": st.sampled_from(["risk", 0.1]),
-        "alpha": st.just(0.1),
+        "criterion": st.one_of(
+            st.builds(Risk, alpha=st.just(0.1), prune=st.booleans(), measure=measures),
+            st.builds(Threshold, st.just(0.1), prune=st.booleans(), measure=measures),
+            st.builds(Bits, alpha=st.sampled_from([0.1, None])),
+        ),
         "max_iter": st.sampled_from([1, 3]),
-        "prune": st.booleans(),
         "search": st.sampled_from(["batch", "pairwise"]),
-        "measure": st.sampled_from(["phi", "jaccard"]),
         "min_support": st.sampled_from([None, 0.01]),
     }
 )
@@ -219,17 +221,19 @@ def test_memory_that_is_left_is_known():
     assert 0 < sizing.available_bytes() < 1 << 50
 
 
-def test_where_rms_stops_at_once_the_other_stop_is_named():
+def test_where_rms_stops_at_once_what_would_help_is_named():
     rng = np.random.default_rng(0)
     rare = rng.random((2000, 400)) < 0.002
     base = rng.random((2000, 20)) < 0.05
     copied = (base & (rng.random((2000, 20)) < 0.8)) | (rng.random((2000, 20)) < 0.02)
     table = np.column_stack([rare, base, copied])
-    with pytest.warns(ConjunctWarning, match="no feature was constructed.*stop='relative'"):
-        UFC().fit(table)
-    model = UFC("risk", stop="relative", names="formula").fit(table)
-    assert model.n_iter_ >= 1
-    again = UFC("risk", stop="relative", store="sparse", names="formula").fit(table)
-    assert again.features_ == model.features_
-    with pytest.raises(InputError, match="stop must be 'rms', 'relative' or None"):
-        UFC("risk", stop="oi", names="formula").fit(table)
+    with pytest.warns(
+        ConjunctWarning, match="No feature was constructed.*criterion='bits'.*OI is low"
+    ):
+        UFC("risk").fit(table)
+    for options in ({}, {"criterion": "risk", "stop": "relative"}):
+        model = UFC(**options).fit(table)
+        assert model.n_iter_ >= 1
+        assert UFC(**options, store="sparse").fit(table).features_ == model.features_
+    with pytest.raises(InputError, match="stop must be 'bits', 'never', 'relative', 'rms', or"):
+        UFC("risk", stop="oi").fit(table)

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conjunct import UFC, Risk, datasets, load
+from conjunct import UFC, Risk, Threshold, datasets, load
 from conjunct.errors import ConjunctWarning, InputError, ModelFileError
+from runs import settings_of
 from tables import tables
 
 BASKETS = [["a", "b"]] * 30 + [["a"]] * 5 + [["b", "c"]] * 5 + [["c"]] * 40
@@ -29,7 +30,7 @@ def saved(model, tmp_path):
 
 
 def same(left, right):
-    assert left.get_params() | {"callback": None} == right.get_params() | {"callback": None}
+    assert settings_of(left) | {"callback": None} == settings_of(right) | {"callback": None}
     assert left.features_ == right.features_
     np.testing.assert_equal(left.get_rules("dict"), right.get_rules("dict"))
     assert repr(left.history_) == repr(right.history_)
@@ -82,12 +83,12 @@ def test_any_names(names, tmp_path_factory):
 
 
 def test_numbers_of_numpy_are_saved(tmp_path):
-    parameters = {"alpha": np.float64(0.01), "max_iter": np.int64(1), "prune": np.bool_(False)}
-    UFC(**parameters).fit(BASKETS).save(tmp_path / "m.json")
-    assert (
-        load(tmp_path / "m.json").get_params() | parameters
-        == load(tmp_path / "m.json").get_params()
-    )
+    parameters = {"criterion__alpha": np.float64(0.01), "max_iter": np.int64(1)}
+    UFC("risk").set_params(**parameters).fit(BASKETS).save(tmp_path / "m.json")
+    found = load(tmp_path / "m.json").get_params()
+    assert found | parameters == found
+    UFC(Threshold(np.float32(0.25)), max_iter=1).fit(BASKETS).save(tmp_path / "m.json")
+    assert load(tmp_path / "m.json").threshold_ == 0.25
 
 
 def test_what_cannot_be_saved(tmp_path):
@@ -136,7 +137,7 @@ def merge(**changes):
 
 HOSTILE = {
     "other format": (edited(format="other"), "not a conjunct model file"),
-    "newer version": (edited(version=2), "version 2 of the model file; .* reads version 1"),
+    "newer version": (edited(version=3), "version 3 of the model file; .* reads versions 1 and 2"),
     "version as text": (edited(version="1"), "not a conjunct model file"),
     "unknown kind": (edited(kind="Pickle"), "a model of unknown kind 'Pickle'"),
     "unknown field": (edited(extra=1), "damaged model file .*extra"),
@@ -176,7 +177,31 @@ HOSTILE = {
         "its history ends with other features",
     ),
     "unknown parameter": (lambda c: c["parameters"].update(evil=1), "evil"),
-    "parameter out of range": (lambda c: c["parameters"].update(alpha=7), "alpha must be"),
+    "parameter out of range": (
+        lambda c: c["parameters"]["criterion"].update(alpha=7),
+        "alpha must be",
+    ),
+    "unknown setting": (
+        lambda c: c["parameters"]["criterion"].update(evil=1),
+        "criterion: .*evil",
+    ),
+    "unknown criterion": (
+        lambda c: c["parameters"].update(criterion={"rule": "evil"}),
+        "criterion must be",
+    ),
+    "unknown stop": (lambda c: c["parameters"].update(stop={"rule": "evil"}), "stop must be"),
+    "too few supports of primitives": (
+        lambda c: c["primitive_supports"].pop(),
+        "supports and primitives differ in number",
+    ),
+    "large support of a primitive": (
+        lambda c: c["primitive_supports"].__setitem__(0, 10**6),
+        "a support is out of range",
+    ),
+    "rule in another parameter": (
+        lambda c: c["parameters"].update(max_iter={"rule": "never"}),
+        "max_iter must be",
+    ),
     "parameter of another type": (
         lambda c: c["parameters"].update(binarize="x"),
         "binarize must be",

@@ -164,14 +164,11 @@ class Lineage:
         return patterns[number]
 
     def denies(self, number: int) -> bool:
-        """Whether a feature denies anything, and so is what is left of its pattern."""
-        pending = [number]
-        while pending:
-            operands = self.operands(pending.pop()) or ()
-            if any(x < 0 for x in operands):
-                return True
-            pending += operands
-        return False
+        """Whether a feature is ``f ∧ ¬g``, and so is what is left of the pattern of f.
+
+        ``f ∧ g`` is not, though f or g may be: all rows that ever had its pattern have it still.
+        """
+        return any(literal < 0 for literal in self.operands(number) or ())
 
     def by_text(self, numbers: Iterable[int]) -> list[int]:
         """The features in the order of their canonical texts."""

@@ -109,8 +109,7 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
             names, columns = self._primitive_names(), self._column_names()
             return PartFeatures(names, self._reading(), self._made_features(), columns).over(X)
         data = self._checked_as_fitted(X)
-        store = self._made_features().evaluate(self._read(data))
-        return write_like(data, store, self._column_names())
+        return self._features_of(data, self._read(data))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """What the columns of ``transform`` are called.
@@ -282,12 +281,18 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
             raise InputError(f"{what} needs data without missing cells: fill or drop them first")
         return store.to_bits() if isinstance(store, SparseStore) else store
 
-    def _texts(self) -> list[str]:
-        return self.feature_set_.lineage.texts(self.feature_set_.features, self.style)
-
     def _made_features(self) -> FeatureSet:
         """The features that ``transform`` makes."""
         return self.feature_set_
+
+    def _features_of(self, data: Any, store: Any) -> Any:
+        """The features of columns that were read from ``data``, in a container of its kind."""
+        return write_like(
+            data,
+            self._made_features().evaluate(store),
+            self._column_names(),
+            self.missing == "pairwise",
+        )
 
     def _column_names(self, primitives: tuple[str, ...] | None = None) -> list[str]:
         """What ``transform`` calls them, over primitives that may have other names."""

@@ -47,6 +47,10 @@ class Exportable:
         """Everything a model file holds."""
 
     @abstractmethod
+    def _made_features(self) -> FeatureSet:
+        """The features that ``transform`` makes."""
+
+    @abstractmethod
     def _column_names(self) -> list[str]:
         """What ``transform`` calls the features."""
 
@@ -82,8 +86,8 @@ class Exportable:
         >>> print(UFC(max_iter=1).fit(baskets).to_sql("photos"), end="")
         SELECT
           "r"."sky" AS "sky",
-          "r"."cascade" AND "r"."water" AS "cascade ∧ water",
-          NOT "r"."cascade" AND "r"."water" AS "¬cascade ∧ water"
+          "r"."cascade" AND "r"."water" AS "cascade + water",
+          NOT "r"."cascade" AND "r"."water" AS "water (rest)"
         FROM "photos" AS "r"
         """
         try:
@@ -100,12 +104,13 @@ class Exportable:
             keep=keep,
             raw=self._raw(),
             fill=self.missing == "false",
+            nan=self.missing != "raise",
         )
 
     def to_polars(self, *, columns: Columns = "formula", form: Form = "built") -> list[pl.Expr]:
         """One Polars expression a feature, for ``frame.select`` or ``with_columns``.
 
-        Columns may be Boolean or 0/1; a missing cell is null.
+        Columns may be Boolean or 0/1; a missing cell is null or NaN.
         """
         from conjunct.export.polars import to_polars
 
@@ -148,7 +153,7 @@ class Exportable:
         check_is_fitted(self)
         if columns not in ("formula", "number"):
             raise InputError(f"columns must be 'formula' or 'number'; got {columns!r}")
-        expressions = self.feature_set_.expressions
+        expressions = self._made_features().expressions
         if columns == "formula":
             names = self._column_names()
         else:

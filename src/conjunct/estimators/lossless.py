@@ -15,6 +15,7 @@ from conjunct.estimators.base import FeatureConstructor
 from conjunct.estimators.chunks import ChunkForm, RowChunks, written_chunks
 from conjunct.estimators.container_reading import Reading
 from conjunct.estimators.container_writing import write_like
+from conjunct.estimators.notebook import ShownInNotebooks
 from conjunct.estimators.tables import Backend
 from conjunct.estimators.values import MISSING
 from conjunct.stores.partial import known_true
@@ -25,7 +26,7 @@ Unseen = Literal["warn", "keep"]
 UNSEEN: tuple[Unseen, ...] = ("warn", "keep")
 
 
-class LosslessConstructor(FeatureConstructor):
+class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
     """Base of the estimators that replace each pair by what it can be recovered from."""
 
     _ways_with_missing = MISSING
@@ -59,12 +60,16 @@ class LosslessConstructor(FeatureConstructor):
         and ``chunks`` never loses a tag. A collection of Dask gives another, which is computed
         when it is used, without a warning.
         """
-        features = super().transform(X)
-        if self.unseen == "warn" and not containers.is_dask(X):
-            n_rows = self._count_unseen(X)
-            if n_rows:
-                warnings.warn(_what_was_unseen(n_rows), ConjunctWarning, stacklevel=2)
-        return features
+        if self.unseen == "keep" or containers.is_dask(X):
+            return super().transform(X)
+        check_is_fitted(self)
+        data = self._checked_as_fitted(X)
+        store = self._read(data)
+        n_rows = self._count_unseen(store)
+        if n_rows:
+            # past what scikit-learn wraps transform in
+            warnings.warn(_what_was_unseen(n_rows), ConjunctWarning, stacklevel=3)
+        return self._features_of(data, store)
 
     def inverse_transform(self, X: Any) -> Any:
         """The original columns of rows given by their constructed features.
@@ -85,7 +90,8 @@ class LosslessConstructor(FeatureConstructor):
         store = Reading(None, self.missing, self.n_jobs, self.store).read(data, texts)
         if store.n_columns != len(texts):
             raise InputError(f"X has {store.n_columns} columns, the model {len(texts)} features")
-        return write_like(data, self._made_features().recover(store), self._primitive_names())
+        recovered = self._made_features().recover(store)
+        return write_like(data, recovered, self._primitive_names(), self.missing == "pairwise")
 
     def chunks(self, X: Any, form: ChunkForm = "lists", *, backend: Backend | None = None) -> Any:
         """Each row as its chunks: its tags, in groups that belong together.
@@ -162,13 +168,15 @@ class LosslessConstructor(FeatureConstructor):
         made = self._made_features()
         return list((made if primitives is None else made.renamed(primitives)).pattern_texts)
 
-    def _count_unseen(self, X: Any) -> int:
-        """In how many rows a combination is true that training never saw."""
+    def _count_unseen(self, store: Any) -> int:
+        """In how many rows a combination is true that training never saw.
+
+        One that is missing is not counted: training may have had such rows.
+        """
         full, n_seen = self.feature_set_.with_unseen, len(self.feature_set_.features)
         numbers = full.features[n_seen:]
         if not numbers:
             return 0
-        store = known_true(self._store(X))
         lines = iter(full.evaluate(store, numbers).lines)
         anywhere = next(lines)
         for line in lines:

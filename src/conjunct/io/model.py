@@ -308,7 +308,22 @@ def model_json(model: ModelFile) -> bytes:
         encoded = msgspec.json.encode(model, enc_hook=_plain)
     except UnicodeEncodeError:
         raise InputError("a name holds a lone surrogate, which a file cannot: rename it") from None
+    if not _reads_back(encoded, model):
+        raise InputError("the model holds a number that a file cannot: infinity or NaN")
     return msgspec.json.format(encoded, indent=1) + b"\n"
+
+
+def _reads_back(encoded: bytes, model: ModelFile) -> bool:
+    """Whether the text is the model: infinity and NaN become null, which is another or none.
+
+    In the history null is meant.
+    """
+    try:
+        read = msgspec.json.decode(encoded, type=ModelFile)
+    except msgspec.MsgspecError:
+        return False
+    parts = ("parameters", "threshold", "merges", "binarizer")
+    return all(getattr(read, part) == getattr(model, part) for part in parts)
 
 
 def model_schema() -> bytes:
