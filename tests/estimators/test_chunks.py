@@ -68,7 +68,7 @@ def naive_chunks(model, rows, names=NAMES):
 
 
 def named(table, make):
-    return make({name: column for name, column in zip(NAMES, table.T, strict=False)})
+    return make(dict(zip(NAMES, table.T, strict=False)))
 
 
 CONTAINERS = {

@@ -154,9 +154,7 @@ def test_duplicating_rows_lowers_the_threshold_of_risk(table, k):
         few, many = (
             {*zip(found["left"], found["right"], strict=True)}
             for found in (
-                correlated_pairs(
-                    data, Risk(alpha=0.05, prune=False, **tested), backend="dict"
-                )
+                correlated_pairs(data, Risk(alpha=0.05, prune=False, **tested), backend="dict")
                 for data in (table, copies)
             )
         )

@@ -227,7 +227,9 @@ def test_where_rms_stops_at_once_what_would_help_is_named():
     base = rng.random((2000, 20)) < 0.05
     copied = (base & (rng.random((2000, 20)) < 0.8)) | (rng.random((2000, 20)) < 0.02)
     table = np.column_stack([rare, base, copied])
-    with pytest.warns(ConjunctWarning, match="No feature was constructed.*criterion='bits'.*OI is low"):
+    with pytest.warns(
+        ConjunctWarning, match="No feature was constructed.*criterion='bits'.*OI is low"
+    ):
         UFC("risk").fit(table)
     for options in ({}, {"criterion": "risk", "stop": "relative"}):
         model = UFC(**options).fit(table)
