@@ -1,15 +1,21 @@
-"""``python -m benchmarks [NAME …]``: run all benchmarks, or those named."""
+"""``python -m benchmarks [NAME …] [--OPTION …]``: run all benchmarks, or those named.
+
+An option is given to the benchmarks that have it: ``python -m benchmarks bits --slim``.
+"""
 
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 import sys
 
 import benchmarks
 
 
-def main(wanted: list[str]) -> int:
+def main(words: list[str]) -> int:
+    options = {word.removeprefix("--") for word in words if word.startswith("--")}
+    wanted = [word for word in words if not word.startswith("--")]
     known = sorted(
         module.name
         for module in pkgutil.iter_modules(benchmarks.__path__)
@@ -19,10 +25,15 @@ def main(wanted: list[str]) -> int:
     if unknown:
         print(f"no benchmark is called {', '.join(unknown)}; there are {', '.join(known)}")
         return 2
+    mains = {name: importlib.import_module(f"benchmarks.{name}").main for name in wanted or known}
+    takes = {name: options & set(inspect.signature(mains[name]).parameters) for name in mains}
+    if unknown_options := options - set().union(*takes.values()):
+        print(f"no benchmark here has the option --{', --'.join(sorted(unknown_options))}")
+        return 2
     missed = 0
-    for name in wanted or known:
+    for name, run in mains.items():
         print(f"\n== {name} ==", flush=True)
-        missed += importlib.import_module(f"benchmarks.{name}").main()
+        missed += run(**dict.fromkeys(takes[name], True))
     return min(missed, 1)
 
 

@@ -22,7 +22,7 @@ from typing import Any
 
 Measurement = dict[str, Any]
 
-_ONE_THREAD = dict.fromkeys(
+ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS"), "1"
 )
 
@@ -36,7 +36,7 @@ def measured_apart(module: str, *arguments: object, seconds: int = 3600) -> Meas
             capture_output=True,
             text=True,
             timeout=patience,
-            env=os.environ | _ONE_THREAD,
+            env=os.environ | ONE_THREAD,
         )
     except subprocess.TimeoutExpired:
         return {"stopped": patience}

@@ -57,6 +57,12 @@ _SHAPES = {
     "delicious": (16_105, 983, 19),
     "t10i4d100k": (100_000, 870, 10),
     "retail": (88_162, 16_470, 11),
+    "ticTacToe": (958, 29, 10),
+    "pima": (768, 38, 9),
+    "led": (3_200, 16, 8),
+    "flare": (1_389, 32, 11),
+    "dermatology": (366, 45, 13),
+    "mushroom_uci": (8_124, 110, 17),
 }
 """Rows, columns and ones a row."""
 
@@ -68,6 +74,37 @@ def benchmark_set(name: str) -> tuple[str, Any]:
         return name, found
     print(f"{name}.dat.gz is not in {FOLDER.name}: generated data of its shape instead")
     return f"as {name}, generated", zipf(*_SHAPES[name])
+
+
+def named_set(name: str) -> tuple[str, Any]:
+    """A set as a Boolean data frame whose columns have the names of the source.
+
+    One of the LUCS sets, UCI's mushrooms without their class, or a bundled set (spect without its
+    empty rows). A missing cell is no tag.
+    """
+    import pandas as pd
+    import polars as pl
+
+    from conjunct import Binarizer, datasets
+
+    if name in {dataset.name for dataset in datasets.DATASETS}:
+        data = datasets.load(name)
+        table = data.values[data.values.any(axis=1)] if name == "spect" else data.values
+        return name, pd.DataFrame(table, columns=list(data.feature_names))
+    file = FOLDER.parent / "mushroom_uci.csv"
+    if name == "mushroom_uci" and file.exists():
+        made = Binarizer().fit_transform(pl.read_csv(file).drop("class")).fill_null(False)
+        return name, pd.DataFrame(made.to_numpy().astype(bool), columns=made.columns)
+    file = FOLDER / "lucs" / f"{name}.dat.gz"
+    if file.exists():
+        with gzip.open(file, "rt") as lines:
+            rows = [set(map(int, line.split())) for line in lines]
+        items = sorted(set().union(*rows))
+        cells = np.array([[item in row for item in items] for row in rows])
+        return name, pd.DataFrame(cells, columns=list(map(str, items)))
+    print(f"{name} is not in {FOLDER.name}: generated data of its shape instead")
+    made = zipf(*_SHAPES[name]).astype(bool).toarray()
+    return f"as {name}, generated", pd.DataFrame(made, columns=list(map(str, range(made.shape[1]))))
 
 
 def zero_one(name: str) -> Any | None:

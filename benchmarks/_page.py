@@ -21,7 +21,7 @@ from conjunct.plots.saving import save_chart
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 DATA = DOCS / "benchmarks.json"
-PAGES = (DOCS / "benchmarks.md", DOCS / "scale.md")
+PAGES = tuple(DOCS / f"{name}.md" for name in ("benchmarks", "scale", "bits", "risk"))
 _PLACE = re.compile(r"(<!-- (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -51,6 +51,11 @@ def tables_of(found: dict[str, Any]) -> dict[str, str]:
         "rivals": _rivals(found["rivals"]),
         "growth": _growth(found["growth"]),
         "scaling": _scaling(found["growth"]),
+        "bits": _bits(found["bits"]),
+        "unseen": _unseen(found["bits"]),
+        "thorough": _thorough(found["thorough"]),
+        "chance": _chance(found["chance"]),
+        "merges": _merges(found["merges"]),
     }
 
 
@@ -129,7 +134,7 @@ def _growth(run: dict[str, Any]) -> str:
             found = [line for line in run["sweeps"][sweep] if line["method"] == method]
             times = [line["seconds"] for line in found]
             extra = [line["resident"] - line["before"] for line in found]
-            name = f"`{method}`" if method == "np.corrcoef" else f'`UFC(store="{method}")`'
+            name = f"`{method}`" if method == "np.corrcoef" else f'`UFC("risk", store="{method}")`'
             lines.append(
                 [
                     f"{sweep}, {_size(sweep, sizes[0])} → {_size(sweep, sizes[-1])}",
@@ -167,6 +172,120 @@ def _scaling(run: dict[str, Any]) -> str:
     cores = run["machine"]["cores"]
     told = f"Load of the {cores} cores before: {run['load']:.1f}, of which this run had made 1."
     return _table(head, lines) + "\n\n" + told
+
+
+def _bits(run: dict[str, Any]) -> str:
+    head = [
+        "",
+        "rows × columns",
+        "Krimp",
+        "SLIM",
+        "`Bits(alpha=None)`",
+        "`UFC()`",
+        "risk",
+    ]
+    table = _table(head, [_bits_line(line) for line in run["sets"]])
+    uneven = [
+        f"{line['name']} {found['renamed'][0]:.1f} to {found['renamed'][-1]:.1f} ({way})"
+        for line in run["sets"]
+        for way, found in line["ways"].items()
+        if found["renamed"][-1] - found["renamed"][0] > 0.1
+    ]
+    told = (
+        f"Where pairs save equally many bits, names decide. With the columns named in "
+        f"{run['namings']} other orders, L% is the same within 0.1"
+        + (f", but for {', '.join(uneven)}." if uneven else " everywhere.")
+    )
+    return table + "\n\n" + _wrapped(told)
+
+
+def _bits_line(line: dict[str, Any]) -> list[str]:
+    known, slim = line.get("known", {}), line.get("slim", {})
+    krimp = known.get("krimp")
+    if "percent" in slim:
+        beside = f"{slim['percent']:.1f}, {_figures(slim['seconds'])} s"
+    elif "stopped" in slim:
+        beside = f"stopped at {slim['stopped']} s"
+    else:
+        beside = f"{known['slim']}, published" if known.get("slim") else ""
+    cells = [
+        f"{way['percent']:.1f}, {way['merges']} merges, {_figures(way['seconds'])} s"
+        for way in line["ways"].values()
+    ]
+    shape = " × ".join(f"{size:,}" for size in line["shape"])
+    return [line["name"], shape, str(krimp or ""), beside, *cells]
+
+
+def _thorough(run: dict[str, Any]) -> str:
+    lines = [
+        [
+            line["name"],
+            str(line["slim"] or ""),
+            *(
+                f"{line[search]['percent']:.1f}, {_figures(line[search]['seconds'])} s"
+                for search in ("pairwise", "thorough")
+            ),
+        ]
+        for line in run["sets"]
+    ]
+    return _table(["", "SLIM", '`search="pairwise"`', '`search="thorough"`'], lines)
+
+
+def _unseen(run: dict[str, Any]) -> str:
+    names = {
+        "default": "`UFC()`",
+        "alpha=None": "`Bits(alpha=None)`",
+        "risk": '`UFC("risk")`',
+        "path": "`UFCPath`, closest point",
+    }
+    lines = [
+        [
+            line["name"],
+            *(f"{line['shares'][way]:.3f}" for way in names),
+            *(f"{line['scores'][way]:.1f}" for way in ("columns", "default", "risk")),
+        ]
+        for line in run["unseen"]
+    ]
+    scores = ["`score`: bare columns", "`UFC()`", '`UFC("risk")`']
+    return _table(["", *names.values(), *scores], lines)
+
+
+def _chance(run: dict[str, Any]) -> str:
+    densities = sorted({cell["density"] for cell in run["cells"]})
+    shapes = list(dict.fromkeys(tuple(cell["shape"]) for cell in run["cells"]))
+    hits = {(*cell["shape"], cell["density"]): cell["hits"] for cell in run["cells"]}
+    lines = [
+        [f"{n:,}", str(m), *(f"{hits[n, m, density] / run['runs']:.1%}" for density in densities)]
+        for n, m in shapes
+    ]
+    head = ["rows", "columns", *(f"density {density:g}" for density in densities)]
+    n_tables = run["runs"] * len(run["cells"])
+    low, high = run["interval"]
+    told = (
+        f"{run['hits']} of {n_tables:,} tables in all: {run['hits'] / n_tables:.1%} (95% interval "
+        f"{low:.1%} to {high:.1%}); {run['runs']} tables a cell."
+    )
+    return _table(head, lines) + "\n\n" + _wrapped(told)
+
+
+def _merges(run: dict[str, Any]) -> str:
+    head = ["", "held as", "time", "resident", "merges", "L%", "a merge", "× the count of a column"]
+    lines = []
+    for line in run["sets"]:
+        n_rows, n_columns = line["shape"]
+        lines.append(
+            [
+                f"{line['name']}, {n_rows:,} × {n_columns:,}",
+                line["layout"],
+                f"{_figures(line['seconds'])} s",
+                _gigabytes(line["resident"]),
+                f"{line['merges']:,}",
+                f"{line['percent']:.1f}",
+                f"{_figures(1e3 * line['merge'])} ms",
+                _figures(line["merge"] / line["count"]),
+            ]
+        )
+    return _table(head, lines)
 
 
 def _figures(value: float) -> str:

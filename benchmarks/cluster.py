@@ -32,7 +32,7 @@ KILLS = 20
 _STREAM = """
 import resource, sys
 from conjunct import UFC, io
-UFC(max_iter=3).fit(io.stream(*sys.argv[2:], memory=sys.argv[1])).save("streamed.json")
+UFC("risk", max_iter=3).fit(io.stream(*sys.argv[2:], memory=sys.argv[1])).save("streamed.json")
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 """
 
@@ -72,7 +72,7 @@ def larger_than_memory(folder: Path) -> int:
         env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
     )
     seconds = time.perf_counter() - start
-    in_memory = UFC(max_iter=3).fit(pl.concat([frame(k) for k in range(STREAMED_BLOCKS)]))
+    in_memory = UFC("risk", max_iter=3).fit(pl.concat([frame(k) for k in range(STREAMED_BLOCKS)]))
     same = (folder / "streamed.json").read_bytes() == _bytes(in_memory)
     n_rows = in_memory.feature_set_.n_rows
     packed = n_rows * N_COLUMNS / 8e6
@@ -125,11 +125,11 @@ def on_two_workers() -> int:
         for name, table in tables.items():
             rows = _rows(table)
             start = time.perf_counter()
-            local = UFC(alpha=0.001, max_iter=3).fit(rows)
+            local = UFC("risk", max_iter=3).fit(rows)
             middle = time.perf_counter()
             half = -(-rows.shape[0] // 2)
             parts = [da.from_array(some, chunks=some.shape) for some in (rows[:half], rows[half:])]
-            apart = UFC(alpha=0.001, max_iter=3).fit(da.concatenate(parts))
+            apart = UFC("risk", max_iter=3).fit(da.concatenate(parts))
             seconds = time.perf_counter() - middle
             same = _bytes(apart) == _bytes(local)
             shape = f"{name} {rows.shape[0]:,} × {rows.shape[1]:,}"
@@ -162,10 +162,10 @@ def larger_than_the_workers() -> int:
         blocks = [delayed(block)(k, DASK_ROWS) for k in range(DASK_BLOCKS)]
         rows = da.concatenate([da.from_delayed(some, shape, np.bool_) for some in blocks])
         start = time.perf_counter()
-        apart = UFC(max_iter=3, callback=kill).fit(rows)
+        apart = UFC("risk", max_iter=3, callback=kill).fit(rows)
         seconds = time.perf_counter() - start
     lines = np.hstack([pack(block(k, DASK_ROWS)) for k in range(DASK_BLOCKS)])
-    whole = UFC(max_iter=3)._fit_store(BitStore(lines, n_rows), None)
+    whole = UFC("risk", max_iter=3)._fit_store(BitStore(lines, n_rows), None)
     same = _bytes(apart) == _bytes(whole)
     print(f"{n_rows:,} × {N_COLUMNS}: {packed:.0f} MB packed on 2 workers of {WORKER_MEMORY} MB")
     print(f"each, one of them killed, took {seconds:.1f} s; same model file: {same}")

@@ -26,7 +26,7 @@ def generated(n_rows: int) -> NDArray[np.bool_]:
 def main() -> int:
     table = generated(N_ROWS)
     store = BitStore.from_table(table, n_jobs=N_JOBS)
-    model, three = UFC(alpha=0.001, n_jobs=N_JOBS), UFC(max_iter=3, n_jobs=N_JOBS)
+    model, three = UFC("risk", n_jobs=N_JOBS), UFC("risk", max_iter=3, n_jobs=N_JOBS)
     three.fit(table[:20_000])  # imports and first calls are not what is measured
     as_floats = table.astype(np.float32)
     corrcoef = best_time(lambda: np.corrcoef(as_floats, rowvar=False))
@@ -42,13 +42,13 @@ def main() -> int:
     rate = n_pairs * N_ROWS / counting / 1e12
     print(f"{N_ROWS:,} × {N_COLUMNS} Boolean, kernel {kernel_name()}, {N_JOBS} threads")
     print(f"corrcoef {corrcoef:.3f} s, counting {counting:.3f} s ({rate:.2f} tera bit pairs a")
-    print(f"second), UFC(alpha=0.001).fit {fit:.3f} s with {model.n_iter_} iterations kept")
+    print(f"second), UFC('risk').fit {fit:.3f} s with {model.n_iter_} iterations kept")
     return sum(
         (
             report(
                 "corrcoef / one full co-occurrence count", corrcoef / counting, 20, at_least=True
             ),
-            report("corrcoef / UFC(alpha=0.001).fit", corrcoef / fit, 1, at_least=True),
+            report("corrcoef / UFC('risk').fit", corrcoef / fit, 1, at_least=True),
             report(
                 "three iterations on 4 n rows / on n rows",
                 fit_quadrupled / fit_three,

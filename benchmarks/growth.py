@@ -99,7 +99,7 @@ def alone(method: str, n_rows: str, n_columns: str, density: str) -> Measurement
     def run(data: Any) -> object:
         if method == "np.corrcoef":
             return np.corrcoef(data, rowvar=False, dtype=np.float32)
-        return UFC(max_iter=N_ITER, store=method).fit(data)
+        return UFC("risk", max_iter=N_ITER, store=method).fit(data)
 
     run(FORMS[method](zipf(400, 60, 8)))
     before = peak_resident()
@@ -138,7 +138,7 @@ def _on_threads() -> Iterator[Fits]:
 
     def fit(n_threads: int, n_blocks: int) -> object:
         rows = table[: n_blocks * BLOCK_ROWS]
-        return UFC(max_iter=N_ITER, n_jobs=n_threads).fit(rows)
+        return UFC("risk", max_iter=N_ITER, n_jobs=n_threads).fit(rows)
 
     yield fit, lambda _: time.process_time()
 
@@ -167,7 +167,7 @@ def _on_workers() -> Iterator[Fits]:
         def fit(n_workers: int, n_blocks: int) -> object:
             with clients[n_workers].as_current():
                 rows = tables[n_workers][: n_blocks * BLOCK_ROWS]
-                return UFC(max_iter=N_ITER).fit(rows)
+                return UFC("risk", max_iter=N_ITER).fit(rows)
 
         def processor_time(n_workers: int) -> float:
             workers = clients[n_workers].run(time.process_time).values()

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks._measure import report
-from conjunct import UFC, UFringe
+from conjunct import UFC, Risk, UFringe
 from conjunct.datasets import load_spect
 
 TABLE = load_spect().values
@@ -27,7 +27,7 @@ def resident() -> float:
 def fitted(seed: int) -> bytes:
     """The features of a fit, packed, on rows in an order of their own: always the same."""
     rows = np.random.default_rng(seed).permutation(len(TABLE))
-    model = UFC(alpha=0.0001, prune=False).fit(TABLE[rows])
+    model = UFC(Risk(alpha=0.0001, prune=False)).fit(TABLE[rows])
     return np.packbits(model.transform(TABLE)).tobytes()
 
 

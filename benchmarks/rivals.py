@@ -27,7 +27,7 @@ SECONDS, BYTES = 60, 8 * 10**9
 N_ITER = 3
 N_COMPONENTS = 50
 MIN_SUPPORT = 0.01
-YARDSTICK = f"UFC(max_iter={N_ITER})"
+YARDSTICK = f'UFC("risk", max_iter={N_ITER})'
 
 
 class Rival(NamedTuple):
@@ -119,7 +119,7 @@ def _sparse_frame(data: Any) -> Any:
 def _ufc(data: Any, **options: Any) -> Any:
     from conjunct import UFC
 
-    return UFC(alpha=0.001, **options).fit(data)
+    return UFC(**options).fit(data)
 
 
 def _pca(data: Any) -> Any:
@@ -154,7 +154,8 @@ def _plainly_constructed(made: Any) -> str:
 
 
 RIVALS: dict[str, Rival] = {
-    YARDSTICK: Rival(_as_is, partial(_ufc, max_iter=N_ITER), _constructed),
+    YARDSTICK: Rival(_as_is, partial(_ufc, criterion="risk", max_iter=N_ITER), _constructed),
+    'UFC("risk")': Rival(_as_is, partial(_ufc, criterion="risk"), _constructed),
     "UFC()": Rival(_as_is, _ufc, _constructed),
     "uFC in plain NumPy": Rival(
         _booleans, partial(_plain.dense, max_iter=N_ITER), _plainly_constructed

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks._apart import Measurement, answer, measured_apart, timed
 from benchmarks._data import benchmark_set, zipf
 from benchmarks._measure import report
-from conjunct import UFC
+from conjunct import UFC, Risk
 from conjunct.stores import BitStore
 
 N_ITER = 3
@@ -31,7 +31,7 @@ def main() -> int:
         for prune in ("prune", "no-prune"):
             fit = measured_apart("benchmarks.scale", name, prune)
             print(
-                f"UFC(alpha=0.001, max_iter={N_ITER}, prune={prune == 'prune'}): "
+                f"UFC(Risk(prune={prune == 'prune'}), max_iter={N_ITER}): "
                 f"{fit['seconds']:.2f} s for {fit['iterations']} iterations, "
                 f"{fit['features']:,} features; expected {fit['expected']}"
             )
@@ -53,8 +53,8 @@ def alone(name: str, what: str) -> Measurement:
     found = {"name": title, "shape": data.shape, "ones": data.nnz}
     if what == "product":
         return {**found, **timed(lambda: data.T @ data, repeat=3)}
-    UFC(max_iter=1, prune=False).fit(zipf(500, 50, 8))  # imports are not what is measured
-    model = UFC(alpha=0.001, max_iter=N_ITER, prune=what == "prune")
+    UFC(Risk(prune=False), max_iter=1).fit(zipf(500, 50, 8))  # imports are not what is measured
+    model = UFC(Risk(prune=what == "prune"), max_iter=N_ITER)
     found |= timed(lambda: model.fit(data))
     found["iterations"], found["features"] = model.n_iter_, len(model.feature_set_.features)
     found["expected"] = str(model.expected_cost(data))
@@ -67,7 +67,7 @@ def _dense(n_rows: int = 1_000_000, n_columns: int = 1000) -> int:
     for start in range(0, n_rows, 10_000):
         table[start : start + 10_000] = random.random((10_000, n_columns), np.float32) < 0.2
     table[:, 1::10] |= table[:, ::10]  # some go together
-    model = UFC(max_iter=2)
+    model = UFC("risk", max_iter=2)
     whole = timed(lambda: model.fit(table))["seconds"]
     store = BitStore.from_table(table)
     packed = timed(lambda: model._fit_store(store, None))["seconds"]
@@ -75,8 +75,9 @@ def _dense(n_rows: int = 1_000_000, n_columns: int = 1000) -> int:
     with threadpool_limits(1):
         product = timed(lambda: floats.T @ floats)["seconds"]
     print(
-        f"{n_rows:,} × {n_columns:,} dense: float32 X.T @ X {product:.2f} s, UFC(max_iter=2).fit "
-        f"{whole:.2f} s with {model.n_iter_} iterations, of packed bits {packed:.2f} s"
+        f"{n_rows:,} × {n_columns:,} dense: float32 X.T @ X {product:.2f} s, "
+        f"UFC('risk', max_iter=2).fit {whole:.2f} s with {model.n_iter_} iterations, "
+        f"of packed bits {packed:.2f} s"
     )
     return report("dense: float32 X.T @ X / two iterations", product / whole, 1, at_least=True)
 

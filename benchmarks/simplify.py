@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from benchmarks._measure import best_time, report
-from conjunct import UFC, datasets
+from conjunct import UFC, Risk, datasets
 from conjunct.expressions import Expression
 
 
 def main() -> int:
     missed = 0
-    for name, parameters, bound in (
-        ("spect", {"threshold": 0.218, "max_iter": 4}, 0.6),
-        ("coco_street", {"max_iter": 5}, 0.8),
+    for name, criterion, max_iter, bound in (
+        ("spect", 0.218, 4, 0.6),
+        ("coco_street", Risk(prune=False), 5, 0.8),
     ):
         data = datasets.load(name)
-        model = UFC(prune=False, **parameters).fit(data.values)
+        model = UFC(criterion, max_iter=max_iter).fit(data.values)
         formulas = model.formulas()
         given = model.formulas(given=data.values)
         print(
@@ -32,7 +32,7 @@ def main() -> int:
 
 def _deep() -> int:
     """The longest of 20 iterations on spect: 22 primitives, a table of 4 million cases."""
-    model = UFC(0.02, max_iter=20, prune=False).fit(datasets.load_spect().values)
+    model = UFC(0.02, max_iter=20).fit(datasets.load_spect().values)
     longest = max(model.features_, key=_length)
     simplified = longest.simplify()
     print(f"spect, 20 iterations: {longest.length:,} literals become {simplified.length:,}")

@@ -7,23 +7,17 @@
 from __future__ import annotations
 
 import math
-from itertools import islice
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from benchmarks._data import FOLDER, transactions, zero_one
-from conjunct.association import PairFilter
-from conjunct.construction.lineage import Lineage
-from conjunct.construction.stage import Stage
-from conjunct.construction.indicators import (
-    READABLE_LENGTH,
-    Balance,
-    Balancing,
-    Evaluator,
-    Indicators,
-)
-from conjunct.construction.batch import Candidates, Rule, iterate
+from conjunct import Risk
+from conjunct.construction.indicators import Balance, Indicators
+from conjunct.construction.ledger import Step
+from conjunct.construction.run import Plan, run_ufc
+from conjunct.construction.stops import READABLE_LENGTH, Never
 from conjunct.stores import SparseStore
 
 MOST = 12
@@ -48,6 +42,29 @@ def main() -> int:
     return 0
 
 
+class Looking(Never):
+    """Never stops before formulas are too long, and keeps what each step is judged by."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[tuple[Indicators, Balance, float]] = []
+
+    def kept(self, steps: Iterable[Step]) -> Iterator[Step]:
+        replaced: set[int] = set()
+        for step in steps:
+            yield step
+            line = step.indicators
+            if not self.lines:
+                n_primitives = line.n_features
+            replaced.update(k for merge in step.merges for k in (merge.left, merge.right))
+            n_kept = n_primitives - sum(k < n_primitives for k in replaced)
+            n_made = line.n_features - n_kept
+            made_length = (line.length * line.n_features - n_kept) / n_made if n_made else 0.0
+            self.lines.append((line, step.balance(), made_length))
+            if line.length > READABLE_LENGTH:
+                return
+
+
 def most_frequent(data: Any, n_columns: int) -> SparseStore:
     supports = np.asarray(data.sum(axis=0)).ravel()
     columns = np.argsort(-supports, kind="stable")[:n_columns]
@@ -55,20 +72,10 @@ def most_frequent(data: Any, n_columns: int) -> SparseStore:
 
 
 def _compare(title: str, store: SparseStore, prune: bool) -> None:
-    lineage = Lineage([str(k) for k in range(store.n_columns)])
-    rule = Rule(PairFilter(alpha=0.001, prune=prune))
-    candidates = Candidates(lineage, rule)
-    balance = Balancing(candidates)
-    evaluate = Evaluator(lineage, store.n_rows, store.count_distinct_rows())
-    lines: list[tuple[Indicators, Balance, float]] = []
-    stages = iterate(Stage.first(store), lineage, rule, candidates)
-    for stage in islice(stages, MOST + 1):
-        indicators = evaluate(stage)
-        lengths = np.array(lineage.lengths(stage.features))
-        made = lengths[lengths > 1]
-        lines.append((indicators, balance(stage), float(made.mean()) if len(made) else 0.0))
-        if indicators.length > READABLE_LENGTH:
-            break
+    looked_at = Looking()
+    plan = Plan(Risk(prune=prune), "batch")
+    run_ufc(store, [str(k) for k in range(store.n_columns)], plan, looked_at, max_iter=MOST)
+    lines = looked_at.lines
     first = lines[0][0]
     values = {
         "rms": [line.rms for line, _, _ in lines],

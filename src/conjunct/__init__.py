@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from conjunct.construction.stops import Never, Relative, Rms, ShorterBits
     from conjunct.errors import (
         CellError,
+        ClusterError,
         ConjunctError,
         ConjunctWarning,
         InputError,
@@ -62,6 +63,7 @@ _HOMES = {
     "conjunct.construction.stops": ("Never", "Relative", "Rms", "ShorterBits"),
     "conjunct.errors": (
         "CellError",
+        "ClusterError",
         "ConjunctError",
         "ConjunctWarning",
         "InputError",
@@ -106,6 +108,7 @@ __all__ = [
     "Bits",
     "BooleanTable",
     "CellError",
+    "ClusterError",
     "ClusteringTree",
     "ConjunctError",
     "ConjunctWarning",

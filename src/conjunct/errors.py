@@ -31,5 +31,9 @@ class ModelFileError(InputError):
     """A model file is damaged, of another version, or not a model file at all."""
 
 
+class ClusterError(ConjunctError, RuntimeError):
+    """A cluster was lost on the way, or does not go on."""
+
+
 class ConjunctWarning(UserWarning):
     """The result is right, but probably not what was hoped for."""

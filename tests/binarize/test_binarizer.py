@@ -2,6 +2,8 @@
 
 import datetime
 import math
+import zoneinfo
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -205,6 +207,98 @@ def test_dates_in_parts():
     assert not [name for name in whole_days.columns if "hour" in name]
 
 
+ZONES = ["UTC", "Asia/Tokyo", "America/New_York", "Europe/London", "+05:30"]
+WITH_ZONE = {
+    "polars": lambda instants, zone: pl.DataFrame({"at": instants}).with_columns(
+        pl.col("at").dt.convert_time_zone(zone)
+    ),
+    "pandas": lambda instants, zone: pd.DataFrame({"at": pd.Series(instants).dt.tz_convert(zone)}),
+    "pandas ns": lambda instants, zone: pd.DataFrame(
+        {"at": pd.Series(instants).dt.tz_convert(zone).astype(f"datetime64[ns, {zone}]")}
+    ),
+    "pandas of arrow": lambda instants, zone: pd.DataFrame(
+        {"at": pd.Series(instants).astype(pd.ArrowDtype(pa.timestamp("us", zone)))}
+    ),
+    "pandas objects": lambda instants, zone: pd.DataFrame(
+        {"at": [instant.astimezone(as_zone(zone)) for instant in instants]}, dtype=object
+    ),
+    "pyarrow": lambda instants, zone: pa.table(
+        {"at": pa.array(instants, pa.timestamp("us", zone))}
+    ),
+}
+
+
+def as_zone(zone):
+    if zone == "+05:30":
+        return datetime.timezone(datetime.timedelta(hours=5, minutes=30))
+    return zoneinfo.ZoneInfo(zone)
+
+
+@pytest.mark.parametrize("container", WITH_ZONE)
+@pytest.mark.parametrize("zone", ZONES)
+def test_moments_are_those_of_the_clock_on_the_wall_there(container, zone):
+    if zone == "+05:30" and container == "polars":
+        pytest.skip("polars has named zones only")
+    start = datetime.datetime(2024, 3, 1, tzinfo=datetime.UTC)
+    instants = [start + datetime.timedelta(hours=7 * k) for k in range(192)]
+    there = [instant.astimezone(as_zone(zone)).replace(tzinfo=None) for instant in instants]
+    expected = Binarizer().fit_transform(pl.DataFrame({"at": there}))
+    made = Binarizer().fit_transform(WITH_ZONE[container](instants, zone))
+    assert as_columns(made) == as_columns(expected)
+
+
+def test_pandas_categories_of_numbers_with_a_missing_cell():
+    """pandas writes 1 as 1.0 there: every word would be unknown."""
+    whole = pd.DataFrame({"c": pd.Categorical([1, 2, 4, 1])})
+    some = pd.DataFrame({"c": pd.Categorical([4, None, 1])})
+    made = Binarizer().fit(whole).transform(some)
+    assert as_columns(made) == {
+        "c = 1": [False, None, True],
+        "c = 2": [False, None, False],
+        "c = 4": [True, None, False],
+    }
+    assert Binarizer().fit(some.iloc[[0, 1, 2, 2]]).get_feature_names_out().tolist() == ["c = 4"]
+
+
+def test_pandas_types_do_not_depend_on_the_rows():
+    table = pd.DataFrame(
+        {"w": ["a", "b", "c", None], "n": [1.5, 2.5, None, 3.5], "b": [0, 1, 0, 1]}
+    )
+    binarizer = Binarizer(n_bins=2).fit(table)
+    whole = binarizer.transform(table)
+    for row in range(len(table)):
+        alone = binarizer.transform(table[row : row + 1])
+        assert alone.dtypes.equals(whole.dtypes)
+        assert (~alone).equals(~whole[row : row + 1])
+
+
+@pytest.mark.parametrize("kind", ["pandas", "pyarrow"])
+def test_two_columns_of_one_name(kind):
+    table = pa.table([[1, 0, 1], [0, 1, 1]], names=["a", "a"])
+    table = table if kind == "pyarrow" else pd.DataFrame([[1, 0], [0, 1]], columns=["a", "a"])
+    for estimator in (Binarizer(), UFC()):
+        with pytest.raises(InputError, match="two columns are called 'a': names must be distinct"):
+            estimator.fit(table)
+
+
+def test_numbers_of_any_size():
+    table = pd.DataFrame({"a": [10**400, 1, 2, 3, 5, -(10**400)]}, dtype=object)
+    made = Binarizer(n_bins=2).fit_transform(table)
+    assert as_columns(made) == {
+        "a < 3": [False, True, True, False, False, True],
+        "a ≥ 3": [True, False, False, True, True, False],
+    }
+    with pytest.raises(InputError, match="column 'a', row 0: the value is infinity"):
+        UFC().fit(table)
+    with pytest.raises(InputError, match="binarize must be None or a finite number"):
+        UFC(binarize=10**400).fit([[0.5, 1], [1, 0]])
+    far = pl.DataFrame({"a": [1e300, 2e300, -1e300, 5e299, 1.0, 7e300, 1.7e308, -1.7e308]})
+    for numbers in ("quantile", "width", "kmeans"):
+        assert all(Binarizer(numbers, n_bins=3).fit_transform(far).sum().row(0))
+    wide = pa.table({"a": pa.array([Decimal(1), Decimal(0), None], pa.decimal256(50, 2))})
+    assert as_columns(Binarizer().fit_transform(wide)) == {"a": [True, False, None]}
+
+
 def test_what_makes_no_feature_is_said():
     frame = pl.DataFrame(
         {
@@ -261,6 +355,30 @@ def test_numbers_that_are_not():
         binarizer.transform(pl.DataFrame({"a": ["1.5", "tall"]}))
 
 
+def test_objects_are_read_as_what_the_column_was_fitted_as():
+    """Truth is a number among numbers, whatever else is in the rows."""
+    table = pd.DataFrame(
+        {"few": [True, 2, 3, 2], "many": [True, 2.5, 7, 9], "words": ["a", True, 1, "b"]},
+        dtype=object,
+    )
+    binarizer = Binarizer(n_bins=3).fit(table)
+    whole = binarizer.transform(table)
+    for row in range(len(table)):
+        assert binarizer.transform(table[row : row + 1]).equals(whole[row : row + 1])
+
+
+def test_text_of_numbers_is_read_as_numbers_and_codes_as_words():
+    numbers = Binarizer().fit(pl.DataFrame({"a": [1, 2, 4]}))
+    assert numbers.transform(pl.DataFrame({"a": ["01", "2.0", "nan"]})).rows() == [
+        (True, False, False),
+        (False, True, False),
+        (None, None, None),
+    ]
+    codes = Binarizer().fit(pl.DataFrame({"a": ["1", "2", "4"]}))
+    with pytest.warns(ConjunctWarning, match=r"2 words that were not seen in fit \('01', '2.0'\)"):
+        assert not any(codes.transform(pl.DataFrame({"a": ["01", "2.0"]})).row(0))
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -271,7 +389,10 @@ def test_numbers_that_are_not():
         ({"rare": "keep"}, "rare must be 'group' or 'drop'"),
         ({"cumulative": "no"}, "cumulative must be True or False"),
         ({"parts": ["decade"]}, "parts must be some of year, month, weekday, hour"),
-        ({"edges": {"a": [3, 1]}}, "edges of 'a' must be rising numbers"),
+        ({"edges": {"a": [3, 1]}}, "edges of 'a' must be rising, finite numbers"),
+        ({"edges": {"a": [1, math.inf]}}, "edges of 'a' must be rising, finite numbers"),
+        ({"edges": {"a": [math.nan]}}, "edges of 'a' must be rising, finite numbers"),
+        ({"edges": {"a": [10**400]}}, "edges of 'a' must be rising, finite numbers"),
         ({"edges": {"zz": [3]}}, "edges are given for 'zz', which is no column"),
     ],
 )

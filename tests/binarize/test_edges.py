@@ -1,6 +1,7 @@
 """Edges of intervals: readable, and on the right side of every value."""
 
 import math
+import sys
 from decimal import Decimal
 
 import numpy as np
@@ -56,6 +57,29 @@ def test_no_interval_is_empty(values, how, n_bins):
     assert counts.all()
 
 
+LARGEST = sys.float_info.max
+
+
+@given(
+    st.lists(
+        st.sampled_from([-math.inf, -LARGEST, -1e300, -2.0, 0.0, 5e-324, 1.0, 1e300, math.inf]),
+        min_size=1,
+        max_size=20,
+    ),
+    st.sampled_from(["quantile", "width", "kmeans"]),
+    st.integers(2, 6),
+)
+def test_edges_of_any_numbers_are_finite_and_leave_no_interval_empty(values, how, n_bins):
+    numbers = np.array(values)
+    edges = cut(numbers, how, n_bins)
+    assert edges == sorted(set(edges))
+    assert all(map(math.isfinite, edges))
+    counts = np.bincount(np.searchsorted(edges, numbers, side="right"), minlength=len(edges) + 1)
+    assert counts.all()
+
+
 def test_infinite_values_have_a_side():
-    edges = cut(np.array([-np.inf, 1.0, 2.0, np.inf]), "quantile", 4)
-    assert edges[0] == 1
+    assert cut(np.array([-np.inf, 1.0, 2.0, np.inf]), "quantile", 4) == [1, 2, 4]
+    assert cut(np.array([-np.inf, np.inf]), "quantile", 2) == [0]
+    # there is no number between them
+    assert cut(np.array([LARGEST, np.inf]), "quantile", 2) == []

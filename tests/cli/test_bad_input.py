@@ -16,7 +16,7 @@ FILES = {
     "two.csv": "a,b\n0,2\n",
     "same.csv": "a,b\nx,2\nx,2\n",
     "text.csv": "a,b\n" + "".join(f"0,the quick brown fox {k}\n" for k in range(30)),
-    "missing.csv": "a,b\n0,\n",
+    "missing.csv": "a,b\n0,\n1,0\n",
     "rubbish.csv": b"\x89PNG\r\n\x1a\n\0\0",
     "rubbish.parquet": b"rubbish",
     "rubbish.csv.gz": b"\x1f\x8brubbish",

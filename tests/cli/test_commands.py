@@ -14,9 +14,14 @@ from typing import get_args
 import polars as pl
 import pytest
 
-from conjunct import UFC, __version__, association, datasets, load
+from conjunct import UFC, Bits, Risk, Threshold, __version__, association, datasets, load
+from conjunct.cli import chunks as chunks_command
 from conjunct.cli import options
 from conjunct.cli.app import app
+from conjunct.construction.criteria import CRITERIA, SEARCHES
+from conjunct.construction.stops import STOPS
+from conjunct.estimators.chunks import CHUNK_FORMS
+from conjunct.estimators.lossless import NAMES, UNSEEN
 from conjunct.io.tables import read_table
 
 
@@ -40,27 +45,48 @@ def test_the_whole_way_in_processes(command, tmp_path, zoo):
     assert done.out.endswith("Saved as model.json.\n")
     done = command("transform", "model.json", "zoo.csv", "--out", "features.csv")
     assert (done.code, done.err) == (0, "")
-    assert done.out == "Saved 20 features of 101 rows as features.csv.\n"
+    assert done.out == "Saved 23 features of 101 rows as features.csv.\n"
     expected = UFC().fit(zoo).transform(zoo)
     assert pl.read_csv(tmp_path / "features.csv").cast(pl.Boolean).equals(expected)
     assert command("show", "model.json").code == 0
+
+
+RISK = ["--criterion", "risk"]
 
 
 @pytest.mark.parametrize(
     ("options", "parameters"),
     [
         ([], {}),
-        (["--threshold", "0.4"], {"threshold": 0.4}),
-        (["--alpha", "0.05"], {"alpha": 0.05}),
+        (["--criterion", "bits"], {}),
+        (["--alpha", "0.2"], {"criterion": Bits(0.2)}),
+        (["--alpha", "none"], {"criterion": Bits(None)}),
+        (["--test", "normal"], {"criterion": Bits(test="normal")}),
+        (["--correction", "none"], {"criterion": Bits(correction=None)}),
+        (RISK, {"criterion": "risk"}),
+        ([*RISK, "--alpha", "0.05"], {"criterion": Risk(0.05)}),
+        ([*RISK, "--no-prune"], {"criterion": Risk(prune=False)}),
+        ([*RISK, "--measure", "jaccard"], {"criterion": Risk(measure="jaccard")}),
+        (
+            [*RISK, "--test", "exact", "--correction", "by"],
+            {"criterion": Risk(test="exact", correction="by")},
+        ),
+        (
+            [*RISK, "--stop", "never", "--max-length", "4"],
+            {"criterion": "risk", "stop": "never", "max_length": 4},
+        ),
+        (["--criterion", "0.4"], {"criterion": 0.4}),
+        (["--criterion", "0.4", "--prune"], {"criterion": Threshold(0.4, prune=True)}),
+        (
+            ["--criterion", "0.4", "--measure", "npmi"],
+            {"criterion": Threshold(0.4, measure="npmi")},
+        ),
         (["--max-iter", "2"], {"max_iter": 2}),
-        (["--no-prune"], {"prune": False}),
-        (["--search", "pairwise"], {"search": "pairwise"}),
+        (["--search", "batch"], {"search": "batch"}),
+        (["--stop", "never", "--max-iter", "9"], {"stop": "never", "max_iter": 9}),
         (["--max-length", "3"], {"max_length": 3}),
-        (["--threshold", "0.4", "--measure", "npmi"], {"threshold": 0.4, "measure": "npmi"}),
-        (["--test", "exact", "--correction", "by"], {"test": "exact", "correction": "by"}),
-        (["--correction", "none"], {"correction": None}),
-        (["--min-support", "0.2"], {"min_support": 0.2}),
-        (["--stop", "none", "--max-length", "4"], {"stop": None, "max_length": 4}),
+        (["--min-support", "0.1"], {"min_support": 0.1}),
+        (["--names", "formula"], {"names": "formula"}),
         (["--jobs", "2"], {"n_jobs": 2}),
         (["--ascii"], {"style": "ascii"}),
     ],
@@ -69,7 +95,7 @@ def test_each_option_is_a_parameter(options, parameters, call, zoo, tmp_path):
     call("datasets", "zoo", "--out", "zoo.csv")
     assert call("fit", "zoo.csv", *options, "--out", "model.json").code == 0
     model, expected = load(tmp_path / "model.json"), UFC(**parameters).fit(zoo)
-    assert model.get_params() == expected.get_params()
+    assert repr(model.get_params()) == repr(expected.get_params())
     assert model.features_ == expected.features_
 
 
@@ -77,19 +103,49 @@ def test_choices_are_the_librarys():
     assert get_args(options.Measure) == tuple(association.MEASURES)
     assert get_args(options.Test) == association.TESTS
     assert get_args(options.Correction) == ("none", *association.CORRECTIONS)
+    assert {name: rule.summary for name, rule in CRITERIA.rules.items()} == options.CRITERIA
+    assert {name: rule.summary for name, rule in STOPS.rules.items()} == options.STOPS
+    assert get_args(options.Stop) == tuple(options.STOPS)
+    assert get_args(options.Search) == SEARCHES
+    assert get_args(options.Names) == NAMES
+    assert get_args(options.Unseen) == UNSEEN
+    assert get_args(chunks_command.ChunkForm) == CHUNK_FORMS
+
+
+def test_the_help_tells_the_librarys_defaults(call):
+    told = " ".join(call("fit", "--help").out.split())
+    bits, risk, threshold = Bits(), Risk(), Threshold()
+    for words in (
+        f"{bits.alpha} if not given; none leaves the test out",
+        f"an independent pair, {risk.alpha} if not given",
+        f"{bits.test} for bits, {risk.test} for risk if not given",
+        f"{bits.correction} for bits, {'none' if risk.correction is None else '?'} for risk if",
+        f"{bits.search} for bits, {risk.search} for the paper's rules if not given",
+        f"{bits.stop} for bits, {risk.stop} for the paper's rules if not given",
+        f"{risk.measure}, the correlation, if not given",
+    ):
+        assert words in told
+    assert (risk.prune, threshold.prune) == (True, False)
+    assert "--prune for risk if not given" in told
+    assert (threshold.measure, threshold.search, threshold.stop) == (
+        risk.measure,
+        risk.search,
+        risk.stop,
+    )
 
 
 def test_rare_features_are_said_to_be_suppressed(call):
     call("datasets", "zoo", "--out", "zoo.csv")
-    done = call("fit", "zoo.csv", "--min-support", "0.2", "--out", "model.json")
+    rule = ["--criterion", "risk", "--min-support"]
+    done = call("fit", "zoo.csv", *rule, "0.2", "--out", "model.json")
     assert done.code == 0
     assert "rare features were suppressed." in " ".join(done.out.split())
     shown = json.loads(call("show", "model.json", "--json").out)
     assert all(rule["frequency"] < 0.2 for rule in shown["suppressed"])
     assert all(rule["frequency"] >= 0.2 for rule in shown["features"])
     # no constructed feature is that frequent: only columns are left
-    assert call("fit", "zoo.csv", "--min-support", "0.7", "--out", "model.json").code == 0
-    done = call("fit", "zoo.csv", "--min-support", "1", "--out", "model.json")
+    assert call("fit", "zoo.csv", *rule, "0.7", "--out", "model.json").code == 0
+    done = call("fit", "zoo.csv", *rule, "1", "--out", "model.json")
     assert done.code == 2
     assert "no feature reaches min_support=1" in done.err
 
@@ -133,14 +189,69 @@ def test_model_without_names_goes_by_position(call, fitted, zoo, tmp_path):
     assert "less.csv has 14 columns, and the model, which has no names, 15" in done.err
 
 
-def test_notes_speak_of_options(call, tmp_path):
+NOTHING = {
+    "": "no two columns are true together more often than by chance.",
+    "--criterion 0.3": "Try a smaller --criterion, or --criterion bits.",
+    "--criterion risk": "or a larger --alpha.",
+    "--criterion risk --no-prune --alpha 1e-12": "Try a larger --alpha, or --criterion bits.",
+}
+
+
+@pytest.mark.parametrize("words", NOTHING)
+def test_notes_speak_of_options(words, call, tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n" + "1,0\n0,1\n" * 20)
-    done = call("fit", "t.csv", "--out", "m.json")
+    done = call("fit", "t.csv", *words.split(), "--out", "m.json")
     assert done.code == 0
-    assert done.err.startswith("conjunct: note: no feature was constructed: no pair of columns")
-    assert "a smaller --threshold or --no-prune\n" in done.err
+    assert done.err.startswith("conjunct: note: No feature was constructed: ")
+    assert NOTHING[words] in done.err
     assert done.err.count("\n") == 1
     assert load(tmp_path / "m.json").n_iter_ == 0
+    assert "nothing was constructed" in done.out
+
+
+def test_names_that_are_words_of_python_stay_names(call, tmp_path):
+    rows = "1,0\n1,1\n" * 3 + "0,1\n0,0\n" * 2 + "0,0\n1,1\n"
+    (tmp_path / "t.csv").write_text("memory,noise\n" + rows)
+    done = call("fit", "t.csv")
+    assert "memory with noise comes nearest" in done.err
+    assert "; --alpha none leaves the test out." in done.err
+
+
+SEEN = "a,b,c\n" + "1,1,0\n" * 40 + "1,0,0\n" * 5 + "0,0,1\n" * 40
+NEW = "a,b,c\n1,1,1\n0,1,0\n0,1,1\n"
+
+
+@pytest.fixture
+def new_rows(call, tmp_path):
+    (tmp_path / "seen.csv").write_text(SEEN)
+    (tmp_path / "new.csv").write_text(NEW)
+    assert call("fit", "seen.csv", "--out", "m.json").code == 0
+    return load(tmp_path / "m.json")
+
+
+def test_transform_notes_what_training_never_saw(call, new_rows, tmp_path):
+    assert new_rows.get_feature_names_out().tolist() == ["c", "a + b", "a (rest)"]
+    done = call("transform", "m.json", "new.csv", "--out", "f.csv")
+    assert done.code == 0
+    assert done.err == (
+        "conjunct: note: 2 rows hold combinations of tags that training never saw, and some of "
+        "their tags are in no feature: set --unseen keep to give them columns, or use conjunct "
+        "chunks, which loses none\n"
+    )
+    done = call("transform", "m.json", "new.csv", "--unseen", "keep", "--out", "f.csv")
+    assert (done.code, done.err) == (0, "")
+    kept = pl.read_csv(tmp_path / "f.csv")
+    assert kept.columns == ["c", "a + b", "a (rest)", "b (rest)"]
+    assert kept.rows() == [(1, 1, 0, 0), (0, 0, 0, 1), (1, 0, 0, 1)]
+
+
+def test_transform_calls_columns_as_it_is_told(call, new_rows, tmp_path):
+    done = call("transform", "m.json", "seen.csv", "--names", "formula")
+    assert done.out.splitlines()[0] == "c,a ∧ b,a ∧ ¬b"
+    call("fit", "seen.csv", "--names", "formula", "--out", "m.json")
+    assert call("transform", "m.json", "seen.csv").out == done.out
+    done = call("transform", "m.json", "seen.csv", "--names", "pattern")
+    assert done.out.splitlines()[0] == "c,a + b,a (rest)"
 
 
 def test_datasets_without_out_prints_csv(command):
@@ -186,17 +297,19 @@ def test_examples_of_the_help_run(name, call):
 
 
 def test_every_command_has_help():
-    commands = ["datasets", "demo", "export", "fit", "fringe"]
+    commands = ["chunks", "datasets", "demo", "export", "fit", "fringe"]
     commands += ["path", "report", "reproduce", "show", "stability", "tags", "transform"]
     assert sorted(COMMANDS) == commands
 
 
 def test_narrow_encodings_get_ascii(command):
     command("datasets", "zoo", "--out", "zoo.csv")
-    done = command("fit", "zoo.csv", "--out", "m.json", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    words = ["fit", "zoo.csv", "--criterion", "risk", "--formulas", "--out", "m.json"]
+    done = command(*words, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert (done.code, done.err) == (0, "")
     assert done.out.isascii()
-    assert "aquatic & ~fins" in done.out
+    assert "aquatic & fins" in done.out
+    assert "aquatic + eggs + fins / backbone + toothed / predator / tail" in done.out
     assert load("m.json").style == "unicode"
 
 
@@ -289,7 +402,8 @@ def test_help_is_quick(command):
 
 def test_progress_is_shown_on_a_terminal_only(command, tmp_path):
     command("datasets", "spect", "--out", "spect.csv")
-    words = ["fit", "spect.csv", "--search", "pairwise", "--max-iter", "9", "--out", "m.json"]
+    rule = ["--criterion", "risk", "--search", "pairwise", "--max-iter", "9"]
+    words = ["fit", "spect.csv", *rule, "--out", "m.json"]
     assert command(*words).err == ""
     ours, theirs = os.openpty()
     process = subprocess.Popen(

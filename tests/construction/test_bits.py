@@ -122,7 +122,7 @@ def test_no_order_of_rows_or_columns_matters(table, alpha, data):
 def test_long_lists_of_pairs_choose_as_a_matrix_does(table):
     expected = run(SparseStore.from_table(table), Bits(None))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(merging, "_LARGEST_MATRIX", 0)
+        patch.setattr(merging, "LARGEST_MATRIX", 0)
         actual = run(SparseStore.from_table(table), Bits(None))
     assert [s.merges for s in actual.tried] == [s.merges for s in expected.tried]
 
@@ -171,6 +171,18 @@ def test_what_merges_save_adds_up_to_what_the_description_loses(table, search):
         supports = dict(zip(NAMES, table.sum(axis=0).tolist(), strict=False))
         length = description_length(fitted.supports, fitted.patterns, supports)
         assert length == pytest.approx(lengths[-1], abs=1e-6)
+
+
+def test_only_what_is_left_of_a_chunk_is_marked_so():
+    rows = ["abc"] * 40 + ["ab"] * 20 + ["c"] * 5 + ["d"] * 60
+    table = np.array([[name in row for name in "abcd"] for row in rows])
+    texts = run(BitStore.from_table(table), Bits()).feature_set.pattern_texts
+    assert sorted(texts) == ["a + b (rest)", "a + b + c", "c (rest)", "d"]
+    # "a + c" denies b, but was never split
+    rows = ["ac"] * 40 + ["ab"] * 40 + ["c"] * 3 + ["d"] * 60
+    table = np.array([[name in row for name in "abcd"] for row in rows])
+    texts = run(BitStore.from_table(table), Bits()).feature_set.pattern_texts
+    assert sorted(texts) == ["a + b", "a + c", "c (rest)", "d"]
 
 
 counts = st.integers(1, 10**6)

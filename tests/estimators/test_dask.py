@@ -31,7 +31,7 @@ from conjunct import (
     datasets,
 )
 from conjunct.io.model import model_json
-from conjunct.stores import BitStore, PartitionedStore
+from conjunct.stores import BitStore, PartitionedStore, cluster
 from conjunct.stores import dask as dask_store
 from tables import tables
 
@@ -230,7 +230,7 @@ def test_lists_and_bits_give_the_same_model_file(client, store):
 
 
 def test_parts_that_workers_cannot_hold_are_made_again(client, zoo, monkeypatch):
-    monkeypatch.setattr(dask_store, "_memory_of", lambda client: 10)
+    monkeypatch.setattr(dask_store, "memory_of", lambda client: 10)
     expected = fitted(UFC(0.1, max_iter=4, names="formula"), zoo)
     actual = fitted(UFC(0.1, max_iter=4, names="formula"), dd.from_pandas(zoo, npartitions=4))
     assert in_bytes(actual) == in_bytes(expected)
@@ -238,7 +238,7 @@ def test_parts_that_workers_cannot_hold_are_made_again(client, zoo, monkeypatch)
 
 def test_the_memory_of_workers(client):
     limits = [worker["memory_limit"] for worker in client.scheduler_info()["workers"].values()]
-    assert dask_store._memory_of(client) == sum(limits) > 10**8
+    assert cluster.memory_of(client) == sum(limits) > 10**8
 
 
 def test_expected_cost_of_parts(zoo):
@@ -253,11 +253,11 @@ def test_workers_with_other_versions_are_refused():
             return {"tcp://w:1": function(names) | {"conjunct": "0.0.1"}}
 
     with pytest.raises(InputError, match=r"worker tcp://w:1 has conjunct 0\.0\.1, and this"):
-        dask_store.check_versions(Other())
+        cluster.check_versions(Other())
 
 
 def test_workers_with_the_same_versions_are_not(client):
-    dask_store.check_versions(client)
+    cluster.check_versions(client)
 
 
 def test_without_dask_one_line_says_what_to_install(monkeypatch):

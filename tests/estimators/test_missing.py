@@ -138,7 +138,11 @@ def test_gaps_stay_gaps_in_each_kind_of_container():
         model = UFC(0.1, max_iter=1, missing="pairwise", names="formula").fit(frame)
         made = model.transform(frame)
         if isinstance(made, pd.DataFrame):
-            assert all(dtype in ("boolean", "bool") for dtype in made.dtypes)
+            assert set(made.dtypes) == {pd.BooleanDtype()}
+            # whatever rows there are
+            for row in range(len(frame)):
+                alone = model.transform(frame[row : row + 1])
+                assert (~alone).equals(~made[row : row + 1])
             made = {
                 name: [None if value is pd.NA else bool(value) for value in made[name]]
                 for name in made.columns

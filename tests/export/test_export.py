@@ -13,6 +13,7 @@ import duckdb
 import jsonschema
 import polars as pl
 import pytest
+import scipy.sparse as sp
 import sqlglot
 from hypothesis import given
 from hypothesis import strategies as st
@@ -241,12 +242,13 @@ def test_the_statement_as_written() -> None:
     a, b, c = map(Primitive, "abc")
     features = {"f0": And(a, Not(Or(b, c))), "f1": Constant(True)}
     assert to_sql(
-        features, ("my schema", "t"), dialect="postgres", source="integer", keep=["id"]
+        features, ("my schema", "t"), dialect="sqlite", source="integer", keep=["id"]
     ) == (
         "SELECT\n"
         '  "r"."id" AS "id",\n'
-        '  "r"."a" <> 0 AND NOT (\n'
-        '    "r"."b" <> 0 OR "r"."c" <> 0\n'
+        '  CAST("r"."a" AS REAL) <> 0\n'
+        "  AND NOT (\n"
+        '    CAST("r"."b" AS REAL) <> 0 OR CAST("r"."c" AS REAL) <> 0\n'
         '  ) AS "f0",\n'
         '  1 = 1 AS "f1"\n'
         'FROM "my schema"."t" AS "r"\n'
@@ -269,6 +271,7 @@ def test_sqlite_does_not_take_a_missing_column_for_text() -> None:
         ),
         ({"f": Primitive("a")}, {"source": "text"}, "source must be 'boolean' or 'integer'; got"),
         ({"f": Primitive("a\0")}, {}, "cannot be a name in SQL: it holds a NUL"),
+        ({"f0": Primitive("a")}, {"keep": ["id", "f0"]}, "keep: a feature is called 'f0' too"),
         ({"f": Primitive("\ud800")}, {}, "cannot be a name in SQL"),
         ({"f": Primitive("")}, {}, "duckdb has no columns with an empty name"),
         ({"f" * 64: Primitive("a")}, {"dialect": "postgres"}, "longer than 63 bytes: number the"),
@@ -338,3 +341,44 @@ def test_only_sql_needs_sqlglot() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == 'SQL needs sqlglot: pip install "conjunct[sql]"\n'
+
+
+NAN = float("nan")
+
+
+def check_exports(model, frame) -> None:  # type: ignore[no-untyped-def]
+    """Polars, SQL in DuckDB and Python find what transform does, in the same table."""
+    expected = model.transform(frame).rows()
+    assert frame.select(model.to_polars(columns="number")).rows() == expected
+    for source in ("integer", "boolean"):
+        sql = model.to_sql("frame", source=source, columns="number")
+        assert duckdb.sql(sql).fetchall() == expected
+    function = compiled(model.to_python(columns="number"))
+    assert [tuple(function(row).values()) for row in frame.rows(named=True)] == expected
+
+
+@pytest.mark.parametrize("missing", ["false", "pairwise"])
+@pytest.mark.parametrize("binarize", [None, 0.5])
+@pytest.mark.parametrize("kind", [pl.Float64, pl.Float32])
+def test_nan_is_missing_in_every_export(missing, binarize, kind) -> None:  # type: ignore[no-untyped-def]
+    rows = [(1, 1), (0, 0), (NAN, 1), (0, NAN), (NAN, NAN), (1, 1), (0, 1), (1, 0)] * 10
+    rows = [tuple(map(float, row)) for row in rows]
+    frame = pl.DataFrame(rows, schema={"a": kind, "b": kind}, orient="row")
+    model = UFC(0.01, max_iter=1, prune=False, missing=missing, binarize=binarize).fit(frame)
+    assert len(model.features_) == 3
+    check_exports(model, frame)
+
+
+@pytest.mark.parametrize("cut", [0.1, 0.7, 1 / 3])
+def test_a_cut_is_the_same_in_every_precision(cut) -> None:  # type: ignore[no-untyped-def]
+    cells = pl.Series([cut, 0.0, 1.0, cut, 0.0, 1.0], dtype=pl.Float32)
+    frame = pl.DataFrame({"a": cells, "b": cells})
+    model = UFC(0.01, max_iter=1, binarize=cut, prune=False).fit(frame)
+    check_exports(model, frame)
+    # a float32 that was rounded up is above the number it stands for
+    wide = frame.cast(pl.Float64)
+    assert model.transform(wide).rows() == model.transform(frame).rows()
+    array = frame.to_numpy()
+    nameless = UFC(0.01, max_iter=1, binarize=cut, prune=False).fit(array)
+    sparse = nameless.transform(sp.csr_array(array))
+    assert sparse.toarray().tolist() == model.transform(wide).to_numpy().tolist()

@@ -4,6 +4,7 @@ import datetime
 import math
 import sqlite3
 import warnings
+from decimal import Decimal
 
 import duckdb
 import polars as pl
@@ -39,6 +40,10 @@ KINDS = {
     "few": (pl.Int64, st.sampled_from([2, 4, 1000])),
     "whole": (pl.Int64, st.integers(-50, 10**6)),
     "real": (pl.Float64, st.floats(-1e6, 1e6) | st.sampled_from([0.1, 1e-7, math.nan, 2.5])),
+    "few reals": (pl.Float64, st.sampled_from([1.0, 2.0, math.inf, -math.inf])),
+    "decimal bit": (pl.Decimal(10, 2), st.sampled_from([Decimal("1.00"), Decimal("0.00")])),
+    "codes": (pl.String, st.sampled_from(["1", "2", "4"])),
+    "single": (pl.Float32, st.sampled_from([0.1, 0.2, 0.3, 0.7, 1.5, 7.0])),
     "date": (pl.Date, st.dates(datetime.date(1899, 1, 1), datetime.date(2100, 1, 1))),
     "moment": (
         pl.Datetime("us"),
@@ -100,12 +105,15 @@ def wanted(binarizer, table):
 def as_stored(value, engine):
     if engine == "sqlite" and isinstance(value, datetime.date):
         return value.isoformat(sep=" ") if isinstance(value, datetime.datetime) else str(value)
+    if engine == "sqlite" and isinstance(value, Decimal):
+        return float(value)
     return value
 
 
 SQL_KINDS = {
     pl.Boolean: "BOOLEAN",
     pl.Int64: "BIGINT",
+    pl.Float32: "REAL",
     pl.Float64: "DOUBLE",
     pl.String: "TEXT",
     pl.Date: "DATE",
@@ -119,7 +127,10 @@ def selected(engine, sql, table):
         return '"' + name.replace('"', '""') + '"'
 
     try:
-        kinds = [SQL_KINDS.get(kind, "TIMESTAMP") for kind in table.dtypes]
+        kinds = [
+            "DECIMAL(10, 2)" if kind == pl.Decimal else SQL_KINDS.get(kind, "TIMESTAMP")
+            for kind in table.dtypes
+        ]
         declared = [f"{quoted(n)} {k}" for n, k in zip(table.columns, kinds, strict=True)]
         connection.execute(f"CREATE TABLE data (row_number_ INTEGER, {', '.join(declared)})")
         marks = ", ".join("?" * (len(declared) + 1))
@@ -227,8 +238,6 @@ def test_what_cannot_be_exported_is_said():
         to_sql({"f": Primitive(*raw)}, "data", raw=raw)
     with pytest.raises(InputError, match="only whole hours"):
         checks_of([NumberRule("seen", part="hour", edges=[6.5])])
-    with pytest.raises(InputError, match="infinity"):
-        checks_of([NumberRule("age", edges=[math.inf])])
     model, _ = fitted_model()
     with pytest.raises(InputError, match="source is about Boolean columns"):
         model.to_sql(source="integer")
@@ -269,3 +278,28 @@ def test_missing_cells_are_what_transform_makes_of_them(missing):
     namespace = {}
     exec(model.to_python(), namespace)
     assert [tuple(namespace["features"](row).values()) for row in raw.rows(named=True)] == expected
+
+
+def test_text_of_no_number_is_missing_everywhere():
+    """The text nan is no number, and so in no interval."""
+    binarizer = Binarizer(n_bins=2).fit(pl.DataFrame({"x": [1.5, 2.5, 3.5]}))
+    table = pl.DataFrame({"x": ["1.5", "nan", "NaN", " ", "3.5"]})
+    features, expected = wanted(binarizer, table)
+    assert [row[0] for row in expected] == [True, None, None, None, False]
+    raw = checks_of(binarizer.rules_)
+    namespace = {}
+    exec(to_python(features, raw=raw), namespace)
+    assert [
+        tuple(namespace["features"](row).values()) for row in table.rows(named=True)
+    ] == expected
+    made = table.with_columns(x=pl.col("x").replace(" ", None)).select(to_polars(features, raw=raw))
+    assert made.rows() == expected
+
+
+def test_words_of_numbers_are_no_code():
+    rule = CategoryRule("c", values=["1", "inf"], written="numbers")
+    source = to_python({"f": Primitive("c = 1")}, raw=checks_of([rule]))
+    assert "float('1')" in source
+    for word in ("__import__('os')", "nan", "01", "1.0"):
+        with pytest.raises(ValueError, match="not a number in its shortest spelling"):
+            CategoryRule("c", values=[word], written="numbers")

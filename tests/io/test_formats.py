@@ -1,8 +1,10 @@
 """Each format as another tool writes it, read to the same features; and formats there and back."""
 
+import csv
 import gzip
 import io
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -18,8 +20,8 @@ from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file
 
 import naive_tags as naive
-from conjunct import InputError
-from conjunct.io import read_boolean, read_table
+from conjunct import ConjunctWarning, InputError
+from conjunct.io import read_boolean, read_table, stream
 
 RAW = {
     "wet": ["yes", "no", None, "yes", "no", "no", "yes"],
@@ -309,3 +311,62 @@ def test_one_word_a_row_in_a_table_of_categories(tmp_path):
         made = [table.column(table.names.index(name))[0] for name in rule.names()]
         if len(made) > 1:
             assert (sum(column.astype(int) for column in made) == 1).all()
+
+
+SEPARATORS = {",": "','", ";": "';'", "\t": "tabs", "|": "'|'"}
+CELLS = [["a", "b, net", "c"], *[[str(k % 2), f"{k},5", "x"[k % 3 :]] for k in range(150)]]
+
+
+def separated(separator):
+    lines = io.StringIO()
+    csv.writer(lines, delimiter=separator, lineterminator="\n").writerows(CELLS)
+    return lines.getvalue()
+
+
+@pytest.mark.parametrize("separator", SEPARATORS)
+@pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz"])
+def test_what_separates_cells_is_found_and_said(separator, ending, tmp_path):
+    path = tmp_path / f"t.{ending}"
+    content = separated(separator).encode()
+    path.write_bytes(gzip.compress(content) if ending == "csv.gz" else content)
+    usual = "\t" if ending == "tsv" else ","
+    expected = read_table(path, separator=separator)
+    assert expected.columns == CELLS[0]
+    if separator == usual:
+        assert read_table(path).equals(expected)
+        return
+    said = rf"cells of .*t\.{ending} are separated by {re.escape(SEPARATORS[separator])}, as its"
+    with pytest.warns(ConjunctWarning, match=rf"{said}.* \(at a prompt: --separator\)"):
+        assert read_table(path).equals(expected)
+    for read in (read_boolean, stream):
+        with pytest.warns(ConjunctWarning, match=said):
+            table = read(path)
+        assert [d.column for d in table.preparation.binarizer.dropped_] == ["c"]
+
+
+@pytest.mark.parametrize("separator", SEPARATORS)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_the_separator_that_excel_names(separator, end, tmp_path):
+    path = tmp_path / "t.csv"
+    content = f"sep={separator}\n{separated(separator)}".replace("\n", end)
+    path.write_bytes(b"\xef\xbb\xbf" + content.encode())
+    expected = tmp_path / "plain.csv"
+    expected.write_text(separated(separator))
+    found = read_table(path)
+    assert found.equals(read_table(expected, separator=separator))
+    assert found.equals(read_table(path, separator=separator))
+    with path.open("ab") as file:
+        file.write(f"1{separator}2{end}".encode())
+    with pytest.raises(InputError, match="line 153: 2 cells where the first line has 3 names"):
+        read_boolean(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["tags\nwater;tree\nsky\n", "a;b\n1\n0\n", "a,b;c\n1,0\n0,1\n", "a|b,c\n0,1\n", "a\n0;1\n"],
+)
+def test_what_is_no_separator_is_none(content, tmp_path):
+    """Some lines have it and others have not."""
+    path = tmp_path / "t.csv"
+    path.write_text(content)
+    assert read_table(path).columns == content.partition("\n")[0].split(",")

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from conjunct import UFC, Binarizer, BooleanTable, ModelFileError, TagCleaner, load
+from conjunct import UFC, Binarizer, BooleanTable, InputError, ModelFileError, TagCleaner, load
 from conjunct.binarize.cleaning import cleaned, fit_cleaner
 from conjunct.stores.packing import pack
 
@@ -52,6 +52,29 @@ def test_kept_exactly(binarized, raw):
     expected = Binarizer(cumulative=True, edges={"age": [18, 65]}).fit(raw)
     assert binarizer.rules_ == expected.rules_
     assert binarizer.transform(raw).equals(expected.transform(raw))
+
+
+@pytest.mark.parametrize("cumulative", [False, True])
+def test_columns_that_reach_infinity_are_kept(cumulative, tmp_path):
+    rng = np.random.default_rng(0)
+    numbers = rng.normal(0, 1, 200)
+    numbers[rng.random(200) < 0.5] = np.inf
+    raw = pl.DataFrame({"x": numbers, "y": numbers > 0, "few": rng.choice([1, 2, np.inf], 200)})
+    table = BooleanTable.from_frame(raw, Binarizer(cumulative=cumulative).fit(raw))
+    UFC(max_iter=1).fit(table).save(tmp_path / "m.json")
+    loaded = load(tmp_path / "m.json").preparation_.binarizer
+    assert loaded.rules_ == table.preparation.binarizer.rules_
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+def test_numbers_that_a_file_cannot_hold_are_refused(value, tmp_path):
+    """JSON has no word for them: a file that says null would load as another model, or not."""
+    with pytest.raises(InputError, match="binarize must be None or a finite number"):
+        UFC(binarize=value).fit([[0.5, 1], [1, 0]])
+    model = UFC(max_iter=0).fit([[0, 1], [1, 0], [1, 1]]).set_params(binarize=value)
+    with pytest.raises(InputError, match="a number that a file cannot"):
+        model.save(tmp_path / "m.json")
+    assert not list(tmp_path.iterdir())
 
 
 def test_tags_kept_exactly(tagged):

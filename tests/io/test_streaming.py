@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from conjunct import Binarizer, TagCleaner, io
+from conjunct import UFC, Binarizer, TagCleaner, io
 from conjunct.errors import CellError, InputError
 from conjunct.io import baskets, batches, streaming
 from conjunct.stores import BitStore, PartitionedStore
@@ -88,6 +88,19 @@ def test_rows_are_those_read_at_once(kind, frame, tmp_path):
     assert_same(io.stream(*parts), expected)
 
 
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_a_column_that_is_words_in_one_file_only(kind, tmp_path):
+    """Files together are read as one file with all rows."""
+    numbers = pl.DataFrame({"code": [1, 2, 4, 0] * 30, "flag": [0, 1] * 60})
+    words = pl.DataFrame({"code": ["X9", "1", "2", "7"] * 30, "flag": ["0", "1", "1", "?"] * 30})
+    parts = [tmp_path / f"{k}.{kind}" for k in range(2)]
+    WRITERS[kind](numbers, parts[0])
+    WRITERS[kind](words, parts[1])
+    whole = tmp_path / f"whole.{kind}"
+    WRITERS[kind](pl.concat([numbers.cast(pl.String), words]), whole)
+    assert_same(io.stream(*parts), io.read_boolean(whole))
+
+
 BASKETS = [f"t{k % 7} t{k % 3} T{k % 3}s" if k % 5 else "" for k in range(N_ROWS)]
 
 
@@ -126,6 +139,10 @@ def test_svmlight(tmp_path, monkeypatch):
     numbers = write_lines(tmp_path / "b.svm", ["1 1:2.5"])
     with pytest.raises(InputError, match="other values than 0 and 1"):
         io.stream(numbers)
+    write_lines(numbers, [f"1 1:{k}" for k in range(1, 9)])
+    binarizer = io.read_boolean(numbers).preparation.binarizer
+    with pytest.raises(InputError, match="a fitted Binarizer is for tables"):
+        io.stream(file, binarizer=binarizer)
 
 
 @pytest.mark.parametrize("kind", ["csv", "dat"])
@@ -222,3 +239,12 @@ def test_long_tables_are_read_as_a_whole(tmp_path):
     file = write_lines(tmp_path / "a.csv", ["id,tag", "1,x", "2,y"])
     with pytest.raises(InputError, match="the rows of a long table lie apart"):
         io.stream(file, format="long")
+
+
+def test_the_file_that_cannot_be_read_is_named(tmp_path):
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("x,y\n1,1\n0,0\n")
+    found = io.stream(tmp_path / "a.csv", tmp_path / "b.csv")
+    (tmp_path / "b.csv").unlink()
+    with pytest.raises(InputError, match=r"b\.csv cannot be read"):
+        UFC().fit(found)

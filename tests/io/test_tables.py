@@ -75,7 +75,7 @@ BAD = {
     "infinity": (b"a\n1\ninf\n", f", line 3, column 'a': the value is infinity (inf); {ADVICE}"),
     "yes": (b"a,b\n0,1\n1,yes\n", f", line 3, column 'b': 'yes' is not Boolean; {ADVICE}"),
     "question mark": (b"a,b\n0,?\n1,0\n", f", line 2, column 'b': '?' is not Boolean; {ADVICE}"),
-    "other separator": (b"a;b\n0;1\n", f", line 2, column 'a;b': '0;1' is not Boolean; {ADVICE}"),
+    "odd separator": (b"a:b\n0:1\n", f", line 2, column 'a:b': '0:1' is not Boolean; {ADVICE}"),
     "line in quotes": (
         b'a,"b\nc"\n0,"1\n"\n0,yes\n',
         f", line 5, column 'b\\nc': 'yes' is not Boolean; {ADVICE}",

@@ -2,6 +2,7 @@
 
 from xml.etree import ElementTree
 
+import polars as pl
 import pytest
 
 import conjunct
@@ -45,7 +46,7 @@ def test_magnified_shows_the_surroundings_of_the_closest_point(path):
 
 
 def test_further_points_are_named(path):
-    history = UFC(0.3, max_iter=2, prune=False).fit(datasets.load_zoo().values).history_
+    history = UFC(0.3, max_iter=2).fit(datasets.load_zoo().values).history_
     drawn = words(
         plot_front(path.solutions_, path.front_, path.closest_point_, marked={"a run": history})
     )
@@ -57,6 +58,24 @@ def test_further_points_are_named(path):
 
 def test_history_shows_indicators_and_length(path):
     assert {"OI", "C0", "RMS", "iteration", "length"} <= words(plot_history(path.history_))
+
+
+def test_history_shows_bits(path):
+    drawn = words(plot_history(UFC().fit(datasets.load_zoo().values).history_, bits=True))
+    assert {"bits that describe the data", "iteration"} <= drawn
+    assert not {"OI", "C0", "RMS"} & drawn
+
+
+def test_models_by_bits_are_drawn_by_patterns():
+    street = datasets.load_coco_street()
+    frame = pl.DataFrame(street.values, schema=list(street.feature_names))
+    model = UFC().fit(frame)
+    drawn = words(plot_ancestry(model))
+    chunks = {" + ".join(p) for p in model.patterns_ if len(p) > 1}
+    assert {text for text in chunks if len(text) <= 30} <= drawn
+    assert not any("¬" in text for text in drawn)
+    after = words(plot_correlation(model, frame, limit=5))
+    assert not any("∧" in text for text in after)
 
 
 def test_ancestry_shows_what_went_into_features(path):

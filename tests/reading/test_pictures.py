@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive_pictures as naive
-from conjunct import UFC, And, Primitive, UFringe, datasets
-from conjunct.reading import ancestry_graph, correlations, label
+from conjunct import UFC, And, Primitive, Risk, UFringe, datasets
+from conjunct.reading import ancestry_graph, correlations, label, made_features
 from conjunct.stores import BitStore
 
 tables = hnp.arrays(np.bool_, st.tuples(st.integers(1, 12), st.integers(1, 8)))
@@ -48,7 +48,7 @@ def link(columns, i, j):
     return naive.correlation(columns[i], columns[j])
 
 
-@pytest.fixture(params=[UFC(max_iter=3, prune=False), UFringe(40)], ids=["ufc", "ufringe"])
+@pytest.fixture(params=[UFC(Risk(prune=False), max_iter=3), UFringe(40)], ids=["ufc", "ufringe"])
 def fitted(request):
     return request.param.fit(datasets.load_zoo().values).feature_set_
 
@@ -68,6 +68,25 @@ def test_the_graph_holds_all_ancestors_once(fitted):
         assert at[edge.parent].level < at[edge.child].level
         literals = fitted.lineage.operands(edge.child)
         assert (~edge.parent if edge.negated else edge.parent) in literals
+
+
+def test_the_graph_of_patterns_shows_what_was_joined():
+    model = UFC().fit(datasets.load_coco_street().values)
+    fitted = model.feature_set_
+    pattern = fitted.lineage.pattern
+    roots = made_features(fitted, by_pattern=True)
+    assert {pattern(number) for number in roots} == {p for p in model.patterns_ if len(p) > 1}
+    graph = ancestry_graph(fitted, roots, 10_000, by_pattern=True)
+    patterns = [pattern(node.number) for node in graph.nodes]
+    assert len(set(patterns)) == len(patterns)
+    assert {p for p in model.patterns_ if len(p) > 1} <= set(patterns)
+    made_from = {}
+    for edge in graph.edges:
+        assert not edge.negated
+        made_from.setdefault(pattern(edge.child), []).append(pattern(edge.parent))
+    for whole, parts in made_from.items():
+        assert len(parts) == 2
+        assert sorted(name for part in parts for name in part) == list(whole)
 
 
 def test_no_two_nodes_stand_in_one_place(fitted):

@@ -87,13 +87,27 @@ def frame_of(name):
 def street():
     """A model that a person would make, and its data."""
     data = frame_of("coco_street")
-    return UFC(search="pairwise", max_length=4).fit(data), data
+    return UFC("risk", search="pairwise", max_length=4).fit(data), data
 
 
 @pytest.fixture(scope="session")
 def street_page(street, tmp_path_factory):
     path = tmp_path_factory.mktemp("street") / "street.html"
     Report(*street, title="Street").save(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def chunks():
+    """A model as it is made by default, and its data."""
+    data = frame_of("coco_val2017")
+    return UFC().fit(data), data
+
+
+@pytest.fixture(scope="session")
+def chunks_page(chunks, tmp_path_factory):
+    path = tmp_path_factory.mktemp("chunks") / "chunks.html"
+    Report(*chunks, title="Chunks").save(path)
     return path
 
 

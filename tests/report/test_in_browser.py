@@ -7,6 +7,7 @@ from selenium.webdriver import ActionChains, Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
 from conjunct import UFC, Primitive, Report, stability
+from conjunct.reading import findings
 
 HOSTILE = (
     "<script>window.hacked = 1</script>",
@@ -53,6 +54,56 @@ def test_no_error_and_no_request(page, street_page):
     assert page.one("h1").text == "Street"
 
 
+@pytest.mark.parametrize(("width", "height"), [(1400, 900), (390, 844)])
+def test_the_first_screen_holds_findings(page, chunks_page, chunks, width, height):
+    model, _ = chunks
+    page.open(chunks_page, width=width, height=height, mobile=width < 700)
+    assert page.console() == []
+    assert page.js("return document.documentElement.scrollWidth") <= width
+    seen = page.js(
+        "return Array.from(document.querySelectorAll('.chunks h3'))"
+        ".filter(h => h.getBoundingClientRect().bottom < arguments[0]).map(h => h.textContent)",
+        height,
+    )
+    best = findings(model.feature_set_, len(seen))
+    assert seen == [finding.text for finding in best]
+    assert len(seen) >= (5 if width > 700 else 2)
+    # a page on a phone has an end: long tables scroll by themselves
+    assert page.js("return document.documentElement.scrollHeight") < 30_000
+
+
+def test_a_formula_is_one_click_behind_its_pattern(page, chunks_page, chunks):
+    model, _ = chunks
+    page.open(chunks_page)
+    row = page.one("#table tbody tr")
+    shown = row.find_element("css selector", ".pattern")
+    assert shown.is_displayed()
+    assert not row.find_element("css selector", ".simplified").is_displayed()
+    formula = model.features_[model.feature_set_.pattern_texts.index(shown.text)]
+    row.find_element("css selector", "button.open").click()
+    assert str(formula) in page.texts("tr.detail code")
+    page.one('input[value="simplified"]').send_keys(Keys.SPACE)
+    assert not shown.is_displayed()
+    assert row.find_element("css selector", ".formula .simplified").is_displayed()
+    longest = max(model.features_, key=lambda feature: feature.length)
+    assert longest.length > 200
+    page.js("document.querySelectorAll('button.open').forEach(b => b.click())")
+    assert str(longest) in page.texts("tr.detail code")
+
+
+def test_search_by_tag_is_not_about_what_is_denied(page, chunks_page, chunks):
+    model, _ = chunks
+    page.open(chunks_page)
+    page.one("#search").send_keys("surfboard")
+    found = page.js(
+        "return Array.from(document.querySelectorAll('#table tbody tr[data-i]'))"
+        ".filter(r => !r.hidden).map(r => r.querySelector('.pattern').textContent)"
+    )
+    expected = [text for text in model.feature_set_.pattern_texts if "surfboard" in text]
+    assert sorted(found) == sorted(expected)
+    assert len(expected) > 1
+
+
 def test_other_scripts_are_refused(page, street_page):
     page.open(street_page)
     page.js(
@@ -97,7 +148,7 @@ def test_filter_by_column_and_kind(page, street_page, street):
     assert set(shown_rows(page)) == {str(f) for f in model.features_ if f.length == 1}
 
 
-@pytest.mark.parametrize("column", range(7))
+@pytest.mark.parametrize("column", [0, 1, 2, 3, 4, 6])
 def test_sort(page, street_page, column):
     page.open(street_page)
     button = page.one(f'button[data-sort="{column}"]')
@@ -328,7 +379,7 @@ def test_five_hundred_features_stay_smooth(page, tmp_path):
     base = rng.random((300, 400)) < 0.1
     base[:, 1::2] |= base[:, ::2] & (rng.random((300, 200)) < 0.6)
     data = pl.DataFrame(base, schema=[f"tag {k}" for k in range(400)])
-    model = UFC(0.2, max_iter=1, prune=False).fit(data)
+    model = UFC(0.2, max_iter=1).fit(data)
     assert len(model.features_) >= 500
     Report(model, data).save(tmp_path / "wide.html")
     page.open(tmp_path / "wide.html")

@@ -1,10 +1,11 @@
 """The page as text: what it holds, for every kind of model and of data."""
 
+import json
 import os
 import re
 import subprocess
 import sys
-from html import unescape
+from html import escape, unescape
 
 import numpy as np
 import pandas as pd
@@ -14,12 +15,14 @@ import pytest
 import naive_pictures as naive
 from conjunct import (
     UFC,
+    Bits,
     BooleanTable,
     ClusteringTree,
     ConjunctWarning,
     Fringe,
     InputError,
     Report,
+    Risk,
     TagCleaner,
     UFCPath,
     UFringe,
@@ -28,6 +31,7 @@ from conjunct import (
     stability,
 )
 from conjunct.binarize.cleaning import cleaned, fit_cleaner
+from conjunct.reading import findings
 from conjunct.report import limits
 from conjunct.report.merges import merges, supports_of_all
 from conjunct.report.page import embedded
@@ -65,9 +69,12 @@ def section(page, name):
 
 def models():
     yield UFC()
-    yield UFC(search="pairwise", max_length=3)
+    yield UFC(Bits(alpha=None), search="batch", max_length=3)
+    yield UFC("risk")
+    yield UFC("risk", search="pairwise", max_length=3)
+    yield UFC("risk", stop="relative")
     yield UFC(0.4, max_iter=2)
-    yield UFC(test="exact", correction="holm", min_support=0.05)
+    yield UFC(Risk(test="exact", correction="holm"), min_support=0.05)
     yield UFCPath(max_iter=3)
     yield UFringe(30)
 
@@ -125,19 +132,109 @@ def test_a_loaded_path_is_followed_again(zoo, tmp_path):
 
 def test_why_this_threshold_and_this_end(zoo):
     spect = datasets.load_spect().values
-    told = words(Report(UFC(alpha=0.0001, prune=False).fit(spect), spect).html())
+    model = UFC(Risk(0.0001, prune=False)).fit(spect)
+    told = words(Report(model, spect).html())
     assert "λ = 0.228 follows from the risk α = 0.0001" in told
     assert "3.72/√267" in told
-    model = UFC(alpha=0.0001, prune=False, max_iter=3).fit(spect)
-    following = model.history_[3].rms
-    assert f"one more would have raised it to {following:.3f}" in told
     given = words(Report(UFC(0.4, max_iter=1).fit(zoo), zoo).html())
     assert "exceeds 0.4" in given
-    assert "It ended after 1 iteration, as asked for." in given
     path = UFCPath(max_iter=3).fit(zoo)
     closest = words(Report(path, zoo).html())
-    assert f"λ = {path.threshold_:.3f} with" in closest
-    assert f"at a distance of {path.closest_point_.distance:.3f}" in closest
+    assert "All λ from 0.002 to 0.5 and up to 3 iterations were looked at." in closest
+    by_bits = words(Report(UFC().fit(zoo), zoo).html())
+    assert "Benjamini and Hochberg's correction" in by_bits
+    assert "(r > 0) may be joined" in words(Report(UFC(Bits(None)).fit(zoo), zoo).html())
+
+
+@pytest.mark.parametrize("model", list(models())[:-1], ids=str)
+def test_why_it_stopped_is_what_the_model_says(model, zoo, tmp_path):
+    model.fit(zoo)
+    told = words(Report(model, zoo).html())
+    assert told.count(" ".join(model.outcome_.split())) == 1
+    # and no reason is made up: not for other rows, and not where the file has none
+    assert model.outcome_ in words(Report(model, zoo.head(40)).html())
+    del model.outcome_
+    assert "did not keep why" in words(Report(model, zoo).html())
+
+
+def test_the_first_thing_is_what_was_found():
+    data = datasets.load_coco_street()
+    table = pl.DataFrame(data.values, schema=list(data.feature_names))
+    model = UFC().fit(table)
+    page = Report(model, table).html()
+    ids = re.findall(r'<section (?:id="(\w+)"|class="figures")', page)
+    assert ids[:3] == ["findings", "features", "examples"]
+    first = words(section(page, "findings"))
+    for finding in findings(model.feature_set_, limits.FINDINGS):
+        assert f"{finding.text} {finding.contrast}" in first
+        assert f"{finding.saved:.0f} bits saved joined in {finding.rows} rows" in first
+    share = 100 * model.description_length_ / model.baseline_length_
+    assert f"{model.baseline_length_:,.0f} → {model.description_length_:,.0f} bits" in first
+    assert f"{share:.1f}% of what the bare columns take" in first
+    # OI and C0 come last
+    after = words(page.split('class="figures"')[0])
+    assert "OI" not in after
+    assert "C0" not in after
+
+
+def test_example_rows_are_their_chunks():
+    data = datasets.load_coco_street()
+    table = pl.DataFrame(data.values, schema=list(data.feature_names))
+    model = UFC().fit(table)
+    page = Report(model, table).html()
+    expected = model.chunks(table, "text")["chunks"].to_list()
+    shown = r'class="rowname"[^>]*>row (\d+)</span>\s*<span class="tags">(.*?)</li>'
+    rows = re.findall(shown, section(page, "examples"), re.DOTALL)
+    assert len(rows) > 20
+    for row, tags in rows:
+        found = re.findall(r'<span class="tag[^>]*>(.*?)</span>', tags)
+        assert " · ".join(map(unescape, found)) == expected[int(row) - 1]
+        assert 'class="tag it"' in tags
+
+
+def test_features_by_pattern_with_the_formula_behind(zoo):
+    model = UFC().fit(zoo)
+    page = Report(model, zoo).html()
+    table = section(page, "features")
+    shown = map(unescape, re.findall(r'<span class="pattern"[^>]*>(.*?)</span>', table))
+    assert sorted(shown) == sorted(model.feature_set_.pattern_texts)
+    assert 'data-form="pattern"' in table
+    data = json.loads(re.search(r'id="report-data">(.*?)</script>', page)[1])
+    cells = re.findall(r'<td class="formula">.*?</td>', table, re.DOTALL)
+    for line, cell in zip(data["lines"], cells, strict=True):
+        formula = str(model.feature_set_.lineage.expression(line["n"]))
+        assert formula == line["exact"] or formula in unescape(cell)
+    # the paper's are shown by their formulas, and have patterns too
+    paper = UFC("risk").fit(zoo)
+    table = section(Report(paper, zoo).html(), "features")
+    assert 'data-form="simplified"' in table
+    for text in paper.feature_set_.pattern_texts:
+        assert f">{escape(text)}</span>" in table
+    added = section(Report(UFringe(30).fit(zoo), zoo).html(), "features")
+    assert 'class="pattern"' not in added
+
+
+def test_long_formulas_are_not_written_out():
+    spect = datasets.load_spect().values
+    model = UFC(0.02, max_iter=14).fit(spect)
+    lengths = [feature.length for feature in model.features_]
+    assert max(lengths) > 5 * limits.FORMULA
+    page = Report(model, spect).html()
+    assert f"a formula of {max(lengths):,} literals" in page
+    data = json.loads(re.search(r'id="report-data">(.*?)</script>', page)[1])
+    exact = [line["exact"] for line in data["lines"]]
+    assert max(map(len, exact)) < 10 * limits.FORMULA
+    assert sum(map(len, exact)) < 10 * limits.FORMULAS
+    assert len(page.encode()) < MAX_BYTES
+
+
+def test_bits_of_every_iteration(zoo):
+    model = UFC().fit(zoo)
+    told = words(section(Report(model, zoo).html(), "history"))
+    for line, merge in zip(model.history_[1:], model.feature_set_.merges, strict=True):
+        assert f"{line.n_features} {merge.saved:.1f} {line.bits:,.0f}" in told
+    assert "RMS" not in told
+    assert "RMS" in words(section(Report(UFC("risk").fit(zoo), zoo).html(), "history"))
 
 
 def test_nothing_constructed():
@@ -153,7 +250,7 @@ def test_nothing_constructed():
 def test_where_complexity_has_no_meaning():
     rows = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 1, 1]] * 6)
     with pytest.warns(ConjunctWarning, match="C0 has no meaning"):
-        model = UFC().fit(rows)
+        model = UFC("risk").fit(rows)
     told = words(Report(model, rows).html())
     assert "There is no plane of solutions" in told
     assert "C0 has no meaning" in told
@@ -163,7 +260,7 @@ def test_other_rows_than_those_of_fit(zoo):
     model = UFC().fit(zoo)
     told = words(Report(model, zoo.head(40)).html())
     assert "are not those that the model was fitted on" in told
-    assert "training data are not at hand" in told
+    assert "findings, history, ancestry and merges are of the training data" in told
     assert "are not those" not in words(Report(model, zoo).html())
 
 
@@ -178,7 +275,7 @@ def test_supports_are_of_the_rows_shown(zoo):
 
 def test_merges_add_up(zoo):
     """The widths of rectangles are counts of rows, by the definition."""
-    model = UFC(max_iter=3, prune=False).fit(zoo)
+    model = UFC(Risk(prune=False), max_iter=3).fit(zoo)
     fitted = model.feature_set_
     rows = zoo.to_numpy().astype(int).tolist()
     supports = supports_of_all(Subject.of(model, zoo))
@@ -193,12 +290,10 @@ def test_merges_add_up(zoo):
 
 
 def test_audit_columns_are_those_of_the_rules(zoo):
-    model = UFC(test="exact", correction="bh").fit(zoo)
+    model = UFC(Risk(test="exact", correction="bh")).fit(zoo)
     rules = model.get_rules("dict")
     data = re.search(r'id="report-data">(.*?)</script>', Report(model, zoo).html())[1]
-    import json
-
-    told = sorted(tuple(line["sort"][3:]) for line in json.loads(data)["lines"] if line["sort"][2])
+    told = sorted(tuple(line["sort"][3:7]) for line in json.loads(data)["lines"] if line["sort"][2])
     expected = sorted(
         line
         for line, iteration in zip(
@@ -221,7 +316,7 @@ def test_wide_data_are_capped_and_said_so():
     rng = np.random.default_rng(0)
     rows = rng.random((120, 1600)) < 0.1
     rows[:, 1::2] |= rows[:, ::2] & (rng.random((120, 800)) < 0.7)
-    model = UFC(0.3, max_iter=1, prune=False).fit(rows)
+    model = UFC(0.3, max_iter=1).fit(rows)
     assert len(model.features_) > limits.TABLE_ROWS
     page = Report(model, rows).html()
     told = words(page)
@@ -266,7 +361,7 @@ def test_missing_cells():
     told = words(page)
     assert "missing cells 392" in told
     assert "in which both columns are known" in words(
-        Report(UFC(missing="pairwise").fit(votes), votes).html()
+        Report(UFC("risk", missing="pairwise").fit(votes), votes).html()
     )
     assert "are not those that the model" not in told
     rules = model.get_rules("dict")
@@ -322,6 +417,6 @@ def test_embedded_json_cannot_be_left():
 
 def test_lone_surrogates_do_not_break_a_page():
     baskets = [["a\ud800", "b"], ["a\ud800", "b"], ["c"], ["b"]] * 10
-    model = UFC(0.1, max_iter=1, prune=False).fit(baskets)
+    model = UFC(0.1, max_iter=1).fit(baskets)
     report = Report(model, baskets, title="\udfff")
     assert b"<!doctype" in report.html().encode()

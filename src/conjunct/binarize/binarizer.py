@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from conjunct.binarize.columns import Column, Mask, from_array, from_series
+from conjunct.binarize.columns import Column, Mask, eager_frame, from_array, from_series
 from conjunct.binarize.dates import PARTS, Part
 from conjunct.binarize.edges import Cut
 from conjunct.binarize.fitting import rules_for
@@ -120,6 +120,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
 
         Words never seen in ``fit`` make every feature of their column false, with a warning.
         A missing cell is null in a data frame and NaN in an array, which then is one of floats.
+        In pandas the columns are always of its nullable type, ``boolean``.
         """
         check_is_fitted(self)
         data = self._validated(X, reset=False)
@@ -217,7 +218,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
         return tags
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
-        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        frame = eager_frame(X, pass_through=True)
         if isinstance(frame, nw.DataFrame):
             if not frame.columns or not len(frame):
                 what = "rows (0 sample(s))" if frame.columns else "columns (0 feature(s))"
@@ -290,10 +291,10 @@ def _as_array(features: Iterable[tuple[Mask, Mask]], n_rows: int) -> NDArray[Any
 def _as_frame(
     frame: nw.DataFrame[Any], names: Sequence[str], features: Iterable[tuple[Mask, Mask]]
 ) -> Any:
-    columns = {}
-    for name, (values, missing) in zip(names, features, strict=True):
-        made = nw.new_series(name, values, nw.Boolean, backend=frame.implementation)
-        columns[name] = with_nulls(made, missing) if missing.any() else made
+    columns = {
+        name: boolean_series(name, *cells, frame.implementation)
+        for name, cells in zip(names, features, strict=True)
+    }
     native = nw.from_dict(columns).to_native()
     index = nw.maybe_get_index(frame)
     if index is not None:
@@ -301,15 +302,23 @@ def _as_frame(
     return native
 
 
-def with_nulls(series: nw.Series[Any], missing: Mask) -> nw.Series[Any]:
-    """A Boolean series that is null where ``missing`` says so."""
-    cells = [None if gone else bool(v) for v, gone in zip(series, missing.tolist(), strict=True)]
-    backend = series.implementation
-    made = nw.new_series(
-        series.name, cells, None if backend.is_pandas() else nw.Boolean, backend=backend
-    )
-    # pandas' own bool has no null; its nullable one has
-    return nw.maybe_convert_dtypes(made) if backend.is_pandas() else made
+def boolean_series(
+    name: str, values: Mask, missing: Mask | None, backend: Any, nullable: bool = True
+) -> nw.Series[Any]:
+    """Booleans, null where ``missing``.
+
+    pandas' own bool has no null; ``nullable`` asks for its type that has, whatever the rows.
+    """
+    if missing is None or not missing.any():
+        series = nw.new_series(name, values, nw.Boolean, backend=backend)
+        return nw.maybe_convert_dtypes(series) if nullable else series
+    series = nw.maybe_convert_dtypes(nw.new_series(name, values, nw.Boolean, backend=backend))
+    if series.implementation.is_pandas():
+        native = series.to_native()
+        native[missing] = None
+        return series
+    cells = [None if gone else bool(v) for v, gone in zip(values, missing.tolist(), strict=True)]
+    return nw.new_series(name, cells, nw.Boolean, backend=backend)
 
 
 def _about_unknown(column: str, words: Sequence[str]) -> str:

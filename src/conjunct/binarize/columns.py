@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from math import inf
 from numbers import Real
 from typing import Any, Literal
 
@@ -16,6 +18,12 @@ from conjunct.errors import InputError
 
 Kind = Literal["Boolean", "number", "text", "date", "empty"]
 Mask = NDArray[np.bool_]
+
+Written = Literal["words", "numbers", "decimal commas"]
+"""How the cells of a column that is read as words or numbers are written in text."""
+
+BLANKS = "".join(c for c in map(chr, range(0x3001)) if c.isspace())
+"""What str.strip takes away, which is more than the blanks that others trim."""
 
 _NAMES_OF_MISSING = ("NAType", "NaTType")
 
@@ -29,6 +37,7 @@ class Column:
     values: NDArray[Any]
     missing: Mask
     words: tuple[str, ...] = ()
+    written: Written = "words"
 
     def __len__(self) -> int:
         return len(self.values)
@@ -42,6 +51,12 @@ class Column:
         values[~self.missing] = codes
         return Column(self.name, "text", values, self.missing, tuple(map(spelled, distinct)))
 
+    def cells(self) -> list[str | None]:
+        """The cells as words, None where missing."""
+        text = self.as_text()
+        words = [*text.words, None]
+        return [words[code] for code in text.values] if text.words else [None] * len(self)
+
     def counts(self) -> NDArray[np.int64]:
         """How often each word occurs."""
         return np.bincount(self.values[~self.missing], minlength=len(self.words))
@@ -53,10 +68,48 @@ def spelled(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, np.datetime64):
         return str(value.item()).removesuffix(" 00:00:00")
-    number = float(value)
+    number = as_float(value)
     if number.is_integer() and abs(number) < 1e16:
         return str(int(number))
     return repr(number)
+
+
+def as_float(value: Any) -> float:
+    """A number as a float: infinity for whole numbers beyond all floats, as in text."""
+    try:
+        return float(value)
+    except OverflowError:
+        return inf if value > 0 else -inf
+
+
+def number(word: str, written: Written = "numbers") -> float | None:
+    """The number that a word is, if it is one. ``1_000`` and ``١`` are none: readers agree."""
+    if written == "decimal commas":
+        if "." in word:
+            return None
+        word = word.replace(",", ".")
+    if "_" in word or not word.isascii():
+        return None
+    try:
+        return float(word)
+    except ValueError:
+        return None
+
+
+def eager_frame(data: Any, *, pass_through: bool = False) -> Any:
+    """A data frame as narwhals sees it; what is none is refused, or passed through."""
+    try:
+        return nw.from_native(data, eager_only=True, pass_through=pass_through)
+    except nw.exceptions.DuplicateError:
+        # the columns of an Arrow table are its cells
+        names = list(getattr(data, "column_names", data.columns))
+        raise InputError(twice(names)) from None
+
+
+def twice(names: Sequence[str]) -> str:
+    """That two columns have one name, and which."""
+    name = next(name for k, name in enumerate(names) if name in names[:k])
+    return f"two columns are called {name!r}: names must be distinct"
 
 
 def from_series(name: str, series: nw.Series[Any]) -> Column:
@@ -72,13 +125,15 @@ def from_series(name: str, series: nw.Series[Any]) -> Column:
         numbers = series.cast(nw.Float64).to_numpy().astype(np.float64)
         return _column(name, "number", numbers, np.isnan(numbers))
     if kind in (nw.Date, nw.Datetime):
-        moments = series.cast(nw.Datetime("us"))
-        if getattr(kind, "time_zone", None):
-            moments = series.dt.replace_time_zone(None).cast(nw.Datetime("us"))
-        values = moments.to_numpy().astype("datetime64[us]")
+        # the clock on the wall in the column's own zone
+        there = series.dt.replace_time_zone(None) if getattr(kind, "time_zone", None) else series
+        values = there.cast(nw.Datetime("us")).to_numpy().astype("datetime64[us]")
         return _column(name, "date", values, np.isnat(values))
-    if kind in (nw.String, nw.Categorical, nw.Enum):
-        return _text(name, series.cast(nw.String).to_list())
+    if kind == nw.String:
+        return _text(name, series.to_list())
+    if kind in (nw.Categorical, nw.Enum):
+        # categories of numbers too: pandas writes them otherwise where a cell is missing
+        return _text(name, map(_word, series.to_list()), len(series))
     if kind in (nw.Object, nw.Unknown):
         return from_array(name, np.array(series.to_list(), object))
     raise InputError(f"column {name!r}: {kind} cannot be made Boolean; leave the column out")
@@ -105,11 +160,11 @@ def _objects(name: str, values: list[Any]) -> Column:
     missing = np.array([value is None for value in values], np.bool_)
     if all(isinstance(value, bool | np.bool_) for value in present):
         return _column(name, "Boolean", np.array([bool(v) for v in values], np.bool_), missing)
-    if all(isinstance(value, Real) for value in present):
-        numbers = np.array([np.nan if v is None else float(v) for v in values], np.float64)
+    if all(isinstance(value, Real | Decimal) for value in present):
+        numbers = np.array([np.nan if v is None else as_float(v) for v in values], np.float64)
         return _column(name, "number", numbers, np.isnan(numbers))
     if all(isinstance(value, datetime.date) for value in present):
-        moments = np.array(values, "datetime64[us]")
+        moments = np.array([_on_the_wall(value) for value in values], "datetime64[us]")
         return _column(name, "date", moments, missing)
     for value in present:
         if not isinstance(value, str | Real):
@@ -122,12 +177,23 @@ def _objects(name: str, values: list[Any]) -> Column:
     )
 
 
+def _word(value: Any) -> str | None:
+    if isinstance(value, str) or _is_missing(value):
+        return value if isinstance(value, str) else None
+    return spelled(value) if isinstance(value, Real) else str(value).removesuffix(" 00:00:00")
+
+
+def _on_the_wall(moment: Any) -> Any:
+    return moment.replace(tzinfo=None) if isinstance(moment, datetime.datetime) else moment
+
+
 def _is_missing(value: object) -> bool:
     return value is None or value != value or type(value).__name__ in _NAMES_OF_MISSING
 
 
 def _column(name: str, kind: Kind, values: NDArray[Any], missing: Mask) -> Column:
-    column = Column(name, kind, values, missing)
+    written: Written = "numbers" if kind == "number" else "words"
+    column = Column(name, kind, values, missing, written=written)
     return replace(column, kind="empty") if missing.all() else column
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from decimal import ROUND_FLOOR, Decimal
 from math import floor, inf, isfinite, log10
+from sys import float_info
 from typing import Any, Literal
 
 import numpy as np
@@ -22,10 +23,16 @@ def cut(values: Floats, how: Cut, n_bins: int) -> list[float]:
     """
     distinct, counts = np.unique(values, return_counts=True)
     wanted = {"quantile": _quantiles, "width": _widths, "kmeans": _means}[how]
+    # numbers of at most 1 have ranges and squares that are floats; powers of 2 change no digit
+    finite = distinct[np.isfinite(distinct)]
+    power = int(np.frexp(np.abs(finite).max(initial=0))[1])
+    small = wanted(np.ldexp(distinct, -power), counts, n_bins)
     # the first value at or above each wanted edge; before the very first there is nothing to cut
-    after = np.unique(np.searchsorted(distinct, wanted(distinct, counts, n_bins)))
+    after = np.unique(np.searchsorted(np.ldexp(distinct, -power), small))
     inner = after[(after > 0) & (after < len(distinct))]
-    return [readable(float(distinct[k - 1]), float(distinct[k])) for k in inner]
+    edges = (readable(float(distinct[k - 1]), float(distinct[k])) for k in inner)
+    # above the largest number there is only infinity, and an edge is finite
+    return [edge for edge in edges if isfinite(edge)]
 
 
 def readable(low: float, high: float) -> float:
@@ -38,8 +45,12 @@ def readable(low: float, high: float) -> float:
     >>> readable(0.12345, 0.12361)
     0.1235
     """
-    if not (isfinite(low) and isfinite(high)):
-        return high
+    if not isfinite(low):
+        return high if isfinite(high) else 0.0
+    if not isfinite(high):
+        if low == float_info.max:
+            return inf
+        high = 0.0 if low < 0 else min(max(1.0, 2 * low), float_info.max)
     top = floor(log10(max(abs(low), abs(high)))) + 1
     exact = Decimal(high)
     for power in range(top, top - 20, -1):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,13 +29,14 @@ _FEW = 20
 # words in a cell of free text, on average
 _PROSE = 3.0
 _TAG_SEPARATORS = ";|,"
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})*")
 
 
 def rules_for(column: Column, settings: Settings) -> list[Rule] | Dropped:
     """The rules that make features of a column, or why it makes none."""
     if column.name in settings.edges:
         edges = [float(edge) for edge in settings.edges[column.name]]
-        return [NumberRule(column.name, edges=edges, cumulative=settings.cumulative)]
+        return [_number_rule(column, edges, settings)]
     if column.kind == "empty":
         return Dropped(column.name, "every cell is empty")
     if column.kind == "Boolean":
@@ -57,18 +60,33 @@ def _for_numbers(
     if part is None and _numbers_the_rows(present):
         return Dropped(column.name, "it numbers the rows")
     if len(distinct) == 2 and part is None:
-        return [_two_valued(column.as_text())]
+        return [_two_valued(replace(column.as_text(), written=column.written))]
     if len(distinct) <= settings.n_bins:
         values = [spelled(value) for value in distinct]
-        return [CategoryRule(column.name, part=part, values=values)]
+        written = "words" if part is not None else column.written
+        return [CategoryRule(column.name, part=part, values=values, written=written)]
     edges = cut(present, settings.numbers, settings.n_bins)
     if not edges:
         return Dropped(column.name, "no cut leaves rows on both sides")
-    return [NumberRule(column.name, part=part, edges=edges, cumulative=settings.cumulative)]
+    return [_number_rule(column, edges, settings, part)]
+
+
+def _number_rule(
+    column: Column, edges: list[float], settings: Settings, part: Part | None = None
+) -> Rule:
+    return NumberRule(
+        column.name,
+        part=part,
+        edges=edges,
+        cumulative=settings.cumulative,
+        written="decimal commas" if column.written == "decimal commas" else "numbers",
+    )
 
 
 def _numbers_the_rows(values: NDArray[np.float64]) -> bool:
-    return len(values) >= _FEW and bool((np.diff(values) == 1).all()) and values[0] in (0, 1)
+    if len(values) < _FEW or values[0] not in (0, 1):
+        return False
+    return bool((values == values[0] + np.arange(len(values))).all())
 
 
 def _for_words(
@@ -93,7 +111,12 @@ def _two_valued(column: Column) -> Rule:
     """The rarer word is true; of two equally frequent ones the later in the alphabet."""
     counts = column.counts()
     true = 0 if counts[0] < counts[1] else 1
-    return TwoValuedRule(column.name, false=column.words[1 - true], true=column.words[true])
+    return TwoValuedRule(
+        column.name,
+        false=column.words[1 - true],
+        true=column.words[true],
+        written=column.written,
+    )
 
 
 def _categories(column: Column, settings: Settings, part: Part | None) -> list[Rule] | Dropped:
@@ -137,6 +160,11 @@ def _for_dates(column: Column, settings: Settings) -> list[Rule] | Dropped:
 
 def _refuse_prose(column: Column, words: Sequence[str]) -> None:
     name = column.name
+    if all(map(_THOUSANDS.fullmatch, words)):
+        raise InputError(
+            f"column {name!r} holds numbers such as {words[0]!r}, in which a comma may stand "
+            "between thousands or before decimals: write them without, or exclude the column"
+        )
     for separator in _TAG_SEPARATORS:
         if sum(separator in word for word in words) > len(words) / 2:
             raise InputError(

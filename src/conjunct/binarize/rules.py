@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from math import inf
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.binarize.columns import Column, Mask, spelled
+from conjunct.binarize.columns import Column, Mask, Written, number, spelled
 from conjunct.binarize.dates import Part, part_of
 from conjunct.errors import CellError
 
@@ -38,8 +40,22 @@ class Applied(msgspec.Struct, frozen=True):
     unknown: tuple[str, ...] = ()
 
 
-class _Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="rule"):
+class _Rule(
+    msgspec.Struct,
+    frozen=True,
+    forbid_unknown_fields=True,
+    repr_omit_defaults=True,
+    tag_field="rule",
+):
     column: str
+
+
+def _check_numbers(written: Written, words: Iterable[str]) -> None:
+    """Refuse rules, of a damaged file, about numbers that are none, or not in their spelling."""
+    for word in words if written != "words" else ():
+        value = number(word)
+        if value is None or value != value or spelled(value) != word:
+            raise ValueError(f"{word[:40]!r} is not a number in its shortest spelling")
 
 
 class BooleanRule(_Rule, frozen=True, tag="boolean"):
@@ -55,10 +71,11 @@ class BooleanRule(_Rule, frozen=True, tag="boolean"):
         if column.kind == "Boolean":
             return Applied([column.values], column.missing)
         text = column.as_text()
-        meanings = [meaning(word) for word in text.words]
+        meanings = [_truth(word) for word in text.words]
         if None in meanings:
             _refuse(text, meanings.index(None), "is not Boolean", "write 0/1, true/false or yes/no")
-        return Applied([_chosen(text, [bool(m) for m in meanings])], text.missing)
+        missing = text.missing | _chosen(text, [m != m for m in meanings])
+        return Applied([_chosen(text, [m == 1 for m in meanings])], missing)
 
 
 class TwoValuedRule(_Rule, frozen=True, tag="two-valued"):
@@ -66,6 +83,10 @@ class TwoValuedRule(_Rule, frozen=True, tag="two-valued"):
 
     false: str
     true: str
+    written: Written = "words"
+
+    def __post_init__(self) -> None:
+        _check_numbers(self.written, (self.false, self.true))
 
     def names(self) -> list[str]:
         return [f"{self.column} = {self.true}"]
@@ -74,7 +95,7 @@ class TwoValuedRule(_Rule, frozen=True, tag="two-valued"):
         return f"true for {self.true!r}, false for {self.false!r}"
 
     def apply(self, column: Column) -> Applied:
-        text = column.as_text()
+        text = _words(column, self.written)
         return Applied(
             [_chosen(text, [word == self.true for word in text.words])],
             text.missing,
@@ -89,6 +110,10 @@ class CategoryRule(_Rule, frozen=True, tag="categories", kw_only=True):
     values: list[str]
     rare: list[str] = []
     other: str | None = None
+    written: Written = "words"
+
+    def __post_init__(self) -> None:
+        _check_numbers(self.written, (*self.values, *self.rare))
 
     def names(self) -> list[str]:
         words = [*self.values, *([self.other] if self.other is not None else [])]
@@ -103,7 +128,7 @@ class CategoryRule(_Rule, frozen=True, tag="categories", kw_only=True):
         return f"{part}{len(self.values)} words{rare}"
 
     def apply(self, column: Column) -> Applied:
-        text = _part(column, self.part).as_text()
+        text = _words(_part(column, self.part), self.written)
         groups = [{value} for value in self.values]
         if self.other is not None:
             groups.append(set(self.rare))
@@ -120,6 +145,12 @@ class NumberRule(_Rule, frozen=True, tag="numbers", kw_only=True):
     part: Part | None = None
     edges: list[float]
     cumulative: bool = False
+    written: Literal["numbers", "decimal commas"] = "numbers"
+
+    def __post_init__(self) -> None:
+        rising = all(low < high for low, high in pairwise([-inf, *self.edges, inf]))
+        if not self.edges or not rising:
+            raise ValueError(f"column {self.column!r} is not cut at rising, finite numbers")
 
     def names(self) -> list[str]:
         label = _label(self.column, self.part)
@@ -135,7 +166,7 @@ class NumberRule(_Rule, frozen=True, tag="numbers", kw_only=True):
         return f"{part}{steps} at {', '.join(map(spelled, self.edges))}"
 
     def apply(self, column: Column) -> Applied:
-        numbers, missing = _numbers(_part(column, self.part))
+        numbers, missing = _numbers(_part(column, self.part), self.written)
         position = np.searchsorted(self.edges, numbers, side="right")
         position[missing] = -1
         steps = range(1, len(self.edges) + 1)
@@ -159,6 +190,15 @@ def meaning(word: str) -> bool | None:
     return _MEANING.get(word.strip().casefold())
 
 
+def _truth(word: str) -> float | None:
+    """1 for yes, 0 for no, NaN for a missing number, None for what is none of them."""
+    said = meaning(word)
+    if said is not None:
+        return float(said)
+    value = number(word.replace(",", "."))
+    return None if value is None or (value not in (0, 1) and value == value) else value
+
+
 def is_yes_or_no(words: Iterable[str]) -> bool:
     """Whether words are spellings of one pair: ``Yes`` and ``no``, but not ``yes`` and ``f``."""
     spellings = {word.strip().casefold() for word in words}
@@ -178,19 +218,41 @@ def _part(column: Column, part: Part | None) -> Column:
     return part_of(column, part)
 
 
-def _numbers(column: Column) -> tuple[NDArray[np.float64], Mask]:
-    if column.kind == "number":
-        return column.values, column.missing
-    text = column.as_text()
-    numbers = np.full(len(text.words) + 1, np.nan)
-    for k, word in enumerate(text.words):
-        try:
-            numbers[k] = float(word)
-        except ValueError:
-            _refuse(text, k, "is not a number", "correct it, or leave the cell empty")
+def _numbers(column: Column, written: Written) -> tuple[NDArray[np.float64], Mask]:
     if column.kind == "empty":
         return np.full(len(column), np.nan), column.missing
-    return numbers[text.values], text.missing
+    if column.kind in ("number", "Boolean"):
+        return np.where(column.missing, np.nan, column.values.astype(np.float64)), column.missing
+    text = column.as_text()
+    # a missing cell is position −1: the NaN at the end
+    numbers = np.full(len(text.words) + 1, np.nan)
+    for k, word in enumerate(text.words):
+        value = number(word, written)
+        if value is None:
+            _refuse(text, k, "is not a number", "correct it, or leave the cell empty")
+        numbers[k] = value
+    cells = numbers[text.values]
+    return cells, np.isnan(cells)
+
+
+def _words(column: Column, written: Written) -> Column:
+    """The words of a column; where they are numbers, each in its shortest spelling."""
+    if written == "words" or column.kind == "empty":
+        return column.as_text()
+    if column.kind == "Boolean":
+        return replace(column, kind="number", values=column.values.astype(np.float64)).as_text()
+    text = column.as_text()
+    if column.kind != "text":
+        return text
+    values = [number(word, written) for word in text.words]
+    words = [
+        word if value is None else "" if value != value else spelled(value)
+        for word, value in zip(text.words, values, strict=True)
+    ]
+    known = sorted(set(words) - {""})
+    position = {word: k for k, word in enumerate(known)} | {"": -1}
+    codes = np.array([*(position[word] for word in words), -1], np.int64)[text.values]
+    return replace(text, values=codes, missing=codes < 0, words=tuple(known))
 
 
 def _chosen(text: Column, chosen: Sequence[bool]) -> Mask:

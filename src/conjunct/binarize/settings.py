@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from numbers import Integral, Real
 from typing import Literal, Self, get_args
 
@@ -46,8 +47,9 @@ class Settings:
         _check(set(self.parts) <= set(PARTS), "parts", self.parts, f"some of {', '.join(PARTS)}")
         for column, edges in self.edges.items():
             numbers = list(edges)
-            rising = all(map(_is_number, numbers)) and numbers == sorted(set(numbers))
-            _check(bool(numbers) and rising, f"edges of {column!r}", numbers, "rising numbers")
+            finite = bool(numbers) and all(map(_is_finite, numbers))
+            rising = finite and [*map(float, numbers)] == sorted({*map(float, numbers)})
+            _check(rising, f"edges of {column!r}", numbers, "rising, finite numbers")
         return self
 
     def _choice(self, name: str, choices: Sequence[object]) -> None:
@@ -58,6 +60,13 @@ class Settings:
 def _check(holds: bool, name: str, value: object, wanted: str) -> None:
     if not holds:
         raise InputError(f"{name} must be {wanted}; got {value!r}")
+
+
+def _is_finite(value: object) -> bool:
+    try:
+        return isinstance(value, Real) and _is_number(value) and isfinite(value)
+    except OverflowError:  # a whole number beyond all floats
+        return False
 
 
 def _is_number(value: object) -> bool:

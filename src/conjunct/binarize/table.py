@@ -10,8 +10,8 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.binarize.binarizer import Binarizer, with_nulls
-from conjunct.binarize.columns import Mask, from_series
+from conjunct.binarize.binarizer import Binarizer, boolean_series
+from conjunct.binarize.columns import Mask, eager_frame, from_series
 from conjunct.binarize.preparation import Preparation
 from conjunct.errors import CellError, InputError
 from conjunct.stores import BitStore, Counts, SparseStore
@@ -71,7 +71,7 @@ class BooleanTable:
     @classmethod
     def from_frame(cls, data: Any, binarizer: Binarizer | None = None) -> BooleanTable:
         """A data frame made Boolean by a fitted Binarizer, or by a new one if none is given."""
-        frame = nw.from_native(data, eager_only=True)
+        frame = eager_frame(data)
         fitted = Binarizer().fit(data) if binarizer is None else binarizer
         names = tuple(fitted.get_feature_names_out())
         wanted = list(fitted.feature_names_in_)
@@ -187,10 +187,9 @@ class BooleanTable:
             columns[self.ids.name] = nw.new_series(
                 self.ids.name, list(self.ids.values), nw.String, backend=backend
             )
+        nullable = self.observed is not None
         for k, name in enumerate(self.names):
-            values, missing = self.column(k)
-            series = nw.new_series(name, values, nw.Boolean, backend=backend)
-            columns[name] = with_nulls(series, missing) if missing.any() else series
+            columns[name] = boolean_series(name, *self.column(k), backend, nullable=nullable)
         return nw.from_dict(columns).to_native()
 
 

@@ -6,6 +6,8 @@ import signal
 import sys
 from collections.abc import Callable
 from importlib.util import find_spec
+from threading import Timer
+from typing import Any
 
 # polars and its threads ask for 1.8 GB of addresses, of which they use little; without them, the
 # process aborts
@@ -31,6 +33,14 @@ def main() -> int:
         ended.append(number)
         raise Ended
 
+    def end_soon(unraisable: Any) -> None:
+        # where Python frees an object, nothing can be raised: it would be shown, and the work go on
+        if isinstance(unraisable.exc_value, Ended):
+            Timer(0.01, signal.raise_signal, ended[:1]).start()
+        else:
+            sys.__unraisablehook__(unraisable)
+
+    sys.unraisablehook = end_soon
     try:
         try:
             _listen(end)

@@ -10,23 +10,31 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from conjunct.cli.help import COUNTING
+
 if TYPE_CHECKING:
     from conjunct.cli.inputs import DataInput
     from conjunct.io.streaming import Stream
 
 Memory = Annotated[
     str | None,
-    typer.Option(help="Most memory to take, such as 500MB: the rows stay on disk."),
+    typer.Option(
+        help="Most memory to take, such as 500MB: the rows stay on disk.", rich_help_panel=COUNTING
+    ),
 ]
 Scheduler = Annotated[
     str | None,
-    typer.Option(help="Count on a Dask cluster: its address, or local for one on this machine."),
+    typer.Option(
+        help="Count on a Dask cluster: its address, or local for one on this machine.",
+        rich_help_panel=COUNTING,
+    ),
 ]
 Checkpoint = Annotated[
     Path | None,
     typer.Option(
         help="File to write after each iteration; a run that was killed goes on from it.",
         show_default=False,
+        rich_help_panel=COUNTING,
     ),
 ]
 
@@ -66,7 +74,7 @@ class StreamInput:
         if self.scheduler is None:
             yield
             return
-        from conjunct.stores.dask import connected
+        from conjunct.stores.cluster import connected
         from conjunct.stores.memory import parse_bytes
 
         memory = None if self.memory is None else parse_bytes(self.memory)

@@ -10,11 +10,13 @@ from typing import Annotated
 import typer
 
 import conjunct
+from conjunct.cli.chunks import chunks
 from conjunct.cli.datasets import datasets
 from conjunct.cli.demo import demo
 from conjunct.cli.export import export
 from conjunct.cli.fit import fit
 from conjunct.cli.fringe import fringe
+from conjunct.cli.help import GroupedCommand
 from conjunct.cli.path import path
 from conjunct.cli.report import report
 from conjunct.cli.reproduce import reproduce
@@ -24,13 +26,13 @@ from conjunct.cli.streams import remove_copy
 from conjunct.cli.tags import tags
 from conjunct.cli.terminal import complain, notes_on_stderr, set_volume, tolerate_any_encoding
 from conjunct.cli.transform import transform
-from conjunct.errors import InputError
+from conjunct.errors import ConjunctError, InputError
 
-# plain help: rich would add 0.1 s to --help and a column of types to every option
 app = typer.Typer(rich_markup_mode=None)
 for command in (
     demo,
     fit,
+    chunks,
     transform,
     path,
     fringe,
@@ -42,7 +44,7 @@ for command in (
     reproduce,
     datasets,
 ):
-    app.command()(command)
+    app.command(cls=GroupedCommand)(command)
 
 
 def _print_version(wanted: bool) -> None:
@@ -61,16 +63,18 @@ def conjunct_(
         ),
     ] = False,
 ) -> None:
-    """Turn Boolean data into a small set of readable features, without labels.
+    """Find the tags that belong together, and read rows as chunks of them, without labels.
 
-    A pair of correlated columns gives way to its three conjunctions, again and again: from
-    "sky" and "building" come "sky ∧ building", "sky ∧ ¬building" and "¬sky ∧ building".
+    A photograph tagged book, chair, dining table, person and tv becomes
+    "book + tv · chair + dining table · person". Nothing is lost: each chunk is an exact Boolean
+    feature of the row.
 
     \b
     Examples:
       $ conjunct demo
       $ conjunct datasets zoo --out zoo.csv
       $ conjunct fit zoo.csv --out model.json
+      $ conjunct chunks model.json zoo.csv --out chunks.csv
       $ conjunct transform model.json zoo.csv --out features.csv
     """
     if context.invoked_subcommand is None:
@@ -100,6 +104,9 @@ def _run(args: Sequence[str] | None) -> int:
     except InputError as error:
         complain(str(error))
         return 2
+    except ConjunctError as error:
+        complain(str(error))
+        return 1
     except BrokenPipeError:
         # whoever read the output has left; nothing more can be written, not even at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

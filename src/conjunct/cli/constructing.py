@@ -1,13 +1,15 @@
-"""What the commands that construct features have in common: read, fit, save, show."""
+"""What the commands that construct features have in common: read, fit, save, tell."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from conjunct.binarize.table import BooleanTable
     from conjunct.cli.apart import StreamInput
     from conjunct.cli.inputs import DataInput
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from conjunct.io.streaming import Stream
     from conjunct.stores.sizing import Need
 
-_SHOWN = 20
+_SHOWN = 10
 # Mean literals of a feature from which on few people read it.
 _LONG = 10
 # Seconds an iteration from which on a person wants to know beforehand.
@@ -36,11 +38,14 @@ def construct(
     output: Output,
     progress: Watched,
     report: Path | None = None,
+    *,
+    formulas: bool = False,
 ) -> None:
-    """Fit a model to the table in a file, save it, and show what was constructed."""
+    """Fit a model to the table in a file, save it, and tell what was constructed."""
     from conjunct import UFC
     from conjunct.cli import terminal
     from conjunct.cli.documents import model_document
+    from conjunct.cli.features import is_about_chunks
     from conjunct.cli.progress import step
     from conjunct.cli.report import check_report_target, save_report
 
@@ -54,7 +59,8 @@ def construct(
     if out is not None:
         with step(f"wrote {out}"):
             model.save(out)
-    if model.get_params().get("max_length", 0) is None and model.history_[-1].length > _LONG:
+    unbounded = model.get_params().get("max_length", 0) is None and not is_about_chunks(model)
+    if unbounded and model.history_[-1].length > _LONG:
         terminal.note("the formulas are long: --max-length 4 keeps them readable")
     if report is not None:
         save_report(model, table, report, title=f"Features of {data.name}")
@@ -63,7 +69,11 @@ def construct(
         return
     if terminal.ascii_only():
         model.set_params(style="ascii")
-    _show(model, table, out, report)
+    terminal.write(
+        *told(model, table, out, formulas=formulas),
+        *_data_and_scores(model, table),
+        saved_as(out, report),
+    )
 
 
 def check_model_target(out: Path | None, data: Path) -> None:
@@ -94,23 +104,48 @@ def _tell_cost(cost: Need) -> None:
         terminal.note(f"this takes {cost}")
 
 
-def _show(
+def told(
     model: FeatureConstructor,
     table: BooleanTable | Stream,
-    out: Path | None,
-    report: Path | None,
-) -> None:
-    from conjunct.cli.rendering import before_and_after, constructed, data_tables, feature_table
-    from conjunct.cli.terminal import write
-    from conjunct.cli.words import summary
+    out: Path | None = None,
+    *,
+    formulas: bool = False,
+) -> Iterator[RenderableType | None]:
+    """What was found, some rows as chunks, why it stopped, and how long the description is."""
+    from rich.console import Group
 
-    n_made = len(constructed(model))
-    elsewhere = "" if out is None else f"; conjunct show {out} lists all"
-    write(
-        *data_tables(table),
-        feature_table(model, _SHOWN) if model.n_iter_ else None,
-        f"The {_SHOWN} most common of {n_made}{elsewhere}." if n_made > _SHOWN else None,
-        before_and_after(model),
-        summary(model),
-        saved_as(out, report),
-    )
+    from conjunct.cli.examples import example_table
+    from conjunct.cli.features import constructed, feature_table, found_chunks
+    from conjunct.cli.words import found, length, outcome
+
+    yield found(model)
+    if not model.n_iter_:
+        # why is a note already
+        return
+    chunks = found_chunks(model)
+    features = chunks or constructed(model)
+    heading = "chunk" if chunks else "feature"
+    if features:
+        yield feature_table(model, features[:_SHOWN], heading=heading, formulas=formulas)
+    if len(features) > _SHOWN:
+        which = "that save most" if chunks else "most common"
+        elsewhere = "" if out is None else f"; conjunct show {out} lists all features"
+        yield f"These are the {_SHOWN} {which} of {len(features)}{elsewhere}."
+    examples = example_table(model, table)
+    if examples is not None:
+        yield Group("Rows as chunks:", examples)
+    yield f"{outcome(model)} {length(model)}".strip() or None
+
+
+def _data_and_scores(
+    model: FeatureConstructor, table: BooleanTable | Stream
+) -> Iterator[RenderableType | None]:
+    """What was read; and for the paper's rules, its numbers."""
+    from conjunct.cli.features import is_about_chunks
+    from conjunct.cli.rendering import before_and_after, data_tables
+    from conjunct.cli.words import scores
+
+    yield from data_tables(table)
+    if not is_about_chunks(model):
+        yield before_and_after(model)
+        yield scores(model) or None

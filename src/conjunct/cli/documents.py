@@ -25,16 +25,21 @@ def model_document(
     saved: Mapping[str, Path | None] | None = None,
 ) -> dict[str, Any]:
     """A fitted model: what it is, what it was made from, and its features."""
-    from conjunct.cli.words import summary
+    from conjunct.cli.words import outcome, summary
+    from conjunct.estimators.lossless import LosslessConstructor
     from conjunct.estimators.rules import formula_columns
 
+    has_chunks = isinstance(model, LosslessConstructor)
     rules = model.get_rules("dict")
     if formulas is not None:
         rules |= formula_columns(formulas, model.style)
     document = {
         "kind": type(model).__name__,
         "summary": summary(model),
-        "parameters": {k: v for k, v in model.get_params().items() if k not in model._unsaved},
+        "outcome": outcome(model),
+        "description_length": model.description_length_ if has_chunks else None,
+        "baseline_length": model.baseline_length_ if has_chunks else None,
+        "parameters": _parameters(model),
         "n_rows": model.feature_set_.n_rows,
         "columns": list(model.feature_set_.lineage.primitives),
         "threshold": getattr(model, "threshold_", None),
@@ -77,6 +82,18 @@ def data_document(table: BooleanTable | Stream) -> dict[str, Any]:
 def saved_document(saved: Mapping[str, Path | None]) -> dict[str, str | None]:
     """Which files were written; null for one that was not asked for."""
     return {what: None if path is None else str(path) for what, path in saved.items()}
+
+
+def _parameters(model: FeatureConstructor) -> dict[str, Any]:
+    """As a model file has them: rules are objects with their name and settings."""
+    from conjunct.construction.rules import Rule
+
+    given = model.get_params(deep=False).items()
+    return {
+        name: value.record() if isinstance(value, Rule) else value
+        for name, value in given
+        if name not in model._unsaved
+    }
 
 
 def _solution(solution: Solution) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from conjunct.cli.outputs import Output, speaks
 Target = Literal["sql", "python", "json", "schema"]
 Dialect = Literal["duckdb", "postgres", "sqlite", "bigquery", "snowflake", "spark"]
 Cells = Literal["boolean", "integer"]
-Names = Literal["formula", "number"]
+NamesOrNumber = Literal["pattern", "formula", "number"]
 
 
 @speaks
@@ -50,10 +50,13 @@ def export(
         Cells,
         typer.Option(help="What the columns of the table hold: Booleans, or 0 and 1."),
     ] = "boolean",
-    columns: Annotated[
-        Names,
-        typer.Option(help="What to call the features: by formula, or f0, f1 and so on."),
-    ] = "formula",
+    names: Annotated[
+        NamesOrNumber | None,
+        typer.Option(
+            help="What to call the features: chair + dining table, chair ∧ dining table, or f0, "
+            "f1 and so on. As transform does if not given.",
+        ),
+    ] = None,
     keep: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Column to select as it is; may be given again."),
@@ -71,6 +74,7 @@ def export(
     Examples:
       $ conjunct export model.json --dialect sqlite --table animals
       $ conjunct export model.json --to python --out features.py
+      $ conjunct export model.json --dialect postgres --names number
       $ conjunct export --to schema --out model-schema.json
     """
     import sys
@@ -79,7 +83,7 @@ def export(
     from conjunct.cli.streams import is_printed
     from conjunct.io.atomic import write_atomically
 
-    text = _text(model, to, dialect, table, source, columns, keep, form)
+    text = _text(model, to, dialect, table, source, names, keep, form)
     printed = is_printed(out)
     if out is not None and not printed:
         with step(f"wrote {out}"):
@@ -99,13 +103,14 @@ def _text(
     dialect: Dialect,
     table: list[str] | None,
     source: Cells,
-    columns: Names,
+    names: NamesOrNumber | None,
     keep: list[str] | None,
     form: Form,
 ) -> str:
     from importlib.util import find_spec
 
     from conjunct import load
+    from conjunct.cli.transform import adapt
     from conjunct.errors import InputError
     from conjunct.io.model import model_schema
 
@@ -116,6 +121,11 @@ def _text(
     fitted = load(model)
     if to == "json":
         return fitted.to_json()
+    columns: Literal["formula", "number"] = "formula"
+    if names == "number":
+        columns = "number"
+    else:
+        adapt(fitted, names)
     if to == "python":
         return fitted.to_python(columns=columns, form=form)
     if find_spec("sqlglot") is None:

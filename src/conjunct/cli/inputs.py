@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from conjunct.cli.extending import Command, extended
+from conjunct.cli.help import DATA
 from conjunct.cli.streams import file_of, name_of
 
 if TYPE_CHECKING:
@@ -103,7 +104,10 @@ def _reading(
     format_: Annotated[
         FormatName | None,
         typer.Option(
-            "--format", help="Kind of file, if its name does not say.", show_default=False
+            "--format",
+            help="Kind of file, if its name does not say.",
+            show_default=False,
+            rich_help_panel=DATA,
         ),
     ] = None,
     columns: Annotated[
@@ -112,28 +116,42 @@ def _reading(
             metavar="NAMES",
             help="Columns (or tags) to read: a,b or given twice.",
             show_default=False,
+            rich_help_panel=DATA,
         ),
     ] = None,
     exclude: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAMES", help="Columns (or tags) to leave out.", show_default=False),
+        typer.Option(
+            metavar="NAMES",
+            help="Columns (or tags) to leave out.",
+            show_default=False,
+            rich_help_panel=DATA,
+        ),
     ] = None,
     id_: Annotated[
         str | None,
         typer.Option(
-            "--id", metavar="NAME", help="Column that names the rows.", show_default=False
+            "--id",
+            metavar="NAME",
+            help="Column that names the rows.",
+            show_default=False,
+            rich_help_panel=DATA,
         ),
     ] = None,
     separator: Annotated[
         str | None,
         typer.Option(
-            metavar="TEXT", help="Between cells; with --tags and in baskets, between tags."
+            metavar="TEXT",
+            help="Between cells; with --tags and in baskets, between tags.",
+            rich_help_panel=DATA,
         ),
     ] = None,
     tags: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="Column with the tags of each row: water;tree or a JSON list."
+            metavar="NAME",
+            help="Column with the tags of each row: water;tree or a JSON list.",
+            rich_help_panel=DATA,
         ),
     ] = None,
     null: Annotated[
@@ -142,6 +160,7 @@ def _reading(
             metavar="WORD",
             help="Word that stands for a missing cell, such as ?.",
             show_default=False,
+            rich_help_panel=DATA,
         ),
     ] = None,
 ) -> DataInput:
@@ -156,11 +175,19 @@ def _reading(
 def _preparing(
     numbers: Annotated[
         Literal["quantile", "width", "kmeans"],
-        typer.Option(help="Where to cut numbers: equally many rows, equal widths, or means."),
+        typer.Option(
+            help="Where to cut numbers: equally many rows, equal widths, or means.",
+            rich_help_panel=DATA,
+        ),
     ] = "quantile",
-    bins: Annotated[int, typer.Option(help="Intervals of a column of numbers.")] = 4,
+    bins: Annotated[
+        int, typer.Option(help="Intervals of a column of numbers.", rich_help_panel=DATA)
+    ] = 4,
     cumulative: Annotated[
-        bool, typer.Option("--cumulative", help="Make age ≥ 30 instead of age in [30, 45).")
+        bool,
+        typer.Option(
+            "--cumulative", help="Make age ≥ 30 instead of age in [30, 45).", rich_help_panel=DATA
+        ),
     ] = False,
     edges: Annotated[
         list[str] | None,
@@ -168,23 +195,38 @@ def _preparing(
             metavar="NAME=NUMBERS",
             help="Where to cut one column: age=30,45,60.",
             show_default=False,
+            rich_help_panel=DATA,
         ),
     ] = None,
     min_frequency: Annotated[
-        float, typer.Option(help="Words on fewer rows (below 1: a smaller share) are rare.")
+        float,
+        typer.Option(
+            help="Words on fewer rows (below 1: a smaller share) are rare.", rich_help_panel=DATA
+        ),
     ] = 1,
     max_categories: Annotated[
-        int, typer.Option(help="Features of a column of words; the rarest are put together.")
+        int,
+        typer.Option(
+            help="Features of a column of words; the rarest are put together.", rich_help_panel=DATA
+        ),
     ] = 20,
     rare: Annotated[
-        Literal["group", "drop"], typer.Option(help="Put rare words together, or leave them out.")
+        Literal["group", "drop"],
+        typer.Option(help="Put rare words together, or leave them out.", rich_help_panel=DATA),
     ] = "group",
     clean_tags: Annotated[
-        bool, typer.Option("--clean-tags", help="Merge spellings of tags, as conjunct tags shows.")
+        bool,
+        typer.Option(
+            "--clean-tags",
+            help="Merge spellings of tags, as conjunct tags shows.",
+            rich_help_panel=DATA,
+        ),
     ] = False,
     synonyms: Annotated[
         Path | None,
-        typer.Option(help="File of tags and what to call them.", show_default=False),
+        typer.Option(
+            help="File of tags and what to call them.", show_default=False, rich_help_panel=DATA
+        ),
     ] = None,
     **reading: Any,
 ) -> DataInput:

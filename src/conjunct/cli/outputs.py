@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from conjunct.cli.extending import Command, extended
+from conjunct.cli.help import OUTPUT
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -50,10 +51,16 @@ def answers(command: Command) -> Command:
 
 def _answer(
     json: Annotated[
-        bool, typer.Option("--json", help="Print the result as JSON, for other programs.")
+        bool,
+        typer.Option(
+            "--json", help="Print the result as JSON, for other programs.", rich_help_panel=OUTPUT
+        ),
     ] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Say each step and how long it took.")
+        bool,
+        typer.Option(
+            "--verbose", "-v", help="Say each step and how long it took.", rich_help_panel=OUTPUT
+        ),
     ] = False,
 ) -> Output:
     from conjunct.cli.terminal import set_volume
@@ -64,7 +71,10 @@ def _answer(
 
 def _quiet_or_not(
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Say nothing, unless it is an error.")
+        bool,
+        typer.Option(
+            "--quiet", "-q", help="Say nothing, unless it is an error.", rich_help_panel=OUTPUT
+        ),
     ] = False,
     *,
     json: bool,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from conjunct.cli.inputs import DataInput, prepares_data
-from conjunct.cli.options import Ascii, DataFile, Jobs, Missing, Prune, ReportFile
+from conjunct.cli.options import Ascii, DataFile, Jobs, Missing, ReportFile
 from conjunct.cli.outputs import Output, speaks
 
 if TYPE_CHECKING:
@@ -46,7 +46,13 @@ def path(
     min_threshold: Annotated[float, typer.Option(help="The lowest threshold.")] = 0.002,
     max_threshold: Annotated[float, typer.Option(help="The highest threshold.")] = 0.5,
     max_iter: Annotated[int, typer.Option(help="The largest number of iterations.")] = 20,
-    prune: Prune = False,
+    prune: Annotated[
+        bool,
+        typer.Option(
+            "--prune/--no-prune",
+            help="Leave out pairs with an expected frequency below 5.",
+        ),
+    ] = False,
     missing: Missing = "raise",
     max_solutions: Annotated[
         int | None, typer.Option(help="Give up after so many solutions; what was found is kept.")
@@ -131,8 +137,8 @@ def _save(model: UFCPath, out: Path | None, solutions: Path | None, figure: Path
 
 
 def _told(model: UFCPath) -> Iterator[RenderableType]:
-    from conjunct.cli.rendering import feature_table
-    from conjunct.cli.words import summary
+    from conjunct.cli.features import constructed, feature_table
+    from conjunct.cli.words import found, length, scores
 
     best = model.closest_point_
     covered = "" if model.complete_ else f" (only λ from {model.covered_from_:.4f} up)"
@@ -142,11 +148,12 @@ def _told(model: UFCPath) -> Iterator[RenderableType]:
     )
     yield _front_table(model)
     if model.n_iter_:
-        yield "The most common features of the closest point:"
-        yield feature_table(model, _SHOWN)
+        yield "The features of the closest point that save most bits:"
+        yield feature_table(model, constructed(model)[:_SHOWN])
     yield (
         f"Closest point: uFC({best.threshold:g}, {best.iterations}), for every λ from "
-        f"{best.min_threshold:.4f} up to {best.max_threshold:.4f}. {summary(model)}"
+        f"{best.min_threshold:.4f} up to {best.max_threshold:.4f}. {found(model)} "
+        f"{scores(model)} {length(model)}".rstrip()
     )
 
 

@@ -1,67 +1,29 @@
-"""A fitted model as tables for the terminal."""
+"""Tables for the terminal: of what was read, and of the numbers of the paper."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from conjunct.binarize.rules import BooleanRule
-from conjunct.cli.terminal import ascii_only, console, showable
+from conjunct.cli.terminal import ascii_only, showable
 
 if TYPE_CHECKING:
     from conjunct.binarize.preparation import Preparation
     from conjunct.binarize.table import BooleanTable
     from conjunct.construction.indicators import Indicators
     from conjunct.estimators.base import FeatureConstructor
-    from conjunct.expressions import Expression, Style
     from conjunct.io.streaming import Stream
-    from conjunct.reading import Formulas
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _BAR_WIDTH = 10
 _LONGEST = 240
-_LEAST_ROOM = 20
-_BESIDE_PARENTS = 54
 _COLUMNS_TOLD = 20
-
-
-@dataclass(frozen=True)
-class Constructed:
-    """One constructed feature, as much of it as a table shows."""
-
-    formula: str
-    parents: tuple[str, ...]
-    support: int
-    frequency: float
-    length: int
-    iteration: int
-    r: float | None
-
-
-def feature_table(
-    model: FeatureConstructor, limit: int | None = None, formulas: Formulas | None = None
-) -> Table:
-    """The constructed features, the most common ones first; in another form, if one is given."""
-    replaced = bool(model.feature_set_.merges)  # otherwise no correlation made a feature
-    headings = ("feature", ">support", "", ">length", ">iter", *([">r"] if replaced else []))
-    table = plain_table(*headings)
-    for feature in constructed(model, formulas)[:limit]:
-        table.add_row(
-            _with_origin(feature),
-            str(feature.support),
-            Text(bar(feature.frequency), "cyan"),
-            str(feature.length),
-            str(feature.iteration),
-            *([f"{feature.r:.2f}"] if feature.r is not None else []),
-        )
-    return table
 
 
 def data_tables(table: BooleanTable | Stream) -> tuple[Table, Table | None]:
@@ -116,73 +78,6 @@ def preparation_table(preparation: Preparation) -> Table | None:
     if len(made) > _COLUMNS_TOLD:
         table.add_row("…", f"and {len(made) - _COLUMNS_TOLD} more")
     return table
-
-
-def constructed(model: FeatureConstructor, formulas: Formulas | None = None) -> list[Constructed]:
-    """All features but primitives, the most common ones first."""
-    fitted = model.feature_set_
-    origins = fitted.origins()
-    expressions = formulas.expressions if formulas else fitted.expressions
-    features = [
-        Constructed(
-            written(expression, model.style),
-            _parents(model, number),
-            support,
-            frequency,
-            expression.length,
-            fitted.iteration(number),
-            origins[number].r if number in origins else None,
-        )
-        for expression, number, support, frequency in zip(
-            expressions, fitted.features, fitted.supports, fitted.frequencies, strict=True
-        )
-        if fitted.iteration(number)
-    ]
-    return sorted(features, key=lambda feature: -feature.support)
-
-
-def _parents(model: FeatureConstructor, number: int) -> tuple[str, ...]:
-    """The two features that one was made from, unless its formula says it: they are columns."""
-    fitted = model.feature_set_
-    parents = fitted.parents(number)
-    if all(parent < len(fitted.lineage.primitives) for parent in parents):
-        return ()
-    return tuple(formula(model, parent) for parent in parents)
-
-
-def _with_origin(feature: Constructed) -> RenderableType:
-    """The formula and, on one line below it, what it was made from."""
-    if not feature.parents:
-        return cell(feature.formula)
-    left, right = feature.parents
-    room = max(_LEAST_ROOM, console().width - _BESIDE_PARENTS)
-    # each gets half, and what the other leaves
-    half = room // 2
-    parents = (
-        shortened(left, max(half, room - len(right))),
-        shortened(right, max(half, room - len(left))),
-    )
-    words = showable(f"  from {' + '.join(parents)}")
-    return Group(cell(feature.formula), Text(words, "dim", no_wrap=True, overflow="ellipsis"))
-
-
-def kept(model: FeatureConstructor) -> list[str]:
-    """The primitives that are features still."""
-    fitted = model.feature_set_
-    n_primitives = len(fitted.lineage.primitives)
-    return [formula(model, number) for number in fitted.features if number < n_primitives]
-
-
-def formula(model: FeatureConstructor, number: int) -> str:
-    """A feature as text that fits into a table."""
-    return written(model.feature_set_.lineage.expression(number), model.style)
-
-
-def written(expression: Expression, style: Style) -> str:
-    """A formula as text that fits into a table; one of a million literals is not written out."""
-    if expression.length > _LONGEST:
-        return f"(a formula of {expression.length:,} literals)"
-    return shortened(expression.text(style))
 
 
 def score_table(lines: Iterable[tuple[str, Indicators]]) -> Table:

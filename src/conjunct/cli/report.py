@@ -115,11 +115,12 @@ def _images(
 
 
 def _stability(model: FeatureConstructor, table: BooleanTable) -> Stability:
-    from conjunct import UFC, UFCPath
+    from conjunct import UFC, Threshold, UFCPath
     from conjunct import stability as measured
 
     again = model
     if isinstance(model, UFCPath):
         # the solution chosen, not the choice: a path for each run would take very long
-        again = UFC(model.threshold_ or 0.0, max_iter=model.n_iter_, prune=model.prune)
+        rule = Threshold(model.threshold_ or 0.0, prune=model.prune)
+        again = UFC(rule, max_iter=model.n_iter_)
     return measured(table, again)

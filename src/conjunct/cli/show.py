@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from conjunct.cli.help import OUTPUT
 from conjunct.cli.inputs import DataInput, reads_data
-from conjunct.cli.options import Ascii, Form, ModelFile
+from conjunct.cli.options import Ascii, Form, ModelFile, WithFormulas
 from conjunct.cli.outputs import Document, Output, answers
 from conjunct.cli.streams import name_of
 from conjunct.cli.terminal import showable
+from conjunct.expressions.pattern import pattern_text
 
 if TYPE_CHECKING:
     from conjunct.binarize.table import BooleanTable
@@ -29,13 +31,15 @@ _KEPT_SHOWN = 50
 @reads_data
 def show(
     model: ModelFile,
+    formulas: WithFormulas = False,
     form: Annotated[
-        Form,
+        Form | None,
         typer.Option(
-            help="How to write formulas: as constructed, with common parts taken out, "
-            "as a disjunction of conjunctions, or as short as possible."
+            help="How to write formulas, which implies --formulas: as constructed, with common "
+            "parts taken out, as a disjunction of conjunctions, or as short as possible.",
+            show_default=False,
         ),
-    ] = "built",
+    ] = None,
     given: Annotated[
         Path | None,
         typer.Option(
@@ -47,8 +51,8 @@ def show(
     feature: Annotated[
         str | None,
         typer.Option(
-            metavar="FORMULA",
-            help="Explain one feature: its formula, or its number in the model.",
+            metavar="FEATURE",
+            help="Explain one feature: its name, its formula, or its number in the model.",
             show_default=False,
         ),
     ] = None,
@@ -65,7 +69,9 @@ def show(
         typer.Option(help="With --feature: only its ancestry, in this format.", show_default=False),
     ] = None,
     ascii_: Ascii = False,
-    latex: Annotated[bool, typer.Option("--latex", help="Write formulas for LaTeX.")] = False,
+    latex: Annotated[
+        bool, typer.Option("--latex", help="Write formulas for LaTeX.", rich_help_panel=OUTPUT)
+    ] = False,
     *,
     source: DataInput,
     output: Output,
@@ -75,8 +81,9 @@ def show(
     \b
     Examples:
       $ conjunct show model.json
+      $ conjunct show model.json --formulas
       $ conjunct show model.json --form simplified
-      $ conjunct show model.json --feature "aquatic & ~fins" --rows zoo.csv
+      $ conjunct show model.json --feature 18 --rows zoo.csv
       $ conjunct show model.json --json
     """
     from conjunct import load
@@ -99,32 +106,37 @@ def show(
     if feature is not None:
         _one(fitted, _position(fitted, feature), rows, graph, source, output)
         return
-    formulas = None
+    in_form = None
     if given is not None:
         with source.naming_cells_of(given):
-            formulas = fitted.formulas(form, given=source.read_for(fitted, given))
-    elif form != "built":
-        formulas = fitted.formulas(form)
+            in_form = fitted.formulas(form or "built", given=source.read_for(fitted, given))
+    elif form not in (None, "built"):
+        in_form = fitted.formulas(form)
     if output.json:
-        output.print(model_document(fitted, formulas=formulas))
+        output.print(model_document(fitted, formulas=in_form))
     else:
-        _tables(title, fitted, formulas)
+        _tables(title, fitted, in_form, wanted=formulas or latex or form is not None)
 
 
-def _tables(title: str, model: FeatureConstructor, formulas: Formulas | None) -> None:
-    from conjunct.cli.rendering import feature_table, kept, listed, preparation_table, score_table
-    from conjunct.cli.terminal import write
+def _tables(
+    title: str, model: FeatureConstructor, formulas: Formulas | None, *, wanted: bool
+) -> None:
+    from conjunct.cli.features import constructed, feature_table, is_about_chunks, kept
+    from conjunct.cli.rendering import listed, preparation_table, score_table
+    from conjunct.cli.terminal import is_verbose, write
     from conjunct.cli.words import summary
 
-    unchanged = kept(model)
+    features, unchanged = constructed(model, formulas), kept(model)
+    has_scores = is_verbose() or not is_about_chunks(model)
+    lines = ((f"iteration {line.iteration}", line) for line in model.history_)
     write(
         title,
         summary(model),
         preparation_table(model.preparation_),
-        feature_table(model, formulas=formulas) if model.n_iter_ else None,
+        feature_table(model, features, formulas=wanted) if features else None,
         _lengths(formulas) if formulas else None,
         f"Kept as they were: {listed(unchanged, _KEPT_SHOWN)}." if unchanged else None,
-        score_table((f"iteration {line.iteration}", line) for line in model.history_),
+        score_table(lines) if has_scores else None,
     )
 
 
@@ -137,9 +149,17 @@ def _lengths(formulas: Formulas) -> str:
 
 
 def _position(model: FeatureConstructor, feature: str) -> int:
-    """A feature by its formula; a number is one of a feature unless a column is called so."""
-    number = feature.isdecimal() and feature not in model.feature_set_.lineage.primitives
-    return model.feature_set_.position(int(feature) if number else feature)
+    """A feature by its name or formula; a number is one of a feature, unless a column is called so.
+
+    ``car + truck`` also stands for what is left of it: no two features have the same pattern.
+    """
+    fitted = model.feature_set_
+    number = feature.isdecimal() and feature not in fitted.lineage.primitives
+    if feature not in fitted.pattern_texts:
+        plain = list(map(pattern_text, fitted.patterns))
+        if plain.count(feature) == 1:
+            return plain.index(feature)
+    return fitted.position(int(feature) if number else feature)
 
 
 def _one(

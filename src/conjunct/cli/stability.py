@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from conjunct.cli.inputs import DataInput, prepares_data
-from conjunct.cli.options import DataFile, Prune
+from conjunct.cli.options import DataFile
 from conjunct.cli.outputs import Output, speaks
+from conjunct.cli.rules import chooses_rule
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 @speaks
 @prepares_data
+@chooses_rule
 def stability(
     data: DataFile,
     out: Annotated[
@@ -34,11 +36,8 @@ def stability(
     step: Annotated[float, typer.Option(help="The step from one share to the next.")] = 0.02,
     runs: Annotated[int, typer.Option(help="Runs for each share, or bootstrap samples.")] = 10,
     seed: Annotated[int, typer.Option(help="The same number gives the same result.")] = 0,
-    alpha: Annotated[
-        float, typer.Option(help="Risk of replacing a pair that is independent.")
-    ] = 0.001,
-    prune: Prune = False,
     *,
+    rule: dict[str, Any],
     source: DataInput,
     output: Output,
 ) -> None:
@@ -49,6 +48,7 @@ def stability(
     \b
     Examples:
       $ conjunct stability zoo.csv
+      $ conjunct stability zoo.csv --criterion risk --no-prune
       $ conjunct stability zoo.csv --bootstrap --runs 50 --out zoo-stability
     """
     from conjunct import UFC
@@ -69,7 +69,7 @@ def stability(
     with source.naming_cells_of(data), timed, bar as update:
         found = measured(
             table,
-            UFC(alpha=alpha, prune=prune),
+            UFC(**rule),
             kind="bootstrap" if bootstrap else "noise",
             noise=noise,
             n_runs=runs,

@@ -8,14 +8,16 @@ from contextvars import ContextVar
 from pathlib import Path
 
 DASH = Path("-")
+_CHUNK = 1 << 20
 
 _copy: ContextVar[Path | None] = ContextVar("copy", default=None)
 
 
 def file_of(data: Path) -> Path:
     """The file to read: standard input is copied to one first, since it is read more than once."""
-    import shutil
     import tempfile
+
+    from conjunct.stores.scratch import room_in_scratch
 
     if data != DASH:
         return data
@@ -25,8 +27,11 @@ def file_of(data: Path) -> Path:
         handle, name = tempfile.mkstemp(prefix="conjunct-", suffix=".csv")
         copy = Path(name)
         _copy.set(copy)
-        with os.fdopen(handle, "wb") as opened:
-            shutil.copyfileobj(sys.stdin.buffer, opened)
+        with os.fdopen(handle, "wb", buffering=0) as opened:
+            while some := sys.stdin.buffer.read(_CHUNK):
+                with room_in_scratch():
+                    while some:
+                        some = some[opened.write(some) :]
     return copy
 
 

@@ -18,14 +18,22 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 # Messages come from the library and speak Python; at a prompt the same things have other names.
-_PARAMETER = re.compile(
-    r"\b(?P<name>(?:min_|max_)?threshold|alpha|max_iter|max_length|max_solutions|max_seconds|noise"
-    r"|search|n_jobs|prune|max_features|min_samples_leaf|max_depth|strategy|redundant|n_bins"
-    r"|max_categories|min_frequency|memory|(?:stop|store)(?==))\b"
-    r"(?:='?(?P<value>\w+)'?)?"
+# They also hold names from the data, which may be words like these: a word is a parameter only
+# where a value or a phrase says so.
+_NAMED = (
+    r"max_iter|max_length|max_solutions|max_seconds|max_features|max_depth|max_categories"
+    r"|max_threshold|min_threshold|min_samples_leaf|min_frequency|n_jobs|n_bins"
 )
+_WORDS = r"criterion|threshold|alpha|noise|search|prune|strategy|redundant|memory|stop|store|unseen"
+_PHRASES = r"(?:(?<=smaller )|(?<=larger )|(?<=this ))"
+_PARAMETER = re.compile(
+    rf"\b(?P<name>{_NAMED}|(?:{_WORDS})(?==)|{_PHRASES}(?:{_WORDS}))\b"
+    r"(?:='?(?P<value>[\w.]*\w)'?)?"
+)
+_REFUSED = re.compile(rf"(?P<name>{_NAMED}|{_WORDS})(?P<value>)(?= must be)")
+_OTHERWISE = {"criterion=Bits(alpha=None)": "--alpha none", "chunks()": "conjunct chunks"}
 
-_IN_ASCII = str.maketrans({"…": "...", "λ": "lambda", "α": "alpha", "≥": ">="})
+_IN_ASCII = str.maketrans({"…": "...", "λ": "lambda", "α": "alpha", "≥": ">=", "·": "/"})
 
 # -1: errors only; 0: results and notes; 1: each step too
 _volume: ContextVar[int] = ContextVar("volume", default=0)
@@ -34,6 +42,11 @@ _volume: ContextVar[int] = ContextVar("volume", default=0)
 def set_volume(volume: int) -> None:
     """How much is said from here on: errors only (-1), results and notes (0), every step (1)."""
     _volume.set(volume)
+
+
+def is_verbose() -> bool:
+    """Whether every step is wanted."""
+    return _volume.get() > 0
 
 
 def is_quiet() -> bool:
@@ -75,16 +88,19 @@ def note(message: str) -> None:
 
 def detail(message: str) -> None:
     """One line on standard error for those who asked for every step."""
-    if _volume.get() > 0:
+    if is_verbose():
         sys.stderr.write(f"conjunct: {one_line(message)}\n")
 
 
 def complain(message: str) -> None:
     """One line on standard error about what went wrong."""
-    # only here is a parameter sure to be meant: other messages hold names from the data
-    about_a_parameter = " must be" in message and _PARAMETER.match(message)
-    words = _as_options(message) if about_a_parameter else message
-    sys.stderr.write(f"conjunct: error: {one_line(named(words))}\n")
+    refused = _REFUSED.match(message)
+    if refused:
+        # to leave an option out is None
+        rest = message[refused.end() :].replace(" must be None or ", " must be ", 1)
+        message = _as_option(refused) + as_options(rest)
+    message = message.replace("(columns='number')", "(--names number)")
+    sys.stderr.write(f"conjunct: error: {one_line(named(message))}\n")
 
 
 @contextmanager
@@ -103,7 +119,7 @@ def notes_on_stderr() -> Iterator[None]:
             line: str | None = None,
         ) -> None:
             if issubclass(category, ConjunctWarning):
-                note(_as_options(str(message)))
+                note(as_options(str(message)))
             else:
                 otherwise(message, category, filename, lineno, file, line)
 
@@ -128,7 +144,10 @@ def showable(text: str) -> str:
     return one_line(text.translate(_IN_ASCII) if ascii_only() else text)
 
 
-def _as_options(message: str) -> str:
+def as_options(message: str) -> str:
+    """A message of the library in the words of the command line."""
+    for python, prompt in _OTHERWISE.items():
+        message = message.replace(python, prompt)
     return _PARAMETER.sub(_as_option, message)
 
 
@@ -136,6 +155,6 @@ def _as_option(found: re.Match[str]) -> str:
     name, value = found["name"], found["value"]
     if (name, value) == ("prune", "False"):
         return "--no-prune"
-    # --jobs for n_jobs, --bins for n_bins
-    option = "--" + name.removeprefix("n_").replace("_", "-")
-    return f"{option} {value}" if value else option
+    # --jobs for n_jobs, --bins for n_bins; λ is a criterion
+    name = "criterion" if name == "threshold" else name.removeprefix("n_").replace("_", "-")
+    return f"--{name} {value}" if value else f"--{name}"

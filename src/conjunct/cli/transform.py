@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from conjunct.cli.help import OUTPUT
 from conjunct.cli.inputs import DataInput, reads_data
-from conjunct.cli.options import DataFile, ModelFile
+from conjunct.cli.options import DataFile, ModelFile, Names, Unseen
 from conjunct.cli.outputs import Output, speaks
+
+if TYPE_CHECKING:
+    from conjunct.estimators.base import FeatureConstructor
 
 
 @speaks
@@ -20,9 +24,26 @@ def transform(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Table to write: .csv, .tsv, .jsonl (also .gz, .zst), .parquet or .arrow. "
-            "Without it, CSV is printed.",
+            help="Table to write: .csv, .tsv, .jsonl (also .gz, .zst), .parquet or .arrow; sparse: "
+            ".npz or .svmlight. Without it, CSV is printed.",
             show_default=False,
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    names: Annotated[
+        Names | None,
+        typer.Option(
+            help="What to call the columns: chair + dining table, or chair ∧ dining table. "
+            "As the model was told if not given.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    unseen: Annotated[
+        Unseen | None,
+        typer.Option(
+            help="Rows with combinations that training never saw: count them in a note, or give "
+            "each combination a column. As the model was told if not given.",
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
     *,
@@ -37,29 +58,35 @@ def transform(
     \b
     Examples:
       $ conjunct transform model.json zoo.csv --out features.csv
-      $ conjunct transform model.json zoo.csv --out features.parquet
-      $ conjunct transform model.json zoo.csv
+      $ conjunct transform model.json zoo.csv --unseen keep --out features.parquet
+      $ conjunct transform model.json zoo.csv --names formula
     """
     import sys
 
     from conjunct import load
     from conjunct.cli.progress import step
     from conjunct.cli.streams import is_printed
+    from conjunct.io.sparse_writing import is_sparse_file, write_sparse
     from conjunct.io.writing import as_csv, write_table
 
     _check_target(out, model, output.json)
     with step(f"read {model}"):
         fitted = load(model)
+    adapt(fitted, names, unseen)
     table = source.read_for(fitted, data)
     with source.naming_cells_of(data), step("computed features"):
         features = fitted.transform(table)
-    _check_room(*features.shape)
-    frame = features.to_frame("polars")
-    if out is None or is_printed(out):
-        sys.stdout.write(as_csv(frame))
-        return
-    with step(f"wrote {out}"):
-        write_table(out, frame)
+    if out is not None and is_sparse_file(out):
+        with step(f"wrote {out}"):
+            write_sparse(out, features)
+    else:
+        _check_room(*features.shape)
+        frame = features.to_frame("polars")
+        if out is None or is_printed(out):
+            sys.stdout.write(as_csv(frame))
+            return
+        with step(f"wrote {out}"):
+            write_table(out, frame)
     n_rows, n_features = features.shape
     output.tell(
         lambda: {
@@ -70,6 +97,20 @@ def transform(
         },
         f"Saved {n_features} features of {n_rows} rows as {out}.",
     )
+
+
+def adapt(model: FeatureConstructor, names: Names | None, unseen: Unseen | None = None) -> None:
+    """Set what a model is told about the columns that it makes, where that is given."""
+    from conjunct.errors import InputError
+    from conjunct.estimators.lossless import LosslessConstructor
+
+    if names is None and unseen is None:
+        return
+    if not isinstance(model, LosslessConstructor):
+        option = "--names" if names is not None else "--unseen"
+        raise InputError(f"{option} does not go with a model of kind {type(model).__name__}")
+    model.names = names or model.names
+    model.unseen = unseen or model.unseen
 
 
 def _check_room(n_rows: int, n_features: int) -> None:
@@ -85,12 +126,14 @@ def _check_target(out: Path | None, model: Path, json: bool) -> None:
     from conjunct.cli.streams import is_printed
     from conjunct.errors import InputError
     from conjunct.io.atomic import check_target
+    from conjunct.io.sparse_writing import is_sparse_file
     from conjunct.io.writing import table_extension
 
     if out is None or is_printed(out):
         if json:
             raise InputError("--json needs --out: without it, the features are printed as CSV")
         return
-    table_extension(out)
+    if not is_sparse_file(out):
+        table_extension(out)
     if check_target(out) == model.resolve():
         raise InputError(f"{out} is the model: name another file for the features")

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conjunct.cli.rendering import constructed, formula
+from conjunct.cli.features import constructed, formula, found_chunks, is_about_chunks, written
+from conjunct.cli.rendering import shortened
+from conjunct.cli.terminal import as_options
+from conjunct.estimators.lossless import LosslessConstructor
 
 if TYPE_CHECKING:
     from conjunct.estimators.base import FeatureConstructor
@@ -13,15 +16,47 @@ if TYPE_CHECKING:
 
 def summary(model: FeatureConstructor) -> str:
     """A paragraph about a fitted model, from the model alone."""
+    sentences = (found(model), outcome(model), length(model), scores(model))
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def found(model: FeatureConstructor) -> str:
+    """What was made, from how much data."""
     fitted = model.feature_set_
     n_columns = len(fitted.lineage.primitives)
     data = f"{counted(fitted.n_rows, 'row')} and {counted(n_columns, 'column')}"
-    if fitted.merges:
-        sentences = (_replaced(model, data), _suppressed(model), _scores(model), _links(model))
-        return " ".join(sentence for sentence in sentences if sentence)
-    if model.n_iter_:
-        return " ".join((_added(model, data), _scores(model), _most_common(model)))
-    return f"From {data}, nothing was constructed: the features are the columns."
+    if not model.n_iter_:
+        return f"From {data}, nothing was constructed: the features are the columns."
+    if not fitted.merges:
+        return _added(model, data)
+    about_chunks = is_about_chunks(model) and found_chunks(model)
+    words = _chunked(model, data) if about_chunks else _replaced(model, data)
+    return f"{words} {_suppressed(model)}".rstrip()
+
+
+def outcome(model: FeatureConstructor) -> str:
+    """Why it stopped, in the words of the command line."""
+    return as_options(getattr(model, "outcome_", ""))
+
+
+def length(model: FeatureConstructor) -> str:
+    """How long the description of the data is, before and after."""
+    if not isinstance(model, LosslessConstructor) or not model.n_iter_:
+        return ""
+    before, after = model.baseline_length_, model.description_length_
+    share = f"{after / before:.1%} of " if before else ""
+    return (
+        f"The description of the data takes {share}the bits that it took: {after:,.0f} "
+        f"instead of {before:,.0f}."
+    )
+
+
+def scores(model: FeatureConstructor) -> str:
+    """What the paper looks at: overlap, correlations; nothing where a rule is about chunks."""
+    if not model.n_iter_ or is_about_chunks(model):
+        return ""
+    about = _links(model) if model.feature_set_.merges else _most_common(model)
+    return f"{_overlap(model)} {about}".rstrip()
 
 
 def recurrence(found: Stability) -> str:
@@ -48,14 +83,26 @@ def recurrence(found: Stability) -> str:
     return " ".join(sentences)
 
 
+def _chunked(model: FeatureConstructor, data: str) -> str:
+    chunks = found_chunks(model)
+    best = chunks[0]
+    name = f'"{shortened(best.pattern)}"'
+    n_found = f"{counted(len(chunks), 'chunk')} of tags that belong together"
+    which = f"{name} saves most:" if len(chunks) > 1 else f"{name} saves"
+    return (
+        f"In {data}, {n_found} {_were(len(chunks))} found. {which} {best.saved:,.0f} bits, in "
+        f"{counted(best.support, 'row')}."
+    )
+
+
 def _replaced(model: FeatureConstructor, data: str) -> str:
     fitted = model.feature_set_
-    rules = constructed(model)
-    n_kept = len(fitted.features) - len(rules)
+    n_made = len(constructed(model))
+    n_kept = len(fitted.features) - n_made
     pairs = counted(len(fitted.merges), "correlated pair")
     return (
         f"From {data}, {pairs} gave way to {'their' if len(fitted.merges) > 1 else 'its'} "
-        f"conjunctions: {counted(len(rules), 'feature')} {_were(len(rules))} constructed and "
+        f"conjunctions: {counted(n_made, 'feature')} {_were(n_made)} constructed and "
         f"{counted(n_kept, 'column')} {_were(n_kept)} kept."
     )
 
@@ -73,7 +120,7 @@ def _added(model: FeatureConstructor, data: str) -> str:
     )
 
 
-def _scores(model: FeatureConstructor) -> str:
+def _overlap(model: FeatureConstructor) -> str:
     first, last = model.history_[0], model.history_[-1]
     fell = last.oi < first.oi
     share = f", by {1 - last.oi / first.oi:.0%}" if fell and last.oi > 0 else ""
@@ -96,12 +143,13 @@ def _links(model: FeatureConstructor) -> str:
 
 
 def _most_common(model: FeatureConstructor) -> str:
-    rules = constructed(model)
-    if not rules:
+    made = constructed(model)
+    if not made:
         return ""
+    most = max(made, key=lambda feature: feature.support)
     return (
-        f'The most common new feature is "{rules[0].formula}", true in '
-        f"{counted(rules[0].support, 'row')} ({rules[0].frequency:.0%})."
+        f'The most common new feature is "{written(most.expression, model.style)}", true in '
+        f"{counted(most.support, 'row')} ({most.frequency:.0%})."
     )
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from conjunct.expressions import And, Expression, Not, Primitive, canonical_key
+from conjunct.errors import InputError
+from conjunct.expressions import And, Expression, Not, Primitive, Style, canonical_key
 from conjunct.expressions.keys import (
     Key,
     conjunction_key,
@@ -18,9 +19,13 @@ from conjunct.expressions.keys import (
     negation_key,
     primitive_key,
 )
+from conjunct.expressions.text import render_conjunction, render_negation
 
 Literal = int
 Start = tuple[float, ...]
+
+# of all formulas that are written out together, with the parts they are made of
+_MOST_CHARACTERS = 1 << 25
 
 # after the last rank of a start: a text that ends there comes before those that go on
 _END = -1
@@ -94,6 +99,48 @@ class Lineage:
     def expressions(self, numbers: Iterable[int]) -> tuple[Expression, ...]:
         return tuple(self.expression(number) for number in numbers)
 
+    def texts(self, numbers: Iterable[int], style: Style = "unicode") -> list[str]:
+        """The formulas as ``Expression.text`` writes them, each part once for all of them.
+
+        Raises
+        ------
+        InputError
+            Where they are too long to be written out.
+        """
+        wanted = list(numbers)
+        names = [Primitive(name).text(style) for name in self.primitives]
+        made = self.ancestors(wanted)
+        self._check_texts([*map(len, names)], made, wanted)
+        texts = dict(enumerate(names))
+
+        def literal(x: Literal) -> str:
+            is_group = feature_of(x) >= len(names)
+            text = texts[feature_of(x)]
+            return text if x >= 0 else render_negation(text, style, is_group=is_group)
+
+        for number in made:
+            left, right = self.conjunctions[number - len(names)]
+            texts[number] = render_conjunction(literal(left), literal(right), style)
+        return [texts[number] for number in wanted]
+
+    def _check_texts(self, names: list[int], made: list[int], wanted: list[int]) -> None:
+        """Refuse texts that memory would not hold, by their lengths alone."""
+        size = dict(enumerate(names))
+        total = 0
+        for number in made:
+            left, right = self.conjunctions[number - len(names)]
+            # with what is written between and around the two
+            size[number] = size[feature_of(left)] + size[feature_of(right)] + 9
+            total += size[number]
+            if total > _MOST_CHARACTERS:
+                literals = sum(self.lengths(wanted))
+                raise InputError(
+                    f"the formulas have {literals:,} literals together, too many to write out: "
+                    f"use names='pattern'"
+                    if literals < 10**15
+                    else "the formulas are too long to write out: use names='pattern'"
+                )
+
     def length(self, number: int) -> int:
         """Literal occurrences."""
         return self._lengths[number]
@@ -117,14 +164,11 @@ class Lineage:
         return patterns[number]
 
     def denies(self, number: int) -> bool:
-        """Whether a feature denies anything, and so is what is left of its pattern."""
-        pending = [number]
-        while pending:
-            operands = self.operands(pending.pop()) or ()
-            if any(x < 0 for x in operands):
-                return True
-            pending += operands
-        return False
+        """Whether a feature is ``f ∧ ¬g``, and so is what is left of the pattern of f.
+
+        ``f ∧ g`` is not, though f or g may be: all rows that ever had its pattern have it still.
+        """
+        return any(literal < 0 for literal in self.operands(number) or ())
 
     def by_text(self, numbers: Iterable[int]) -> list[int]:
         """The features in the order of their canonical texts."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from numbers import Integral, Real
+from sys import float_info
 from typing import Any, get_args
 
 from conjunct.errors import InputError
@@ -48,7 +49,8 @@ def check_frequency(name: str, value: Any, *, optional: bool = False) -> None:
 def check_common(estimator: Any) -> None:
     """The parameters that every estimator has."""
     binarize, n_jobs = estimator.binarize, estimator.n_jobs
-    check(binarize is None or is_number(binarize), "binarize", binarize, "None or a number")
+    holds = binarize is None or (is_number(binarize) and abs(binarize) <= float_info.max)
+    check(holds, "binarize", binarize, "None or a finite number")
     check_choice("style", estimator.style, get_args(Style))
     check_choice("missing", estimator.missing, estimator._ways_with_missing)
     holds = n_jobs is None or (is_whole(n_jobs) and n_jobs != 0)

@@ -281,22 +281,24 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
             raise InputError(f"{what} needs data without missing cells: fill or drop them first")
         return store.to_bits() if isinstance(store, SparseStore) else store
 
-    def _texts(self) -> list[str]:
-        return [expression.text(self.style) for expression in self.features_]
-
     def _made_features(self) -> FeatureSet:
         """The features that ``transform`` makes."""
         return self.feature_set_
 
     def _features_of(self, data: Any, store: Any) -> Any:
         """The features of columns that were read from ``data``, in a container of its kind."""
-        return write_like(data, self._made_features().evaluate(store), self._column_names())
+        return write_like(
+            data,
+            self._made_features().evaluate(store),
+            self._column_names(),
+            self.missing == "pairwise",
+        )
 
     def _column_names(self, primitives: tuple[str, ...] | None = None) -> list[str]:
         """What ``transform`` calls them, over primitives that may have other names."""
         made = self._made_features()
         fitted = made if primitives is None else made.renamed(primitives)
-        return told_apart([expression.text(self.style) for expression in fitted.expressions])
+        return told_apart(fitted.lineage.texts(fitted.features, self.style))
 
     def _watch(self, indicators: Indicators) -> None:
         if self.verbose:

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conjunct.binarize.columns import as_float
 from conjunct.binarize.table import BooleanTable, PackedLines
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators.containers import frame_of, is_baskets, items
@@ -101,7 +102,8 @@ class Reading:
         if gone.any() and self.missing != "false":
             return None
         if self.binarize is not None:
-            return None if np.isinf(cells).any() else np.asarray(cells > self.binarize)
+            cut = np.float64(as_float(self.binarize))
+            return None if np.isinf(cells).any() else np.asarray(cells > cut)
         is_boolean = (cells == 0) | (cells == 1) | gone
         return np.asarray(cells == 1) if is_boolean.all() else None
 

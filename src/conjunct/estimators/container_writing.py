@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conjunct.binarize.binarizer import with_nulls
+from conjunct.binarize.binarizer import boolean_series
 from conjunct.binarize.table import BooleanTable
 from conjunct.estimators.container_reading import AnyStore
 from conjunct.estimators.containers import frame_of, is_baskets
@@ -19,10 +19,11 @@ from conjunct.stores import BitStore, PartialStore, SparseStore
 from conjunct.stores.packing import Bits
 
 
-def write_like(data: Any, store: AnyStore, names: Sequence[str]) -> Any:
+def write_like(data: Any, store: AnyStore, names: Sequence[str], nullable: bool = False) -> Any:
     """The columns of a store, called ``names``, as a container of the kind of ``data``.
 
     Missing cells are null in data frames, and NaN in arrays, which are of floats then.
+    ``nullable``: cells may be missing in other rows, so data frames get a type that allows it.
     """
     if isinstance(data, BooleanTable):
         if isinstance(store, SparseStore):
@@ -33,7 +34,7 @@ def write_like(data: Any, store: AnyStore, names: Sequence[str]) -> Any:
         return _write_baskets(store, names)
     frame = frame_of(data)
     if frame is not None:
-        return _write_frame(frame, store, names)
+        return _write_frame(frame, store, names, nullable)
     if sp.issparse(data):
         written = _write_sparse(store)
         return sp.csr_matrix(written) if isinstance(data, sp.spmatrix) else written
@@ -86,13 +87,14 @@ def true_rows(store: AnyStore) -> Iterator[NDArray[np.integer[Any]]]:
     return (np.flatnonzero(cells.true) for cells in _columns(store))
 
 
-def _write_frame(frame: nw.DataFrame[Any], store: AnyStore, names: Sequence[str]) -> Any:
+def _write_frame(
+    frame: nw.DataFrame[Any], store: AnyStore, names: Sequence[str], nullable: bool
+) -> Any:
     backend = frame.implementation
-    columns: dict[str, Any] = {}
-    for name, cells in zip(names, _columns(store), strict=True):
-        columns[name] = nw.new_series(name, cells.true, nw.Boolean, backend=backend)
-        if cells.missing is not None and cells.missing.any():
-            columns[name] = with_nulls(columns[name], cells.missing)
+    columns = {
+        name: boolean_series(name, cells.true, cells.missing, backend, nullable)
+        for name, cells in zip(names, _columns(store), strict=True)
+    }
     native = nw.from_dict(columns).to_native()
     index = nw.maybe_get_index(frame)
     if index is not None:

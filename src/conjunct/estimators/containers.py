@@ -12,6 +12,7 @@ from typing import Any
 import narwhals as nw
 from sklearn.utils.validation import check_array
 
+from conjunct.binarize.columns import twice
 from conjunct.binarize.preparation import Preparation
 from conjunct.binarize.table import BooleanTable
 from conjunct.errors import InputError
@@ -109,7 +110,7 @@ def frame_of(data: Any) -> nw.DataFrame[Any] | None:
     try:
         frame = nw.from_native(data, pass_through=True)
     except nw.exceptions.DuplicateError:
-        raise InputError(_twice(list(data.columns))) from None
+        raise InputError(twice(list(getattr(data, "column_names", data.columns)))) from None
     if isinstance(frame, nw.LazyFrame):
         raise InputError("lazy tables are not read by themselves: call .collect() first")
     return frame if isinstance(frame, nw.DataFrame) else None
@@ -118,12 +119,7 @@ def frame_of(data: Any) -> nw.DataFrame[Any] | None:
 def check_distinct(names: Sequence[str]) -> None:
     """Refuse names that stand for two columns."""
     if len(set(names)) < len(names):
-        raise InputError(_twice(names))
-
-
-def _twice(names: Sequence[str]) -> str:
-    name = next(name for k, name in enumerate(names) if name in names[:k])
-    return f"two columns are called {name!r}: names must be distinct"
+        raise InputError(twice(names))
 
 
 def items(basket: Any) -> Iterator[str]:

@@ -104,12 +104,13 @@ class Exportable:
             keep=keep,
             raw=self._raw(),
             fill=self.missing == "false",
+            nan=self.missing != "raise",
         )
 
     def to_polars(self, *, columns: Columns = "formula", form: Form = "built") -> list[pl.Expr]:
         """One Polars expression a feature, for ``frame.select`` or ``with_columns``.
 
-        Columns may be Boolean or 0/1; a missing cell is null.
+        Columns may be Boolean or 0/1; a missing cell is null or NaN.
         """
         from conjunct.export.polars import to_polars
 

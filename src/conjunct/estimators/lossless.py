@@ -15,6 +15,7 @@ from conjunct.estimators.base import FeatureConstructor
 from conjunct.estimators.chunks import ChunkForm, RowChunks, written_chunks
 from conjunct.estimators.container_reading import Reading
 from conjunct.estimators.container_writing import write_like
+from conjunct.estimators.notebook import ShownInNotebooks
 from conjunct.estimators.tables import Backend
 from conjunct.estimators.values import MISSING
 from conjunct.stores.partial import known_true
@@ -25,7 +26,7 @@ Unseen = Literal["warn", "keep"]
 UNSEEN: tuple[Unseen, ...] = ("warn", "keep")
 
 
-class LosslessConstructor(FeatureConstructor):
+class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
     """Base of the estimators that replace each pair by what it can be recovered from."""
 
     _ways_with_missing = MISSING
@@ -89,7 +90,8 @@ class LosslessConstructor(FeatureConstructor):
         store = Reading(None, self.missing, self.n_jobs, self.store).read(data, texts)
         if store.n_columns != len(texts):
             raise InputError(f"X has {store.n_columns} columns, the model {len(texts)} features")
-        return write_like(data, self._made_features().recover(store), self._primitive_names())
+        recovered = self._made_features().recover(store)
+        return write_like(data, recovered, self._primitive_names(), self.missing == "pairwise")
 
     def chunks(self, X: Any, form: ChunkForm = "lists", *, backend: Backend | None = None) -> Any:
         """Each row as its chunks: its tags, in groups that belong together.

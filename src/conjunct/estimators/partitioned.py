@@ -119,7 +119,7 @@ class PartFeatures:
 
     def __call__(self, data: Any) -> Any:
         store = self.feature_set.evaluate(self.reading.read(data, self.names))
-        return write_like(data, store, self.columns)
+        return write_like(data, store, self.columns, self.reading.missing == "pairwise")
 
     def over(self, data: Any) -> Any:
         """The features of a collection of Dask, lazily."""

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from conjunct.construction.feature_set import FeatureSet
 from conjunct.expressions import Expression, Style
+from conjunct.expressions.pattern import pattern_text
 from conjunct.expressions.simplification import Form
 from conjunct.reading import (
     Explanation,
@@ -18,8 +19,11 @@ from conjunct.reading import (
     ancestry,
     explanation,
     formulas_of,
+    label,
     nearest_by_columns,
     nearest_by_primitives,
+    shortened,
+    shown_pattern,
 )
 from conjunct.stores import BitStore
 
@@ -39,8 +43,24 @@ class Readable:
         """The same, where no cell is missing."""
 
     @abstractmethod
-    def _texts(self) -> list[str]:
-        """The features as text."""
+    def _column_names(self) -> list[str]:
+        """What ``transform`` calls the features."""
+
+    @property
+    def _by_pattern(self) -> bool:
+        """Whether features are read by their patterns, for formulas may be too long to read."""
+        return False
+
+    def _label(self, number: int, longest: int, *, whole: bool = False) -> str:
+        """What a feature of the lineage is called in pictures and tables.
+
+        ``whole``: its pattern stands for all that has it, and nothing marks what is left.
+        """
+        if self._by_pattern and whole:
+            return shortened(pattern_text(self.feature_set_.lineage.pattern(number)), longest)
+        if self._by_pattern:
+            return shortened(shown_pattern(self.feature_set_, number), longest)
+        return label(self.feature_set_.lineage.expression(number), self.style, longest)
 
     def formulas(self, form: Form = "simplified", *, given: Any = None) -> Formulas:
         """The features in another form, with their mean length (C1) before and after.
@@ -73,9 +93,10 @@ class Readable:
         return formulas_of(self.feature_set_, form, store)
 
     def explain(self, feature: int | str | Expression, X: Any = None) -> Explanation:
-        """A feature in plain words: formula, shortest form, English, support, origin, primitives.
+        """A feature in plain words: pattern, formula, English, support, origin, primitives.
 
-        ``feature`` is a position in ``features_``, a formula, or its text. With data ``X``, its
+        ``feature`` is a position in ``features_``, a formula, or the text of it or of its
+        pattern. With data ``X``, its
         rows are contrasted with the others.
         """
         check_is_fitted(self)
@@ -93,7 +114,7 @@ class Readable:
         """The features most like one: by the correlation of their columns on ``X``, or without
         data by the primitives they share."""
         check_is_fitted(self)
-        fitted, number, texts = self.feature_set_, self._number(feature), self._texts()
+        fitted, number, texts = self.feature_set_, self._number(feature), self._column_names()
         if X is None:
             return nearest_by_primitives(fitted, number, texts, n)
         return nearest_by_columns(fitted, number, self._store(X), texts, n)

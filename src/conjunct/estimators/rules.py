@@ -7,12 +7,10 @@ from typing import Any
 
 from conjunct.construction.feature_set import FeatureSet
 from conjunct.construction.nuggets import Nugget
-from conjunct.expressions import Expression, Style
-from conjunct.reading import Formulas
+from conjunct.expressions import Style
+from conjunct.reading import Formulas, rule_text
 
 Columns = dict[str, list[Any]]
-
-_LONGEST = 10_000
 
 
 def rule_columns(fitted: FeatureSet, style: Style) -> Columns:
@@ -39,13 +37,6 @@ def rule_columns(fitted: FeatureSet, style: Style) -> Columns:
         "threshold": [merge.threshold if merge else math.nan for merge in merges],
         "compared": [merge.compared if merge else "" for merge in merges],
     }
-
-
-def rule_text(expression: Expression, style: Style) -> str:
-    """A formula, unless it is so long that nobody would read it."""
-    if expression.length > _LONGEST:
-        return f"(a formula of {expression.length:,} literals)"
-    return expression.text(style)
 
 
 def formula_columns(formulas: Formulas, style: Style) -> Columns:

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from conjunct.binarize.columns import as_float
 from conjunct.binarize.table import MISSING_ADVICE
 from conjunct.errors import CellError, InputError
 
@@ -47,7 +48,8 @@ def as_boolean(
         _refuse(bad | gone if missing == "raise" else bad, numbers, names, first_row)
     kept = gone if missing == "pairwise" else None
     if binarize is not None:
-        return Cells(np.asarray(numbers > binarize), kept)
+        # as doubles: beside a Python number, NumPy compares in the precision of the column
+        return Cells(np.asarray(numbers > np.float64(as_float(binarize))), kept)
     other = (numbers != 0) & (numbers != 1)
     _refuse(other if gone is None else other & ~gone, numbers, names, first_row)
     return Cells(np.asarray(numbers == 1), kept)
@@ -63,7 +65,11 @@ def _numbers(block: NDArray[Any], names: Sequence[str], first_row: int) -> NDArr
     is_word = is_other & ~np.frompyfunc(_is_spelled, 1, 1)(block).astype(bool)
     _refuse(is_word if is_word.any() else is_other, block, names, first_row)
     missing = np.frompyfunc(_is_missing, 1, 1)(block).astype(bool)
-    return np.where(missing, np.nan, block).astype(np.float64)
+    numbers = np.where(missing, np.nan, block)
+    try:
+        return numbers.astype(np.float64)
+    except OverflowError:
+        return np.asarray(np.frompyfunc(as_float, 1, 1)(numbers), np.float64)
 
 
 def _is_spelled(value: object) -> bool:

@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from conjunct.construction.criteria import Risk
+from conjunct.construction.criteria import CRITERIA, Risk
 from conjunct.construction.settings import check, check_whole, is_number
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators import UFC
 from conjunct.estimators.base import FeatureConstructor
 from conjunct.estimators.tables import Backend, as_table
 from conjunct.expressions import Expression
+from conjunct.expressions.pattern import pattern_text
 from conjunct.plots import plot_bars, plot_curves
 from conjunct.stores import BitStore, PartialStore, SparseStore
 from conjunct.stores.packing import unpack
@@ -30,7 +31,9 @@ NOISE = tuple(round(0.02 * k, 2) for k in range(16))  # §7.3: from 0% to 30%
 N_RUNS = 10  # §7.3
 
 Kind = Literal["noise", "bootstrap"]
-Features = frozenset[Expression]
+# formulas, or patterns where the rule is about chunks
+Feature = Expression | tuple[str, ...]
+Features = frozenset[Feature]
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,10 @@ class Level:
 
 @dataclass(frozen=True)
 class Recurrence:
-    """How often a feature came back: ``share`` of the runs on changed data."""
+    """How often a feature came back: ``share`` of the runs on changed data.
+
+    With ``criterion="bits"``, a feature is its chunk, whatever it denies.
+    """
 
     feature: str
     original: bool
@@ -128,7 +134,7 @@ def stability(
     X : array, data frame, sparse matrix or list of baskets
         Boolean or 0/1 values.
     estimator : UFC or another feature constructor, optional
-        By default the paper's: ``UFC(alpha=0.001, prune=False)``.
+        By default the paper's: ``UFC(Risk(0.001, prune=False))``.
     kind : {"noise", "bootstrap"}, default="noise"
         ``"noise"``: exactly ``round(x · k · n)`` cells, drawn anew for each run, are inverted.
         ``"bootstrap"``: rows are drawn with replacement.
@@ -179,7 +185,7 @@ def stability_of(
         raise InputError("stability needs data without missing cells: fill or drop them first")
     packed = store.to_bits() if isinstance(store, SparseStore) else store
     table = unpack(packed.bits, store.n_rows)
-    original = frozenset(_fitted(model, table, names).features_)
+    original = _features_of(_fitted(model, table, names))
     n_all = n_runs * len(noise) if kind == "noise" else n_runs
     n_done = 0
 
@@ -237,7 +243,7 @@ def _resampled(
 
 def _level(share: float, runs: Sequence[FeatureConstructor], original: Features) -> Level:
     ends = [run.history_[-1] for run in runs]
-    sets = [frozenset(run.features_) for run in runs]
+    sets = list(map(_features_of, runs))
     pairs = [len(one & other) for one, other in combinations(sets, 2)] or [len(sets[0])]
     return Level(
         noise=share,
@@ -251,14 +257,25 @@ def _level(share: float, runs: Sequence[FeatureConstructor], original: Features)
 
 
 def _recurrences(runs: Sequence[FeatureConstructor], original: Features) -> tuple[Recurrence, ...]:
-    counted = Counter(dict.fromkeys(original, 0))
+    counted: Counter[Feature] = Counter(dict.fromkeys(original, 0))
     for run in runs:
-        counted.update(set(run.features_))
+        counted.update(_features_of(run))
     found = [
-        Recurrence(str(feature), feature in original, times / len(runs) if runs else 0.0)
+        Recurrence(_text(feature), feature in original, times / len(runs) if runs else 0.0)
         for feature, times in counted.items()
     ]
     return tuple(sorted(found, key=lambda f: (-f.share, not f.original, len(f.feature), f.feature)))
+
+
+def _features_of(run: FeatureConstructor) -> Features:
+    """What is compared: formulas; or chunks, whose formulas tell of every other chunk too."""
+    criterion = CRITERIA.made(getattr(run, "criterion", None))
+    by_chunks = criterion is not None and criterion.counts_tags
+    return frozenset(run.feature_set_.patterns if by_chunks else run.features_)
+
+
+def _text(feature: Feature) -> str:
+    return pattern_text(feature) if isinstance(feature, tuple) else str(feature)
 
 
 def _shortened(text: str) -> str:

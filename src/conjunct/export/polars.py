@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from conjunct.binarize.columns import BLANKS
 from conjunct.binarize.dates import Part
 from conjunct.errors import InputError
-from conjunct.export.raw import BLANKS, NO, YES, Check, Flag, OneOf, PartOneOf
+from conjunct.export.raw import NO, YES, Check, Flag, OneOf, PartOneOf
 from conjunct.expressions import Constant, Expression, Not, Or, Primitive
 from conjunct.expressions.expression import nodes
 
@@ -45,7 +46,8 @@ def to_polars(
             if check is not None:
                 value = _passes(check, column)
             else:
-                value = column.cast(pl.Boolean) if cut is None else column > cut
+                # NaN is other than 0 and above every number: here it is missing
+                value = _number(column) != 0 if cut is None else _number(column) > cut
             return value.fill_null(False) if fill else value
         if isinstance(node, Constant):
             return pl.lit(node.value)
@@ -72,12 +74,16 @@ def _passes(check: Check, column: pl.Expr) -> pl.Expr:
     if isinstance(check, Flag):
         # as text, whether it is Boolean, a number or a word; other words are neither
         word = _text(column).str.to_lowercase()
-        yes, no = word.is_in([*YES, "1.0"]), word.is_in([*NO, "0.0"])
+        number = word.cast(pl.Float64, strict=False)
+        yes, no = word.is_in([*YES]) | (number == 1), word.is_in([*NO]) | (number == 0)
         return pl.when(yes).then(True).when(no).then(False)
     if isinstance(check, OneOf):
-        if check.are_numbers:
-            return _number(column).is_in([*map(float, check.words)])
         word = _text(column)
+        if check.are_numbers:
+            # other words are none of them
+            among = column.cast(pl.Float64, strict=False).is_in([*map(float, check.words)])
+            is_missing = word.str.to_lowercase().is_in(["", "nan"])
+            return pl.when(~is_missing).then(among.fill_null(False))
         return pl.when(word != "").then(word.is_in([*check.words]))
     if isinstance(check, PartOneOf):
         return _part(column, check.part).is_in([*check.numbers])

@@ -60,13 +60,28 @@ def _text(row, name):
     return str(int(number)) if number.is_integer() and abs(number) < 1e16 else repr(number)
 
 
+def _number(row, name):
+    value = _cell(row, name)
+    text = value.strip() if isinstance(value, str) else value
+    try:
+        number = None if text is None or text == "" else float(text)
+    except ValueError:
+        return text
+    except OverflowError:  # a whole number beyond all floats
+        number = float("inf") if text > 0 else -float("inf")
+    return None if number != number else number
+
+
 def _flag(row, name):
     word = _text(row, name)
     if word is None:
         return None
-    if word.casefold() not in {known}:
+    if word.casefold() in {words}:
+        return word.casefold() in {yes}
+    number = _number(row, name)
+    if number not in (0, 1, None):
         raise ValueError(f"{name!r}: {word!r} is not Boolean")
-    return word.casefold() in {yes}
+    return None if number is None else number == 1
 
 
 def _one_of(value, words):
@@ -122,11 +137,11 @@ def to_python(
     lines += [f"        {name!r}: {variable[feature]}," for name, feature in features.items()]
     lines.append("    }")
     values = "True and False, or 1 and 0" if cut is None else f"numbers, true above {cut!r}"
-    truth = _BOOLEAN if cut is None else f"    return value > {cut!r}\n"
+    truth = _BOOLEAN if cut is None else f"    return float(value) > {cut!r}\n"
     tail = _TRUTH.replace("{truth}", truth)
     if raw is not None:
         values = "what the table that the model was fitted on holds"
-        tail = _RAW.replace("{known}", repr((*NO, *YES))).replace("{yes}", repr(YES))
+        tail = _RAW.replace("{words}", repr((*NO, *YES))).replace("{yes}", repr(YES))
     return _HEAD.replace("{values}", values) + "\n".join(lines) + "\n" + tail + _TAIL
 
 
@@ -147,6 +162,9 @@ def _check_code(check: Check) -> str:
     if isinstance(check, Flag):
         return f"_flag(row, {check.column!r})"
     if isinstance(check, OneOf):
+        if check.are_numbers:
+            numbers = "".join(f"float({word!r}), " for word in check.words)
+            return f"_one_of(_number(row, {check.column!r}), ({numbers}))"
         return f"_one_of(_text(row, {check.column!r}), {check.words!r})"
     if isinstance(check, PartOneOf):
         return f"_one_of(_date(row, {check.column!r}, {check.part!r}), {check.numbers!r})"
@@ -155,5 +173,5 @@ def _check_code(check: Check) -> str:
 
 def _value_code(check: Interval) -> str:
     if check.part is None:
-        return f"_text(row, {check.column!r})"
+        return f"_number(row, {check.column!r})"
     return f"_date(row, {check.column!r}, {check.part!r})"

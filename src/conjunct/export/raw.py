@@ -7,20 +7,15 @@ false.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from conjunct.binarize.columns import spelled
 from conjunct.binarize.dates import MONTHS, WEEKDAYS, Part
 from conjunct.binarize.rules import PAIRS, BooleanRule, CategoryRule, NumberRule, Rule
 from conjunct.errors import InputError
 
 NO = tuple(sorted(word for no, _ in PAIRS for word in no))
 YES = tuple(sorted(word for _, yes in PAIRS for word in yes))
-
-# what str.strip takes away, which is more than the blanks that others trim
-BLANKS = "".join(c for c in map(chr, range(0x3001)) if c.isspace())
 
 
 @dataclass(frozen=True)
@@ -32,7 +27,7 @@ class Flag:
 
 @dataclass(frozen=True)
 class OneOf:
-    """Whether a cell is one of some words."""
+    """Whether a cell is one of some words, or of numbers in their shortest spelling."""
 
     column: str
     words: tuple[str, ...]
@@ -78,24 +73,16 @@ def _checks(rule: Rule) -> Iterator[Check]:
         groups: list[tuple[str, ...]] = [(value,) for value in rule.values]
         if rule.other is not None:
             groups.append(tuple(rule.rare))
-        known = [*rule.values, *rule.rare]
         for group in groups:
             if rule.part is None:
-                yield _one_of(rule.column, group, known)
+                yield OneOf(rule.column, group, rule.written != "words")
             else:
                 yield PartOneOf(rule.column, rule.part, tuple(_numbers(rule.part, group)))
     else:
-        yield _one_of(rule.column, (rule.true,), [rule.true, rule.false])
-
-
-def _one_of(column: str, words: tuple[str, ...], known: Sequence[str]) -> OneOf:
-    # a column of numbers has no other words than numbers
-    return OneOf(column, words, all(map(_is_number, known)))
+        yield OneOf(rule.column, (rule.true,), rule.written != "words")
 
 
 def _intervals(rule: NumberRule) -> Iterator[Interval]:
-    if not all(map(math.isfinite, rule.edges)):
-        raise InputError(f"column {rule.column!r} is cut at infinity, which cannot be exported")
     if rule.part == "hour" and not all(edge.is_integer() for edge in rule.edges):
         raise InputError(
             f"column {rule.column!r} is cut within an hour, which cannot be exported: "
@@ -112,11 +99,3 @@ def _numbers(part: Part, words: Sequence[str]) -> Iterator[int]:
     names = {"month": MONTHS, "weekday": WEEKDAYS}.get(part)
     for word in words:
         yield int(word) if names is None else names.index(word) + 1
-
-
-def _is_number(word: str) -> bool:
-    try:
-        number = float(word)
-    except ValueError:
-        return False
-    return math.isfinite(number) and spelled(number) == word

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from math import isinf
 from typing import Any
 
 from sqlglot import exp
 
+from conjunct.binarize.columns import BLANKS
 from conjunct.binarize.dates import Part
 from conjunct.errors import InputError
-from conjunct.export.raw import BLANKS, NO, YES, Check, Flag, Interval, OneOf, PartOneOf
+from conjunct.export.raw import NO, YES, Check, Flag, Interval, OneOf, PartOneOf
 
 _SQLITE_PARTS = {"year": "%Y", "month": "%m", "weekday": "%w", "hour": "%H"}
 # what the databases call the first day of the week, and which day that is
@@ -21,22 +23,28 @@ def check_sql(check: Check, column: exp.Expr, dialect: str) -> exp.Expr:
     if isinstance(check, Flag):
         # as text, whether it is Boolean, a number or a word; other words are neither
         written = exp.Lower(this=_text(column))
-        numbers = {YES: "1.0", NO: "0.0"}
+        # decimals are written with all their places: 1.00
+        short = exp.Trim(this=written.copy(), expression=_string("0"), position="TRAILING")
         cases = [
-            exp.If(this=_in(written.copy(), [*words, numbers[words]]), true=_truth(words is YES))
-            for words in (YES, NO)
+            exp.If(
+                this=exp.or_(_in(written.copy(), [*words]), _in(short.copy(), [number])),
+                true=_truth(words is YES),
+            )
+            for words, number in ((YES, "1."), (NO, "0."))
         ]
         return exp.Case(ifs=cases)
     if isinstance(check, OneOf):
         if check.are_numbers:
-            return _in(_number(column, dialect), [*map(float, check.words)])
+            return _in(number_sql(column, dialect), [*map(float, check.words)], dialect)
         for word in check.words:
             _check_word(check.column, word)
         return _in(exp.Nullif(this=_text(column), expression=_string("")), [*check.words])
     if isinstance(check, PartOneOf):
         numbers_there = [_as_counted(check.part, number, dialect) for number in check.numbers]
         return _in(_part(column, check.part, dialect), [*numbers_there])
-    value = _number(column, dialect) if check.part is None else _part(column, check.part, dialect)
+    if check.part is None:
+        return _between(number_sql(column, dialect), check)
+    value = _part(column, check.part, dialect)
     return _between(value, check)
 
 
@@ -49,10 +57,10 @@ def _between(value: exp.Expr, check: Interval) -> exp.Expr:
     return exp.and_(*sides, copy=False)
 
 
-def _in(value: exp.Expr, wanted: list[Any]) -> exp.Expr:
+def _in(value: exp.Expr, wanted: list[Any], dialect: str = "") -> exp.Expr:
     if not wanted:  # false, and NULL where the value is
         return exp.NEQ(this=value, expression=value.copy())
-    literals = [_string(w) if isinstance(w, str) else _literal(w) for w in wanted]
+    literals = [_string(w) if isinstance(w, str) else _literal(w, dialect) for w in wanted]
     if len(literals) == 1:
         return exp.EQ(this=value, expression=literals[0])
     return exp.In(this=value, expressions=literals)
@@ -62,7 +70,7 @@ def _text(column: exp.Expr) -> exp.Expr:
     return exp.Trim(this=exp.cast(column, "text"), expression=_string(BLANKS))
 
 
-def _number(column: exp.Expr, dialect: str) -> exp.Expr:
+def number_sql(column: exp.Expr, dialect: str) -> exp.Expr:
     """The column as a floating-point number; NULL where it is not one, for NaN is missing."""
     number = exp.cast(column, "double")
     if dialect == "sqlite":  # which stores NaN as NULL, and has no word for it
@@ -70,6 +78,10 @@ def _number(column: exp.Expr, dialect: str) -> exp.Expr:
     if dialect == "bigquery":  # where NaN does not equal itself
         is_nan = exp.If(this=exp.IsNan(this=number), true=exp.Null())
         return exp.Case(ifs=[is_nan], default=number.copy())
+    return without_nan(number)
+
+
+def without_nan(number: exp.Expr) -> exp.Expr:
     return exp.Nullif(this=number, expression=exp.cast(_string("NaN"), "double"))
 
 
@@ -102,7 +114,11 @@ def _truth(value: bool) -> exp.Expr:
     return exp.EQ(this=one, expression=other)
 
 
-def _literal(number: float) -> exp.Expr:
+def _literal(number: float, dialect: str = "") -> exp.Expr:
+    if isinf(number):
+        if dialect == "sqlite":  # which has no word for it
+            return exp.Literal.number("9e999" if number > 0 else "-9e999")
+        return exp.cast(_string("inf" if number > 0 else "-inf"), "double")
     return exp.Literal.number(int(number) if float(number).is_integer() else number)
 
 

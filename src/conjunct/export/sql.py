@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from conjunct.errors import InputError
 from conjunct.export.raw import Check
-from conjunct.export.raw_sql import check_sql
+from conjunct.export.raw_sql import check_sql, number_sql, without_nan
 from conjunct.expressions import And, Constant, Expression, Not, Or, Primitive
 from conjunct.expressions.expression import nodes
 
@@ -41,6 +41,7 @@ def to_sql(
     keep: Sequence[str] = (),
     raw: Mapping[str, Check] | None = None,
     fill: bool = False,
+    nan: bool = False,
 ) -> str:
     """A SELECT with one column for each feature.
 
@@ -63,6 +64,9 @@ def to_sql(
         Boolean ones.
     fill : bool, default=False
         Take missing cells as false.
+    nan : bool, default=False
+        Columns that ``source`` calls Boolean may be of numbers, some NaN: DuckDB takes such
+        columns, and NaN for true.
 
     Returns
     -------
@@ -79,6 +83,12 @@ def to_sql(
         raise InputError("the table must have a name of one to three parts")
     for name in features:
         _check_alias(name, dialect)
+    both = [name for name in keep if name in features]
+    if both:
+        raise InputError(
+            f"keep: a feature is called {_shortened(both[0])!r} too; rename the column, or choose "
+            "other names for the features (columns=)"
+        )
     primitives = {name for expression in features.values() for name in expression.primitives}
     if raw is not None and source != "boolean":
         raise InputError("source is about Boolean columns, and this model reads those of raw data")
@@ -91,7 +101,7 @@ def to_sql(
             check = raw[primitive.name]
             value = check_sql(check, _column(check.column), dialect)
         else:
-            value = _truth(_column(primitive.name), source, cut)
+            value = _truth(_column(primitive.name), source, cut, dialect, nan)
         if not fill:
             return value
         return exp.Coalesce(this=value, expressions=[_sql(Constant(False), read)])
@@ -226,11 +236,17 @@ def _identifier(name: str) -> exp.Identifier:
     return exp.Identifier(this=name, quoted=True)
 
 
-def _truth(column: exp.Expr, source: Source, cut: float | None) -> exp.Expr:
+def _truth(
+    column: exp.Expr, source: Source, cut: float | None, dialect: str, nan: bool
+) -> exp.Expr:
+    # NaN is above every number in some databases, and other than 0 in most: here it is missing
     if cut is not None:
-        return exp.GT(this=column, expression=exp.Literal.number(cut))
+        number = number_sql(column, dialect)
+        return exp.GT(this=number, expression=exp.Literal.number(cut))
     if source == "integer":
-        return exp.NEQ(this=column, expression=exp.Literal.number(0))
+        return exp.NEQ(this=number_sql(column, dialect), expression=exp.Literal.number(0))
+    if nan and dialect == "duckdb":
+        return exp.cast(without_nan(column), "boolean")
     return column
 
 

@@ -209,6 +209,19 @@ def _refuse_endless(expression: Expression) -> None:
         )
 
 
+def render_conjunction(left: str, right: str, style: Style) -> str:
+    """The text of a conjunction, given those of its two parts."""
+    return left + _NOTATIONS[style].conjunction + right
+
+
+def render_negation(text: str, style: Style, *, is_group: bool) -> str:
+    """The text of a negation, given that of what is denied: a name, or a group of several."""
+    notation = _NOTATIONS[style]
+    if is_group:
+        return notation.before_group + text + notation.after_group
+    return notation.before_literal + text + notation.after_literal
+
+
 def _name(name: str) -> str:
     bare = (
         name.isprintable()  # no controls, surrogates, bidi marks, or spaces other than " "

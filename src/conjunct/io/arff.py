@@ -9,9 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from conjunct.binarize.columns import Column
+from conjunct.binarize.rules import Rule
 from conjunct.errors import CellError, InputError
+from conjunct.io.cells import text_column, typed_text
 from conjunct.io.files import BATCH_ROWS, refuse_dense, refuse_zero_bytes, text_lines
-from conjunct.io.wide import ReadOptions, Scan, WideFormat
+from conjunct.io.wide import AsText, ReadOptions, Scan, WideFormat, nothing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -39,7 +42,7 @@ class Attribute:
 class Arff(WideFormat):
     """A header of attributes, then rows of values, or of the values that are not zero."""
 
-    def scans(self, file: Path, options: ReadOptions, *, as_text: bool = False) -> Iterator[Scan]:
+    def scans(self, file: Path, options: ReadOptions, as_text: AsText = nothing) -> Iterator[Scan]:
         import polars as pl
 
         attributes = _attributes(file)
@@ -71,10 +74,11 @@ class Arff(WideFormat):
         return super().place(file, options, row)
 
     def typed(self, column: pl.Series) -> pl.Series:
-        from conjunct.io.delimited import typed_text
-
         # dates are declared in many formats; those that look like ISO's are read
         return typed_text(column)
+
+    def column(self, cells: pl.Series, rules: Sequence[Rule] | None = None) -> Column:
+        return text_column(cells, rules)
 
 
 def _attributes(file: Path) -> list[Attribute]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import platform
+import secrets
 import sys
-import tempfile
+import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from conjunct.errors import InputError
 
-_PREFIX, _SUFFIX = ".conjunct-", ".part"
+_SUFFIX = ".part"
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:
@@ -37,23 +39,37 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], objec
     """
     target = check_target(path)
     _remove_abandoned(target.parent)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=_PREFIX, suffix=_SUFFIX)
-    part = Path(name)
+    mode = _mode(target)
+    part, handle = _own_part(target.parent, mode)
     try:
-        _locked(handle)
         write(part)
-        part.chmod(_mode(target))
+        if mode is not None:
+            part.chmod(mode)
         part.replace(target)
-    except BaseException:
+    except BaseException as error:
         part.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno and error.filename in (None, str(part)):
+            raise OSError(error.errno, error.strerror, str(path)) from None
         raise
     finally:
         os.close(handle)
 
 
+def _own_part(folder: Path, mode: int | None) -> tuple[Path, int]:
+    """A new part that no other process removes while its handle is open."""
+    while True:
+        part = folder / f"{_prefix()}{secrets.token_hex(8)}{_SUFFIX}"
+        # the system takes the umask away; nobody may read the part who may not read the target
+        handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else mode)
+        # before it was locked, another process may have taken it for abandoned
+        if _locked(handle) is not False and part.exists():
+            return part, handle
+        os.close(handle)
+
+
 def _remove_abandoned(folder: Path) -> None:
     """Remove what killed processes have left: a living one holds a lock on its part."""
-    for part in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
+    for part in folder.glob(f"{_prefix()}*{_SUFFIX}"):
         # not ours to remove, or gone already
         with suppress(OSError):
             handle = os.open(part, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
@@ -64,23 +80,29 @@ def _remove_abandoned(folder: Path) -> None:
                 os.close(handle)
 
 
-def _locked(handle: int) -> bool:
-    """Lock a file until it is closed; False if another process has."""
+def _prefix() -> str:
+    """How the parts of this machine begin: some network file systems keep locks to one machine."""
+    return f".conjunct-{zlib.crc32(platform.node().encode()):08x}-"
+
+
+def _locked(handle: int) -> bool | None:
+    """Lock a file until it is closed; False if another process has, None if locks do not work."""
     if sys.platform == "win32":
-        return False
+        return None
     import fcntl
 
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:  # or a file system without locks
+    except BlockingIOError:
         return False
+    except OSError:
+        return None
     return True
 
 
-def _mode(target: Path) -> int:
-    """The mode an ordinary ``open`` would have left: mkstemp's is for the owner only."""
-    if target.exists():
+def _mode(target: Path) -> int | None:
+    """The mode of a file that is replaced."""
+    try:
         return target.stat().st_mode & 0o777
-    umask = os.umask(0)
-    os.umask(umask)
-    return 0o666 & ~umask
+    except FileNotFoundError:
+        return None

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from conjunct.binarize.columns import BLANKS
 from conjunct.binarize.table import BooleanTable, Ids
 from conjunct.errors import InputError
 from conjunct.io.files import BATCH_ROWS, Progress, about_rows, line_batches
@@ -100,13 +101,16 @@ def read_long(
         raise InputError(f"{file} has one column: a long table needs one of ids and one of tags")
     id_name = options.id if options.id is not None else next(n for n in names if n != options.tags)
     tag_name = options.tags if options.tags is not None else next(n for n in names if n != id_name)
+    import polars as pl
+
     packer, row_of = TagPacker(), dict[str, int]()
     n_read = 0
     for batch in batches:
         ids, tags = batch.get_column(id_name), batch.get_column(tag_name)
         for column in (ids, tags):
-            if column.null_count():
-                place = wide.place(file, options, n_read + int(column.is_null().arg_max() or 0))
+            blank = column.cast(pl.String).str.strip_chars(BLANKS).fill_null("") == ""
+            if blank.any():
+                place = wide.place(file, options, n_read + int(blank.arg_max() or 0))
                 raise InputError(f"{file}, {place}, column {column.name!r}: the cell is empty")
         cells = [str(tag).strip() for tag in tags]
         rows = [row_of.setdefault(key, len(row_of)) for key in _spelled_ids(ids)]
@@ -138,7 +142,7 @@ def _text_batches(
             raise wide.explain(file, options, error) from None
 
     try:
-        scan = next(iter(wide.scans(file, options, as_text=True)))
+        scan = next(iter(wide.scans(file, options, as_text=lambda name: True)))
     except pl.exceptions.PolarsError as error:
         raise wide.explain(file, options, error) from None
     for name in (options.tags, options.id):

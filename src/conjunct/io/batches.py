@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 
 from conjunct.binarize.binarizer import applied
-from conjunct.binarize.columns import Mask, from_series
+from conjunct.binarize.columns import Mask
 from conjunct.binarize.rules import BooleanRule, Rule
 from conjunct.binarize.table import BooleanTable, PackedLines
 from conjunct.errors import CellError, InputError
@@ -22,7 +21,7 @@ from conjunct.io.files import BATCH_ROWS
 from conjunct.io.formats import LONG, format_of, wide_format_of
 from conjunct.io.packed import BooleanCells
 from conjunct.io.svmlight import svmlight_batches
-from conjunct.io.wide import ReadOptions, Scan, WideFormat, picked
+from conjunct.io.wide import AsText, ReadOptions, Scan, WideFormat, nothing, picked, words_of
 from conjunct.stores import SparseStore
 from conjunct.stores.packing import line_bytes
 
@@ -79,19 +78,24 @@ class WideRecipe:
 
     names: tuple[str, ...]
     rules: Mapping[str, Sequence[Rule]]
-    kinds: Mapping[str, Any]
-    """What the columns that are not Boolean are read as."""
 
     def tables(self, rows: FileRows) -> Iterator[BooleanTable]:
         wide = wide_of(rows.file, rows.options)
-        scan = nth_scan(wide, rows.file, rows.options, rows.scan)
+        scan = nth_scan(wide, rows.file, rows.options, rows.scan, words_of(self.rules))
+        scan = wide.completed(scan, self.rules)
         frame = picked(scan.frame, self.rules).slice(rows.start, len(rows))
         cells = {name: BooleanCells() for name in self.rules}
+        first = rows.start
         for batch in frame_batches(wide, rows.file, rows.options, frame):
             lines = PackedLines(batch.height)
-            for name, rules in self.rules.items():
-                for values, missing in self._made(wide, batch.get_column(name), rules, cells[name]):
-                    lines.append(values, missing)
+            try:
+                for name, rules in self.rules.items():
+                    column = batch.get_column(name)
+                    for values, missing in self._made(wide, column, rules, cells[name]):
+                        lines.append(values, missing)
+            except CellError as error:
+                raise rows.located(error, first) from None
+            first += batch.height
             yield BooleanTable(self.names, *lines.stacked())
 
     def _made(
@@ -103,18 +107,7 @@ class WideRecipe:
             if read is not None:
                 yield read
                 return
-        typed = _as_kind(wide, series.alias("cells"), self.kinds.get(name))
-        yield from applied(rules, from_series(name, nw.from_native(typed, series_only=True)))
-
-
-def _as_kind(wide: WideFormat, cells: pl.Series, kind: Any | None) -> pl.Series:
-    """Cells as what the whole column is: some may look like Booleans where others are words."""
-    import polars as pl
-
-    if kind is None:
-        return wide.typed(cells)
-    from_text = cells.dtype == pl.String and kind != pl.String
-    return (wide.typed(cells) if from_text else cells).cast(kind)
+        yield from applied(rules, wide.column(series, rules))
 
 
 @dataclass(frozen=True)
@@ -182,9 +175,11 @@ def wide_of(file: Path, options: ReadOptions) -> WideFormat:
     return wide_format_of(file, options.format)
 
 
-def nth_scan(wide: WideFormat, file: Path, options: ReadOptions, n: int) -> Scan:
+def nth_scan(
+    wide: WideFormat, file: Path, options: ReadOptions, n: int, as_text: AsText = nothing
+) -> Scan:
     """The n-th way to read a file."""
-    return next(islice(wide.scans(file, options), n, None))
+    return next(islice(wide.scans(file, options, as_text), n, None))
 
 
 def frame_batches(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import msgspec
 
 from conjunct.errors import InputError
 from conjunct.io.files import about_rows, reason, refuse_dense, text_lines
-from conjunct.io.wide import ReadOptions, Scan, WideFormat
+from conjunct.io.wide import AsText, ReadOptions, Scan, WideFormat, nothing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,7 +22,9 @@ _MANY_COLUMNS = 10_000
 
 
 class Parquet(WideFormat):
-    def scans(self, file: Path, options: ReadOptions, *, as_text: bool = False) -> Iterator[Scan]:
+    counts_rows = True
+
+    def scans(self, file: Path, options: ReadOptions, as_text: AsText = nothing) -> Iterator[Scan]:
         import polars as pl
 
         frame = pl.scan_parquet(file, glob=False)
@@ -35,7 +38,9 @@ class Parquet(WideFormat):
 class Arrow(WideFormat):
     """Arrow's file format, which is Feather's too, or its stream format."""
 
-    def scans(self, file: Path, options: ReadOptions, *, as_text: bool = False) -> Iterator[Scan]:
+    counts_rows = True
+
+    def scans(self, file: Path, options: ReadOptions, as_text: AsText = nothing) -> Iterator[Scan]:
         import polars as pl
 
         with file.open("rb") as opened:
@@ -50,16 +55,29 @@ class Arrow(WideFormat):
 class JsonLines(WideFormat):
     """One JSON object a line; a key that a line lacks is missing there."""
 
-    def scans(self, file: Path, options: ReadOptions, *, as_text: bool = False) -> Iterator[Scan]:
+    def scans(self, file: Path, options: ReadOptions, as_text: AsText = nothing) -> Iterator[Scan]:
         import polars as pl
 
         # all lines say what the columns are: a key may come late
         frame = pl.scan_ndjson(file, infer_schema_length=None)
-        n_columns = len(frame.collect_schema())
+        schema = frame.collect_schema()
+        n_columns = len(schema)
+        words = {name: pl.String for name in schema if as_text(name) and _is_cell(schema[name])}
+        if words:
+            frame = pl.scan_ndjson(file, infer_schema_length=None, schema_overrides=words)
         if n_columns > _MANY_COLUMNS:
             refuse_dense(file, sum(1 for _ in text_lines(file)), n_columns)
         start = "".join(line for line, _ in zip(text_lines(file), range(1000), strict=False))
         yield _scan(file, frame, about_rows(file, start.count("\n") or 1, len(start.encode())))
+
+    def completed(self, scan: Scan, wanted: Iterable[str]) -> Scan:
+        import polars as pl
+
+        absent = [name for name in wanted if name not in scan.names]
+        if not absent or set(scan.names).isdisjoint(wanted):
+            return scan
+        frame = scan.frame.with_columns(pl.lit(None, pl.String).alias(name) for name in absent)
+        return replace(scan, frame=frame, names=[*scan.names, *absent])
 
     def explain(self, file: Path, options: ReadOptions, error: BaseException) -> InputError:
         decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -78,6 +96,10 @@ class JsonLines(WideFormat):
             if row < 0:
                 return f"line {number}"
         return super().place(file, options, row)
+
+
+def _is_cell(kind: pl.DataType) -> bool:
+    return not kind.is_nested()
 
 
 def _scan(file: Path, frame: pl.LazyFrame, n_rows: int | None) -> Scan:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from conjunct.binarize.columns import Column
+from conjunct.binarize.rules import Rule
 from conjunct.errors import InputError
+from conjunct.io.cells import text_column, typed_text
 from conjunct.io.files import (
     about_rows,
     not_utf8,
@@ -16,13 +20,27 @@ from conjunct.io.files import (
     refuse_zero_bytes,
     text_lines,
 )
-from conjunct.io.wide import ReadOptions, Scan, WideFormat
+from conjunct.io.wide import AsText, ReadOptions, Scan, WideFormat, nothing
 
 if TYPE_CHECKING:
     import polars as pl
 
 _SAMPLE = 1000
-_SPELLED = {"0": False, "1": True, "false": False, "true": True}
+
+
+# what may separate cells, and the lines that are looked at to find out
+_SEPARATORS = ",;\t|"
+_START = 100
+# how Excel says it: a line before the column names
+_EXCEL = re.compile(r'"?sep=([\x01-\x7f])"?\r?\n')
+
+
+class Layout(NamedTuple):
+    """What separates the cells of a file, and how many lines stand before the column names."""
+
+    separator: str
+    n_skipped: int
+    is_given: bool
 
 
 class Delimited(WideFormat):
@@ -31,22 +49,27 @@ class Delimited(WideFormat):
     def __init__(self, separator: str) -> None:
         self.separator = separator
 
-    def scans(self, file: Path, options: ReadOptions, *, as_text: bool = False) -> Iterator[Scan]:
+    def scans(self, file: Path, options: ReadOptions, as_text: AsText = nothing) -> Iterator[Scan]:
         import polars as pl
 
         refuse_carriage_returns(file)
+        layout = self._layout(file, options)
         rows = list(islice(self._rows(file, options), _SAMPLE + 1))
         header = _checked_header(file, rows)
         body = [row for _, row in rows[1:]]
         n_bytes = sum(len(cell.encode()) + 1 for row in body for cell in row)
         expected = about_rows(file, len(body), n_bytes)
         # one byte a cell serves the usual file; what is not 0 or 1 is read as text, then typed
-        as_bytes = [pl.UInt8 if _is_bits(body, k) else pl.String for k in range(len(header))]
-        for kinds in [as_bytes] * (not as_text) + [[pl.String] * len(header)]:
+        as_bytes = [
+            pl.UInt8 if _is_bits(body, k) and not as_text(name) else pl.String
+            for k, name in enumerate(header)
+        ]
+        for kinds in dict.fromkeys((tuple(as_bytes), (pl.String,) * len(header))):
             frame = pl.scan_csv(
                 file,
-                separator=self._separator(options),
-                schema_overrides=kinds,
+                separator=layout.separator,
+                skip_lines=layout.n_skipped,
+                schema_overrides=list(kinds),
                 infer_schema=False,
                 null_values=list(options.null_values) or None,
                 glob=False,
@@ -99,62 +122,72 @@ class Delimited(WideFormat):
             return typed_text(column)
         return column.cast(pl.Boolean) if column.max() in (None, 0, 1) else column
 
-    def _separator(self, options: ReadOptions) -> str:
+    def column(self, cells: pl.Series, rules: Sequence[Rule] | None = None) -> Column:
+        return text_column(cells, rules)
+
+    def remark(self, file: Path, options: ReadOptions) -> str | None:
+        layout = self._layout(file, options)
+        if layout.is_given or layout.separator == self.separator:
+            return None
+        shown = "tabs" if layout.separator == "\t" else repr(layout.separator)
+        return (
+            f"the cells of {file} are separated by {shown}, as its first lines say; if they are "
+            "not, pass separator= (at a prompt: --separator)"
+        )
+
+    def _layout(self, file: Path, options: ReadOptions) -> Layout:
         # with tags, the separator asked for is the one between tags
-        separator = options.separator if options.tags is None else None
-        if separator is not None and len(separator.encode()) != 1:
-            raise InputError(f"separator must be one character; got {separator!r}")
-        return separator or self.separator
+        asked = options.separator if options.tags is None else None
+        if asked is not None and len(asked.encode()) != 1:
+            raise InputError(f"separator must be one character; got {asked!r}")
+        start = list(islice(text_lines(file), _START))
+        named = _EXCEL.fullmatch(start[0]) if start else None
+        if named is not None or asked is not None:
+            separator = asked or str(named and named[1])
+            return Layout(separator, int(named is not None), is_given=True)
+        return Layout(_sniffed(start, self.separator), 0, is_given=False)
 
     def _rows(self, file: Path, options: ReadOptions) -> Iterator[tuple[int, Sequence[str]]]:
         """The rows as text, each with the number of its first line; for messages, not for data."""
-        line = 1
-        rows = csv.reader(text_lines(file), delimiter=self._separator(options), strict=True)
+        layout = self._layout(file, options)
+        lines = islice(text_lines(file), layout.n_skipped, None)
+        line = 1 + layout.n_skipped
+        rows = csv.reader(lines, delimiter=layout.separator, strict=True)
         try:
             for row in rows:
                 for cell in row:
                     refuse_zero_bytes(file, line, cell)
                 yield line, row
-                line = rows.line_num + 1
+                line = rows.line_num + 1 + layout.n_skipped
         except csv.Error as error:
             raise InputError(f"{file}, line {line}: wrongly quoted ({error})") from None
 
 
-def typed_text(column: pl.Series) -> pl.Series:
-    """Text as Booleans, numbers or dates if all of it can be; else as it is."""
-    import polars as pl
-
-    if column.dtype != pl.String:
-        return column
-    text = column.str.strip_chars()
-    for typed in (
-        text.str.to_lowercase().replace_strict(_SPELLED, default=None, return_dtype=pl.Boolean),
-        text.cast(pl.Int64, strict=False),
-        text.cast(pl.Float64, strict=False),
-        *(text.str.to_date(form, strict=False) for form in ("%Y-%m-%d", "%Y/%m/%d")),
-        *(
-            text.str.to_datetime(form, strict=False, time_unit="us")
-            for form in ("%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M")
-        ),
-    ):
-        if typed.null_count() == column.null_count():
-            return typed
-    return column
-
-
 def _checked_header(file: Path, rows: Sequence[tuple[int, Sequence[str]]]) -> Sequence[str]:
-    header = rows[0][1] if rows else ()
+    line, header = rows[0] if rows else (1, ())
     if not header:
-        raise InputError(f"{file}, line 1 is blank: it must hold the column names")
+        raise InputError(f"{file}, line {line} is blank: it must hold the column names")
     seen: set[str] = set()
     for name in header:
         if name in seen:
             raise InputError(
-                f"{file}, line 1: two columns are called {name!r}; "
+                f"{file}, line {line}: two columns are called {name!r}; "
                 "the first line must hold distinct column names"
             )
         seen.add(name)
     return header
+
+
+def _sniffed(lines: Sequence[str], usual: str) -> str:
+    """The separator that gives all lines the same number of cells, and the most; else the usual."""
+    best, most = usual, 1
+    for separator in (usual, *_SEPARATORS.replace(usual, "")):
+        rows = [row for row in csv.reader(lines, delimiter=separator) if row]
+        # the last cell may be in quotes and go on
+        widths = {len(row) for row in (rows[:-1] if len(lines) == _START else rows)}
+        if len(widths) == 1 and max(widths) > most:
+            best, most = separator, max(widths)
+    return best
 
 
 def _is_bits(rows: Sequence[Any], column: int) -> bool:

@@ -23,6 +23,7 @@ from conjunct.construction.rules import Setting
 from conjunct.construction.stage import Merge
 from conjunct.errors import InputError, ModelFileError
 from conjunct.io.atomic import write_atomically
+from conjunct.io.consistency import check_counts, check_history, check_patterns
 
 FORMAT = "conjunct-model"
 VERSION = 2
@@ -146,10 +147,25 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
             tuple(self.suppressed_supports),
             known,
         )
+        if not only_adds:
+            # before anything is made of the patterns: they bound what a file can ask for
+            check_patterns(merges, len(lineage.primitives), _check)
         fitted = replace(fitted, primitive_supports=self._primitive_supports(fitted))
         _check_iterations(fitted)
         self._check_history()
+        if not only_adds and known is None:
+            self._check_numbers(fitted)
         return fitted
+
+    def _check_numbers(self, fitted: FeatureSet) -> None:
+        """Counts and indicators are functions of each other where no cell was missing."""
+        merges, n_rows = fitted.merges, fitted.n_rows
+        primitives = dict(enumerate(fitted.primitive_supports))
+        supports = check_counts(merges, primitives, n_rows, _check)
+        every = fitted.with_rare()
+        same = all(supports[f] == s for f, s in zip(every.features, every.supports, strict=True))
+        _check(same, "a support is not what its merges leave")
+        check_history(self.indicators(), merges, fitted.lineage, supports, n_rows, _check)
 
     def _primitive_supports(self, fitted: FeatureSet) -> tuple[int, ...]:
         if self.version == 1:
@@ -292,7 +308,22 @@ def model_json(model: ModelFile) -> bytes:
         encoded = msgspec.json.encode(model, enc_hook=_plain)
     except UnicodeEncodeError:
         raise InputError("a name holds a lone surrogate, which a file cannot: rename it") from None
+    if not _reads_back(encoded, model):
+        raise InputError("the model holds a number that a file cannot: infinity or NaN")
     return msgspec.json.format(encoded, indent=1) + b"\n"
+
+
+def _reads_back(encoded: bytes, model: ModelFile) -> bool:
+    """Whether the text is the model: infinity and NaN become null, which is another or none.
+
+    In the history null is meant.
+    """
+    try:
+        read = msgspec.json.decode(encoded, type=ModelFile)
+    except msgspec.MsgspecError:
+        return False
+    parts = ("parameters", "threshold", "merges", "binarizer")
+    return all(getattr(read, part) == getattr(model, part) for part in parts)
 
 
 def model_schema() -> bytes:

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import narwhals as nw
 import numpy as np
 
 from conjunct.binarize.binarizer import Binarizer, applied
-from conjunct.binarize.columns import Column, Mask, from_series
+from conjunct.binarize.columns import Mask
 from conjunct.binarize.fitting import rules_for
 from conjunct.binarize.preparation import Preparation
 from conjunct.binarize.rules import BooleanRule, Dropped, Rule, is_yes_or_no, meaning
@@ -89,9 +88,14 @@ def _boolean_columns(job: Job, scan: Scan) -> tuple[int, dict[str, tuple[Bits, B
             job.progress(n_rows, None if scan.n_rows is None else max(n_rows, scan.n_rows))
     if n_missing_last and job.format.reads_short_rows:
         n_rows -= job.format.n_blank_at_the_end(job.file, job.options)
+    job.format.check_whole(job.file, scan, n_rows)
     if not n_rows:
         raise InputError(f"{job.file} has column names but no rows")
-    return n_rows, {name: column.lines(n_rows) for name, column in boolean.items()}
+    lines = {name: column.lines(n_rows) for name, column in boolean.items()}
+    if job.rules is None:
+        # where every cell is empty, nothing says that they would be Boolean
+        lines = {n: (v, seen) for n, (v, seen) in lines.items() if seen is None or seen.any()}
+    return n_rows, lines
 
 
 def _other_columns(
@@ -103,15 +107,11 @@ def _other_columns(
     for start in range(0, len(names), step):
         group = picked(scan.frame, names[start : start + step]).head(n_rows).collect()
         for series in group.iter_columns():
-            column = _column(job, series)
-            found = rules_for(column, settings) if job.rules is None else job.rules[column.name]
+            known = None if job.rules is None else job.rules[series.name]
+            column = job.format.column(series, known)
+            found = rules_for(column, settings) if known is None else known
             rules = () if isinstance(found, Dropped) else found
             yield column.name, (found, [_packed(*made) for made in applied(rules, column)])
-
-
-def _column(job: Job, series: pl.Series) -> Column:
-    typed = job.format.typed(series.alias("cells"))
-    return from_series(series.name, nw.from_native(typed, series_only=True))
 
 
 def _packed(values: Mask, missing: Mask) -> tuple[Bits, Bits | None]:
@@ -123,43 +123,56 @@ class BooleanCells:
 
     def __init__(self) -> None:
         self._words: set[str] = set()
+        self.seen = False
+        """Whether some cell was not empty."""
 
     def read(self, cells: pl.Series) -> tuple[Mask, Mask | None] | None:
         """Which cells are true, and which missing if any is; None if one is not Boolean."""
+        read = self._read(cells)
+        self.seen = self.seen or read is None or read[1] is None or not read[1].all()
+        return read
+
+    def _read(self, cells: pl.Series) -> tuple[Mask, Mask | None] | None:
+        import polars as pl
+
         # polars takes a name such as ^a.*$ for a pattern, even that of a column alone
         cells = cells.alias("cells")
+        if cells.dtype in (pl.String, pl.Categorical, pl.Enum):
+            return self._spelled(cells.cast(pl.String))
         missing = _missing(cells)
-        values = self._booleans(
+        values = _booleans(
             cells if missing is None or not cells.dtype.is_float() else cells.fill_nan(None)
         )
         return None if values is None else (values, missing)
 
-    def _booleans(self, cells: pl.Series) -> Mask | None:
-        import polars as pl
-
-        # each of polars' operations on a short column takes longer than the column
-        filled = cells.null_count() == 0
-        if cells.dtype == pl.Boolean:
-            return (cells if filled else cells.fill_null(False)).to_numpy()
-        if cells.dtype == pl.Null:
-            return np.zeros(len(cells), np.bool_)
-        if cells.dtype.is_numeric():
-            numbers = (cells if filled else cells.fill_null(0)).to_numpy()
-            true = numbers == 1
-            return true if (true | (numbers == 0)).all() else None
-        if cells.dtype in (pl.String, pl.Categorical, pl.Enum):
-            return self._spelled(cells.cast(pl.String))
-        return None
-
-    def _spelled(self, cells: pl.Series) -> Mask | None:
-        words = cells.unique().drop_nulls().to_list()
+    def _spelled(self, cells: pl.Series) -> tuple[Mask, Mask | None] | None:
+        # blank cells are missing, however they are quoted
+        words = [word for word in cells.unique().drop_nulls().to_list() if word.strip()]
         # many words are no yes and no, however spelled
         if len(words) > 20 or any(meaning(word) is None for word in words):
             return None
         self._words |= {word.strip().casefold() for word in words}
         if not is_yes_or_no(self._words):
             return None
-        return cells.is_in([word for word in words if meaning(word)]).fill_null(False).to_numpy()
+        missing = ~cells.is_in(words).fill_null(False).to_numpy()
+        values = cells.is_in([word for word in words if meaning(word)])
+        return values.fill_null(False).to_numpy(), missing if missing.any() else None
+
+
+def _booleans(cells: pl.Series) -> Mask | None:
+    import polars as pl
+
+    # each of polars' operations on a short column takes longer than the column
+    filled = cells.null_count() == 0
+    if cells.dtype == pl.Boolean:
+        return (cells if filled else cells.fill_null(False)).to_numpy()
+    if cells.dtype == pl.Null:
+        return np.zeros(len(cells), np.bool_)
+    if cells.dtype.is_numeric():
+        numbers = (cells if filled else cells.fill_null(0)).to_numpy()
+        true = numbers == 1
+        return true if (true | (numbers == 0)).all() else None
+    return None
 
 
 def _missing(cells: pl.Series) -> Mask | None:

@@ -7,15 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import narwhals as nw
 import numpy as np
 from sklearn.base import clone
 
 from conjunct.binarize.binarizer import Binarizer
 from conjunct.binarize.cleaning import cleaned
-from conjunct.binarize.columns import from_series
 from conjunct.binarize.fitting import rules_for
 from conjunct.binarize.preparation import Preparation
 from conjunct.binarize.rules import BooleanRule, Dropped, Rule
@@ -32,10 +30,21 @@ from conjunct.io.batches import (
     tag_batches,
     wide_of,
 )
+from conjunct.io.cells import column_of
 from conjunct.io.files import BATCH_ROWS, Progress, StrPath, filled_file
+from conjunct.io.formats import format_of
 from conjunct.io.packed import BooleanCells
 from conjunct.io.tables import check_columns, one_line_errors, rules_by_column
-from conjunct.io.wide import ReadOptions, check_kinds, picked
+from conjunct.io.wide import (
+    AsText,
+    ReadOptions,
+    Scan,
+    check_kinds,
+    nothing,
+    picked,
+    tell_remark,
+    words_of,
+)
 from conjunct.stores import Partitions
 from conjunct.stores.memory import available_bytes, byte_text, parse_bytes, resident_bytes
 from conjunct.stores.paged import PagedPartitions
@@ -114,9 +123,8 @@ class Stream:
         if self.on_dask:
             return self._on_workers(read, store)
         scratch = ScratchFile()
-        with one_line_errors(self.rows[0].file):
-            for part in joined_parts(self._stores(read), _PAGE_BYTES):
-                scratch.append(part)
+        for part in joined_parts(self._stores(read), _PAGE_BYTES):
+            scratch.append(part)
         left = self.memory - resident_bytes()
         if left < _LEAST_BYTES:
             taken = byte_text(resident_bytes() + _LEAST_BYTES)
@@ -130,15 +138,17 @@ class Stream:
         n_read = 0
         for rows in self.rows:
             first = rows.start
-            for table in rows.tables():
-                try:
-                    yield read(self._finished(table))
-                except CellError as error:
-                    raise rows.located(error, first) from None
-                first += table.n_rows
-                n_read += table.n_rows
-                if self.progress is not None:
-                    self.progress(n_read, self.n_rows)
+            # what goes wrong with what is yielded goes wrong elsewhere
+            with one_line_errors(rows.file):
+                for table in rows.tables():
+                    try:
+                        yield read(self._finished(table))
+                    except CellError as error:
+                        raise rows.located(error, first) from None
+                    first += table.n_rows
+                    n_read += table.n_rows
+                    if self.progress is not None:
+                        self.progress(n_read, self.n_rows)
 
     def _on_workers(self, read: Read, store: StoreKind) -> Partitions:
         from conjunct.stores.dask import DaskPartitions, task
@@ -151,7 +161,11 @@ class Stream:
             for rows in self.rows
             for part in rows.split(n_rows)
         ]
-        return DaskPartitions(parts, len(self.names), store)
+        largest = min(n_rows, max(map(len, self.rows), default=0))
+        # tags are read as lists, which take what they take
+        wide = all(isinstance(rows.recipe, WideRecipe) for rows in self.rows)
+        part_bytes = len(self.names) * largest // 8 if wide else 0
+        return DaskPartitions(parts, len(self.names), store, part_bytes)
 
     def _finished(self, table: BooleanTable) -> BooleanTable:
         cleaner = self.preparation.cleaner
@@ -205,6 +219,10 @@ def stream(
     for path in paths:
         with one_line_errors(path):
             files.append(filled_file(path))
+    for file in files:
+        kind = format_of(file, options.format).wide
+        if kind is not None:
+            tell_remark(kind, file, options)
     wide = [is_wide(file, options) for file in files]
     if any(wide) != all(wide):
         raise InputError(
@@ -213,6 +231,11 @@ def stream(
     if all(wide):
         found = _WideSurvey(files, options, binarizer, allowed, progress).stream()
     else:
+        if binarizer is not None and hasattr(binarizer, "rules_"):
+            raise InputError(
+                f"{files[0]}: a fitted Binarizer is for tables, and this is read as tags; numbers "
+                "in SVMlight files are read as a whole only"
+            )
         found = _survey_tags(files, options, allowed, progress)
     return found if cleaner is None else _cleaned_by(found, cleaner)
 
@@ -278,14 +301,13 @@ class _WideSurvey:
         for file in self.files:
             with one_line_errors(file):
                 self._look_through(file, rules, cells)
-        kinds: dict[str, Any] = {}
         binarizer = self.binarizer or Binarizer()
         if rules is None:
-            found = [(name, self._found(name, cells, kinds)) for name in self.columns]
+            found = [(name, self._found(name, cells)) for name in self.columns]
             binarizer = Binarizer.fitted(binarizer.get_params(), found)
             rules = rules_by_column(binarizer) or {}
         names = tuple(binarizer.get_feature_names_out())
-        recipe = WideRecipe(names, rules, kinds)
+        recipe = WideRecipe(names, rules)
         each = zip(self.files, self.n_rows, self.scans, strict=True)
         rows = tuple(FileRows(f, self.options, recipe, n, scan) for f, n, scan in each)
         preparation = Preparation(binarizer).if_needed()
@@ -301,9 +323,10 @@ class _WideSurvey:
         failed: BaseException | None = None
         for n in count():
             try:
-                scan = nth_scan(wide, file, self.options, n)
+                as_text = nothing if rules is None else words_of(rules)
+                scan = wide.completed(nth_scan(wide, file, self.options, n, as_text), rules or ())
                 self._check_columns(file, scan.names, rules)
-                n_rows = self._look_at(file, scan.frame, scan.names[-1], cells)
+                n_rows = self._look_at(file, scan, cells)
             except StopIteration:
                 break
             except pl.exceptions.PolarsError as error:
@@ -331,18 +354,20 @@ class _WideSurvey:
                 f"{lacking} has no column {other!r}, and {having} has: they must agree"
             )
 
-    def _look_at(
-        self, file: Path, frame: pl.LazyFrame, last: str, cells: dict[str, BooleanCells]
-    ) -> int:
+    def _look_at(self, file: Path, scan: Scan, cells: dict[str, BooleanCells]) -> int:
         import polars as pl
 
+        frame, last = scan.frame, scan.names[-1]
         wide = wide_of(file, self.options)
         schema = picked(frame, self.columns).collect_schema()
         check_kinds(file, schema)
         settings = (self.binarizer or Binarizer()).settings()
         if not self.n_rows:
             cells.update((n, BooleanCells()) for n in self.columns if n not in settings.edges)
-        looked_at = {name: cells[name] for name in cells if schema[name] != pl.Boolean}
+        declared = [name for name in cells if schema[name] == pl.Boolean]
+        for column in picked(frame, declared).head(BATCH_ROWS).collect().iter_columns():
+            cells[column.name].read(column)
+        looked_at = {n: c for n, c in cells.items() if schema[n] != pl.Boolean or not c.seen}
         n_rows, n_missing_last = 0, 0
         seen = picked(frame, dict.fromkeys([*looked_at, last]))
         for batch in seen.collect_batches(chunk_size=BATCH_ROWS):
@@ -354,15 +379,14 @@ class _WideSurvey:
                 self.progress(sum(self.n_rows) + n_rows, None)
         if n_missing_last and wide.reads_short_rows:
             n_rows -= wide.n_blank_at_the_end(file, self.options)
+        wide.check_whole(file, scan, n_rows)
         if not n_rows:
             raise InputError(f"{file} has column names but no rows")
         return n_rows
 
-    def _found(
-        self, name: str, cells: dict[str, BooleanCells], kinds: dict[str, Any]
-    ) -> list[Rule] | Dropped:
+    def _found(self, name: str, cells: dict[str, BooleanCells]) -> list[Rule] | Dropped:
         """The rules of a column; one that is not Boolean is read as a whole."""
-        if name in cells:
+        if name in cells and cells[name].seen:
             return [BooleanRule(name)]
         needed = sum(self.n_rows) * _CELL_BYTES
         if needed > self.memory:
@@ -370,21 +394,30 @@ class _WideSurvey:
                 f"column {name!r} is not Boolean, and to cut it takes {byte_text(needed)}: allow "
                 f"more memory, or fit a Binarizer to a sample and pass it as binarizer="
             )
-        typed = wide_of(self.files[0], self.options).typed(self._whole(name).alias("cells"))
-        kinds[name] = typed.dtype
-        column = from_series(name, nw.from_native(typed, series_only=True))
+        column = wide_of(self.files[0], self.options).column(self._whole(name).alias(name))
         return rules_for(column, (self.binarizer or Binarizer()).settings())
 
     def _whole(self, name: str) -> pl.Series:
         import polars as pl
 
+        parts = self._parts(name, nothing)
+        kinds = {part.dtype for part in parts}
+        if pl.String in kinds and len(kinds) > 1:
+            # words in one file: numbers in the others are words too, as they are written there
+            parts = self._parts(name, lambda other: other == name)
+            parts = [
+                part if part.dtype == pl.String else pl.Series("cells", column_of(part).cells())
+                for part in parts
+            ]
+        return pl.concat([part.to_frame() for part in parts], how="vertical_relaxed").to_series()
+
+    def _parts(self, name: str, as_text: AsText) -> list[pl.Series]:
         parts = []
         for file, n_rows, n in zip(self.files, self.n_rows, self.scans, strict=True):
             wide = wide_of(file, self.options)
-            frame = picked(nth_scan(wide, file, self.options, n).frame, [name]).head(n_rows)
+            scan = nth_scan(wide, file, self.options, n, as_text)
+            frame = picked(scan.frame, [name]).head(n_rows)
             with one_line_errors(file):
                 batches = frame_batches(wide, file, self.options, frame)
-                parts += [batch.to_series().alias("cells").to_frame() for batch in batches]
-        if any(part.schema["cells"] == pl.String for part in parts):
-            parts = [part.cast(pl.String) for part in parts]
-        return pl.concat(parts, how="vertical_relaxed").to_series()
+                parts += [batch.to_series().alias("cells") for batch in batches]
+        return parts

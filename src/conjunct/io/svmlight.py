@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,15 +24,20 @@ _BATCH_BYTES = 1 << 25
 _MOST_COLUMNS = (1 << 31) - 1
 
 
-def read_svmlight(file: Path, progress: Progress | None) -> BooleanTable | pl.DataFrame:
+def read_svmlight(
+    file: Path, numbers: Collection[str] | None, progress: Progress | None
+) -> BooleanTable | pl.DataFrame:
     """Columns called by their numbers in the file; labels are left aside.
 
     A Boolean table if every value is 0 or 1, else a table of numbers, zero where none is given.
+    ``numbers`` are columns that a model takes as numbers, whatever they are in this file.
     """
+    if numbers is not None:
+        return _frame(file, numbers)
     packer, n_rows = TagPacker(), 0
     for batch in svmlight_batches(file):
         if batch is None:
-            return _frame(file)
+            return _frame(file, ())
         if batch.tags:
             packer.add(batch.rows + n_rows, batch.tags)
         n_rows += batch.n_rows
@@ -93,7 +98,7 @@ def _explained(file: Path, error: Exception) -> InputError:
     return InputError(f"{file} cannot be read: {error}")
 
 
-def _frame(file: Path) -> pl.DataFrame:
+def _frame(file: Path, wanted: Collection[str]) -> pl.DataFrame:
     import polars as pl
 
     matrix = sp.vstack([part for part, _ in _parts(file)], format="csr")
@@ -102,4 +107,6 @@ def _frame(file: Path) -> pl.DataFrame:
     refuse_dense(file, matrix.shape[0], len(used))
     shape = (matrix.shape[0], len(used))
     columns = sp.csr_matrix((matrix.data, positions, matrix.indptr), shape).tocsc()
-    return pl.DataFrame({str(k): columns[:, [j]].toarray()[:, 0] for j, k in enumerate(used)})
+    there = {str(k): columns[:, [j]].toarray()[:, 0] for j, k in enumerate(used)}
+    zeros = np.zeros(matrix.shape[0])
+    return pl.DataFrame(there | {name: zeros for name in wanted if name not in there})

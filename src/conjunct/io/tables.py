@@ -22,7 +22,17 @@ from conjunct.io.files import Progress, StrPath, existing_file, filled_file, rea
 from conjunct.io.formats import LONG, format_of, wide_format_of
 from conjunct.io.packed import Job, read_packed
 from conjunct.io.svmlight import read_svmlight
-from conjunct.io.wide import ReadOptions, Scan, WideFormat, check_kinds, picked
+from conjunct.io.wide import (
+    AsText,
+    ReadOptions,
+    Scan,
+    WideFormat,
+    check_kinds,
+    nothing,
+    picked,
+    tell_remark,
+    words_of,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -86,7 +96,7 @@ def read_boolean(
     """
     options = ReadOptions(format, columns, exclude, id, separator, tags, null_values)
     with one_line_errors(path):
-        source = _source(path, options, progress)
+        source = _source(path, options, binarizer, progress)
         if isinstance(source, BooleanTable):
             return _matched(
                 cleaned_table(selected_tags(source, options, path), cleaner), names, path
@@ -136,6 +146,7 @@ def read_frame(path: StrPath, options: ReadOptions) -> pl.DataFrame:
     with one_line_errors(path):
         file = existing_file(path)
         wide = wide_format_of(path, options.format)
+        tell_remark(wide, filled_file(file), options)
         return wide.read(filled_file(file), options, use)
 
 
@@ -173,12 +184,12 @@ class _InMemory(WideFormat):
     def __init__(self, frame: pl.DataFrame) -> None:
         self.frame = frame
 
-    def scans(self, file: Path, options: ReadOptions, *, as_text: bool = False) -> Iterator[Scan]:
+    def scans(self, file: Path, options: ReadOptions, as_text: AsText = nothing) -> Iterator[Scan]:
         yield Scan(self.frame.lazy(), self.frame.columns, self.frame.height)
 
 
 def _source(
-    path: StrPath, options: ReadOptions, progress: Progress | None
+    path: StrPath, options: ReadOptions, binarizer: Binarizer | None, progress: Progress | None
 ) -> BooleanTable | _WideSource:
     """Tags as a table; a wide table as where it is."""
     existing_file(path)
@@ -191,11 +202,13 @@ def _source(
         file = filled_file(path, "a transaction a line")
         return baskets.read_tags(file, baskets.basket_batches(file, options), None, progress)
     if kind.wide is None:
-        found = read_svmlight(filled_file(path, "a row a line"), progress)
+        rules = None if binarizer is None else rules_by_column(binarizer)
+        found = read_svmlight(filled_file(path, "a row a line"), rules, progress)
         if isinstance(found, BooleanTable):
             return found
         return _WideSource(Path(path), _InMemory(found), options)
     file = filled_file(path)
+    tell_remark(kind.wide, file, options)
     if options.format == LONG:
         return baskets.read_long(file, kind.wide, options, progress)
     if options.tags is not None:
@@ -215,9 +228,12 @@ def _read_wide(
     if binarizer is None and cleaner is None and names is not None:
         binarizer = Binarizer.fitted({}, [(name, [BooleanRule(name)]) for name in names])
 
+    rules = None if binarizer is None else rules_by_column(binarizer)
+
     def use(scan: Scan) -> BooleanTable:
+        if rules is not None:
+            scan = source.format.completed(scan, rules)
         chosen = options.selected(scan.names, file)
-        rules = None if binarizer is None else rules_by_column(binarizer)
         if rules is not None:
             known = set(binarizer.feature_names_in_) if binarizer is not None else set()
             check_columns(file, list(rules), scan.names)
@@ -229,7 +245,8 @@ def _read_wide(
         return read_packed(job, scan)
 
     try:
-        table = source.format.read(file, options, use)
+        as_text = nothing if rules is None else words_of(rules)
+        table = source.format.read(file, options, use, as_text)
     except CellError as error:
         raise _located(error, file, source.format, options, error.problem, error.advice) from None
     return _matched(cleaned_table(table, cleaner), names, file)

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from conjunct.errors import InputError
+from conjunct.binarize.columns import Column
+from conjunct.binarize.rules import BooleanRule, Rule
+from conjunct.errors import ConjunctWarning, InputError
+from conjunct.io.cells import column_of
 from conjunct.io.files import reason
 
 if TYPE_CHECKING:
     import polars as pl
 
 T = TypeVar("T")
+
+AsText = Callable[[str], bool]
+"""Whether a column is read as it is written."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,16 @@ class ReadOptions:
         return chosen
 
 
+def nothing(name: str) -> bool:
+    """No column is to be read as text."""
+    return False
+
+
+def words_of(rules: Mapping[str, Sequence[Rule]]) -> AsText:
+    """The columns that rules must see as they are written: all that are not Boolean."""
+    return lambda name: name in rules and list(rules[name]) != [BooleanRule(name)]
+
+
 @dataclass(frozen=True)
 class Scan:
     """A table not yet read: its columns, and about how many rows there are."""
@@ -58,20 +75,33 @@ class WideFormat(ABC):
     reads_short_rows: ClassVar[bool] = False
     """Whether a row that is too short is read, with nulls at its end."""
 
+    counts_rows: ClassVar[bool] = False
+    """Whether the file itself says how many rows it has."""
+
     @abstractmethod
-    def scans(self, file: Path, options: ReadOptions, *, as_text: bool = False) -> Iterator[Scan]:
+    def scans(self, file: Path, options: ReadOptions, as_text: AsText = nothing) -> Iterator[Scan]:
         """Ways to read the file, the quickest first; the next is for when one fails.
 
-        ``as_text``: cells of text files as they are written, numbers too.
+        ``as_text``: columns of text files whose cells come as they are written, numbers too.
         """
 
-    def read(self, file: Path, options: ReadOptions, use: Callable[[Scan], T]) -> T:
+    def completed(self, scan: Scan, wanted: Iterable[str]) -> Scan:
+        """The table with columns wanted that the file leaves out where all of their cells are."""
+        return scan
+
+    def read(
+        self,
+        file: Path,
+        options: ReadOptions,
+        use: Callable[[Scan], T],
+        as_text: AsText = nothing,
+    ) -> T:
         """What ``use`` makes of the table, read in the first way that works."""
         import polars as pl
 
         failed: BaseException = InputError("there is no way to read it")
         try:
-            for scan in self.scans(file, options):
+            for scan in self.scans(file, options, as_text):
                 try:
                     return use(scan)
                 except pl.exceptions.PolarsError as error:
@@ -79,6 +109,10 @@ class WideFormat(ABC):
         except pl.exceptions.PolarsError as error:
             failed = error
         raise self.explain(file, options, failed) from None
+
+    def remark(self, file: Path, options: ReadOptions) -> str | None:
+        """What a person should know about how the file is read, if anything."""
+        return None
 
     def explain(self, file: Path, options: ReadOptions, error: BaseException) -> InputError:
         """Why no way worked."""
@@ -88,6 +122,14 @@ class WideFormat(ABC):
         """Rows at the end that are none; called if the last column has a missing cell."""
         return 0
 
+    def check_whole(self, file: Path, scan: Scan, n_rows: int) -> None:
+        """Refuse a file of which fewer rows were read than it says it has."""
+        if self.counts_rows and scan.n_rows is not None and n_rows < scan.n_rows:
+            raise InputError(
+                f"{file}: only {n_rows:,} of its {scan.n_rows:,} rows can be read; a column may be "
+                "of a kind that polars does not know, such as decimal256, or two share a name"
+            )
+
     def place(self, file: Path, options: ReadOptions, row: int) -> str:
         """Where a row is, for messages."""
         return f"row {row + 1}"
@@ -95,6 +137,17 @@ class WideFormat(ABC):
     def typed(self, column: pl.Series) -> pl.Series:
         """A column as what it is: text as numbers or dates if all of it is."""
         return column
+
+    def column(self, cells: pl.Series, rules: Sequence[Rule] | None = None) -> Column:
+        """A column as the rules of a model read it; without rules, as what all of it says."""
+        return column_of(cells)
+
+
+def tell_remark(wide: WideFormat, file: Path, options: ReadOptions) -> None:
+    """Warn of what a person should know about how the file is read."""
+    remark = wide.remark(file, options)
+    if remark is not None:
+        warnings.warn(remark, ConjunctWarning, stacklevel=2)
 
 
 def picked(frame: pl.LazyFrame, names: Iterable[str]) -> pl.LazyFrame:

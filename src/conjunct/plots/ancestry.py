@@ -7,7 +7,7 @@ from typing import Any
 from conjunct.estimators.base import FeatureConstructor
 from conjunct.expressions import Expression
 from conjunct.plots.style import COLOURS, GREY, chart_of, finished
-from conjunct.reading import ancestry_graph, label
+from conjunct.reading import ancestry_graph, made_features
 
 _LEVEL_WIDTH, _PLACE_HEIGHT = 230, 22
 _NAME_LENGTH = 30
@@ -24,7 +24,8 @@ def plot_ancestry(
 ) -> Any:
     """How the columns of the data became features, from left to right.
 
-    A dashed line is a negation. Of many features, the most common ones are shown.
+    A dashed line is a negation. Of many features, the most common ones are shown. A model by bits
+    is shown by patterns: which tags were joined, what saved most bits first.
 
     Parameters
     ----------
@@ -38,14 +39,15 @@ def plot_ancestry(
     import altair as alt
 
     fitted = model.feature_set_
-    graph = ancestry_graph(fitted, _roots(model, feature), max_nodes)
+    roots = _roots(model, feature)
+    graph = ancestry_graph(fitted, roots, max_nodes, by_pattern=model._by_pattern)
     at = {node.number: node for node in graph.nodes}
     nodes = [
         {
             "x": node.level,
             "y": node.place,
             "kind": KINDS[node.kind],
-            "name": label(fitted.lineage.expression(node.number), model.style, _NAME_LENGTH),
+            "name": model._label(node.number, _NAME_LENGTH, whole=True),
         }
         for node in graph.nodes
     ]
@@ -96,9 +98,7 @@ def _roots(model: FeatureConstructor, feature: int | str | Expression | None) ->
     fitted = model.feature_set_
     if feature is not None:
         return [(fitted.features + fitted.suppressed)[fitted.position(feature)]]
-    counted = zip(fitted.features, fitted.supports, strict=True)
-    made = [(-support, number) for number, support in counted if fitted.iteration(number)]
-    return [number for _, number in sorted(made)] or list(fitted.features)
+    return made_features(fitted, by_pattern=model._by_pattern) or list(fitted.features)
 
 
 def _noted(title: str, left_out: int) -> str | list[str]:

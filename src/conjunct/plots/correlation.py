@@ -7,7 +7,7 @@ from typing import Any
 
 from conjunct.estimators.base import FeatureConstructor
 from conjunct.plots.style import chart_of, styled
-from conjunct.reading import Correlations, correlations, label
+from conjunct.reading import Correlations, correlations
 from conjunct.stores import Columns
 
 _SIDE = 380
@@ -37,14 +37,14 @@ def correlation_of(model: FeatureConstructor, store: Columns, limit: int) -> Any
     before = correlations(store, limit)
     after = correlations(fitted.evaluate(store), limit)
     maps = (
-        _heat_map("columns", before, [_name(model, k) for k in before.positions]),
-        _heat_map("features", after, [_name(model, fitted.features[k]) for k in after.positions]),
+        _heat_map("columns", before, _names(model, before.positions)),
+        _heat_map("features", after, _names(model, [fitted.features[k] for k in after.positions])),
     )
     return styled(alt.hconcat(*maps, spacing=24))
 
 
-def _name(model: FeatureConstructor, number: int) -> str:
-    return label(model.feature_set_.lineage.expression(number), model.style, _NAME_LENGTH)
+def _names(model: FeatureConstructor, numbers: Sequence[int]) -> list[str]:
+    return [model._label(number, _NAME_LENGTH) for number in numbers]
 
 
 def _heat_map(what: str, found: Correlations, names: Sequence[str]) -> Any:

@@ -23,31 +23,59 @@ def plot_curves(
     steps: bool = False,
     points: bool = True,
     whole: bool = False,
+    named: bool = True,
 ) -> Any:
     """One curve for each value of ``series`` among the rows.
 
     ``steps``: the value holds until the next one, as an indicator does between two λ.
-    ``whole``: x counts something, and only whole numbers are marked.
+    ``whole``: x counts something, and only whole numbers are marked. ``named``: a legend tells
+    the curves apart.
     """
     names = list(dict.fromkeys(str(row["series"]) for row in rows))
+
+    def channel(kind: str) -> dict[str, Any]:
+        return by_series(names, legend, kind) | ({} if named else {"legend": None})
+
     base = chart_of([{**row, "series": str(row["series"])} for row in rows]).encode(
         x=_channel("X", {**quantity(x, x_title), **(_WHOLE if whole else {})}),
         y=_channel("Y", quantity(y, y_title)),
-        color=_channel("Color", by_series(names, legend, "color")),
+        color=_channel("Color", channel("color")),
     )
     line = base.mark_line(
         interpolate="step-after" if steps else "linear", strokeWidth=1.8, clip=True
-    ).encode(strokeDash=_channel("StrokeDash", by_series(names, legend, "strokeDash")))
+    ).encode(strokeDash=_channel("StrokeDash", channel("strokeDash")))
     if not points:
         return finished(line, title, lines_only=True)
     marks = base.mark_point(size=38, filled=True, opacity=1).encode(
-        shape=_channel("Shape", by_series(names, legend, "shape"))
+        shape=_channel("Shape", channel("shape"))
     )
     return finished(line + marks, title)
 
 
-def plot_history(history: Sequence[Indicators], *, title: str = "What each iteration did") -> Any:
-    """OI, C0 and RMS after each iteration of a fitted model's ``history_``, and mean length."""
+def plot_history(
+    history: Sequence[Indicators],
+    *,
+    title: str = "What each iteration did",
+    bits: bool = False,
+) -> Any:
+    """What each iteration of a fitted model did, by its ``history_``.
+
+    OI, C0 and RMS, and the mean length of formulas; with ``bits`` the length of the description
+    of the data.
+    """
+    if bits:
+        rows = [{"iteration": k.iteration, "series": "", "bits": k.bits} for k in history]
+        return plot_curves(
+            rows,
+            "iteration",
+            "bits",
+            title=title,
+            x_title="iteration",
+            y_title="bits that describe the data",
+            points=False,
+            whole=True,
+            named=False,
+        )
     return beside(
         _by_iteration(history, {"OI": "oi", "C0": "c0", "RMS": "rms"}, title, "indicator"),
         _by_iteration(history, {"length": "length"}, "Length", "literals of a feature (mean)"),
@@ -55,7 +83,10 @@ def plot_history(history: Sequence[Indicators], *, title: str = "What each itera
 
 
 def _by_iteration(
-    history: Sequence[Indicators], fields: dict[str, str], title: str, y_title: str
+    history: Sequence[Indicators],
+    fields: dict[str, str],
+    title: str,
+    y_title: str,
 ) -> Any:
     rows = [
         {"iteration": line.iteration, "series": name, "value": getattr(line, field)}

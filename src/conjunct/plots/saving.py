@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from conjunct.errors import InputError
 from conjunct.io.atomic import write_atomically
+from conjunct.stores.memory import available_addresses, byte_text
 
 _PRINT_PPI = 200
+# What the renderer reserves when it starts, of which it uses little; without, it ends the process.
+_ADDRESSES = 70 * 10**9
 
 
 # the renderer counts these on from one chart to the next
@@ -19,6 +23,7 @@ _COUNTED = re.compile(r'((?:id="|="url\(#)(?:clip|gradient_))(\d+)')
 
 def svg_of(chart: Any) -> str:
     """The chart as SVG."""
+    _check_addresses()
     import vl_convert
 
     svg = str(vl_convert.vegalite_to_svg(chart.to_dict()))
@@ -41,3 +46,13 @@ def save_chart(chart: Any, *paths: str | os.PathLike[str]) -> None:
 
 def _write(part: Path, content: bytes) -> None:
     part.write_bytes(content)
+
+
+@cache  # once it has started, it has what it needs
+def _check_addresses() -> None:
+    left = available_addresses()
+    if left < _ADDRESSES:
+        raise InputError(
+            f"reports and figures need {byte_text(_ADDRESSES)} of addresses, though little memory, "
+            f"and ulimit -v leaves {byte_text(left)}: raise it, or do without them"
+        )

@@ -28,9 +28,10 @@ _SAID = {
 }
 _CODE = re.compile(r"[A-Za-z]{0,3}[ _.-]?\d+")
 # a name that holds one of these could be taken for a part of the sentence
-_WORDS = re.compile(
-    r"\b(?:and|or|nor|no|not|none|with|without|either|neither|both|all|where|every|row)\b|[,;()\"]"
-)
+_WORD = r"\b(?:and|or|nor|no|not|none|with|without|either|neither|both|all|where|every|row)\b"
+_WORDS = re.compile(rf"{_WORD}|[,;()\"]")
+# of what a column is said to be, as in [30, 45), the signs are its own
+_VALUE_WORDS = re.compile(rf"{_WORD}|[;\"]")
 
 
 def english(expression: Expression) -> str:
@@ -44,9 +45,10 @@ def english(expression: Expression) -> str:
     Returns
     -------
     str
-        One line. Names such as ``colour = red`` become statements; codes such as ``F7`` are
-        listed; of other names the first is described by the rest. Names that could be mistaken
-        for words of the sentence are in quotes.
+        One line that is true exactly where the formula is. Names such as ``colour = red`` become
+        statements; codes such as ``F7`` are listed; of other names the first is described by the
+        rest. "No" denies the one name after it, ``;`` stands between things that all hold. Names
+        that could be mistaken for words of the sentence are in quotes.
 
     Examples
     --------
@@ -92,7 +94,8 @@ def _sorted_out(literals: Sequence[Expression]) -> _Literals:
         if statement := _STATEMENT.fullmatch(name):
             verb = _SAID[statement["sign"]][negated]
             what, value = _shown(statement["what"]), statement["value"]
-            found.statements.append(f"{what} {verb} {_printable(value)}")
+            said = _quoted(value) if _VALUE_WORDS.search(value) else _printable(value)
+            found.statements.append(f"{what} {verb} {said}")
         else:
             (found.absent if negated else found.present).append(_shown(name))
     return found
@@ -109,34 +112,45 @@ def _listed(literals: _Literals) -> str:
 
 def _described(present: Sequence[str], absent: Sequence[str]) -> str:
     if not present:
-        if len(absent) == 2:
-            return f"neither {absent[0]} nor {absent[1]}"
-        return f"none of {_series(absent, 'and')}" if len(absent) > 1 else f"no {absent[0]}"
+        return _none_of(absent)
     head, *rest = present
     if all(_CODE.fullmatch(name) for name in (*present, *absent)):
         head, rest = _series(present, "and"), []
     if not rest:
-        return f"{head} without {_series(absent, 'or')}" if absent else head
+        if len(absent) > 1:
+            return f"{head} with {_none_of(absent)}"
+        return f"{head} without {absent[0]}" if absent else head
     with_rest = f"{head} with {_series(rest, 'and')}"
     if not absent:
         return with_rest
     comma = "," if len(rest) > 1 else ""
-    return f"{with_rest}{comma} and no {_series(absent, 'or')}"
+    return f"{with_rest}{comma} and {_none_of(absent)}"
+
+
+def _none_of(names: Sequence[str]) -> str:
+    """All of them denied. "No a or b" would leave open whether b is."""
+    if len(names) == 1:
+        return f"no {names[0]}"
+    if len(names) == 2:
+        return f"neither {names[0]} nor {names[1]}"
+    return f"none of {_series(names, 'and')}"
 
 
 def _alternatives(expression: Or) -> str:
-    said = []
-    for operand in _flat(expression, Or):
-        inner = _said(operand)
-        said.append(inner if _is_literal(operand) else f"({inner})")
-    if any(part.startswith("(") for part in said):
-        return "either " + " or ".join(said)
-    return _series(said, "or")
+    operands = _flat(expression, Or)
+    # what is denied comes last, for "no" before an "or" seems to deny what follows too
+    operands.sort(key=lambda operand: isinstance(operand, Not) and _is_literal(operand))
+    if all(map(_is_literal, operands)):
+        return _series(list(map(_said, operands)), "or")
+    each = (
+        _said(operand) if _is_literal(operand) else f"({_said(operand)})" for operand in operands
+    )
+    return "either " + " or ".join(each)
 
 
 def _denied(operand: Expression) -> str:
     members = _flat(operand, And)
-    if isinstance(operand, And) and all(isinstance(member, Primitive) for member in members):
+    if isinstance(operand, And) and all(map(_is_plain, members)):
         said = [_said(member) for member in members]
         return f"not {'both' if len(said) == 2 else 'all of'} {_series(said, 'and')}"
     return f"not ({_said(operand)})"
@@ -154,6 +168,11 @@ def _flat(expression: Expression, kind: type[And] | type[Or]) -> list[Expression
 
 def _is_literal(expression: Expression) -> bool:
     return isinstance(expression.operand if isinstance(expression, Not) else expression, Primitive)
+
+
+def _is_plain(expression: Expression) -> bool:
+    """Whether it is a name that is no statement."""
+    return isinstance(expression, Primitive) and not _STATEMENT.fullmatch(expression.name)
 
 
 def _name(literal: Expression) -> str:

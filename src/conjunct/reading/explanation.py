@@ -7,9 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from conjunct.construction.feature_set import FeatureSet
-from conjunct.expressions import And, Expression, Not, Or, Primitive, Style
+from conjunct.expressions import And, Expression, Not, Primitive, Style
 from conjunct.reading.english import english
+from conjunct.reading.findings import births, shown_pattern
+from conjunct.reading.labels import label, rule_text, shortened
 from conjunct.stores import Columns
+
+_SHORT = 6  # literals; a longer parent is told by its pattern
+_LINE_LENGTH = 300  # characters of a formula within the text
 
 
 @dataclass(frozen=True)
@@ -27,22 +32,29 @@ class Explanation:
 
     Attributes
     ----------
+    pattern : str
+        What it asserts, as text; "(rest)" marks what is left of that. Empty for features that
+        were added, and took the place of none.
     feature, simplified, english : str
-        The formula as constructed, its shortest form, and that in words.
+        The formula as constructed, its shortest form, and that in words. A formula of more than
+        10,000 literals is not written out.
     support, frequency : int, float
         Rows of the training data in which it is true, and their share.
     iteration : int
         0 for a primitive.
     parents : tuple of str
-        The two features it came from; ``r`` and ``p_value`` are theirs where a correlation made
-        the feature.
+        The two features it came from, long ones by their patterns; ``r`` and ``p_value`` are
+        theirs where a correlation made the feature.
+    saved : float or None
+        Bits by which the description of the data became shorter when its pattern was joined.
     present, absent, mixed : tuple of str
-        The primitives it separates: those that speak for it, those that speak against it, and
-        those that do either, depending on others.
+        The primitives it depends on: those that are true in all its rows, those that are true in
+        none, and those that may be either, depending on others.
     contrasts : tuple of Contrast
         With data: the primitives whose frequency differs most between its rows and the rest.
     """
 
+    pattern: str
     feature: str
     simplified: str
     english: str
@@ -52,17 +64,23 @@ class Explanation:
     parents: tuple[str, ...]
     r: float | None
     p_value: float | None
+    saved: float | None
     present: tuple[str, ...]
     absent: tuple[str, ...]
     mixed: tuple[str, ...]
     contrasts: tuple[Contrast, ...] = ()
 
     def __str__(self) -> str:
-        lines = [self.feature]
+        lines = [self.pattern or shortened(self.feature, _LINE_LENGTH)]
+        if self.pattern not in ("", self.feature):
+            lines.append(f"  formula: {shortened(self.feature, _LINE_LENGTH)}")
         if self.simplified != self.feature:
-            lines.append(f"  shorter: {self.simplified}")
-        lines.append(f"  in words: {self.english}")
+            lines.append(f"  shorter: {shortened(self.simplified, _LINE_LENGTH)}")
+        if self.english != self.feature:
+            lines.append(f"  in words: {shortened(self.english, _LINE_LENGTH)}")
         lines.append(f"  support: {self.support} rows ({self.frequency:.1%})")
+        if self.saved is not None:
+            lines.append(f"  saved: {self.saved:,.1f} bits, when its tags were joined")
         if self.parents:
             why = "" if self.r is None else f", r = {self.r:.3f}, p = {self.p_value:.2g}"
             parents = "  and  ".join(self.parents)
@@ -89,23 +107,37 @@ def explanation(
     expression = lineage.expression(number)
     simplified = expression.simplify()
     merge = feature_set.origins().get(number)
+    birth = births(feature_set).get(lineage.pattern(number)) if feature_set.merges else None
     support, frequency = _support(feature_set, number)
-    present, absent = _signs(simplified)
+    present, absent = _certain(simplified)
+    if feature_set.merges:
+        present |= set(lineage.pattern(number))
+    mixed = set(simplified.primitives) - present - absent
     return Explanation(
-        feature=expression.text(style),
-        simplified=simplified.text(style),
+        pattern=shown_pattern(feature_set, number),
+        feature=rule_text(expression, style),
+        simplified=rule_text(simplified, style),
         english=english(simplified),
         support=support,
         frequency=frequency,
         iteration=feature_set.iteration(number),
-        parents=tuple(p.text(style) for p in lineage.expressions(feature_set.parents(number))),
+        parents=tuple(
+            _parent(feature_set, parent, style) for parent in feature_set.parents(number)
+        ),
         r=merge.r if merge else None,
         p_value=merge.p_value if merge else None,
-        present=_texts(present - absent, feature_set, style),
-        absent=_texts(absent - present, feature_set, style),
-        mixed=_texts(present & absent, feature_set, style),
+        saved=birth.saved if birth else None,
+        present=_texts(present, feature_set, style),
+        absent=_texts(absent, feature_set, style),
+        mixed=_texts(mixed, feature_set, style),
         contrasts=_contrasts(feature_set, number, style, primitives) if primitives else (),
     )
+
+
+def _parent(feature_set: FeatureSet, number: int, style: Style) -> str:
+    expression = feature_set.lineage.expression(number)
+    pattern = shown_pattern(feature_set, number)
+    return pattern if pattern and expression.length > _SHORT else label(expression, style)
 
 
 def _support(feature_set: FeatureSet, number: int) -> tuple[int, float]:
@@ -114,23 +146,23 @@ def _support(feature_set: FeatureSet, number: int) -> tuple[int, float]:
     return of.supports[k], of.frequencies[k]
 
 
-def _signs(expression: Expression) -> tuple[set[str], set[str]]:
-    """The names that occur under an even number of negations, and under an odd one."""
-    found: tuple[set[str], set[str]] = (set(), set())
-    seen: set[tuple[int, bool]] = set()
-    pending = [(expression, False)]
+def _certain(expression: Expression) -> tuple[set[str], set[str]]:
+    """The names that are true wherever the formula is, and those that are false there.
+
+    They stand in it by themselves, beside nothing but what must hold too.
+    """
+    present: set[str] = set()
+    absent: set[str] = set()
+    pending = [expression]
     while pending:
-        node, negated = pending.pop()
-        if (node.digest, negated) in seen:
-            continue
-        seen.add((node.digest, negated))
+        node = pending.pop()
         if isinstance(node, Primitive):
-            found[negated].add(node.name)
-        elif isinstance(node, Not):
-            pending.append((node.operand, not negated))
-        elif isinstance(node, And | Or):
-            pending.extend((operand, negated) for operand in node.operands)
-    return found
+            present.add(node.name)
+        elif isinstance(node, Not) and isinstance(node.operand, Primitive):
+            absent.add(node.operand.name)
+        elif isinstance(node, And):
+            pending.extend(node.operands)
+    return present, absent
 
 
 def _texts(names: set[str], feature_set: FeatureSet, style: Style) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from conjunct.construction.stage import Merge
-from conjunct.reading import Node, ancestry_graph
+from conjunct.reading import Node, ancestry_graph, made_features
 from conjunct.report import limits
 from conjunct.report.merges import supports_of_all
 from conjunct.report.numbers import count, decimal
@@ -49,14 +49,12 @@ class Ancestry:
 def ancestry(subject: Subject) -> Ancestry:
     """How columns became features; columns that were kept as they are stand apart."""
     fitted = subject.model.feature_set_
-    counted = sorted(
-        (-support, number)
-        for number, support in zip(fitted.features, fitted.supports, strict=True)
-        if fitted.iteration(number)
-    )
-    roots = [number for _, number in counted]
-    graph = ancestry_graph(fitted, roots, limits.GRAPH_NODES) if roots else None
-    kept = len(fitted.features) - len(roots)
+    by_pattern = subject.by_pattern
+    roots = made_features(fitted, by_pattern=by_pattern)
+    graph = None
+    if roots:
+        graph = ancestry_graph(fitted, roots, limits.GRAPH_NODES, by_pattern=by_pattern)
+    kept = sum(not fitted.iteration(number) for number in fitted.features)
     if graph is None:
         return Ancestry((), (), 0, 0, 0, kept)
     supports = supports_of_all(subject)
@@ -81,9 +79,12 @@ def _drawn(
     subject: Subject, node: Node, supports: dict[int | None, int], merge: Merge | None
 ) -> DrawnNode:
     iteration = subject.model.feature_set_.iteration(node.number)
-    remarks = [f"made in iteration {iteration}" if iteration else "a column of the data"]
+    made = "joined in merge" if subject.by_pattern else "made in iteration"
+    remarks = [f"{made} {iteration}" if iteration else "a column of the data"]
     if merge is not None:
         remarks.append(f"r = {decimal(merge.r, 2)}")
+        if subject.by_pattern:
+            remarks.append(f"{decimal(merge.saved, 1)} bits saved")
     if node.number in supports:
         remarks.append(count(supports[node.number], "row"))
     return DrawnNode(
@@ -91,8 +92,8 @@ def _drawn(
         node.kind,
         _MARGIN + _LEVEL_WIDTH * node.level,
         _MARGIN + _PLACE_HEIGHT * node.place,
-        subject.formula(node.number, _NAME_LENGTH),
-        subject.formula(node.number, 300),
+        subject.model._label(node.number, _NAME_LENGTH, whole=True),
+        subject.model._label(node.number, 300, whole=True),
         ", ".join(remarks),
     )
 

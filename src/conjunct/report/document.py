@@ -20,6 +20,8 @@ from conjunct.report import limits, page
 from conjunct.report.ancestry import ancestry
 from conjunct.report.examples import examples, row_label, rows_behind
 from conjunct.report.features import FeatureLine, feature_table
+from conjunct.report.findings import found_chunks
+from conjunct.report.history import course
 from conjunct.report.images import Images, Thumbnails, image_paths
 from conjunct.report.merges import merges
 from conjunct.report.numbers import decimal
@@ -28,6 +30,49 @@ from conjunct.report.pictures import inline_svg
 from conjunct.report.plane import Plane, plane
 from conjunct.report.story import story
 from conjunct.report.subject import Subject
+
+_SECTIONS = {
+    "findings": "What was found",
+    "figures": "",
+    "data": "Data",
+    "story": "What and why",
+    "features": "Features",
+    "plane": "Solutions",
+    "history": "Iterations",
+    "correlation": "Correlation",
+    "ancestry": "Ancestry",
+    "merges": "Merges",
+    "examples": "Examples",
+    "stability": "Stability",
+}
+# findings, vocabulary, rows, how it was built, and the method's numbers last
+_BY_BITS = (
+    "findings",
+    "features",
+    "examples",
+    "history",
+    "ancestry",
+    "merges",
+    "story",
+    "data",
+    "stability",
+    "figures",
+    "plane",
+    "correlation",
+)
+_BY_INDICATORS = (
+    "figures",
+    "data",
+    "story",
+    "features",
+    "plane",
+    "history",
+    "correlation",
+    "ancestry",
+    "merges",
+    "examples",
+    "stability",
+)
 
 
 class Report:
@@ -102,8 +147,13 @@ class Report:
         )
         drawn = ancestry(subject)
         solutions = plane(subject)
+        by_pattern = subject.by_pattern
         content = {
             "title": self.title,
+            "sections": self._sections(),
+            "by_pattern": by_pattern,
+            "findings": found_chunks(subject) if by_pattern else None,
+            "course": course(subject) if by_pattern else (),
             "version": __version__,
             # whom a session tells of its progress is no part of a model, and no two sessions agree
             "model": repr(clone(model).set_params(callback=None)),
@@ -138,7 +188,18 @@ class Report:
     def _history_picture(self) -> Any:
         if not self.model.n_iter_:
             return None
-        return inline_svg(plot_history(self.model.history_), "history")
+        by_bits = self._subject.by_pattern
+        title = "Length of the description" if by_bits else "What each iteration did"
+        return inline_svg(plot_history(self.model.history_, bits=by_bits, title=title), "history")
+
+    def _sections(self) -> list[tuple[str, str]]:
+        """The sections in their order, with what the page's index calls them."""
+        order = _BY_BITS if self._subject.by_pattern else _BY_INDICATORS
+        return [
+            (section, _SECTIONS[section])
+            for section in order
+            if section != "stability" or self.stability is not None
+        ]
 
     def _line_data(self, line: FeatureLine) -> dict[str, Any]:
         """What the scripts sort by, and what a feature shows when it is opened."""
@@ -156,7 +217,9 @@ class Report:
                     if audit is None
                     else map(_known, (audit.r, audit.p_value, audit.p_adjusted, audit.threshold))
                 ),
+                line.saved,
             ],
+            "exact": line.exact,
             "from": line.parents,
             "rows": [row_label(self._subject, row) for row in rows],
             "of": line.support,

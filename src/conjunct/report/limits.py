@@ -7,11 +7,15 @@ TABLE_ROWS = 1000
 HEAT_MAP = 40  # lines
 GRAPH_NODES = 140
 MERGES = 9
+FINDINGS = 6
 EXAMPLE_FEATURES = 24
 EXAMPLE_ROWS = 6
 DETAIL_ROWS = 12
 THUMBNAILS = 240
 NAME_LENGTH = 120
+# literals of a formula that is written out when a feature is opened, and of all of them
+FORMULA = 1000
+FORMULAS = 5 * 10**4
 PATH_COLUMNS = 1500
 SOLUTIONS = 2000
 # cells and columns looked at while following a path: a few seconds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from conjunct.reading import supports_before
 from conjunct.report import limits
 from conjunct.report.subject import Subject
 
@@ -27,6 +28,7 @@ class MergePicture:
 
     iteration: int
     r: float
+    saved: float
     left: str
     right: str
     left_support: int
@@ -44,10 +46,13 @@ class Merges:
 
 
 def merges(subject: Subject) -> Merges:
-    """The strongest links, in the order in which they were replaced."""
+    """The strongest links, or those that saved most, in the order in which they were replaced."""
     fitted = subject.model.feature_set_
     supports = supports_of_all(subject)
-    ranked = sorted(range(len(fitted.merges)), key=lambda k: (-fitted.merges[k].r, k))
+    by_bits, every = subject.by_pattern, fitted.merges
+    ranked = sorted(
+        range(len(every)), key=lambda k: (-(every[k].saved if by_bits else every[k].r), k)
+    )
     shown = sorted(ranked[: limits.MERGES])
     return Merges(
         tuple(_picture(subject, supports, k) for k in shown),
@@ -58,25 +63,15 @@ def merges(subject: Subject) -> Merges:
 def supports_of_all(subject: Subject) -> dict[int | None, int]:
     """Rows of every feature that ever was, by its number.
 
-    A replaced one has those of its two conjunctions. Where cells are missing there are others
-    too, and they are counted on the rows shown.
+    Where cells are missing, they are counted on the rows shown.
     """
     fitted = subject.model.feature_set_
-    if fitted.known is not None:
-        everything = range(len(fitted.lineage))
-        counts = fitted.evaluate(subject.primitives, everything).supports()
-        return dict(zip(everything, counts.tolist(), strict=True))
-    supports: dict[int | None, int] = dict(
-        zip(
-            fitted.features + fitted.suppressed,
-            fitted.supports + fitted.suppressed_supports,
-            strict=True,
-        )
-    )
-    for merge in reversed(fitted.merges):
-        supports[merge.left] = merge.joint + supports.get(merge.left_only, 0)
-        supports[merge.right] = merge.joint + supports.get(merge.right_only, 0)
-    return supports
+    supports = supports_before(fitted)
+    if supports is not None:
+        return supports
+    everything = range(len(fitted.lineage))
+    counts = fitted.evaluate(subject.primitives, everything).supports()
+    return dict(zip(everything, counts.tolist(), strict=True))
 
 
 def _picture(subject: Subject, supports: dict[int | None, int], k: int) -> MergePicture:
@@ -87,10 +82,11 @@ def _picture(subject: Subject, supports: dict[int | None, int], k: int) -> Merge
     scale = _WIDTH / max(1, left_only + both + right_only)
     left_width = round((left_only + both) * scale, 1)
     right_start = round(left_only * scale, 1)
-    left, right = subject.formula(merge.left), subject.formula(merge.right)
+    left, right = subject.name(merge.left), subject.name(merge.right)
     return MergePicture(
         merge.iteration,
         merge.r,
+        merge.saved,
         left,
         right,
         left_only + both,
@@ -109,5 +105,5 @@ def _picture(subject: Subject, supports: dict[int | None, int], k: int) -> Merge
 def _part(
     subject: Subject, kind: str, number: int | None, support: int, start: float, scale: float
 ) -> Part:
-    name = "empty, dropped" if number is None else subject.formula(number)
+    name = "empty, dropped" if number is None else subject.name(number)
     return Part(kind, name, support, start, round(support * scale, 1))

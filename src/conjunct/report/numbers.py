@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import math
 
+from conjunct.reading import share
+
+__all__ = ["count", "decimal", "probability", "share", "size", "ticks"]
+
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -14,26 +18,9 @@ def count(number: int, noun: str = "", plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
-def share(part: float) -> str:
-    """A share of 1 in percent: ``12%``, ``1.2%``, ``0.03%``."""
-    percent = 100 * part
-    if percent == 0 or percent >= 10:
-        return f"{percent:.0f}%"
-    return f"{percent:.1f}%" if percent >= 0.1 else f"{percent:.1g}%"
-
-
 def decimal(value: float, digits: int = 3) -> str:
     """``0.432``; a dash where there is no value."""
     return "–" if math.isnan(value) else f"{value:.{digits}f}"
-
-
-def change(before: float, after: float, least: int = 3) -> tuple[str, str]:
-    """Two values with as many digits as tell them apart, at least ``least``."""
-    for digits in range(least, least + 5):
-        written = decimal(before, digits), decimal(after, digits)
-        if written[0] != written[1]:
-            return written
-    return decimal(before, least), decimal(after, least)
 
 
 def probability(p: float) -> str:

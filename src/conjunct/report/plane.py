@@ -6,16 +6,17 @@ import math
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
+from conjunct.construction.criteria import Risk, Threshold, criterion_of
 from conjunct.construction.indicators import Indicators
 from conjunct.construction.path import Solution
+from conjunct.construction.stops import stop_of
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators import UFC, UFCPath
 from conjunct.estimators.base import FeatureConstructor
 from conjunct.report import limits
 from conjunct.report.numbers import count, decimal, ticks
-from conjunct.report.story import fitted_quietly
 from conjunct.report.subject import Subject
 
 Kind = Literal["front", "closest", "model", "risk", "pairwise", "columns"]
@@ -109,10 +110,10 @@ def _path(subject: Subject) -> UFCPath:
     model = subject.model
     if isinstance(model, UFCPath) and model._path is not None and subject.is_training:
         return model
-    return fitted_quietly(  # type: ignore[no-any-return]
+    return _fitted_quietly(  # type: ignore[no-any-return]
         UFCPath(
             prune=_prunes(model),
-            null_feature=getattr(model, "null_feature", False),
+            null_feature=_counts_null(model),
             max_solutions=limits.n_solutions(subject.n_rows, subject.primitives.n_columns),
             style=model.style,
             n_jobs=model.n_jobs,
@@ -122,7 +123,16 @@ def _path(subject: Subject) -> UFCPath:
 
 
 def _prunes(model: FeatureConstructor) -> bool:
+    if isinstance(model, UFC):
+        # the exact test needs no pruning, but the path beside it does as the paper has it
+        return model._by_pattern or criterion_of(model.criterion).pair_filter.prune
     return bool(getattr(model, "prune", True))
+
+
+def _counts_null(model: FeatureConstructor) -> bool:
+    if isinstance(model, UFC):
+        return model.stop is not None and getattr(stop_of(model.stop), "null_feature", False)
+    return bool(getattr(model, "null_feature", False))
 
 
 def _notes(path: UFCPath, marks: Sequence[Mark]) -> Iterator[str]:
@@ -189,17 +199,17 @@ def _others(subject: Subject, path: UFCPath) -> Iterator[Mark]:
         yield _mark(
             "model", _model_name(own), _described(model), model.history_[-1], subject, model
         )
-    prune = _prunes(model)
+    risk = Risk(prune=_prunes(model))
     runs: dict[Kind, UFC] = {
-        "risk": UFC(prune=prune, style=model.style),
-        "pairwise": UFC(search="pairwise", max_length=_PAIRWISE_LENGTH, style=model.style),
+        "risk": UFC(risk, style=model.style),
+        "pairwise": UFC(Risk(), search="pairwise", max_length=_PAIRWISE_LENGTH, style=model.style),
     }
     names = {"risk": "Risk-based", "pairwise": "Pairwise"}
     for kind, run in runs.items():
         if kind != own:
-            found = fitted_quietly(run, subject)
+            found = _fitted_quietly(run, subject)
             yield _mark(kind, names[kind], _described(found), found.history_[-1], subject, found)
-    start = fitted_quietly(UFC(max_iter=0, style=model.style), subject)
+    start = _fitted_quietly(UFC(Risk(), max_iter=0, style=model.style), subject)
     yield _mark("columns", "Columns as they are", "", start.history_[0], subject, start)
 
 
@@ -208,18 +218,28 @@ def _model_name(way: Kind | None) -> str:
 
 
 def _way(model: FeatureConstructor) -> Kind | None:
-    if not isinstance(model, UFC) or model.threshold != "risk":
+    if not isinstance(model, UFC):
         return None
-    return "pairwise" if model.search == "pairwise" else "risk"
+    criterion = criterion_of(model.criterion)
+    if not isinstance(criterion, Risk):
+        return None
+    return "pairwise" if (model.search or criterion.search) == "pairwise" else "risk"
 
 
 def _described(model: FeatureConstructor) -> str:
     iterations = count(model.n_iter_, "iteration")
     if not isinstance(model, UFC):
         return f"{type(model).__name__}, {iterations}"
-    rule = f"α = {model.alpha:g}" if model.threshold == "risk" else f"λ = {model.threshold:g}"
-    search = "one pair at a time, " if model.search == "pairwise" else ""
-    bound = f", at most {model.max_length} literals" if model.max_length else ""
+    criterion = criterion_of(model.criterion)
+    rule = "by bits"
+    if isinstance(criterion, Risk):
+        rule = f"α = {criterion.alpha:g}"
+    elif isinstance(criterion, Threshold):
+        rule = f"λ = {criterion.threshold:g}"
+    one_by_one = (model.search or criterion.search) == "pairwise"
+    search = "one pair at a time, " if one_by_one else ""
+    unit = "tags" if criterion.counts_tags else "literals"
+    bound = f", at most {model.max_length} {unit}" if model.max_length else ""
     return f"{search}{rule}{bound}, {iterations}"
 
 
@@ -237,7 +257,12 @@ def _mark(
         key=lambda line: (not fitted.iteration(line[0]), -line[1]),
     )
     features = tuple(
-        (subject.written(fitted.lineage.expression(number), _TEXT_LENGTH), support)
+        (
+            model._label(number, _TEXT_LENGTH)
+            if model._by_pattern
+            else subject.written(fitted.lineage.expression(number), _TEXT_LENGTH),
+            support,
+        )
         for number, support in lines
     )
     return Mark(
@@ -284,3 +309,10 @@ def _view(name: str, path: UFCPath, marks: Sequence[Mark], far: float) -> View:
         ),
         placed(marks),
     )
+
+
+def _fitted_quietly(model: Any, subject: Subject) -> Any:
+    """The model fitted on the rows of the report; what it would warn of shows in its results."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConjunctWarning)
+        return model._fit_store(subject.primitives, subject.model.feature_set_.lineage.primitives)

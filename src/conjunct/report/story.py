@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
-from typing import Any
-
-from sklearn.base import clone
 
 from conjunct.association import MEASURES
-from conjunct.construction.indicators import READABLE_LENGTH, Indicators
-from conjunct.errors import ConjunctWarning
+from conjunct.construction.criteria import Bits, Risk, Threshold, criterion_of
 from conjunct.estimators import UFC, UFCPath
 from conjunct.estimators.base import FeatureConstructor
-from conjunct.report.numbers import change, count, decimal, probability, share
+from conjunct.report.numbers import count, decimal, probability, share
 from conjunct.report.subject import Subject
 
 _CORRECTIONS = {
@@ -23,6 +18,7 @@ _CORRECTIONS = {
     "bh": "Benjamini and Hochberg's",
     "by": "Benjamini and Yekutieli's",
 }
+_TESTS = {"exact": "Fisher's exact test", "normal": "the test that r√n is normal"}
 
 
 @dataclass(frozen=True)
@@ -32,17 +28,28 @@ class Passage:
 
 
 def story(subject: Subject) -> tuple[Passage, ...]:
-    """The passages of the report's second section, from the model and its data."""
+    """What was done and why, from the model and its data."""
     model = subject.model
-    passages = [Passage("What was found", found(subject)), Passage("How", _how(model))]
+    passages = [] if subject.by_pattern else [Passage("What was found", found(subject))]
+    passages.append(Passage("How", _how(model)))
     if isinstance(model, UFC):
-        passages.append(Passage("Why this λ", _why_threshold(model, subject)))
-        passages.append(Passage("Why it stopped", _why_stopped(model, subject)))
+        passages.append(_which_pairs(model))
+        if not subject.by_pattern:  # the findings say it
+            passages.append(Passage("Why it stopped", outcome(model)))
     elif isinstance(model, UFCPath):
         passages.append(Passage("Why this λ and this end", _why_closest(model)))
     else:
         passages.append(Passage("Why it stopped", _why_enough(model)))
     return tuple(passages)
+
+
+def outcome(model: FeatureConstructor) -> str:
+    """Why the run ended, in the model's own words: nobody else can know."""
+    told = getattr(model, "outcome_", "")
+    return told or (
+        f"It ended after {count(model.n_iter_, 'iteration')}. Its file was written by an earlier "
+        f"version, which did not keep why."
+    )
 
 
 def found(subject: Subject) -> str:
@@ -64,12 +71,12 @@ def found(subject: Subject) -> str:
         f"{count(len(fitted.features), 'feature')}, {count(len(made))} of them constructed.",
         f"Their overlap (OI) went from {decimal(first.oi)} to {decimal(last.oi)}"
         + (f", {share(1 - last.oi / first.oi)} less." if 0 < last.oi < first.oi else "."),
-        f"The most common new one is {subject.formula(fitted.features[common])}, true in "
+        f"The most common new one is {subject.name(fitted.features[common])}, true in "
         f"{count(support, 'row')} ({share(fitted.frequencies[common])}).",
     ]
     if fitted.merges:
         strongest = max(fitted.merges, key=lambda merge: merge.r)
-        left, right = subject.formula(strongest.left), subject.formula(strongest.right)
+        left, right = subject.name(strongest.left), subject.name(strongest.right)
         sentences.append(
             f"The strongest link that was replaced is between {left} and {right}: "
             f"r = {decimal(strongest.r, 2)}."
@@ -88,111 +95,110 @@ def _how(model: FeatureConstructor) -> str:
             f"Each iteration grew a {grown} on the present features and joined the {which} "
             f"conditions of every path. New features are added to the columns, none is replaced."
         )
-    pairwise = getattr(model, "search", "batch") == "pairwise"
     sentences = [
         "A pair of correlated features f, g gives way to f ∧ g, ¬f ∧ g and f ∧ ¬g, which do not "
         "overlap; no information is lost.",
-        "One pair was replaced at a time: among those that pass, the one with the largest joint "
-        "count, after which all is counted again."
-        if pairwise
-        else "Each iteration replaced as many pairs as possible, the strongest first, no feature "
-        "twice.",
+        _order(model),
     ]
-    if model.prune:
+    if _prunes(model):
         sentences.append("Pairs with an expected frequency below 5 were left alone (pruning).")
     if max_length := getattr(model, "max_length", None):
-        sentences.append(f"No feature has more than {max_length} literals.")
+        unit = "tags" if model._by_pattern else "literals"
+        sentences.append(f"No feature has more than {max_length} {unit}.")
     return " ".join(sentences)
 
 
-def _why_threshold(model: UFC, subject: Subject) -> str:
-    n_rows = model.feature_set_.n_rows
-    if model.threshold != "risk":
-        measure = MEASURES[model.measure]
-        name = "correlation r" if model.measure == "phi" else model.measure.replace("_", " ")
-        least = f"{measure.least:g}"
+def _order(model: UFC | UFCPath) -> str:
+    if isinstance(model, UFC):
+        criterion = criterion_of(model.criterion)
+        one_by_one = (model.search or criterion.search) == "pairwise"
+        if isinstance(criterion, Bits):
+            which = "the one" if one_by_one else "those"
+            return (
+                f"Among the pairs that may be joined, {which} came first that made the description "
+                f"of the data shortest: all cells written with the codes of the features, and the "
+                f"features themselves."
+            )
+        if one_by_one:
+            return (
+                "One pair was replaced at a time: among those that pass, the one with the largest "
+                "joint count, after which all is counted again."
+            )
+    return (
+        "Each iteration replaced as many pairs as possible, the strongest first, no feature twice."
+    )
+
+
+def _prunes(model: UFC | UFCPath) -> bool:
+    if isinstance(model, UFCPath):
+        return model.prune
+    return criterion_of(model.criterion).pair_filter.prune
+
+
+def _which_pairs(model: UFC) -> Passage:
+    criterion = criterion_of(model.criterion)
+    if isinstance(criterion, Bits):
+        return Passage("Which pairs", _why_real(model, criterion))
+    if isinstance(criterion, Risk):
+        return Passage("Why this λ", _why_risk(model, criterion))
+    if isinstance(criterion, Threshold):
+        return Passage("Why this λ", _why_given(criterion))
+    return Passage("Which pairs", f"{criterion.name}: {criterion.summary}.")
+
+
+def _why_given(criterion: Threshold) -> str:
+    measure = MEASURES[criterion.measure]
+    name = "correlation r" if criterion.measure == "phi" else criterion.measure.replace("_", " ")
+    return (
+        f"It was given: pairs whose {name} exceeds {criterion.threshold:g} were replaced. A lower "
+        f"threshold (down to {measure.least:g}) replaces more pairs and makes more, longer "
+        f"features."
+    )
+
+
+def _why_real(model: UFC, criterion: Bits) -> str:
+    if criterion.alpha is None:
+        return "Any pair that is true together more often than by chance (r > 0) may be joined."
+    corrected = ""
+    if criterion.correction is not None:
+        corrected = f", with {_CORRECTIONS[criterion.correction]} correction"
+    merges = model.feature_set_.merges
+    line = f", p ≤ {probability(merges[0].threshold)} here" if merges else ""
+    return (
+        f"A pair may be joined if its two are true together more often than by chance (r > 0), and "
+        f"if the p-value of {_TESTS[criterion.test]} is not above a line. That is drawn once, over "
+        f"all pairs of columns, at α = {criterion.alpha:g}{corrected}{line}."
+    )
+
+
+def _why_risk(model: UFC, criterion: Risk) -> str:
+    alpha, test = f"{criterion.alpha:g}", _TESTS[criterion.test]
+    if criterion.correction is not None:
         return (
-            f"It was given: pairs whose {name} exceeds {model.threshold:g} were replaced. A lower "
-            f"threshold (down to {least}) replaces more pairs and makes more, longer features."
-        )
-    test = "Fisher's exact test" if model.test == "exact" else "the test that r√n is normal"
-    if model.correction is not None:
-        return (
-            f"From the risk α = {model.alpha:g}, by {test} with {_CORRECTIONS[model.correction]} "
+            f"From the risk α = {alpha}, by {test} with {_CORRECTIONS[criterion.correction]} "
             f"correction for all pairs of an iteration: each iteration draws a line of its own, "
             f"which the table of features tells."
         )
-    if model.test == "exact":
-        return f"From the risk α = {model.alpha:g}, by {test}: a pair passes if p ≤ α."
-    line = model.threshold_
+    if criterion.test == "exact":
+        return f"From the risk α = {alpha}, by {test}: a pair passes if p ≤ α."
+    line, n_rows = model.threshold_, model.feature_set_.n_rows
     if line is None or model.feature_set_.known is not None:
         return (
-            f"λ = u₁₋α/√n follows from the risk α = {model.alpha:g} and, for each pair, the n rows "
-            f"in which both columns are known; the table of features tells each."
+            f"λ = u₁₋α/√n follows from the risk α = {alpha} and, for each pair, the n rows in "
+            f"which both columns are known; the table of features tells each."
         )
     return (
-        f"λ = {decimal(line)} follows from the risk α = {model.alpha:g} and the number of rows: "
+        f"λ = {decimal(line)} follows from the risk α = {alpha} and the number of rows: "
         f"λ = u₁₋α/√n = {decimal(line * math.sqrt(n_rows), 2)}/√{n_rows:,}. Two columns that are "
-        f"independent reach it with a probability of {probability(model.alpha)}. More rows lower "
-        f"it, a smaller risk raises it."
+        f"independent reach it with a probability of {probability(criterion.alpha)}. More rows "
+        f"lower it, a smaller risk raises it."
     )
-
-
-def _why_stopped(model: UFC, subject: Subject) -> str:
-    done = f"It ended after {count(model.n_iter_, 'iteration')}"
-    if model.max_iter is not None:
-        if model.n_iter_ < model.max_iter:
-            return f"{done}, before the {model.max_iter} asked for: no pair was left to replace."
-        return f"{done}, as asked for."
-    if not subject.is_training:
-        return f"{done}{_rule(model)}. The training data are not at hand to look one step further."
-    following = _one_more(model, subject)
-    last = model.history_[-1]
-    if following is None:
-        return f"{done}: no pair was left to replace."
-    if math.isnan(last.rms):
-        return (
-            f"{done}: C0 has no meaning where there are no more distinct rows than columns, and "
-            f"so RMS, the usual guide, has none either."
-        )
-    if following.rms > last.rms:
-        reached, raised = change(last.rms, following.rms)
-        return (
-            f"{done}: RMS, the root mean square of OI and C0, had come down from "
-            f"{decimal(model.history_[0].rms)} to {reached}, and one more would have raised it to "
-            f"{raised} (OI {' → '.join(change(last.oi, following.oi))}, "
-            f"C0 {' → '.join(change(last.c0, following.c0))})."
-        )
-    if following.length > READABLE_LENGTH:
-        return (
-            f"{done}: RMS still fell, but one more would have made formulas of "
-            f"{following.length:,.0f} literals on average."
-        )
-    return f"{done}{_rule(model)}."
-
-
-def _rule(model: UFC) -> str:
-    return ", by the RMS stop" if model.stop == "rms" else ", when no pair was left"
-
-
-def _one_more(model: UFC, subject: Subject) -> Indicators | None:
-    """The indicators of the iteration that was not made; None if there is nothing to make."""
-    again = clone(model).set_params(
-        max_iter=model.n_iter_ + 1, min_support=None, callback=None, verbose=0
-    )
-    further = fitted_quietly(again, subject)
-    return further.history_[-1] if further.n_iter_ > model.n_iter_ else None
 
 
 def _why_closest(model: UFCPath) -> str:
-    last = model.history_[-1]
-    distance = math.hypot(last.oi, last.c0)
     return (
         f"All λ from {model.min_threshold:g} to {model.max_threshold:g} and up to "
-        f"{model.max_iter} iterations were looked at. λ = {decimal(model.threshold_ or 0.0)} with "
-        f"{count(model.n_iter_, 'iteration')} is the closest point: of all solutions it is nearest "
-        f"to no overlap and no added complexity (OI = 0, C0 = 0), at a distance of "
-        f"{decimal(distance)}."
+        f"{model.max_iter} iterations were looked at. {outcome(model)}"
     )
 
 
@@ -203,10 +209,3 @@ def _why_enough(model: FeatureConstructor) -> str:
     if n_features >= limit:
         return f"{done}: that reaches the {limit:,} asked for."
     return f"{done}: no path of the tree gave a new conjunction."
-
-
-def fitted_quietly(model: Any, subject: Subject) -> Any:
-    """The model fitted on the rows of the report; what it would warn of shows in its results."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConjunctWarning)
-        return model._fit_store(subject.primitives, subject.model.feature_set_.lineage.primitives)

@@ -9,6 +9,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from conjunct.binarize.cleaning import cleaned
@@ -17,10 +18,11 @@ from conjunct.errors import InputError
 from conjunct.estimators.base import FeatureConstructor
 from conjunct.estimators.container_reading import AnyStore
 from conjunct.estimators.containers import column_names, is_baskets
+from conjunct.estimators.lossless import LosslessConstructor
 from conjunct.expressions import Expression
 from conjunct.reading import label
-from conjunct.stores import Counts, PartialStore, SparseStore
-from conjunct.stores.packing import Bits
+from conjunct.stores import BitStore, Counts, PartialStore, SparseStore
+from conjunct.stores.packing import Bits, unpack
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +61,11 @@ class Subject:
     def n_rows(self) -> int:
         return self.primitives.n_rows
 
+    @property
+    def by_pattern(self) -> bool:
+        """Whether features are read by their patterns: the model was made by bits."""
+        return self.model._by_pattern
+
     @cached_property
     def primitive_bits(self) -> Bits:
         """Where the columns of the data are true, packed once for all sections."""
@@ -75,6 +82,35 @@ class Subject:
         fitted = self.model.feature_set_
         supports = tuple(self.features.supports().tolist())
         return self.n_rows == fitted.n_rows and supports == fitted.supports
+
+    def name(self, number: int, longest: int = 120) -> str:
+        """What a feature of the lineage is called: its pattern where that is read, or formula."""
+        return (
+            self.model._label(number, longest) if self.by_pattern else self.formula(number, longest)
+        )
+
+    def rows_of(self, number: int) -> NDArray[np.intp]:
+        """The rows in which a feature of the lineage is true."""
+        fitted = self.model.feature_set_
+        if number in fitted.features:
+            line = self.feature_bits[fitted.features.index(number)]
+        else:
+            line = true_bits(fitted.evaluate(self.primitives, [number]))[0]
+        return np.flatnonzero(unpack(line[None, :], self.n_rows)[:, 0])
+
+    def chunks_of(self, rows: Sequence[int]) -> list[list[tuple[str, ...]]]:
+        """The tags of some rows as chunks; of a model that has any."""
+        if not rows or not isinstance(self.model, LosslessConstructor):
+            return [[] for _ in rows]
+        at = np.array(rows)
+        true = self.primitive_bits[:, at // 8] >> (at % 8).astype(np.uint8) & 1
+        every = self.model._every_feature
+        columns = every.evaluate(BitStore.from_table(true.T.astype(np.bool_)))
+        patterns = every.patterns
+        return [
+            sorted((patterns[k] for k in np.flatnonzero(row)), key=lambda p: (-len(p), p))
+            for row in unpack(columns.bits, len(rows))
+        ]
 
     def formula(self, number: int, longest: int = 120) -> str:
         """A feature of the lineage as text of bounded length."""

@@ -177,6 +177,10 @@ class Store(Protocol):
         """What an iteration takes."""
         ...
 
+    def count_ones(self) -> int:
+        """Number of true cells, or a bound of it where a look would take long."""
+        ...
+
     def after(self, rewrites: Sequence[AnyRewrite]) -> Store:
         """The columns after some rewrites, in order."""
         ...

@@ -86,6 +86,9 @@ class BitStore:
     def supports(self) -> Counts:
         return count_each(self.bits)
 
+    def count_ones(self) -> int:
+        return int(self.supports().sum())
+
     def ones(self) -> Any:
         """The columns as a sparse matrix of ones, column by column."""
         rows = [

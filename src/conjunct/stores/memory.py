@@ -6,12 +6,14 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from pathlib import Path
+from itertools import chain
+from pathlib import Path, PurePosixPath
 
 from conjunct.errors import InputError
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _BINARY = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+_ROOT = Path("/")
 _AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
 
 
@@ -58,29 +60,79 @@ def available_bytes() -> int:
 def _limits() -> Iterator[int]:
     used = resident_bytes()
     try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        yield next(int(x.split()[1]) * 1024 for x in lines if x.startswith("MemAvailable"))
-    except (OSError, StopIteration, ValueError, IndexError):
+        yield _fields(_ROOT / "proc/meminfo")["MemAvailable:"] * 1024
+    except (OSError, KeyError):
         if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
             yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") - used
-    for limit, current in (
-        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-        (
-            "/sys/fs/cgroup/memory/memory.limit_in_bytes",
-            "/sys/fs/cgroup/memory/memory.usage_in_bytes",
-        ),
-    ):
-        try:
-            yield int(Path(limit).read_text()) - int(Path(current).read_text())
-        except (OSError, ValueError):  # there is no such group, or "max": no limit
-            continue
+    yield from chain.from_iterable(map(_group_limits, _own_groups()))
+    yield available_addresses()
+
+
+def available_addresses() -> int:
+    """Addresses that this process may still take, used or not (``ulimit -v``)."""
     try:
         import resource
     except ImportError:  # Windows
-        return
+        return sys.maxsize
     soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if soft != resource.RLIM_INFINITY:
-        yield soft - _statm(0)
+    return sys.maxsize if soft == resource.RLIM_INFINITY else max(0, soft - _statm(0))
+
+
+def _own_groups() -> Iterator[Path]:
+    """The folders of the control groups that this process is in, from its own one upwards."""
+    try:
+        own = (_ROOT / "proc/self/cgroup").read_text().splitlines()
+        mounts = (_ROOT / "proc/self/mountinfo").read_text().splitlines()
+    except OSError:  # not Linux
+        return
+    named = [line.split(":", 2)[1:] for line in own]
+    paths = {name: path for names, path in named for name in names.split(",")}
+    for line in mounts:
+        before, _, after = line.partition(" - ")
+        top, mount = before.split()[3:5]
+        kind, *_, options = after.split()
+        # version 2 has one tree without a name, version 1 one for each controller
+        which = {"cgroup2": "", "cgroup": "memory"}.get(kind)
+        if which not in paths or (which and which not in options.split(",")):
+            continue
+        folder = _ROOT / mount.lstrip("/")
+        path = PurePosixPath(paths[which])
+        # a container may see its own groups only, as if they were the top
+        below = path.relative_to(top) if path.is_relative_to(top) else PurePosixPath()
+        for _ in below.parts:
+            yield folder / below
+            below = below.parent
+        yield folder
+
+
+def _group_limits(group: Path) -> Iterator[int]:
+    """What a control group leaves, of each version."""
+    for prefix, used, *limits in (
+        ("", "memory.current", "memory.max", "memory.high"),
+        ("total_", "memory.usage_in_bytes", "memory.limit_in_bytes"),
+    ):
+        for limit in limits:
+            try:
+                left = int((group / limit).read_text()) - int((group / used).read_text())
+                yield left + _reclaimable(_fields(group / "memory.stat"), prefix)
+            except (OSError, ValueError):  # there is no such file, or "max": no limit
+                continue
+
+
+def _reclaimable(stat: dict[str, int], prefix: str) -> int:
+    """Copies of files that the system drops when memory is wanted, as it counts for the machine.
+
+    Those read more than once are active; of these, programs are running from what is mapped.
+    """
+    inactive, active = (stat.get(f"{prefix}{kind}_file", 0) for kind in ("inactive", "active"))
+    mapped = stat.get("file_mapped" if not prefix else f"{prefix}mapped_file", 0)
+    return inactive + max(0, active - mapped)
+
+
+def _fields(path: Path) -> dict[str, int]:
+    """The numbers of a file of the system, by the word before each."""
+    lines = (line.split() for line in path.read_text().splitlines())
+    return {words[0]: int(words[1]) for words in lines if len(words) > 1 and words[1].isdigit()}
 
 
 def _statm(position: int) -> int:

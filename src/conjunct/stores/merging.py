@@ -17,10 +17,7 @@ from conjunct.stores.base import Contingency, PairCounts
 from conjunct.stores.counting import Counts
 from conjunct.stores.matrix import CountMatrix
 from conjunct.stores.pair_list import MetPairs, PairList
-from conjunct.stores.sizing import check_counts
-
-# Pairs are held as a matrix as long as that takes no more bytes than this, and as lists beyond.
-_LARGEST_MATRIX = 1 << 28
+from conjunct.stores.sizing import LARGEST_MATRIX, check_counts
 
 Slots = NDArray[np.int32]
 
@@ -75,7 +72,7 @@ class CompleteMerging:
         self._pairs: MatrixPairs | ListedPairs
         if isinstance(first, CountMatrix):
             self._pairs = MatrixPairs(first.joint)
-        elif _matrix_bytes(len(first.supports)) <= _LARGEST_MATRIX // 4:
+        elif _matrix_bytes(len(first.supports)) <= LARGEST_MATRIX // 4:
             self._pairs = MatrixPairs(_as_matrix(first))
         else:
             self._pairs = ListedPairs(len(first.supports), first.pairs)
@@ -167,7 +164,7 @@ class MatrixPairs:
         if self._n < len(self._joint):
             return True
         room = self._n + self._n // 2
-        if _matrix_bytes(room) > _LARGEST_MATRIX:
+        if _matrix_bytes(room) > LARGEST_MATRIX:
             return False
         self._grow(room)
         return True

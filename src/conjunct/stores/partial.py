@@ -131,6 +131,9 @@ class PartialStore:
         need = self.true.need()
         return Need(_MATRICES * need.n_bytes, _MATRICES * need.seconds)
 
+    def count_ones(self) -> int:
+        return self.true.count_ones()
+
     def supports(self) -> Counts:
         return self.true.supports()
 

@@ -97,6 +97,12 @@ class PartitionedStore:
         # what bits take does not depend on how many of them are ones
         return Size(self.n_rows, self.n_columns, 0, 0, 0).of_parts("bits")
 
+    def count_ones(self) -> int:
+        """Number of true cells; of bits no more than this, for a look would be one more pass."""
+        if self.parts.kind == "sparse":
+            return self.parts.size.n_ones
+        return self.n_rows * self.n_columns
+
     def after(self, rewrites: Sequence[AnyRewrite]) -> PartitionedStore:
         return replace(self, rewrites=(*self.rewrites, *rewrites))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import weakref
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,12 +37,23 @@ class PartPage:
     n_rows: int
 
 
+@contextmanager
+def room_in_scratch() -> Iterator[None]:
+    """Say of which folder it is that there is no room in it: files without a name have none."""
+    try:
+        yield
+    except OSError as error:
+        why = f"{error.strerror}, and rows are kept there: set TMPDIR to a folder with more room"
+        raise OSError(error.errno, why, tempfile.gettempdir()) from None
+
+
 class ScratchFile:
     """Pages one after the other in a file without a name, which goes when the process does."""
 
     def __init__(self) -> None:
         # in TMPDIR; no kill leaves it behind
-        self._file = tempfile.TemporaryFile(prefix="conjunct-")  # noqa: SIM115
+        # without a buffer: what a full disk did not take must not be tried again at the end
+        self._file = tempfile.TemporaryFile(prefix="conjunct-", buffering=0)  # noqa: SIM115
         self._close = weakref.finalize(self, self._file.close)
         self.parts: list[PartPage] = []
 
@@ -59,16 +71,23 @@ class ScratchFile:
     def write(self, arrays: Arrays) -> Page:
         """Write a page."""
         start = self._file.seek(0, 2)
-        for array in arrays:
-            self._file.write(np.ascontiguousarray(array).data)
+        with room_in_scratch():
+            for array in arrays:
+                left = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+                while left:
+                    left = left[self._file.write(left) :]
         return Page(start, tuple((array.dtype, array.shape) for array in arrays))
 
     def read(self, page: Page) -> Arrays:
         self._file.seek(page.start)
         arrays = tuple(np.empty(shape, dtype) for dtype, shape in page.arrays)
         for array in arrays:
-            if self._file.readinto(array.reshape(-1).view(np.uint8).data) != array.nbytes:
-                raise OSError("a scratch file is shorter than what was written to it")
+            left = array.reshape(-1).view(np.uint8).data
+            while left:
+                n_read = self._file.readinto(left)
+                if not n_read:
+                    raise OSError("a scratch file is shorter than what was written to it")
+                left = left[n_read:]
         return arrays
 
     def close(self) -> None:

@@ -36,20 +36,51 @@ _LINES = 3
 _MET_BYTES = 110
 _ONE_BYTES = 36
 
+# to take a one from a row when two columns are merged, all that a merge takes beside, and how many
+# times as many columns as at first there are on average while a run goes on
+_MERGED_SECONDS = 1e-8
+_MERGE_SECONDS = 1e-3
+_MERGED_COLUMNS = 3
+
+LARGEST_MATRIX = 1 << 28
+"""Bytes of a matrix of counts that grows with merges: beyond, pairs are held as lists."""
+
 # Packed tables below this are quicker to make than to think about.
 _SMALL_BYTES = 1 << 24
 
 
 @dataclass(frozen=True)
 class Need:
-    """What an iteration takes, about."""
+    """What the first iteration takes, about; or where pairs are merged one at a time, the first
+    count of all pairs, and each merge after it."""
 
     n_bytes: int
     seconds: float
+    merge_seconds: float | None = None
 
     def __str__(self) -> str:
         memory = byte_text(max(self.n_bytes, 10**6))
-        return f"about {_time(self.seconds)} and {memory} of memory an iteration"
+        begin = f"about {_time(self.seconds)} and {memory} of memory"
+        if self.merge_seconds is None:
+            return f"{begin} for the first iteration, and more as features are added"
+        each = f"{max(1e3 * self.merge_seconds, 1):.0f} ms"
+        return f"{begin} to begin with, and about {each} for each merge"
+
+    def grown(self, factor: float) -> Need:
+        """What an iteration takes once there are so many times as many features."""
+        return Need(int(self.n_bytes * factor**2), self.seconds * factor**2)
+
+    def in_merges(self, n_rows: int, n_columns: int, n_ones: int) -> Need:
+        """The same columns, where pairs are merged one at a time.
+
+        A matrix of counts has room for some times as many columns, until lists of pairs take its
+        place; one new column is counted for each merge.
+        """
+        counts = min(4 * (_MERGED_COLUMNS * n_columns) ** 2, LARGEST_MATRIX)
+        of_bits = _MERGED_COLUMNS * n_columns * n_rows / bit_pairs_a_second()
+        of_lists = _MERGED_SECONDS * n_ones / max(n_columns, 1) * n_ones / max(n_rows, 1)
+        merge = _MERGE_SECONDS + min(of_bits, of_lists)
+        return Need(self.n_bytes + counts, self.seconds, merge)
 
 
 @dataclass(frozen=True)
@@ -91,12 +122,6 @@ class Size:
         """A first iteration where rows are elsewhere, and only counts are here."""
         counts = matrix_bytes(self.n_columns) if kind == "bits" else _MET_BYTES * self.n_met
         return Need(counts, self.of(kind).seconds)
-
-
-# to take a one from a row when two columns are merged, and how many times as many columns as at
-# first there are on average while a run goes on
-_MERGED_SECONDS = 1e-8
-_MERGED_COLUMNS = 3
 
 
 def merges_as_lists(n_rows: int, n_columns: int, n_ones: int) -> bool:

@@ -118,6 +118,9 @@ class SparseStore:
     def supports(self) -> Counts:
         return np.array([len(line) for line in self.lines], np.int64)
 
+    def count_ones(self) -> int:
+        return int(self.supports().sum())
+
     def size(self) -> Size:
         """What is known of the data, and a guess of how many pairs meet, from some columns."""
         return surveyed(lambda look: look(self), self.n_columns)

@@ -1,6 +1,9 @@
 (() => {
   const table = byId("table");
   const body = table.tBodies[0];
+  // what a feature denies is no reason to find it by its pattern
+  const byPattern = table.dataset.form === "pattern";
+  const patternOf = (cell) => byPattern && cell.querySelector(".pattern");
   const lines = all("tr", body).map((row) => {
     const k = Number(row.dataset.i);
     const cell = row.querySelector(".formula");
@@ -8,8 +11,8 @@
       row,
       k,
       data: report.lines[k],
-      text: cell.textContent.toLowerCase(),
-      name: cell.querySelector(".simplified").textContent,
+      text: (patternOf(cell) || cell).textContent.toLowerCase(),
+      name: (patternOf(cell) || cell.querySelector(".simplified")).textContent,
       detail: null,
     };
   });
@@ -108,11 +111,15 @@
       list.append(made("dt", term), said);
     };
     const form = (name) => line.row.querySelector(".formula ." + name);
+    if (form("pattern")) add("Pattern", named("span", form("pattern").textContent));
     const words = line.row.querySelector(".words");
     if (words) add("In words", named("span", words.textContent));
+    const built = line.data.exact || (form("built") || form("simplified")).textContent;
     if (form("built")) {
       add("Simplified", named("code", form("simplified").textContent));
-      add("As built", named("code", form("built").textContent));
+      add("As built", named("code", built));
+    } else if (form("pattern")) {
+      add("Formula", named("code", built));
     }
     if (line.data.from.length) {
       add("Made from", named("code", line.data.from[0]), " and ", named("code", line.data.from[1]));

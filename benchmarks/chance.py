@@ -1,0 +1,50 @@
+"""How often the default makes anything of independent columns: on 5% of tables at most."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from itertools import product
+
+import numpy as np
+
+from benchmarks._measure import report
+from benchmarks._results import save
+from conjunct import UFC
+from conjunct.experiments.false_construction import Rate
+
+ROWS, COLUMNS, DENSITIES = (50, 200, 1000), (10, 30, 100), (0.05, 0.2, 0.5)
+RUNS = 200
+BOUND = 0.05
+
+
+def main() -> int:
+    warnings.simplefilter("ignore")
+    cells, start = [], time.perf_counter()
+    for n_rows, n_columns, density in product(ROWS, COLUMNS, DENSITIES):
+        hits = sum(
+            _makes_something(
+                n_rows, n_columns, density, [n_rows, n_columns, int(1000 * density), k]
+            )
+            for k in range(RUNS)
+        )
+        cells.append({"shape": [n_rows, n_columns], "density": density, "hits": hits})
+        print(f"{n_rows:5} × {n_columns:3}, density {density:4}: {hits} of {RUNS}", flush=True)
+    total = Rate(sum(cell["hits"] for cell in cells), RUNS * len(cells))
+    print(f"{len(cells)} × {RUNS} tables in {time.perf_counter() - start:.0f} s")
+    save("chance", {"runs": RUNS, "cells": cells, "hits": total.hits, "interval": total.interval})
+    missed = report("share of all tables", 100 * total.value, 100 * BOUND, at_least=False, unit="%")
+    # 200 tables of a share of 5% may well give 15: a cell is judged by what it surely exceeds
+    worst = Rate(max(cell["hits"] for cell in cells), RUNS)
+    return missed + report(
+        "the worst cell, lower end of its 95% interval",
+        100 * worst.interval[0],
+        100 * BOUND,
+        at_least=False,
+        unit="%",
+    )
+
+
+def _makes_something(n_rows: int, n_columns: int, density: float, seed: list[int]) -> bool:
+    table = np.random.default_rng(seed).random((n_rows, n_columns)) < density
+    return UFC(max_iter=1).fit(table).n_iter_ > 0

@@ -1,0 +1,94 @@
+"""Large sets with the default settings: each ends by itself; what a merge costs.
+
+A merge counts one new column with all others. What it takes in all, with finding the best pair, is
+set against the count of one column of median support, among the columns that there are after half
+of the merges, in the layout that the fit chose. Each set is measured alone in a process, on one
+thread, in processor time.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from benchmarks._apart import Measurement, answer, measured_apart, timed
+from benchmarks._data import benchmark_set, zipf
+from benchmarks._measure import best_time, report
+from benchmarks._results import save
+from conjunct import UFC
+from conjunct.stores import BitStore, SparseStore
+from conjunct.stores.counting import count_across
+
+SETS = ("nuswide81", "accidents_15k", "delicious", "t10i4d100k", "retail")
+BOUND = 3
+REPEAT = 50
+
+
+def main() -> int:
+    missed, lines = 0, []
+    for name in SETS:
+        line = measured_apart("benchmarks.merges", name)
+        lines.append(line)
+        n_rows, n_columns = line["shape"]
+        print(
+            f"{line['name']}, {n_rows:,} × {n_columns:,}, as {line['layout']}: "
+            f"{line['seconds']:.1f} s, {line['merges']:,} merges, "
+            f"{line['resident'] / 1e6:.0f} MB, L% {line['percent']:.1f}\n"
+            f"  a merge {line['merge'] * 1e3:.3f} ms, at most {line['slowest'] * 1e3:.1f} ms; the "
+            f"count of one of {line['columns']:,} columns, true in {line['support']:,} rows, "
+            f"{line['count'] * 1e3:.3f} ms\n  {line['outcome']}",
+            flush=True,
+        )
+        missed += report(
+            f"{name}: a merge / the count of one column",
+            line["merge"] / line["count"],
+            BOUND,
+            at_least=False,
+        )
+    save("merges", {"bound": BOUND, "sets": lines})
+    return missed
+
+
+def alone(name: str) -> Measurement:
+    """One set, in the process that it was given."""
+    warnings.simplefilter("ignore")
+    UFC().fit(zipf(500, 50, 8))  # imports are not what is measured
+    title, data = benchmark_set(name)
+    ends: list[float] = []
+    model = UFC(callback=lambda _: ends.append(time.process_time()))
+    found = {"name": title, "shape": data.shape, **timed(lambda: model.fit(data))}
+    merges, last = np.diff(ends), model.feature_set_.merges
+    halfway = UFC(max_iter=len(last) // 2).fit(data).feature_set_
+    store = halfway.evaluate(model._store(data))
+    supports = store.supports()
+    median = int(np.abs(supports - np.median(supports)).argmin())
+    return {
+        **found,
+        "layout": "bits" if isinstance(store, BitStore) else "lists",
+        "merges": len(last),
+        "percent": 100 * model.description_length_ / model.baseline_length_,
+        "outcome": model.outcome_,
+        "merge": float(np.median(merges)),
+        "slowest": float(merges.max(initial=0)),
+        "support": int(supports[median]),
+        "columns": store.n_columns,
+        "count": best_time(_counting(store, median), REPEAT),
+    }
+
+
+def _counting(store: BitStore | SparseStore, column: int) -> Callable[[], Any]:
+    """What counts one column with all others, in the layout of a store."""
+    if isinstance(store, BitStore):
+        lines = store.bits
+        return lambda: count_across(lines, lines[[column]], 1)
+    rows, cells, n_columns = store.lines[column], store.rows_matrix, store.n_columns
+    return lambda: np.bincount(cells[rows].indices, minlength=n_columns)
+
+
+if __name__ == "__main__":
+    answer(lambda: alone(*sys.argv[1:]))

@@ -1,0 +1,79 @@
+"""The code of unseen rows is a code, and what the benchmarks of bits are given is what they say."""
+
+import itertools
+
+import numpy as np
+import pytest
+from benchmarks import __main__ as command
+from benchmarks import _unseen, chance
+from benchmarks._data import named_set
+
+from conjunct import UFC
+
+
+def table(seed, n_rows=300):
+    """Two columns that go together, one that is part of another, and two by chance."""
+    random = np.random.default_rng(seed)
+    made = random.random((n_rows, 5)) < [0.4, 0.5, 0.3, 0.2, 0.6]
+    copied = random.random(n_rows) < 0.7
+    made[copied, 1] = made[copied, 0]
+    made[:, 2] &= made[:, 1]
+    return made
+
+
+EVERY_ROW = np.array(list(itertools.product((False, True), repeat=5)))
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("criterion", ["bits", "risk"])
+def test_codes_of_all_rows_there_could_be_have_room_beside_each_other(seed, criterion):
+    train = table(seed)
+    model = UFC(criterion).fit(train)
+    assert model.n_iter_ > 0
+    bits = [_unseen.bits_of(model.feature_set_, train, row[None]) for row in EVERY_ROW]
+    assert sum(2.0**-b for b in bits) <= 1 + 1e-9
+
+
+def test_bare_columns_leave_no_room():
+    train = table(0)
+    columns = UFC(max_iter=0).fit(train).feature_set_
+    bits = [_unseen.bits_of(columns, train, row[None]) for row in EVERY_ROW]
+    assert sum(2.0**-b for b in bits) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_excludes_each_other_is_never_true_together(seed):
+    every = UFC().fit(table(seed)).feature_set_.with_unseen
+    excludes = _unseen.exclusions(every)
+    columns = _unseen._columns(every, EVERY_ROW)
+    together = columns.T.astype(int) @ columns.astype(int)
+    assert not together[excludes].any()
+    overlaps = [[bool(set(p) & set(q)) for p in every.patterns] for q in every.patterns]
+    different = ~np.eye(len(every.features), dtype=bool)
+    assert excludes[overlaps & different].all()
+
+
+def test_held_out_rows_are_the_others():
+    made = np.arange(20)[:, None]
+    train, test = _unseen.split(made, 0)
+    assert len(test) == 6
+    assert sorted([*train[:, 0], *test[:, 0]]) == list(range(20))
+    assert not np.array_equal(test, _unseen.split(made, 1)[1])
+
+
+@pytest.mark.filterwarnings("ignore:No feature was constructed")
+def test_little_is_made_of_independent_columns():
+    found = [chance._makes_something(50, 10, 0.5, [seed]) for seed in range(60)]
+    assert sum(found) <= 9  # 5% of them give more with a chance of 1 in 1,000
+
+
+def test_data_that_are_not_there_are_generated(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr("benchmarks._data.FOLDER", tmp_path / "bench")
+    title, made = named_set("led")
+    assert (title, made.shape) == ("as led, generated", (3200, 16))
+    assert "led is not in bench" in capsys.readouterr().out
+
+
+def test_an_option_that_no_benchmark_has(capsys):
+    assert command.main(["chance", "--slim"]) == 2
+    assert "no benchmark here has the option --slim" in capsys.readouterr().out
