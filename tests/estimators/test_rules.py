@@ -211,6 +211,13 @@ def test_every_combination_ends_and_says_why(criterion, stop, search):
     assert np.array_equal(model.inverse_transform(model.transform(ZOO)), ZOO)
 
 
+@pytest.mark.parametrize("name", ["max_iter", "max_length"])
+def test_limits_past_any_count_are_none(name):
+    limited = UFC(**{name: 10**40}).fit(ZOO)
+    assert limited.features_ == UFC().fit(ZOO).features_
+    assert limited.outcome_ == UFC().fit(ZOO).outcome_
+
+
 @pytest.mark.parametrize("criterion", [*CRITERIA.rules, 0.9])
 @pytest.mark.parametrize("stop", [None, *STOPS.rules])
 def test_nothing_is_explained_too(criterion, stop):

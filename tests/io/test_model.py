@@ -359,8 +359,9 @@ def features_of(content):
         whole = text if plain else f"({text})"
         return whole if number >= 0 else f"¬{whole}"
 
-    for pair in content["conjunctions"]:
-        texts.append((" ∧ ".join(map(literal, pair)), False))
+    # each refers to those before it
+    for left, right in content["conjunctions"]:
+        texts += [(f"{literal(left)} ∧ {literal(right)}", False)]
     return [texts[number][0] for number in content["features"]]
 
 
