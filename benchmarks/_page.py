@@ -53,6 +53,7 @@ def tables_of(found: dict[str, Any]) -> dict[str, str]:
         "scaling": _scaling(found["growth"]),
         "bits": _bits(found["bits"]),
         "unseen": _unseen(found["bits"]),
+        "thorough": _thorough(found["thorough"]),
         "chance": _chance(found["chance"]),
         "merges": _merges(found["merges"]),
     }
@@ -174,7 +175,15 @@ def _scaling(run: dict[str, Any]) -> str:
 
 
 def _bits(run: dict[str, Any]) -> str:
-    head = ["", "rows × columns", "Krimp", "SLIM", "`Bits(alpha=None)`", "`UFC()`", "risk"]
+    head = [
+        "",
+        "rows × columns",
+        "Krimp",
+        "SLIM",
+        "`Bits(alpha=None)`",
+        "`UFC()`",
+        "risk",
+    ]
     table = _table(head, [_bits_line(line) for line in run["sets"]])
     uneven = [
         f"{line['name']} {found['renamed'][0]:.1f} to {found['renamed'][-1]:.1f} ({way})"
@@ -198,13 +207,28 @@ def _bits_line(line: dict[str, Any]) -> list[str]:
     elif "stopped" in slim:
         beside = f"stopped at {slim['stopped']} s"
     else:
-        beside = str(known.get("slim") or "")
-    ways = [
+        beside = f"{known['slim']}, published" if known.get("slim") else ""
+    cells = [
         f"{way['percent']:.1f}, {way['merges']} merges, {_figures(way['seconds'])} s"
         for way in line["ways"].values()
     ]
     shape = " × ".join(f"{size:,}" for size in line["shape"])
-    return [line["name"], shape, str(krimp or ""), beside, *ways]
+    return [line["name"], shape, str(krimp or ""), beside, *cells]
+
+
+def _thorough(run: dict[str, Any]) -> str:
+    lines = [
+        [
+            line["name"],
+            str(line["slim"] or ""),
+            *(
+                f"{line[search]['percent']:.1f}, {_figures(line[search]['seconds'])} s"
+                for search in ("pairwise", "thorough")
+            ),
+        ]
+        for line in run["sets"]
+    ]
+    return _table(["", "SLIM", '`search="pairwise"`', '`search="thorough"`'], lines)
 
 
 def _unseen(run: dict[str, Any]) -> str:

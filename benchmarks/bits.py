@@ -51,6 +51,8 @@ WAYS: dict[str, Any] = {
     "default": lambda: UFC(),
     "risk": lambda: UFC("risk"),
 }
+MOST_CELLS = 60_000
+"""On larger tables SLIM takes minutes, and its published figures are told."""
 
 
 def main(slim: bool = False) -> int:
@@ -76,14 +78,14 @@ def _line(name: str, title: str, table: Any, python: Any) -> Measurement:
         seconds = timed(lambda model=model: model.fit(table), repeat=3)["seconds"]
         baseline = model.baseline_length_
         line["ways"][way] = {
-            "percent": _percent(model),
+            "percent": percent(model),
             "merges": len(model.feature_set_.merges),
             "seconds": seconds,
             "renamed": _renamed(made, table),
         }
     if title == name:  # figures of others are not about generated data
         line["known"] = KNOWN[name]._asdict()
-    if python is not None:
+    if python is not None and table.size <= MOST_CELLS:
         found = _slim.compressed(python, sp.csr_array(table.to_numpy()))
         line["slim"] = found
         if "bits" in found:
@@ -92,7 +94,7 @@ def _line(name: str, title: str, table: Any, python: Any) -> Measurement:
     return line
 
 
-def _percent(model: UFC) -> float:
+def percent(model: UFC) -> float:
     return float(100 * model.description_length_ / model.baseline_length_)
 
 
@@ -101,7 +103,7 @@ def _renamed(made: Any, table: Any) -> list[float]:
     found = []
     for seed in range(N_NAMINGS):
         order = np.random.default_rng(seed).permutation(table.shape[1])
-        found.append(_percent(made().fit(table.set_axis(table.columns[order], axis=1))))
+        found.append(percent(made().fit(table.set_axis(table.columns[order], axis=1))))
     return sorted(found)
 
 

@@ -10,6 +10,7 @@ from scipy.stats import hypergeom
 
 import naive_statistics as naive
 from conjunct.association import count_tested_pairs, exact_p_value
+from conjunct.association.significance import is_exactly_significant
 from conjunct.stores import BitStore
 from tables import tables
 
@@ -53,3 +54,12 @@ def test_family_is_every_pair_tested(table, prune):
     features = [(str(k), tuple(column)) for k, column in enumerate(table.T.tolist())]
     size = count_tested_pairs(BitStore.from_table(table).tally(), prune=prune)
     assert size == len(list(naive.family(features, prune)))
+
+
+@given(cells, st.sampled_from([0.4, 0.05, 0.01, 1e-4, 1e-9]) | st.floats(1e-12, 0.49))
+def test_bounds_decide_as_the_sum_does(table, alpha):
+    a, b, c, d = table
+    if a * d > b * c:
+        counts = (np.array([count]) for count in (a + b, a + c, a))
+        [is_significant] = is_exactly_significant(a + b + c + d, *counts, alpha)
+        assert is_significant == (naive.exact_p(*table) <= alpha * (1 + 1e-9))

@@ -22,7 +22,7 @@ def halves(tmp_path):
     return ["a.csv", "b.csv"]
 
 
-FIT = ["--threshold", "0.2", "--max-iter", "3", "--out"]
+FIT = ["--criterion", "0.2", "--max-iter", "3", "--out"]
 
 
 @pytest.fixture
@@ -34,12 +34,8 @@ def expected(call, halves, tmp_path):
 def test_several_files_are_one_table(call, halves, expected, tmp_path):
     done = call("fit", *halves, *FIT, "apart.json", "--memory", "4GB")
     assert done.code == 0, done.err
-    assert done.out.splitlines()[2:6] == [
-        "files      2",
-        "rows       101",
-        "features   15",
-        "counted    from disk",
-    ]
+    data = ["files      2", "rows       101", "features   15", "counted    from disk"]
+    assert "\n".join(data) in done.out
     assert (tmp_path / "apart.json").read_bytes() == expected
 
 

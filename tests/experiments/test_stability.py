@@ -103,11 +103,11 @@ def test_defaults_are_the_papers():
     assert perturbation.NOISE[-1] == 0.3
     assert perturbation.N_RUNS == 10
     model = perturbation.paper_model()
-    assert (model.alpha, model.prune, model.threshold) == (0.001, False, "risk")
+    assert model.criterion.record() == Risk(alpha=0.001, prune=False).record()
 
 
 def test_bootstrap(zoo):
-    found = stability(zoo, UFC(search="pairwise"), kind="bootstrap", n_runs=3)
+    found = stability(zoo, UFC("risk", search="pairwise"), kind="bootstrap", n_runs=3)
     (level,) = found.levels
     assert level.n_runs == 3
     assert 0 < level.common_with_original <= level.n_features

@@ -258,6 +258,7 @@ def _model_seeds() -> list[bytes]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConjunctWarning)
         for model in (
+            UFC(),
             UFC(Risk(prune=False, alpha=0.01), max_iter=2, names="formula"),
             UFCPath(max_iter=2),
             UFringe(max_features=8),
@@ -278,6 +279,8 @@ def _model_seeds() -> list[bytes]:
         with contextlib.redirect_stdout(io.StringIO()):
             assert run(words) == 0
         found.append(path.read_bytes())
+    old = Path(__file__).parents[1] / "io" / "models"
+    found += [old_file.read_bytes() for old_file in sorted(old.glob("v1-*.json"))]
     # without indentation, which only takes up bytes to be changed
     return [json.dumps(json.loads(content), separators=(",", ":")).encode() for content in found]
 

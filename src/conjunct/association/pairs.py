@@ -16,6 +16,7 @@ from conjunct.association.significance import (
     count_tested_pairs,
     exact_p_value,
     has_expected_frequencies,
+    is_exactly_significant,
     p_value,
     risk_threshold,
 )
@@ -134,7 +135,7 @@ class PairFilter:
         """Which of the pairs that may pass do pass the exact test."""
         if self.alpha is None or not self.is_exact:
             return np.ones(len(counts), np.bool_)
-        return significant(exact_p_value(*counts.table), self.alpha)
+        return is_exactly_significant(*counts.table, self.alpha)
 
     def drawn_once(self, counts: PairCounts) -> tuple[PairFilter, Line]:
         """A filter that needs no correction any more, and the line that it draws.

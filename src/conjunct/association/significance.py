@@ -9,12 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, ndtr, ndtri
 
+from conjunct.association.corrections import significant
 from conjunct.association.measures import Floats, Rows, wide
 from conjunct.stores import Contingency, Counts, PairCounts
 from conjunct.stores.base import taken
 
 Test = Literal["normal", "exact"]
 TESTS: tuple[Test, ...] = ("normal", "exact")
+
+# Logarithms of factorials of large numbers are right to about so many digits.
+_UNDECIDED = 1e-4
 
 # The χ² test is trusted where every expected frequency is at least this (§6.2).
 MIN_EXPECTED_FREQUENCY = 5
@@ -51,6 +55,28 @@ def exact_p_value(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> F
     low = n_rows * c <= s * t
     tail = _upper_tail(n_rows, s, np.where(low, n_rows - t, t), np.where(low, s - c + 1, c))
     return np.where(low, 1 - tail, tail)
+
+
+def is_exactly_significant(
+    n_rows: Rows, left: Counts, right: Counts, joint: Counts, alpha: float
+) -> NDArray[np.bool_]:
+    """Whether exact p-values are at most a level, for pairs with r > 0.
+
+    Above the mean, the terms of the tail fall at least as fast as the first two do. So the first
+    term and a geometric series bound the sum, which need not be made where these decide.
+    """
+    s, t, c = (wide(counts).astype(np.float64) for counts in (left, right, joint))
+    rows = np.asarray(n_rows, np.float64)
+    first = np.exp(_log_binomial(s, c) + _log_binomial(rows - s, t - c) - _log_binomial(rows, t))
+    falls = (s - c) * (t - c) / ((c + 1) * (rows - s - t + c + 1))
+    at_most = first / np.maximum(1 - falls, 1e-300)
+    significant_ = at_most < alpha * (1 - _UNDECIDED)
+    open_ = np.flatnonzero(~significant_ & (first < alpha * (1 + _UNDECIDED)))
+    if len(open_):
+        some = (counts[open_] for counts in (left, right, joint))
+        p = exact_p_value(taken(n_rows, open_), *some)
+        significant_[open_] = significant(p, alpha)
+    return np.asarray(significant_, np.bool_)
 
 
 def _upper_tail(n_rows: Rows, s: Counts, t: Counts, c: Counts) -> Floats:

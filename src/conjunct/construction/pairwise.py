@@ -340,7 +340,10 @@ class BestPairs:
         pairs = self._allowed(self._merging.row(column))
         if refused := self._refused.get(column):
             pairs = pairs.take(np.flatnonzero(~np.isin(pairs.right, list(refused))))
-        worth = self._order.worth(pairs)
+        self._keep(column, pairs, self._order.worth(pairs))
+
+    def _keep(self, column: int, pairs: Contingency, worth: Floats) -> None:
+        """Keep the pairs of a column, and their best as its bound."""
         self._rows[column] = pairs, worth
         self._bounds.values[column] = worth.max(initial=-math.inf) - self._order.rise
         self._made_at.values[column] = self._n_merges
@@ -349,21 +352,22 @@ class BestPairs:
         """Put the pairs that would come first to the exact test; whether it refuses any."""
         if not self._filter.is_exact:
             return False
-        refused = False
+        refuses_any = False
         for column in columns:
             pairs, worth = self._rows[column]
             # what no other column can beat is tested together
             others = np.delete(self._bounds.values, column).max(initial=-math.inf)
-            level = min(others + self._order.rise, worth.max())
-            first = pairs.take(np.flatnonzero(worth >= level))
-            for partner in first.right[~self._filter.confirms(first)].tolist():
-                refused = True
-                self._refused.setdefault(column, set()).add(partner)
-                self._refused.setdefault(partner, set()).add(column)
-        if refused:
-            for column in columns:
-                self._renew(column)
-        return refused
+            first = np.flatnonzero(worth >= min(others + self._order.rise, worth.max()))
+            refused = first[~self._filter.confirms(pairs.take(first))]
+            if len(refused):
+                refuses_any = True
+                for partner in pairs.right[refused].tolist():
+                    self._refused.setdefault(column, set()).add(partner)
+                    self._refused.setdefault(partner, set()).add(column)
+                stays = np.ones(len(pairs), np.bool_)
+                stays[refused] = False
+                self._keep(column, pairs.take(np.flatnonzero(stays)), worth[stays])
+        return refuses_any
 
     def _first_of(self, columns: list[int]) -> Contingency:
         """The best of the pairs of some columns, whose bounds are exact and the same."""

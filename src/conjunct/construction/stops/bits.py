@@ -38,7 +38,6 @@ class ShorterBits(Stop):
 
     def _next(self, run: Run) -> str:
         last = run.tried[-1]
-        return (
-            f"the next best pair, {run.pair_text(last.merges[0])}, would make the description "
-            f"{max(-last.saved, 0.0):.1f} bits longer"
-        )
+        longer = f"{-last.saved:.1f} bits longer" if -last.saved >= 0.05 else "no shorter"
+        pair = run.pair_text(last.merges[0])
+        return f"the next best pair, {pair}, would make the description {longer}"

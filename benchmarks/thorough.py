@@ -1,0 +1,39 @@
+"""What undoing merges brings: the thorough search beside the pairwise one, and SLIM's L%.
+
+Small sets only: it runs the search anew for every merge that it tries to do without.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from benchmarks._apart import timed
+from benchmarks._data import named_set
+from benchmarks._measure import report
+from benchmarks._results import save
+from benchmarks.bits import KNOWN, MOST_CELLS, percent
+from conjunct import UFC, Bits
+
+
+def main() -> int:
+    warnings.simplefilter("ignore")
+    missed, lines = 0, []
+    for name in KNOWN:
+        title, table = named_set(name)
+        if table.size > MOST_CELLS:
+            continue
+        slim = KNOWN[name].slim if title == name else None
+        line: dict[str, Any] = {"name": title, "slim": slim}
+        for search in ("pairwise", "thorough"):
+            model = UFC(Bits(alpha=None), search=search)
+            seconds = timed(lambda model=model, table=table: model.fit(table))["seconds"]
+            line[search] = {"percent": percent(model), "seconds": seconds}
+            print(f"{title}, {search}: L% {percent(model):.1f} in {seconds:.1f} s", flush=True)
+        if slim:
+            above = line["thorough"]["percent"] - slim
+            what = f"{title}: above SLIM's L%, thorough"
+            missed += report(what, above, 0, at_least=False, unit="points")
+        lines.append(line)
+    save("thorough", {"sets": lines})
+    return missed
