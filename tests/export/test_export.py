@@ -412,7 +412,7 @@ def test_nan_is_missing_in_every_export(missing, binarize, kind) -> None:  # typ
     rows = [(1, 1), (0, 0), (NAN, 1), (0, NAN), (NAN, NAN), (1, 1), (0, 1), (1, 0)] * 10
     rows = [tuple(map(float, row)) for row in rows]
     frame = pl.DataFrame(rows, schema={"a": kind, "b": kind}, orient="row")
-    model = UFC(0.01, max_iter=1, prune=False, missing=missing, binarize=binarize).fit(frame)
+    model = UFC(0.01, max_iter=1, missing=missing, binarize=binarize, names="formula").fit(frame)
     assert len(model.features_) == 3
     check_exports(model, frame)
 
@@ -421,12 +421,12 @@ def test_nan_is_missing_in_every_export(missing, binarize, kind) -> None:  # typ
 def test_a_cut_is_the_same_in_every_precision(cut) -> None:  # type: ignore[no-untyped-def]
     cells = pl.Series([cut, 0.0, 1.0, cut, 0.0, 1.0], dtype=pl.Float32)
     frame = pl.DataFrame({"a": cells, "b": cells})
-    model = UFC(0.01, max_iter=1, binarize=cut, prune=False).fit(frame)
+    model = UFC(0.01, max_iter=1, binarize=cut, names="formula").fit(frame)
     check_exports(model, frame)
     # a float32 that was rounded up is above the number it stands for
     wide = frame.cast(pl.Float64)
     assert model.transform(wide).rows() == model.transform(frame).rows()
     array = frame.to_numpy()
-    nameless = UFC(0.01, max_iter=1, binarize=cut, prune=False).fit(array)
+    nameless = UFC(0.01, max_iter=1, binarize=cut, names="formula").fit(array)
     sparse = nameless.transform(sp.csr_array(array))
     assert sparse.toarray().tolist() == model.transform(wide).to_numpy().tolist()
