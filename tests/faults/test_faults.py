@@ -178,7 +178,7 @@ def n_workers(process):
 @pytest.mark.parametrize("moment", ["starting", "started", "counting"])
 def test_signals_while_a_local_cluster_works(moment, number, everybody, place):
     """A terminal sends Ctrl-C to the workers too."""
-    words = ("fit", "data.csv", "--no-prune", "--max-iter", 9, "--threshold", 0.01)
+    words = ("fit", "data.csv", "--max-iter", 9, "--criterion", 0.01)
     local = ("--scheduler", "local", "--memory", "8GB", "--checkpoint", "run.json")
     process = place.start(*words, *local, "--out", "out.json", start_new_session=True)
     reached = {
@@ -323,7 +323,7 @@ def test_out_of_memory(place):
     """A table that is small in its file, and large as features."""
     some = "".join(f"t{k % 3000} t{k * 7 % 3000}\n" for k in range(3_000))
     (place.folder / "some.dat").write_text(some)
-    fit = ("fit", "some.dat", "--no-prune", "--max-iter", 1, "--out", "some.json")
+    fit = ("fit", "some.dat", "--max-iter", 1, "--out", "some.json")
     assert place.run(*fit).code == 0
     (place.folder / "long.dat").write_text(some * 50)
     before = place.files()
@@ -406,7 +406,7 @@ def test_streams_that_are_closed(place):
 def test_c_locale(place):
     ascii_only = {"LC_ALL": "C", "LANG": None, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     (place.folder / "t.csv").write_text("sky ∧,é\n" + "1,1\n0,0\n1,0\n" * 20, encoding="utf-8")
-    done = place.run("fit", "t.csv", "--no-prune", "--out", "ö.json", env=ascii_only)
+    done = place.run("fit", "t.csv", "--out", "ö.json", env=ascii_only)
     assert done.code == 0
     assert (done.out + done.err).isascii()
     shown = place.run("show", "ö.json", env=ascii_only)
