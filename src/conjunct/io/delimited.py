@@ -31,6 +31,7 @@ _SAMPLE = 1000
 # what may separate cells, and the lines that are looked at to find out
 _SEPARATORS = ",;\t|"
 _START = 100
+_START_CHARACTERS = 1 << 18
 # how Excel says it: a line before the column names
 _EXCEL = re.compile(r'"?sep=([\x01-\x7f])"?\r?\n')
 
@@ -140,7 +141,7 @@ class Delimited(WideFormat):
         asked = options.separator if options.tags is None else None
         if asked is not None and len(asked.encode()) != 1:
             raise InputError(f"separator must be one character; got {asked!r}")
-        start = list(islice(text_lines(file), _START))
+        start = _start(file)
         named = _EXCEL.fullmatch(start[0]) if start else None
         if named is not None or asked is not None:
             separator = asked or str(named and named[1])
@@ -178,13 +179,28 @@ def _checked_header(file: Path, rows: Sequence[tuple[int, Sequence[str]]]) -> Se
     return header
 
 
+def _start(file: Path) -> list[str]:
+    """The first lines, as many as are not much to look at."""
+    lines: list[str] = []
+    n_characters = 0
+    for line in text_lines(file):
+        lines.append(line)
+        n_characters += len(line)
+        if len(lines) == _START or (n_characters > _START_CHARACTERS and len(lines) > 2):
+            break
+    return lines
+
+
 def _sniffed(lines: Sequence[str], usual: str) -> str:
     """The separator that gives all lines the same number of cells, and the most; else the usual."""
+    there = [separator for separator in _SEPARATORS if lines and separator in lines[0]]
+    if not set(there) - {usual}:
+        return usual
     best, most = usual, 1
-    for separator in (usual, *_SEPARATORS.replace(usual, "")):
+    for separator in sorted(there, key=lambda separator: separator != usual):
         rows = [row for row in csv.reader(lines, delimiter=separator) if row]
         # the last cell may be in quotes and go on
-        widths = {len(row) for row in (rows[:-1] if len(lines) == _START else rows)}
+        widths = {len(row) for row in (rows if len(rows) <= 2 else rows[:-1])}
         if len(widths) == 1 and max(widths) > most:
             best, most = separator, max(widths)
     return best
