@@ -22,20 +22,17 @@ def main() -> int:
     if reason := missing():
         sys.stderr.write(reason + "\n")
         return 1
-    street = datasets.load_coco_street()
-    table = pl.DataFrame(street.values, schema=list(street.feature_names))
-    model = UFC(search="pairwise", max_length=4).fit(table)
+    coco = datasets.load_coco_val2017()
+    table = pl.DataFrame(coco.values, schema=list(coco.feature_names))
+    model = UFC().fit(table)
     with tempfile.TemporaryDirectory() as folder, chromium(folder) as driver:
         page = Path(folder) / "report.html"
-        Report(model, table, title="Objects in street photographs").save(page)
+        Report(model, table, title="Objects in photographs").save(page)
         size = {"width": WIDTH, "height": 900, "deviceScaleFactor": 1, "mobile": False}
         driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         driver.get(page.as_uri())
-        for section in ("data", "story"):
-            driver.execute_script("document.getElementById(arguments[0]).remove()", section)
-        driver.find_element("id", "search").send_keys("bus")
         bottom = driver.execute_script(
-            "return document.getElementById('plane').getBoundingClientRect().bottom + scrollY"
+            "return document.getElementById('findings').getBoundingClientRect().bottom + scrollY"
         )
         clip = {"x": 0, "y": 0, "width": WIDTH, "height": bottom + 12, "scale": 1}
         shot = driver.execute_cdp_cmd(

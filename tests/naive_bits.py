@@ -145,6 +145,10 @@ def run(columns, alpha=0.05, max_iter=None, max_length=None, stop="bits", left_o
     return stages
 
 
+def final_length(stages):
+    return length_of(stages[-1][0], stages[0][0])
+
+
 def thorough(columns, alpha):
     """The run after which no merge is found, in two sweeps, without which it would save more."""
     best, out = run(columns, alpha), frozenset()
@@ -155,7 +159,7 @@ def thorough(columns, alpha):
         ]:
             looked_at.add(fresh[0])
             other = run(columns, alpha, left_out=out | {fresh[0]})
-            if round(sum(s for _, s in other) - sum(s for _, s in best), 6) > 0:
+            if round(final_length(best) - final_length(other), 6) > 0:
                 best, out = other, out | {fresh[0]}
         if best is before:
             break

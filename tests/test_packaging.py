@@ -41,10 +41,10 @@ import sys, warnings
 warnings.simplefilter("error")
 import conjunct
 assert "site-packages" in conjunct.__file__, conjunct.__file__
-from conjunct import UFC, load, parse
+from conjunct import UFC, Risk, load, parse
 from conjunct.datasets import load_spect
 table = load_spect().values
-model = UFC(alpha=0.0001, prune=False).fit(table)
+model = UFC(Risk(alpha=0.0001, prune=False)).fit(table)
 assert len(model.features_) == 39
 model.save("m.json")
 assert load("m.json").features_ == model.features_

@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 
 from conjunct import load
+from conjunct.cli.terminal import one_line
 from conjunct.io.tables import read_table
 
 FILES = {
@@ -55,14 +56,29 @@ BAD = [
     ("transform model.json good.csv --json", "--json needs --out"),
     ("fit", "Missing argument 'DATA'. See conjunct fit --help"),
     ("fit good.csv --out m.json --alpha 2", "--alpha must be between 0 and 0.5; got 2"),
-    ("fit good.csv --out m.json --threshold 1", "--threshold must be 'risk' or a number"),
-    ("fit good.csv --out m.json --max-iter -1", "--max-iter must be None or a whole number"),
+    ("fit good.csv --out m.json --alpha x", "--alpha must be a number or none; got 'x'"),
+    ("fit good.csv --criterion 1", "--criterion must be a number from 0 up to, but not inc"),
+    ("fit good.csv --criterion nan", "--criterion must be a number from 0 up to, but not inc"),
+    ("fit good.csv --criterion best", "--criterion must be bits, risk or a number; got 'best'"),
+    ("fit good.csv --criterion threshold", "--criterion must be bits, risk or a number"),
+    ("fit good.csv --prune", "--prune does not go with --criterion bits, which takes --alpha"),
+    ("fit good.csv --no-prune", "--prune does not go with --criterion bits, which takes --alpha"),
+    ("fit good.csv --measure phi", "--measure does not go with --criterion bits, which takes"),
+    ("fit good.csv --criterion 0.1 --alpha 0.1", "--alpha does not go with --criterion 0.1, whi"),
+    ("fit good.csv --criterion 0.1 --test exact", "--test does not go with --criterion 0.1, whi"),
+    ("fit good.csv --criterion 0.1 --correction bh", "--correction does not go with --criterion"),
+    ("fit good.csv --criterion risk --alpha none", "--alpha none leaves the test out, which on"),
+    ("fit good.csv --alpha none --test exact", "--alpha none leaves the test out, and so --te"),
+    ("stability good.csv --prune", "--prune does not go with --criterion bits, which takes"),
+    ("fit good.csv --threshold 0.4", "No such option: --threshold"),
+    ("fit good.csv --names short", "Invalid value for '--names'"),
+    ("transform model.json good.csv --unseen drop", "Invalid value for '--unseen'"),
+    ("fit good.csv --out m.json --max-iter -1", "--max-iter must be a whole number, at least 0"),
     ("fit good.csv --out m.json --max-iter x", "Invalid value for '--max-iter'"),
-    ("fit good.csv --out m.json --max-length 1", "--max-length must be None or a whole"),
+    ("fit good.csv --out m.json --max-length 1", "--max-length must be a whole number"),
     ("fit good.csv --out m.json --search best", "Invalid value for '--search'"),
     ("fit good.csv --out m.json --stop soon", "Invalid value for '--stop'"),
-    ("fit good.csv --out m.json --jobs 0", "--jobs must be None or a whole number other"),
-    ("fit good.csv --out m.json --alpha 0.1 --threshold 0.1", "exclude each other"),
+    ("fit good.csv --out m.json --jobs 0", "--jobs must be a whole number other"),
     ("fit good.csv --out m.json --nope", "No such option: --nope"),
     ("transform other.json good.csv --out f.csv", "other.json: not a conjunct model file"),
     ("transform no.json good.csv --out f.csv", "no.json: cannot be read"),
@@ -138,19 +154,25 @@ def test_hostile_names_are_shown_as_text(name, call, tmp_path):
     )
     done = call("fit", "t.parquet", "--max-iter", 1, "--out", "m.json")
     assert (done.code, done.err) == (0, "")
-    assert "\x1b" not in done.out
-    assert "\u202e" not in done.out
-    shown = call("show", "m.json").out
-    lines = shown.splitlines()
-    assert len([line for line in lines if "iteration" in line]) == 2
-    text = str(load("m.json").features_[0])
-    # what wraps in a column is compared without its spaces and line ends
-    squeezed = "".join(line[:43].strip() for line in lines).replace(" ", "")
-    assert text.replace(" ", "")[:150] in squeezed
+    model = load("m.json")
+    for words in ([], ["--formulas"]):
+        shown = call("show", "m.json", *words).out
+        for text in (done.out, shown):
+            assert "\x1b" not in text
+            assert "\u202e" not in text
+        names = list(map(str, model.features_)) if words else model.feature_set_.pattern_texts
+        # what wraps in a column is compared without its spaces and line ends
+        squeezed = "".join(line[:34].strip() for line in shown.splitlines()).replace(" ", "")
+        wide = "".join(line.partition("  ")[0] for line in shown.splitlines()).replace(" ", "")
+        text = one_line(names[0]).replace(" ", "")[:150]
+        assert text in squeezed or text in wide
     done = call("transform", "m.json", "t.parquet", "--out", "f.csv")
     assert done.code == 0
     written = read_table(tmp_path / "f.csv")
-    assert written.columns == [str(feature) for feature in load("m.json").features_]
+    assert written.columns == list(model.feature_set_.pattern_texts)
+    done = call("chunks", "m.json", "t.parquet", "--form", "lists", "--out", "c.parquet")
+    assert done.code == 0
+    assert pl.read_parquet("c.parquet")["chunks"][0].to_list() == [sorted([name, "other"])]
 
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)

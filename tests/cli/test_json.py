@@ -19,6 +19,7 @@ EXAMPLES = {
     ],
     "path": ["path zoo.csv --max-iter 2", "path zoo.csv --max-iter 2 --solutions s.csv"],
     "stability": ["stability zoo.csv --max-noise 0.02 --runs 2"],
+    "chunks": ["chunks model.json zoo.csv --out c.csv"],
     "transform": ["transform model.json zoo.csv --out f.csv"],
     "tags": ["tags zoo.csv", "tags zoo.csv --review r.csv --out t.csv"],
     "export": ["export model.json", "export --to schema --out s.json"],
@@ -80,6 +81,8 @@ def test_what_is_undefined_is_null(call, tmp_path):
     done = call("fit", "few.csv", "--max-iter", 1, "--json")
     assert json.loads(done.out)["history"][-1]["rms"] is None
     assert json.loads(done.out)["features"][0]["r"] is None
+    fringe = json.loads(call("fringe", "few.csv", "--json").out)
+    assert fringe["description_length"] is None
 
 
 def test_data_is_told_in_numbers(call, files):

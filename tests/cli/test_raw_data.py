@@ -48,8 +48,7 @@ def raw(tmp_path):
 def test_fit_says_what_it_did_and_transform_takes_raw_data(call, raw, tmp_path):
     done = call("fit", "raw.csv", "--id", "name", "--max-iter", 1, "--out", "m.json")
     assert (done.code, done.err) == (0, "")
-    head, _, _ = done.out.partition("\nfeature ")
-    assert head == HEAD
+    assert HEAD in done.out
     model = load("m.json")
     expected = model.transform(
         BooleanTable.from_frame(raw.drop("name"), model.preparation_.binarizer)
@@ -106,7 +105,8 @@ def test_tags_in_every_form_give_the_same_model(kind, call, tmp_path):
     assert load("m.json").features_ == expected.features_
     done = call("transform", "m.json", path.name, *words, "--out", "f.csv")
     assert done.code == 0
-    made = pl.read_csv(tmp_path / "f.csv").select(map(str, expected.features_)).cast(pl.Boolean)
+    names = expected.get_feature_names_out()
+    made = pl.read_csv(tmp_path / "f.csv").select(names).cast(pl.Boolean)
     for k, basket in enumerate(expected.transform(rows)):
         assert {name for name in made.columns if made[k, name]} == set(basket)
 

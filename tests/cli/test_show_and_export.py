@@ -1,6 +1,7 @@
 """``conjunct show --form/--feature/--rows`` and ``conjunct export``."""
 
 import json
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -9,24 +10,33 @@ import duckdb
 import polars as pl
 import pytest
 
-from conjunct import load, parse
+from conjunct import UFC, load, parse
 from conjunct.io.model import model_schema
 
 
 @pytest.fixture
 def spect(call):
     assert call("datasets", "spect", "--out", "spect.csv").code == 0
-    options = ["--threshold", "0.218", "--max-iter", "4", "--no-prune"]
+    options = ["--criterion", "0.218", "--max-iter", "4", "--no-prune"]
     assert call("fit", "spect.csv", *options, "--out", "model.json").code == 0
 
 
-def test_forms_report_c1_before_and_after(call, spect):
+def test_forms_report_c1_before_and_after(call, spect, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
     simplified = call("show", "model.json", "--form", "simplified").out
     assert "Form: simplified. Mean length (C1) 8.81 as built, 5.06 in this form." in simplified
-    assert "F22 ∧ ¬(F13 ∧ F3 ∧ F21) " in simplified
+    assert "  F22 ∧ ¬(F13 ∧ F3 ∧ F21)\n" in simplified
     dnf = call("show", "model.json", "--form", "dnf", "--ascii").out
-    assert "(~F13 & F22) | (~F3 & F22) | (~F21 & F22) " in dnf
-    assert "Mean length" not in call("show", "model.json").out
+    assert "(~F13 & F22) | (~F3 & F22) | (~F21 & F22)\n" in dnf
+    usual = call("show", "model.json").out
+    assert "Mean length" not in usual
+    assert "F22 (rest) " in usual
+    assert "∧" not in usual.partition("\nfeature ")[2]
+    built = call("show", "model.json", "--formulas").out
+    assert "F22 (rest) " in built
+    assert "  F16 ∧ ¬F20\n" in built
+    assert call("show", "model.json", "--form", "built").out == built
+    assert r"\land" in call("show", "model.json", "--latex").out
 
 
 def test_given_the_training_data_is_said_to_be_so(call, spect):
@@ -52,7 +62,12 @@ def test_one_feature_with_its_rows(call, spect):
     assert model.ancestry("F16 & ~F20") in done.out
     assert f"Rows of spect.csv ({len(behind)}): {', '.join(map(str, behind))}\n" in done.out
     assert "Nearest, by correlation:\n" in done.out
-    position = list(model.get_feature_names_out()).index("F16 ∧ ¬F20")
+    position = list(map(str, model.features_)).index("F16 ∧ ¬F20")
+    name = model.feature_set_.pattern_texts[position]
+    assert name == "F16 (rest)"
+    by_name = ["--rows", "spect.csv", "--feature"]
+    assert call("show", "model.json", *by_name, name).out == done.out
+    assert call("show", "model.json", *by_name, "F16").out == done.out
     number = call("show", "model.json", "--feature", position)
     assert number.out.startswith("F16 ∧ ¬F20\n")
     assert "Nearest, by shared primitives:\n" in number.out
@@ -74,7 +89,10 @@ def test_one_feature_with_its_rows(call, spect):
             "the data given are not the training data",
         ),
         (["export"], "name the model file to export"),
-        (["export", "model.json", "--dialect", "postgres"], "longer than 63 bytes: number the"),
+        (
+            ["export", "model.json", "--dialect", "postgres", "--names", "formula"],
+            "(--names number)",
+        ),
         (["export", "model.json", "--dialect", "cobol"], "'cobol' is not one of"),
     ],
 )
@@ -105,11 +123,34 @@ def test_export_runs_where_it_goes(call, spect):
     assert rows == wanted
 
 
+def test_export_calls_columns_as_transform_does(call, spect):
+    model = load("model.json")
+    patterns, formulas = model.get_feature_names_out(), list(map(str, model.features_))
+    for words, names in (
+        ([], patterns),
+        (["--names", "pattern"], patterns),
+        (["--names", "formula"], formulas),
+    ):
+        sql = call("export", "model.json", *words).out
+        assert re.findall(r' AS "([^"]+)"', sql) == [*names, "r"]
+
+
+def test_export_of_a_model_that_keeps_what_training_never_saw(call):
+    rows = [["a", "b"]] * 40 + [["a"]] * 5 + [["c"]] * 40
+    model = UFC(unseen="keep").fit(rows)
+    model.save("model.json")
+    call("export", "model.json", "--to", "python", "--out", "features.py")
+    namespace = {}
+    exec(Path("features.py").read_text(encoding="utf-8"), namespace)
+    made = namespace["features"]({"a": False, "b": True, "c": True})
+    assert made == {"c": True, "a + b": False, "a (rest)": False, "b (rest)": True}
+
+
 def test_export_json_and_schema(call, spect):
     saved = Path("model.json").read_text(encoding="utf-8")
     assert call("export", "model.json", "--to", "json").out == saved
     assert call("export", "--to", "schema").out == model_schema().decode()
-    numbered = call("export", "model.json", "--columns", "number", "--form", "simplified").out
+    numbered = call("export", "model.json", "--names", "number", "--form", "simplified").out
     assert numbered.count(" AS ") == 62 + 1
     assert 'AS "f61"\nFROM "data" AS "r"\n' in numbered
 
@@ -122,7 +163,7 @@ def test_export_of_raw_data_takes_the_raw_file(call):
     ]
     raw = "\n".join(["key,wet,colour,weight,seen", *lines])
     Path("raw.csv").write_text(raw, encoding="utf-8")
-    assert call("fit", "raw.csv", "--id", "key", "--threshold", "0.1", "--max-iter", "2",
+    assert call("fit", "raw.csv", "--id", "key", "--criterion", "0.1", "--max-iter", "2",
                 "--no-prune", "--out", "model.json").code == 0  # fmt: skip
     out = ["--id", "key", "--out", "features.parquet"]
     assert call("transform", "model.json", "raw.csv", *out).code == 0

@@ -19,6 +19,7 @@ COMMANDS = typer.main.get_command(app).commands
 WRITING = {
     "demo": "demo",
     "fit": "fit zoo.csv --out new.json",
+    "chunks": "chunks model.json other.csv --out c.csv",
     "transform": "transform model.json other.csv --out f.csv",
     "path": "path zoo.csv --max-iter 2 --out new.json --solutions s.csv --figure f.svg",
     "fringe": "fringe zoo.csv --max-features 20 --out new.json",
@@ -90,9 +91,9 @@ def test_an_option_means_the_same_everywhere():
                 kind = typing.get_args(kind)[0]
             kinds.setdefault(name, set()).add(kind)
     differing = {name for name, found in kinds.items() if len(found) > 1}
-    # columns of export: what to call features; trees cannot count what is missing pairwise; only
-    # fit takes several files
-    assert differing == {"columns", "data", "missing"}
+    # only fit takes several files; the forms of formulas are not those of chunks; trees cannot
+    # count what is missing pairwise; only export numbers features
+    assert differing == {"data", "form", "missing", "names"}
 
 
 def test_options_come_in_one_order():
@@ -105,6 +106,27 @@ def test_options_come_in_one_order():
             ["--json", "--verbose", "-v", "--quiet", "-q"],
             ["--json", "--verbose", "-v"],
         )
+
+
+def test_options_are_listed_in_groups(call):
+    """What a person looks for stands together, and nothing of fit stands apart."""
+    sections, title = {}, None
+    for line in call("fit", "--help").out.splitlines():
+        if re.fullmatch(r"[A-Z]\w+:", line):
+            title = line[:-1]
+        elif title and (option := re.match(r"  (?:-\w, )?(--[\w-]+)", line)):
+            sections.setdefault(title, []).append(option[1])
+    assert list(sections) == ["Rule", "Search", "Data", "Counting", "Output"]
+    assert sections["Rule"] == [
+        "--criterion", "--alpha", "--test", "--correction", "--prune", "--measure",
+    ]  # fmt: skip
+    assert sections["Search"] == [
+        "--search", "--stop", "--max-iter", "--max-length", "--min-support",
+    ]  # fmt: skip
+    for name, command in COMMANDS.items():
+        panels = {option.name: option.rich_help_panel for option in options(command).values()}
+        for option in ("out", "json", "verbose", "report", "figure"):
+            assert panels.get(option, "Output") == "Output", (name, option)
 
 
 # standard input and output
@@ -151,7 +173,7 @@ def test_what_is_wrong_with_standard_input_is_said_so(command, tmp_path, monkeyp
 @pytest.mark.parametrize("out", [[], ["--out", "-"]])
 def test_text_goes_to_standard_output(out, call, zoo):
     features = call("transform", "model.json", "zoo.csv", *out)
-    assert pl.read_csv(features.out.encode()).width == 20
+    assert pl.read_csv(features.out.encode()).width == 23
     assert call("datasets", "zoo", *out).out == (zoo / "zoo.csv").read_text()
     assert call("export", "model.json", *out).out.startswith("SELECT")
     assert not (zoo / "-").exists()
@@ -206,10 +228,10 @@ def test_colours_on_a_terminal_unless_unwanted(command, zoo):
 
 
 def test_time_left_where_it_is_known(command, zoo):
-    words = ["stability", "zoo.csv", "--runs", "20"]
+    words = ["stability", "zoo.csv", "--runs", "10"]
     seen = on_a_terminal(words)
-    assert "Constructing: run 320 of 320" in seen
-    assert re.search(r"0:00:\d\d left +0:00:\d\d", re.sub(r"\x1b\[[0-9;]*m", "", seen))
+    assert "Constructing: run 160 of 160" in seen
+    assert re.search(r"0:\d\d:\d\d left +0:\d\d:\d\d", re.sub(r"\x1b\[[0-9;]*m", "", seen))
     assert "Constructing" not in on_a_terminal([*words, "--runs", "1", "--quiet"])
 
 
@@ -255,6 +277,8 @@ def completed(*words):
     ("words", "expected"),
     [
         (["f"], ["fit", "fringe"]),
+        (["fit", "zoo.csv", "--criterion", ""], ["bits", "risk"]),
+        (["fit", "zoo.csv", "--stop", "r"], ["relative", "rms"]),
         (["datasets", "co"], ["coco_street", "coco_val2017"]),
         (["fit", "zoo.csv", "--format", "a"], ["arrow", "arff"]),
         (["export", "m.json", "--dialect", "s"], ["sqlite", "snowflake", "spark"]),

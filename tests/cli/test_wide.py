@@ -26,8 +26,8 @@ def test_same_model_whatever_the_store(call, wide_file, tmp_path):
     assert isinstance(UFC()._read_to_fit(read_boolean(wide_file)), SparseStore)
     for store in ("auto", "sparse"):
         out = tmp_path / f"{store}.json"
-        words = ("fit", wide_file, "--max-iter", 1, "--no-prune", "--store", store, "--out", out)
-        done = call(*words)
+        words = ("--criterion", "risk", "--no-prune", "--max-iter", 1, "--store", store)
+        done = call("fit", wide_file, *words, "--out", out)
         assert (done.code, done.err) == (0, "")
     assert (tmp_path / "auto.json").read_bytes() == (tmp_path / "sparse.json").read_bytes()
     assert "store" not in json.loads((tmp_path / "auto.json").read_text())["parameters"]
@@ -35,12 +35,14 @@ def test_same_model_whatever_the_store(call, wide_file, tmp_path):
 
 def test_relative_stop(call, wide_file, tmp_path):
     out = tmp_path / "model.json"
-    assert call("fit", wide_file, "--stop", "relative", "--no-prune", "--out", out).code == 0
+    rule = ("--criterion", "risk", "--no-prune", "--stop", "relative")
+    assert call("fit", wide_file, *rule, "--out", out).code == 0
     assert json.loads(out.read_text())["parameters"]["stop"] == "relative"
 
 
 def test_a_stop_that_cannot_be_used_names_the_other_one(call, wide_file, tmp_path):
-    done = call("fit", wide_file, "--no-prune", "--out", tmp_path / "model.json")
+    rule = ("--criterion", "risk", "--no-prune")
+    done = call("fit", wide_file, *rule, "--out", tmp_path / "model.json")
     assert done.code == 0
     assert "Set --max-iter or --stop relative" in done.err
 

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from conjunct import UFC, ClusteringTree, ConjunctWarning, InputError, UFringe, datasets
+from conjunct import UFC, Bits, ClusteringTree, ConjunctWarning, InputError, UFringe, datasets
 
 REFUSED = {
     "no rows": (np.zeros((0, 3), bool), r"0 sample\(s\)"),
@@ -33,6 +33,8 @@ REFUSED = {
     "equal names": (pd.DataFrame([[1, 0]], columns=["a", "a"]), "two columns are called 'a'"),
     "ragged": ([[0, 1], [1]], "different lengths"),
     "a string for a basket": ([{"a"}, "b"], "a basket must be a set or a list"),
+    "nothing but empty lists": ([[], []], r"no basket has an item \(0 feature\(s\)\)"),
+    "nothing but empty sets": ([set(), set()], "no basket has an item"),
     "None in a basket": ([["a", None]], "a basket holds None"),
 }
 
@@ -70,7 +72,7 @@ def test_refused_with_one_line(case, estimator):
     ],
 )
 def test_small_tables_come_back_as_they_are(data):
-    with pytest.warns(ConjunctWarning, match="no feature was constructed"):
+    with pytest.warns(ConjunctWarning, match="No feature was constructed"):
         model = UFC().fit(data)
     assert model.n_iter_ == 0
     assert len(model.features_) == model.n_features_in_
@@ -79,15 +81,13 @@ def test_small_tables_come_back_as_they_are(data):
 
 
 PARAMETERS = {
-    "threshold": [1, 1.5, -0.1, "auto", None, True, float("nan")],
-    "alpha": [0, 0.5, 1, -1, "small", None],
+    "criterion": ["auto", None, True, ["bits"], UFC(), {"rule": "entropy"}],
     "max_iter": [-1, 1.5, "two", True],
     "max_length": [1, 0, 2.5],
-    "stop": ["oi", 3],
-    "search": ["greedy", None],
-    "measure": ["pearson", None, ["phi"]],
-    "test": ["t", None],
-    "correction": ["fdr", "none", 1],
+    "stop": ["oi", 3, Bits(), True],
+    "search": ["greedy", 1, "thorough"],
+    "names": ["text", None],
+    "unseen": ["drop", None],
     "min_support": [0, 1.01, -0.1, "1%", True],
     "binarize": ["yes", True],
     "n_jobs": [0, 1.5, "two", True],
@@ -100,7 +100,13 @@ PARAMETERS = {
 )
 def test_parameters_are_checked_by_name(name, value):
     with pytest.raises(InputError, match=f"^{name} must be .*; got "):
-        UFC(**{name: value}).fit(np.eye(4, dtype=bool))
+        UFC(**{"criterion": "risk", name: value}).fit(np.eye(4, dtype=bool))
+
+
+@pytest.mark.parametrize("threshold", [1, 1.5, -0.1, float("nan")])
+def test_a_number_for_a_criterion_is_a_threshold(threshold):
+    with pytest.raises(InputError, match=r"^threshold must be a number from 0 up to, .*; got "):
+        UFC(threshold).fit(np.eye(4, dtype=bool))
 
 
 def test_first_iteration_that_does_not_help_is_explained():
@@ -108,19 +114,17 @@ def test_first_iteration_that_does_not_help_is_explained():
     rng = np.random.default_rng(3)
     table = rng.random((400, 6)) < 0.02
     table[:, 1] |= table[:, 0] & (rng.random(400) < 0.5)
-    with pytest.warns(
-        ConjunctWarning, match="first iteration raises RMS from .* search='pairwise'"
-    ):
-        model = UFC(0.2, names="formula").fit(table)
+    with pytest.warns(ConjunctWarning, match="first iteration raises RMS from .* criterion='bits'"):
+        model = UFC(0.2).fit(table)
     assert model.n_iter_ == 0
 
 
 def test_rms_without_complexity_is_explained():
     table = np.repeat(np.eye(3, dtype=bool), 20, axis=0)[:, [0, 0, 1, 1]]
     with pytest.warns(ConjunctWarning, match="C0 has no meaning for 3 distinct rows and 4 columns"):
-        model = UFC().fit(table)
+        model = UFC("risk").fit(table)
     assert model.n_iter_ == 1
-    assert len(UFC(max_iter=1).fit(table).features_) == len(model.features_) == 2
+    assert len(UFC("risk", max_iter=1).fit(table).features_) == len(model.features_) == 2
 
 
 def test_transform_wants_the_columns_of_fit():
@@ -135,7 +139,7 @@ def test_rms_that_never_rises_ends_while_formulas_can_be_read():
     # independent columns and as many distinct rows as rows: C0 hardly grows
     table = np.random.default_rng(0).random((20_000, 40)) < 0.3
     with pytest.warns(
-        ConjunctWarning, match="iteration [0-9]+ is the last whose formulas have 100"
+        ConjunctWarning, match="Iteration [0-9]+ is the last whose formulas have 100"
     ):
         model = UFC(0.001, names="formula").fit(table)
     assert model.n_iter_ > 3

@@ -99,6 +99,15 @@ def test_items_never_seen_are_named_and_ignored():
         assert model.transform([["a", "b", "zebra"]]) == [["a ∧ b"]]
 
 
+def test_empty_baskets_are_baskets():
+    model = UFC(unseen="keep").fit([["a", "b"]] * 40 + [[]] * 40)
+    for empty in ([[]], [[], []], [set()], [()]):
+        nothing = [[] for _ in empty]
+        assert model.transform(empty) == nothing
+        assert model.inverse_transform(model.transform(empty)) == nothing
+        assert model.chunks(empty) == nothing
+
+
 def test_baskets_of_numbers_must_be_sets():
     model = UFC(0.2, max_iter=1, names="formula").fit([{1, 2}, {1, 2}, {3}, set()])
     assert list(model.feature_names_in_) == ["1", "2", "3"]

@@ -103,11 +103,11 @@ def test_defaults_are_the_papers():
     assert perturbation.NOISE[-1] == 0.3
     assert perturbation.N_RUNS == 10
     model = perturbation.paper_model()
-    assert (model.alpha, model.prune, model.threshold) == (0.001, False, "risk")
+    assert model.criterion.record() == Risk(alpha=0.001, prune=False).record()
 
 
 def test_bootstrap(zoo):
-    found = stability(zoo, UFC(search="pairwise"), kind="bootstrap", n_runs=3)
+    found = stability(zoo, UFC("risk", search="pairwise"), kind="bootstrap", n_runs=3)
     (level,) = found.levels
     assert level.n_runs == 3
     assert 0 < level.common_with_original <= level.n_features
@@ -152,3 +152,18 @@ def test_names_are_data_not_markup():
 def test_bad_options(zoo, options, message):
     with pytest.raises(InputError, match=message):
         stability(zoo, **options)
+
+
+def test_chunks_are_compared_whatever_they_deny(zoo):
+    """A formula of bits tells of every other chunk, and so hardly ever comes back as it was."""
+    found = stability(zoo, UFC(), noise=(0.05,), n_runs=3, random_state=1)
+    tables = perturbation._noised(zoo.to_numpy(), 0.05, 3, np.random.RandomState(1))
+    runs = [UFC().fit(pd.DataFrame(table, columns=zoo.columns)).patterns_ for table in tables]
+    sets = [{" + ".join(pattern) for pattern in patterns} for patterns in runs]
+    original = {" + ".join(pattern) for pattern in UFC().fit(zoo).patterns_}
+    (level,) = found.levels
+    assert level.common_with_original == naive_stability.common_with_original(sets, original)
+    assert level.common_between_runs == naive_stability.common_between_runs(sets)
+    for feature in found.features:
+        assert feature.share == naive_stability.share_of_runs(feature.feature, sets)
+        assert feature.original == (feature.feature in original)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive_formulas
-from conjunct import UFC, datasets
+from conjunct import UFC, Risk, datasets
 from conjunct.errors import InputError
 from conjunct.expressions import And, Constant, Expression, Not, Or, Primitive, parse
 from conjunct.expressions.simplification import FORMS, in_form, simplified_on
@@ -169,14 +169,14 @@ def rows_of(dataset: datasets.BooleanDataset) -> dict[str, int]:
 
 
 RUNS = {
-    "spect": {"threshold": 0.218, "max_iter": 4, "prune": False},
-    "coco_street": {"max_iter": 5, "prune": False},
+    "spect": UFC(0.218, max_iter=4),
+    "coco_street": UFC(Risk(prune=False), max_iter=5),
 }
 
 
 def features(name: str) -> tuple[Expression, ...]:
     dataset = datasets.load(name)
-    fitted = UFC(**RUNS[name]).fit(dataset.values)
+    fitted = RUNS[name].fit(dataset.values)
     lineage = fitted.feature_set_.lineage.renamed(dataset.feature_names)
     return lineage.expressions(fitted.feature_set_.features)
 

@@ -161,7 +161,7 @@ def _prepared() -> Path:
     (folder / "bad.json").write_text('{"format": "conjunct-model", "version": 1}')
     (folder / "synonyms.json").write_text('{"cars": "car"}')
     (folder / "empty.csv").touch()
-    words = ["fit", folder / "t.csv", "--threshold", "0.1", "--out", folder / "model.json"]
+    words = ["fit", folder / "t.csv", "--criterion", "0.1", "--out", folder / "model.json"]
     with contextlib.redirect_stdout(io.StringIO()):
         assert run([str(word) for word in words]) == 0
     return folder
@@ -169,8 +169,7 @@ def _prepared() -> Path:
 
 def fuzz_command(data: bytes) -> None:
     """A command ends with 0, 1 or 2, and if not with 0, with one line of error."""
-    commands = _commands()
-    words = _words(data, list(commands), commands)
+    words = command_line(data)
     folder = _prepared()
     _contents()
     before = Path.cwd()
@@ -208,11 +207,12 @@ def _contents() -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
-def _words(data: bytes, names: list[str], commands: dict[str, list[str]]) -> list[str]:
+def command_line(data: bytes) -> list[str]:
     """A command line from bytes: a command, then options with values, and files."""
     if not data:
         return []
-    name = names[data[0] % len(names)]
+    commands = _commands()
+    name = list(commands)[data[0] % len(commands)]
     words = [name]
     for kind, choice in zip(data[1::2], data[2::2], strict=False):
         if kind % 3 == 0 and commands[name]:
@@ -258,6 +258,7 @@ def _model_seeds() -> list[bytes]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConjunctWarning)
         for model in (
+            UFC(),
             UFC(Risk(prune=False, alpha=0.01), max_iter=2, names="formula"),
             UFCPath(max_iter=2),
             UFringe(max_features=8),
@@ -278,6 +279,8 @@ def _model_seeds() -> list[bytes]:
         with contextlib.redirect_stdout(io.StringIO()):
             assert run(words) == 0
         found.append(path.read_bytes())
+    old = Path(__file__).parents[1] / "io" / "models"
+    found += [old_file.read_bytes() for old_file in sorted(old.glob("v1-*.json"))]
     # without indentation, which only takes up bytes to be changed
     return [json.dumps(json.loads(content), separators=(",", ":")).encode() for content in found]
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from expressions.strategies import names
-from fuzz.targets import CORPUS, READERS, TARGETS, seeds
+from fuzz.targets import CORPUS, READERS, TARGETS, command_line, seeds
 
 KEPT = sorted(path for path in CORPUS.rglob("*") if path.is_file())
 
@@ -116,6 +116,12 @@ def test_tags(lines):
 @given(choices=st.binary(max_size=14))
 def test_command_lines(choices):
     TARGETS["command"](choices)
+
+
+def test_the_command_kept_is_the_one_that_failed():
+    """Options are kept as numbers, and a new option changes what they mean."""
+    kept = (CORPUS / "command" / "max-iter-beyond-any-count").read_bytes()
+    assert command_line(kept) == ["fit", "t.csv", "--max-iter", "9" * 30]
 
 
 # JSON of any shape where the model file has some

@@ -3,14 +3,16 @@
 import contextlib
 import copy
 import json
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 
-from conjunct import UFC, Risk, Threshold, datasets, load
+from conjunct import UFC, Never, Risk, Threshold, datasets, load, parse
 from conjunct.errors import ConjunctWarning, InputError, ModelFileError
 from runs import settings_of
 from tables import tables
@@ -287,8 +289,6 @@ def test_unreadable_path(tmp_path):
 
 
 def test_failed_save_keeps_the_old_model(model, tmp_path, monkeypatch):
-    from pathlib import Path
-
     path = tmp_path / "m.json"
     model.save(path)
     before = path.read_bytes()
@@ -319,3 +319,94 @@ def test_primitives_alone_are_a_model(tmp_path):
     model.save(tmp_path / "m.json")
     same(model, load(tmp_path / "m.json"))
     assert json.loads((tmp_path / "m.json").read_text())["history"][0]["c0"] is None
+
+
+# as the release before rules were objects wrote them
+OLD = Path(__file__).parent / "models"
+FROM_VERSION_1 = {
+    "risk": {
+        "criterion": Risk(alpha=0.01, test="exact", correction="holm", prune=False).record(),
+        "stop": "never",
+        "search": "batch",
+        "min_support": 0.07,
+        "style": "ascii",
+        "names": "formula",
+    },
+    "threshold": {
+        "criterion": Threshold(0.1, measure="jaccard").record(),
+        # a number of iterations took the place of the stopping rule
+        "stop": Never(null_feature=True).record(),
+        "max_iter": 2,
+        "names": "formula",
+    },
+    "missing": {
+        "criterion": Risk(prune=False).record(),
+        "stop": "relative",
+        "search": "pairwise",
+        "missing": "pairwise",
+    },
+    "path": {"max_iter": 2, "min_threshold": 0.002},
+    "fringe": {"max_features": 5, "criterion": "gini"},
+}
+
+
+def features_of(content):
+    """The texts of the features in a file, by its numbers alone."""
+    texts = [(name, True) for name in content["primitives"]]
+
+    def literal(number):
+        text, plain = texts[number if number >= 0 else ~number]
+        whole = text if plain else f"({text})"
+        return whole if number >= 0 else f"¬{whole}"
+
+    # each refers to those before it
+    for left, right in content["conjunctions"]:
+        texts += [(f"{literal(left)} ∧ {literal(right)}", False)]
+    return [texts[number][0] for number in content["features"]]
+
+
+def test_every_old_file_is_tried():
+    assert {path.stem for path in OLD.iterdir()} == {f"v1-{name}" for name in FROM_VERSION_1}
+
+
+@pytest.mark.parametrize("name", FROM_VERSION_1)
+def test_files_of_version_1_still_load(name, tmp_path):
+    path = OLD / f"v1-{name}.json"
+    content = json.loads(path.read_text())
+    assert content["version"] == 1
+    assert content["conjunctions"], "the file says nothing of features that were made"
+    loaded = load(path)
+    assert list(loaded.features_) == [parse(text) for text in features_of(content)]
+    assert list(loaded.feature_set_.supports) == content["supports"]
+    assert len(loaded.history_) == len(content["history"])
+    assert settings_of(loaded) | FROM_VERSION_1[name] == settings_of(loaded)
+    assert np.isnan([line.bits for line in loaded.history_]).all()
+    # saved again, it is a file of today with the same model
+    loaded.save(tmp_path / "m.json")
+    assert json.loads((tmp_path / "m.json").read_text())["version"] == 2
+    again = load(tmp_path / "m.json")
+    assert settings_of(again) == settings_of(loaded)
+    assert again.features_ == loaded.features_
+    np.testing.assert_equal(again.get_rules("dict"), loaded.get_rules("dict"))
+
+
+@pytest.mark.parametrize("name", ["risk", "threshold"])
+def test_a_model_of_version_1_fits_as_it_did(name):
+    old = load(OLD / f"v1-{name}.json")
+    new = clone(old).fit(BASKETS)
+    assert new.features_ == old.features_
+    assert new.suppressed_ == old.suppressed_
+    assert new.threshold_ == old.threshold_
+    assert [line.oi for line in new.history_] == [line.oi for line in old.history_]
+    assert new.transform(BASKETS) == old.transform(BASKETS)
+    assert new.feature_set_.primitive_supports == old.feature_set_.primitive_supports
+    assert new.baseline_length_ == old.baseline_length_
+    assert new.description_length_ == old.description_length_
+
+
+def test_a_parameter_of_version_1_is_checked(tmp_path):
+    content = json.loads((OLD / "v1-risk.json").read_text())
+    content["parameters"]["alpha"] = 7
+    (tmp_path / "m.json").write_text(json.dumps(content))
+    with pytest.raises(ModelFileError, match="alpha must be"):
+        load(tmp_path / "m.json")

@@ -139,6 +139,10 @@ def test_svmlight(tmp_path, monkeypatch):
     numbers = write_lines(tmp_path / "b.svm", ["1 1:2.5"])
     with pytest.raises(InputError, match="other values than 0 and 1"):
         io.stream(numbers)
+    write_lines(numbers, [f"1 1:{k}" for k in range(1, 9)])
+    binarizer = io.read_boolean(numbers).preparation.binarizer
+    with pytest.raises(InputError, match="a fitted Binarizer is for tables"):
+        io.stream(file, binarizer=binarizer)
 
 
 @pytest.mark.parametrize("kind", ["csv", "dat"])

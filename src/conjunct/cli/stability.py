@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from conjunct.cli.help import OUTPUT
 from conjunct.cli.inputs import DataInput, prepares_data
 from conjunct.cli.options import DataFile
 from conjunct.cli.outputs import Output, speaks
@@ -26,7 +27,9 @@ def stability(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Folder for the tables (CSV) and figures (SVG, PNG).", show_default=False
+            help="Folder for the tables (CSV) and figures (SVG, PNG).",
+            show_default=False,
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
     bootstrap: Annotated[

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from conjunct.cli.help import OUTPUT
 from conjunct.cli.inputs import DataInput, reads_data
 from conjunct.cli.options import DataFile
 from conjunct.cli.outputs import Output, speaks
@@ -25,7 +26,11 @@ def tags(
     data: DataFile,
     out: Annotated[
         Path | None,
-        typer.Option(help="Table of the clean tags to write, 0/1.", show_default=False),
+        typer.Option(
+            help="Table of the clean tags to write, 0/1.",
+            show_default=False,
+            rich_help_panel=OUTPUT,
+        ),
     ] = None,
     synonyms: Annotated[
         Path | None,
@@ -43,7 +48,11 @@ def tags(
     ] = 85,
     review: Annotated[
         Path | None,
-        typer.Option(help="Table of proposals to write, for --synonyms.", show_default=False),
+        typer.Option(
+            help="Table of proposals to write, for --synonyms.",
+            show_default=False,
+            rich_help_panel=OUTPUT,
+        ),
     ] = None,
     *,
     source: DataInput,

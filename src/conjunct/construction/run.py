@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
@@ -163,7 +164,9 @@ def run_ufc(
             watch(step.indicators)
             yield step
 
-    kept = tuple(stop.kept(islice(watched(), None if max_iter is None else max_iter + 1)))
+    # a number past any count is no limit
+    limit = None if max_iter is None else min(max_iter + 1, sys.maxsize)
+    kept = tuple(stop.kept(islice(watched(), limit)))
     steps.close()
     merges = tuple(merge for step in kept for merge in step.merges)
     return Run(

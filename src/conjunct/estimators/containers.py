@@ -37,15 +37,16 @@ def is_dask(data: Any) -> bool:
 def is_baskets(data: Any) -> bool:
     """Whether ``data`` is a list of baskets: sets, or lists with a string among their items.
 
-    Lists of numbers are rows of a table; baskets of numbers must be sets.
+    Lists of numbers are rows of a table; baskets of numbers must be sets. Lists that are all
+    empty can only be baskets: a table has columns.
     """
     if not isinstance(data, list | tuple) or not len(data):
         return False
     if any(isinstance(row, set | frozenset) for row in data):
         return True
-    return all(isinstance(row, list | tuple) for row in data) and any(
-        isinstance(item, str) for row in data for item in row
-    )
+    if not all(isinstance(row, list | tuple) for row in data):
+        return False
+    return not any(data) or any(isinstance(item, str) for row in data for item in row)
 
 
 def basket_items(baskets: Iterable[Any]) -> tuple[str, ...]:

@@ -56,6 +56,8 @@ class BooleanEstimator(BaseEstimator):
         names = containers.column_names(data)
         containers.check_distinct(names or ())
         if containers.names_its_columns(data):
+            if not names:
+                raise InputError("no basket has an item (0 feature(s)): at least 1 is needed")
             self.n_features_in_ = len(names or ())
             self.feature_names_in_ = np.array(names, object)
         else:

@@ -16,7 +16,7 @@ from conjunct.construction.criteria import (
     criterion_of,
 )
 from conjunct.construction.indicators import Indicators
-from conjunct.construction.rules import Rule
+from conjunct.construction.rules import Registry
 from conjunct.construction.run import Plan, run_ufc
 from conjunct.construction.settings import (
     check,
@@ -34,6 +34,8 @@ from conjunct.io.checkpoint import Checkpoint
 from conjunct.io.model import ModelFile
 from conjunct.stores import Store
 from conjunct.stores.sizing import STORE_KINDS, Need, StoreKind
+
+_RULES: dict[str, Registry[Any]] = {"criterion": CRITERIA, "stop": STOPS}
 
 
 class UFC(LosslessConstructor):
@@ -189,19 +191,24 @@ class UFC(LosslessConstructor):
         self.verbose = verbose
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters; with ``deep`` also those of the criterion, as ``criterion__alpha``."""
+        """The parameters; with ``deep`` also those of the rules, as ``criterion__alpha``."""
         parameters: dict[str, Any] = super().get_params(deep=deep)
-        criterion = CRITERIA.made(self.criterion)
-        if deep and criterion is not None:
-            settings = criterion.get_params()
-            parameters |= {f"criterion__{name}": value for name, value in settings.items()}
+        for family, rules in _RULES.items() if deep else ():
+            rule = rules.made(parameters[family])
+            if rule is not None:
+                settings = rule.get_params().items()
+                parameters |= {f"{family}__{name}": value for name, value in settings}
         return parameters
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``criterion__alpha`` is a setting of the criterion."""
-        of_criterion = any(name.startswith("criterion__") for name in params)
-        if of_criterion and "criterion" not in params:
-            self.criterion = CRITERIA.made(self.criterion) or self.criterion
+        for family, rules in _RULES.items():
+            if any(name.startswith(f"{family}__") for name in params):
+                # only a rule has settings, not the name of one
+                value = params.get(family, getattr(self, family))
+                params[family] = rules.made(value)
+                if params[family] is None:
+                    raise rules.refusal(value)
         super().set_params(**params)
         return self
 
@@ -308,12 +315,12 @@ class UFC(LosslessConstructor):
         parameters = dict(model.parameters)
         if model.version == 1:
             parameters = _from_version_1(parameters)
-        for name, rules in (("criterion", CRITERIA), ("stop", STOPS)):
-            if isinstance(parameters.get(name), dict):
-                rule: Rule | None = rules.made(parameters[name])
+        for family, rules in _RULES.items():
+            if isinstance(parameters.get(family), dict):
+                rule = rules.made(parameters[family])
                 if rule is None:
-                    raise rules.refusal(parameters[name])
-                parameters[name] = rule
+                    raise rules.refusal(parameters[family])
+                parameters[family] = rule
         return parameters
 
 

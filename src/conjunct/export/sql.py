@@ -15,7 +15,8 @@ from sqlglot import exp
 from conjunct.errors import InputError
 from conjunct.export.raw import Check
 from conjunct.export.raw_sql import check_sql, number_sql, without_nan
-from conjunct.expressions import And, Constant, Expression, Not, Or, Primitive
+from conjunct.export.steps import STRIDES, WHOLE, Plan, parts_of, plan_of
+from conjunct.expressions import Constant, Expression, Not, Or, Primitive
 from conjunct.expressions.expression import nodes
 
 Source: TypeAlias = Literal["boolean", "integer"]
@@ -71,8 +72,9 @@ def to_sql(
     Returns
     -------
     str
-        One statement. Formulas of more than 100 literals are computed in steps, so that no
-        database meets an expression too deep for it and shared parts are computed once.
+        One statement. Where it is shorter so, parts that formulas share are computed once, in a
+        chain of steps, each of which keeps only what later ones use. Formulas of more than 100
+        literals always are: no database meets an expression too deep for it.
     """
     if dialect not in DIALECTS:
         raise InputError(f"unknown dialect {dialect!r}: choose one of {', '.join(DIALECTS)}")
@@ -89,7 +91,8 @@ def to_sql(
             f"keep: a feature is called {_shortened(both[0])!r} too; rename the column, or choose "
             "other names for the features (columns=)"
         )
-    primitives = {name for expression in features.values() for name in expression.primitives}
+    found = nodes(*features.values())
+    primitives = {node.name for node in found if isinstance(node, Primitive)}
     if raw is not None and source != "boolean":
         raise InputError("source is about Boolean columns, and this model reads those of raw data")
     read_from = primitives if raw is None else {raw[name].column for name in primitives}
@@ -110,15 +113,13 @@ def to_sql(
         **dict(zip(("this", "db", "catalog"), map(_identifier, reversed(parts)), strict=False)),
         alias=_rows(),
     )
-    long = max((expression.length for expression in features.values()), default=0)
-    if long > _LONGEST_IN_ONE:
-        query = _in_steps(features, origin, keep, read, dialect in _MATERIALIZED)
-    elif raw is not None and primitives:
-        query = _after_checks(features, origin, keep, read, dialect in _MATERIALIZED)
-    else:
+    plan = _best_plan(features.values(), has_checks=raw is not None and bool(primitives))
+    if plan is None:
         columns: dict[str, exp.Expr] = {name: _column(name) for name in keep}
         columns |= {name: _sql(expression, read) for name, expression in features.items()}
         query = _select(columns, origin)
+    else:
+        query = _in_steps(plan, features, origin, keep, read, dialect in _MATERIALIZED)
     return query.sql(dialect=dialect, pretty=True) + "\n"
 
 
@@ -145,55 +146,50 @@ def _joined(expression: Expression, operand_sql: Callable[[Expression], exp.Expr
     return join(*map(operand_sql, expression._children), copy=False)
 
 
-def _after_checks(
-    features: Mapping[str, Expression],
-    origin: exp.Expr,
-    keep: Sequence[str],
-    read: Callable[[Primitive], exp.Expr],
-    materialized: bool,
-) -> exp.Select:
-    """The Boolean columns once, and the features in a query on top of them."""
-    used = dict.fromkeys(name for feature in features.values() for name in feature.primitives)
-    made = {name: f"c{k}" for k, name in enumerate(sorted(used))}
-    known: dict[str, exp.Expr] = {f"k{k}": _column(name) for k, name in enumerate(keep)}
-    known |= {column: read(Primitive(name)) for name, column in made.items()}
-    columns: dict[str, exp.Expr] = {name: _column(f"k{k}") for k, name in enumerate(keep)}
-    columns |= {
-        name: _sql(feature, lambda primitive: _column(made[primitive.name]))
-        for name, feature in features.items()
-    }
-    return _with_steps(_select(columns, _step(0)), [_select(known, origin)], materialized)
+def _best_plan(features: Iterable[Expression], *, has_checks: bool) -> Plan | None:
+    """The steps that make the statement shortest; None if it is without any."""
+    features = list(features)
+    parts = parts_of(features)
+    plans = [plan_of(features, parts, stride) for stride in STRIDES]
+    fitting = [plan for plan in plans if plan.longest <= _LONGEST_IN_ONE] or plans[:1]
+    best = min(fitting, key=lambda plan: plan.size)
+    without = plan_of(features, parts, WHOLE)
+    if not has_checks and without.longest <= _LONGEST_IN_ONE and without.written <= best.size:
+        return None
+    return best
 
 
 def _in_steps(
+    plan: Plan,
     features: Mapping[str, Expression],
     origin: exp.Expr,
     keep: Sequence[str],
     read: Callable[[Primitive], exp.Expr],
     materialized: bool,
 ) -> exp.Select:
-    """Each conjunction and disjunction once, in a query on top of those it is made of.
+    """Parts in queries on top of those that they are made of; in the last one, the features.
 
     Inside, columns have names of our own, so that none can clash with another.
     """
-    levels = _levels(features.values())
-    made = {part: f"c{k}" for k, part in enumerate(part for level in levels for part in level)}
+    made = {part: f"c{k}" for k, part in enumerate(plan.columns)}
 
-    def reuse(part: Expression) -> exp.Expr:
+    def value(part: Expression, step: int) -> exp.Expr:
         if isinstance(part, Not):
-            return exp.not_(reuse(part.operand), copy=False)
-        return _column(made[part]) if part in made else _sql(part, read)
+            return exp.not_(value(part.operand, step), copy=False)
+        if isinstance(part, Constant) or step == 0:
+            return _sql(part, read)
+        if plan.step[part] < step:
+            return _column(made[part])
+        return _joined(part, lambda operand: value(operand, step))
 
-    known: dict[str, exp.Expr] = {f"k{k}": _column(name) for k, name in enumerate(keep)}
-    known |= {made[part]: read(part) for part in levels[0] if isinstance(part, Primitive)}
-    steps = [_select(known, origin)]
-    for level in levels[1:]:
-        old: dict[str, exp.Expr] = {name: _column(name) for name in known}
-        known = old | {made[part]: _joined(part, reuse) for part in level}
-        steps.append(_select(known, _step(len(steps) - 1)))
+    steps = []
+    for step in range(plan.n_steps):
+        known = {f"k{k}": _column(name if step == 0 else f"k{k}") for k, name in enumerate(keep)}
+        parts = {made[part]: value(part, step) for part in plan.columns_of(step)}
+        steps.append(_select({**known, **parts}, origin if step == 0 else _step(step - 1)))
     columns: dict[str, exp.Expr] = {name: _column(f"k{k}") for k, name in enumerate(keep)}
-    columns |= {name: reuse(expression) for name, expression in features.items()}
-    return _with_steps(_select(columns, _step(len(steps) - 1)), steps, materialized)
+    columns |= {name: value(feature, plan.n_steps) for name, feature in features.items()}
+    return _with_steps(_select(columns, _step(plan.n_steps - 1)), steps, materialized)
 
 
 def _with_steps(query: exp.Select, steps: list[exp.Select], materialized: bool) -> exp.Select:
@@ -202,20 +198,6 @@ def _with_steps(query: exp.Select, steps: list[exp.Select], materialized: bool) 
         hint = True if materialized else None
         query = query.with_(_identifier(f"step{number}"), as_=step, materialized=hint, copy=False)
     return query
-
-
-def _levels(features: Iterable[Expression]) -> list[list[Expression]]:
-    """Primitives, then conjunctions and disjunctions by how many others they are built on."""
-    level: dict[Expression, int] = {}
-    for feature in features:
-        for node in nodes(feature):
-            below = max((level[child] for child in node._children), default=0)
-            level.setdefault(node, below + isinstance(node, And | Or))
-    levels: list[list[Expression]] = [[] for _ in range(max(level.values(), default=0) + 1)]
-    for node, position in level.items():
-        if isinstance(node, Primitive | And | Or):
-            levels[position].append(node)
-    return levels
 
 
 def _step(number: int) -> exp.Expr:

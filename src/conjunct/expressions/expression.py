@@ -289,11 +289,11 @@ def _digest(tag: bytes, content: bytes) -> int:
     return int.from_bytes(blake2b(content, digest_size=16, person=tag).digest(), "big")
 
 
-def nodes(root: Expression) -> list[Expression]:
+def nodes(*roots: Expression) -> list[Expression]:
     """Each distinct node of the graph once, operands before what is built on them."""
     order: list[Expression] = []
     entered: set[int] = set()
-    stack = [(root, False)]
+    stack = [(root, False) for root in reversed(roots)]
     while stack:
         node, operands_done = stack.pop()
         if operands_done:

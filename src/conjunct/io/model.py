@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
+from math import isnan
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -287,8 +288,9 @@ def model_file(
 def _merge_record(merge: Merge, n_rows: int) -> MergeRecord:
     record = msgspec.convert(merge, MergeRecord, from_attributes=True)
     if merge.n_rows == n_rows:
-        return msgspec.structs.replace(record, n_rows=msgspec.UNSET)
-    return record
+        record = msgspec.structs.replace(record, n_rows=msgspec.UNSET)
+    # not known of a model that was read from a file of version 1
+    return msgspec.structs.replace(record, saved=None) if isnan(merge.saved) else record
 
 
 def write_model(path: str | os.PathLike[str], model: ModelFile) -> None:

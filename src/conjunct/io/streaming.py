@@ -231,6 +231,11 @@ def stream(
     if all(wide):
         found = _WideSurvey(files, options, binarizer, allowed, progress).stream()
     else:
+        if binarizer is not None and hasattr(binarizer, "rules_"):
+            raise InputError(
+                f"{files[0]}: a fitted Binarizer is for tables, and this is read as tags; numbers "
+                "in SVMlight files are read as a whole only"
+            )
         found = _survey_tags(files, options, allowed, progress)
     return found if cleaner is None else _cleaned_by(found, cleaner)
 

@@ -122,15 +122,17 @@ def computed(value: Any) -> Any:
     client = active_client()
     if client is None:
         return value.compute()
+    from distributed import wait
+
     with _one_line_errors(client):
         future = client.compute(value)
         stuck_since = None
         while True:
-            try:
-                return future.result(timeout=_SECONDS_BETWEEN_LOOKS)
-            except TimeoutError:
-                if future.done():
-                    raise
+            # apart from the result, which may be a TimeoutError of the work itself
+            with suppress(TimeoutError):
+                wait(future, timeout=_SECONDS_BETWEEN_LOOKS)
+            if future.done():
+                return future.result()
             why = _what_holds_up(client)
             now = time.monotonic()
             stuck_since = None if why is None else stuck_since or now

@@ -101,13 +101,20 @@ class Judge:
         return replace(pairs, score=score, line=self.line)
 
 
-CRITERIA: Registry[Criterion] = Registry("criterion")
+class _Criteria(Registry[Criterion]):
+    """A number stands for the paper's λ."""
+
+    def made(self, value: object) -> Criterion | None:
+        by_number = {"rule": "threshold", "threshold": value}
+        return super().made(by_number if is_number(value) else value)
+
+
+CRITERIA: Registry[Criterion] = _Criteria("criterion")
 
 
 def criterion_of(value: object) -> Criterion:
-    """The criterion that a name, a number (the paper's λ) or a criterion stands for."""
-    by_number = {"rule": "threshold", "threshold": value}
-    made = CRITERIA.made(by_number if is_number(value) else value)
+    """The criterion that a name, a number or a criterion stands for, checked."""
+    made = CRITERIA.made(value)
     if made is None:
         raise CRITERIA.refusal(value)
     made.check()

@@ -1,0 +1,230 @@
+"""Criteria and stopping rules: every registered one, its settings, and its words."""
+
+import itertools
+import json
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+import conjunct
+from conjunct import UFC, Bits, InputError, Never, Risk, Rms, Threshold, datasets
+from conjunct.construction.criteria import CRITERIA, criterion_of
+from conjunct.construction.stops import STOPS, stop_of
+from runs import settings_of
+
+ZOO = datasets.load_zoo().values
+FAMILIES = {"criterion": CRITERIA, "stop": STOPS}
+RULES = [
+    pytest.param(family, rule, id=f"{family}-{name}")
+    for family, registry in FAMILIES.items()
+    for name, rule in registry.rules.items()
+]
+every_rule = pytest.mark.parametrize(("family", "rule"), RULES)
+
+# other values of every setting there is, and values that it refuses
+OTHER = {
+    "alpha": 0.01,
+    "test": "exact",
+    "correction": "holm",
+    "prune": False,
+    "measure": "jaccard",
+    "threshold": 0.25,
+    "null_feature": True,
+}
+BAD = {
+    "alpha": [0, 0.5, 1, -1, "small", True, float("nan")],
+    "test": ["t", None, ["exact"]],
+    "correction": ["fdr", "none", 1],
+    "prune": [None, 1, "yes"],
+    "measure": ["pearson", None, ["phi"]],
+    "threshold": [1, 1.5, -0.1, "auto", None, True, float("nan")],
+    "null_feature": [None, 1, "yes"],
+}
+
+
+def made(family, value):
+    return (criterion_of if family == "criterion" else stop_of)(value)
+
+
+@every_rule
+def test_a_rule_is_known_by_its_name_and_says_what_it_does(family, rule):
+    registry = FAMILIES[family]
+    assert registry.rules[rule.name] is rule
+    assert isinstance(made(family, rule.name), rule)
+    assert getattr(conjunct, rule.__name__) is rule
+    assert rule.summary
+    assert len(rule.summary) < 80
+    assert "\n" not in rule.summary
+    assert not rule.summary.endswith(".")
+    assert rule.__doc__
+    assert repr(rule.name) in registry.wanted()
+    assert f"{rule.__name__}(...)" in registry.wanted()
+
+
+@every_rule
+def test_settings_go_round(family, rule):
+    settings = rule().get_params()
+    assert {*settings} <= {*OTHER}, "tell this test what else the setting may be"
+    changed = {name: OTHER[name] for name in settings}
+    for one in (rule(**changed), rule().set_params(**changed), clone(rule(**changed))):
+        assert one.get_params() == changed
+        assert one.record() == {"rule": rule.name, **changed}
+        assert json.loads(json.dumps(one.record())) == one.record()
+        assert made(family, one) is one
+        again = made(family, one.record())
+        assert type(again) is rule
+        assert again.get_params() == changed
+        assert pickle.loads(pickle.dumps(one)).get_params() == changed
+    assert made(family, rule().record()).get_params() == settings
+
+
+@every_rule
+def test_bad_settings_are_refused_by_name(family, rule):
+    for name in rule().get_params():
+        for value in BAD[name]:
+            bad = rule(**{name: value})
+            if value is None and rule().get_params()[name] is None:
+                continue
+            with pytest.raises(InputError, match=f"^{name} must be .*; got ") as raised:
+                UFC(**{family: bad}).fit(ZOO)
+            assert "\n" not in str(raised.value)
+    with pytest.raises(InputError, match=f"^{family}: .*(nonsense|takes no arguments)"):
+        made(family, {"rule": rule.name, "nonsense": 1})
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("value", ["nonsense", {"rule": "nonsense"}, {}, object(), ["bits"]])
+def test_what_is_no_rule_is_refused(family, value):
+    with pytest.raises(InputError, match=f"^{family} must be '.*, or one of .*; got ") as raised:
+        UFC(**{family: value}).fit(ZOO)
+    assert "\n" not in str(raised.value)
+
+
+def test_settings_of_the_default_criterion_can_be_set():
+    model = UFC().set_params(criterion__alpha=0.01)
+    assert isinstance(model.criterion, Bits)
+    assert model.criterion.alpha == model.get_params()["criterion__alpha"] == 0.01
+    assert UFC().get_params()["criterion__alpha"] == 0.05
+    # another model is not changed by it
+    criterion = Bits()
+    clone(UFC(criterion)).set_params(criterion__alpha=0.01)
+    assert criterion.alpha == 0.05
+    both = UFC().set_params(criterion=Risk(), criterion__prune=False)
+    assert (both.criterion.name, both.criterion.prune) == ("risk", False)
+    with pytest.raises(ValueError, match="Invalid parameter 'beta'"):
+        UFC().set_params(criterion__beta=1)
+
+
+def test_settings_of_a_number_can_be_set():
+    model = UFC(0.2).set_params(criterion__prune=True)
+    assert model.criterion.get_params() == Threshold(0.2, prune=True).get_params()
+    assert UFC(0.2).get_params()["criterion__threshold"] == 0.2
+
+
+def test_settings_of_a_stop_can_be_set():
+    for stop in ("rms", Rms()):
+        model = UFC("risk", stop=stop)
+        assert model.get_params()["stop__null_feature"] is False
+        assert model.set_params(stop__null_feature=True).stop.null_feature
+    with pytest.raises(InputError, match=r"^stop must be .*; got None"):
+        UFC().set_params(stop__null_feature=True)
+
+
+def test_a_name_and_its_settings_can_be_set_together():
+    model = UFC().set_params(criterion="risk", criterion__alpha=0.01, stop="never")
+    assert model.criterion.record() == Risk(0.01).record()
+    assert model.stop == "never"
+    with pytest.raises(InputError, match=r"^criterion must be .*; got 'oi'"):
+        UFC().set_params(criterion="oi", criterion__alpha=0.01)
+
+
+def test_grids_search_the_settings_of_the_default():
+    grid = {"criterion__alpha": [None, 0.05], "max_length": [2, None]}
+    search = GridSearchCV(UFC(), grid, cv=3).fit(ZOO)
+    scores = search.cv_results_["mean_test_score"]
+    assert len(scores) == 4
+    assert np.isfinite(scores).all()
+    assert len({*scores}) > 1
+    assert search.best_score_ == max(scores)
+    assert isinstance(search.best_estimator_.criterion, Bits)
+    best = search.best_params_
+    again = UFC(Bits(best["criterion__alpha"]), max_length=best["max_length"])
+    assert cross_val_score(again, ZOO, cv=3).mean() == pytest.approx(search.best_score_)
+    assert search.score(ZOO) == search.best_estimator_.score(ZOO)
+
+
+def test_grids_search_criteria():
+    search = GridSearchCV(UFC(), {"criterion": ["bits", Bits(None), 0.3]}, cv=2).fit(ZOO)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+@pytest.mark.parametrize("criterion", CRITERIA.rules)
+@pytest.mark.parametrize("stop", [None, *STOPS.rules])
+def test_rules_are_saved_with_the_model(criterion, stop, tmp_path):
+    rule = CRITERIA.rules[criterion]
+    changed = {name: OTHER[name] for name in rule().get_params()}
+    ends = None if stop is None else STOPS.rules[stop]()
+    if isinstance(ends, Rms | Never):
+        ends.set_params(null_feature=True)
+    model = UFC(rule(**changed), stop=ends, max_iter=2).fit(ZOO)
+    model.save(tmp_path / "m.json")
+    loaded = conjunct.load(tmp_path / "m.json")
+    assert settings_of(loaded) == settings_of(model)
+    assert type(loaded.criterion) is rule
+    assert type(loaded.stop) is type(ends)
+    assert loaded.outcome_ == model.outcome_
+    again = clone(loaded).fit(ZOO)
+    assert again.features_ == model.features_
+    assert again.history_ == model.history_
+
+
+def test_names_and_numbers_are_saved_as_they_were_given(tmp_path):
+    for criterion, stop in (("bits", None), ("risk", "relative"), (0.3, "never")):
+        UFC(criterion, stop=stop, max_iter=1).fit(ZOO).save(tmp_path / "m.json")
+        loaded = conjunct.load(tmp_path / "m.json")
+        assert (loaded.criterion, loaded.stop) == (criterion, stop)
+
+
+COMBINATIONS = [
+    (criterion, stop, search)
+    for (criterion, rule), stop in itertools.product(CRITERIA.rules.items(), [None, *STOPS.rules])
+    for search in (None, *rule.searches)
+]
+
+
+@pytest.mark.parametrize(("criterion", "stop", "search"), COMBINATIONS)
+def test_every_combination_ends_and_says_why(criterion, stop, search):
+    rule = CRITERIA.rules[criterion]
+    value = 0.3 if rule is Threshold else criterion
+    # the paper's rules could go on for a million literals; those of bits end by themselves
+    limit = {} if rule is Bits else {"max_length": 12}
+    model = UFC(value, stop=stop, search=search, **limit).fit(ZOO)
+    assert model.n_iter_ > 0
+    assert model.outcome_
+    assert "\n" not in model.outcome_
+    assert model.outcome_[0].isupper()
+    assert model.outcome_.endswith(".")
+    assert not model.outcome_.endswith("..")
+    assert np.array_equal(model.inverse_transform(model.transform(ZOO)), ZOO)
+
+
+@pytest.mark.parametrize("name", ["max_iter", "max_length"])
+def test_limits_past_any_count_are_none(name):
+    limited = UFC(**{name: 10**40}).fit(ZOO)
+    assert limited.features_ == UFC().fit(ZOO).features_
+    assert limited.outcome_ == UFC().fit(ZOO).outcome_
+
+
+@pytest.mark.parametrize("criterion", [*CRITERIA.rules, 0.9])
+@pytest.mark.parametrize("stop", [None, *STOPS.rules])
+def test_nothing_is_explained_too(criterion, stop):
+    """Three columns that exclude one another: no rule joins them."""
+    table = np.repeat(np.eye(3, dtype=bool), 20, axis=0)
+    with pytest.warns(conjunct.ConjunctWarning) as caught:
+        model = UFC(criterion, stop=stop).fit(table)
+    assert [str(warning.message) for warning in caught] == [model.outcome_]
+    assert model.outcome_.startswith("No feature was constructed: ")
+    assert model.outcome_.endswith(".")
