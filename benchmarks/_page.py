@@ -246,7 +246,7 @@ def _unseen(run: dict[str, Any]) -> str:
         ]
         for line in run["unseen"]
     ]
-    scores = ["`score`: bare columns", "`UFC()`", '`UFC("risk")`']
+    scores = ["`score` of the columns", "of `UFC()`", 'of `UFC("risk")`']
     return _table(["", *names.values(), *scores], lines)
 
 
@@ -269,7 +269,16 @@ def _chance(run: dict[str, Any]) -> str:
 
 
 def _merges(run: dict[str, Any]) -> str:
-    head = ["", "held as", "time", "resident", "merges", "L%", "a merge", "× the count of a column"]
+    head = [
+        "",
+        "merged as",
+        "time",
+        "resident",
+        "merges",
+        "L%",
+        "a merge",
+        "× the count of a column",
+    ]
     lines = []
     for line in run["sets"]:
         n_rows, n_columns = line["shape"]

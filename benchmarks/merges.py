@@ -2,8 +2,8 @@
 
 A merge counts one new column with all others. What it takes in all, with finding the best pair, is
 set against the count of one column of median support, among the columns that there are after half
-of the merges, in the layout that the fit chose. Each set is measured alone in a process, on one
-thread, in processor time.
+of the merges, in the layout that merges are made in: bits or lists of rows. Each set is measured
+alone in a process, on one thread, in processor time.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from benchmarks._results import save
 from conjunct import UFC
 from conjunct.stores import BitStore, SparseStore
 from conjunct.stores.counting import count_across
+from conjunct.stores.sizing import merges_as_lists
 
 SETS = ("nuswide81", "accidents_15k", "delicious", "t10i4d100k", "retail")
 BOUND = 3
@@ -64,12 +65,16 @@ def alone(name: str) -> Measurement:
     found = {"name": title, "shape": data.shape, **timed(lambda: model.fit(data))}
     merges, last = np.diff(ends), model.feature_set_.merges
     halfway = UFC(max_iter=len(last) // 2).fit(data).feature_set_
-    store = halfway.evaluate(model._store(data))
+    store = model._store(data)
+    as_lists = isinstance(store, SparseStore) or merges_as_lists(*data.shape, int(data.nnz))
+    store = halfway.evaluate(store)
+    if as_lists and isinstance(store, BitStore):
+        store = SparseStore.from_bits(store)
     supports = store.supports()
     median = int(np.abs(supports - np.median(supports)).argmin())
     return {
         **found,
-        "layout": "bits" if isinstance(store, BitStore) else "lists",
+        "layout": "lists" if as_lists else "bits",
         "merges": len(last),
         "percent": 100 * model.description_length_ / model.baseline_length_,
         "outcome": model.outcome_,
