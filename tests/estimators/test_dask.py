@@ -243,8 +243,10 @@ def test_the_memory_of_workers(client):
 
 def test_expected_cost_of_parts(zoo):
     with dask.config.set(scheduler="synchronous"):
-        cost = UFC().expected_cost(dd.from_pandas(zoo, npartitions=2))
-    assert cost.n_bytes == 22 * zoo.shape[1] ** 2
+        parts, m = dd.from_pandas(zoo, npartitions=2), zoo.shape[1]
+        assert UFC("risk").expected_cost(parts).n_bytes == 22 * m**2
+        # with room for the columns that merges add
+        assert UFC().expected_cost(parts).n_bytes == 22 * m**2 + 4 * (3 * m) ** 2
 
 
 def test_workers_with_other_versions_are_refused():
