@@ -43,8 +43,35 @@ def test_full_disk(out, place):
 def test_full_disk_keeps_the_old_model(place):
     before = place.files()
     words = ("fit", "data.csv", "--max-iter", 2, "--out", "model.json")
-    one_error(place.run(*words, preexec_fn=largest_file(1_000)))
+    line = one_error(place.run(*words, preexec_fn=largest_file(1_000)))
+    assert line == "conjunct: error: model.json: File too large"
     assert place.files() == before
+
+
+def test_full_disk_under_a_checkpoint(place):
+    before = place.files()
+    words = ("fit", "data.csv", "--max-iter", 2, "--out", "out.json", "--checkpoint", "run.json")
+    line = one_error(place.run(*words, preexec_fn=largest_file(1_000)))
+    assert line == "conjunct: error: run.json: File too large"
+    assert place.files() == before
+
+
+@pytest.mark.parametrize("data", ["data.csv", "-"])
+def test_full_disk_under_the_scratch_folder(data, place, tmp_path_factory):
+    """Rows are kept there with --memory, and standard input always."""
+    before = place.files()
+    scratch = tmp_path_factory.mktemp("scratch")
+    words = ("fit", data, "--max-iter", 2, "--out", "out.json", "--memory", "4GB")
+    with (place.folder / "data.csv").open() as rows:
+        done = place.run(
+            *words, stdin=rows, preexec_fn=largest_file(4_000), env={"TMPDIR": str(scratch)}
+        )
+    assert one_error(done) == (
+        f"conjunct: error: {scratch}: File too large, and rows are kept there: set TMPDIR to a "
+        "folder with more room"
+    )
+    assert place.files() == before
+    assert list(scratch.iterdir()) == []
 
 
 def test_full_disk_under_standard_output(place):
@@ -139,6 +166,35 @@ def interrupted(place, words, number, delay):
     whole_or_absent(place, done, done.code)
 
 
+def n_workers(process):
+    """Processes that a local cluster has started so far."""
+    children = Path(f"/proc/{process.pid}/task").glob("*/children")
+    pids = [pid for each in children for pid in each.read_text().split()]
+    return sum("spawn_main" in Path(f"/proc/{pid}/cmdline").read_text() for pid in pids)
+
+
+@pytest.mark.parametrize("everybody", [True, False], ids=["terminal", "process"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("moment", ["starting", "started", "counting"])
+def test_signals_while_a_local_cluster_works(moment, number, everybody, place):
+    """A terminal sends Ctrl-C to the workers too."""
+    words = ("fit", "data.csv", "--max-iter", 9, "--criterion", 0.01)
+    local = ("--scheduler", "local", "--memory", "8GB", "--checkpoint", "run.json")
+    process = place.start(*words, *local, "--out", "out.json", start_new_session=True)
+    reached = {
+        "starting": lambda: n_workers(process) >= 1,
+        "started": lambda: n_workers(process) >= os.cpu_count(),
+        "counting": (place.folder / "run.json").exists,
+    }[moment]
+    while not reached():
+        assert process.poll() is None
+        time.sleep(0.01)
+    (os.killpg if everybody else os.kill)(process.pid, number)
+    done = place.end(process)
+    assert (done.code, done.err) == (128 + number, "")
+    whole_or_absent(place, done, done.code)
+
+
 STANDS_STILL = """
 import sys, time
 exec("sys.stdout.write('here\\\\n'); sys.stdout.flush(); time.sleep(100)")
@@ -150,6 +206,29 @@ def test_signals_while_a_library_runs_text(number, place, tmp_path_factory):
     """``python -m`` would end itself by SIGINT, though the interrupt was caught."""
     folder = tmp_path_factory.mktemp("library")
     (folder / "typer.py").write_text(STANDS_STILL)
+    paths = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
+    process = place.start(*FIT, env={"PYTHONPATH": paths})
+    assert process.stdout.readline() == b"here\n"
+    process.send_signal(number)
+    done = place.end(process)
+    assert (done.code, done.err) == (128 + number, "")
+
+
+DIES_SLOWLY = """
+import sys, time
+class Slow:
+    def __del__(self):
+        sys.stdout.write("here\\n"); sys.stdout.flush(); time.sleep(1)
+Slow()
+time.sleep(100)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_while_an_object_is_freed(number, place, tmp_path_factory):
+    """Nothing can be raised there: Python shows the interrupt and goes on."""
+    folder = tmp_path_factory.mktemp("library")
+    (folder / "typer.py").write_text(DIES_SLOWLY)
     paths = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
     process = place.start(*FIT, env={"PYTHONPATH": paths})
     assert process.stdout.readline() == b"here\n"
@@ -251,6 +330,56 @@ def test_out_of_memory(place):
     words = ("transform", "some.json", "long.dat", "--out", "out.csv")
     assert "not enough memory" in one_error(place.run(*words, preexec_fn=most_memory(2200)))
     assert place.files() == before
+
+
+DRAW = "conjunct: error: reports and figures need 70 GB of addresses, though little memory, and "
+
+
+@pytest.mark.parametrize(
+    ("words", "saved"),
+    [
+        (("fit", "zoo.csv", "--report", "r.html", "--out", "m.json"), ["m.json"]),
+        (("fringe", "zoo.csv", "--report", "r.html", "--out", "m.json"), ["m.json"]),
+        (("path", "zoo.csv", "--report", "r.html", "--out", "m.json"), ["m.json"]),
+        (
+            ("path", "zoo.csv", "--figure", "f.svg", "--out", "m.json", "--solutions", "s.csv"),
+            ["m.json", "s.csv"],
+        ),
+        (("report", "model.json", "data.csv", "--out", "r.html"), []),
+        (("stability", "zoo.csv", "--out", "folder"), ["folder/features.csv", "folder/levels.csv"]),
+    ],
+    ids=lambda value: value[0] if value else None,
+)
+def test_too_few_addresses_to_draw(words, saved, place):
+    """The renderer would end the process; all that needs no picture is there by then."""
+    assert place.run("datasets", "zoo", "--out", "zoo.csv").code == 0
+    before = set(place.files())
+    done = place.run(*words, preexec_fn=most_memory(64 << 10))
+    assert one_error(done, code=2).startswith(DRAW)
+    assert sorted(set(place.files()) - before) == saved
+
+
+ENOUGH_TO_DRAW = """
+import resource
+from conjunct.plots import plot_history, svg_of
+from conjunct.plots.saving import _ADDRESSES
+from conjunct import UFC, datasets
+model = UFC().fit(datasets.load_zoo().values)
+chart = plot_history(model.history_)
+chart.to_dict()
+taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (taken + _ADDRESSES + 2**20,) * 2)
+for _ in range(3):
+    print(svg_of(chart)[:4])
+"""
+
+
+def test_enough_addresses_to_draw(python):
+    """What is asked for is what the renderer needs, once it has begun too."""
+    process = python(ENOUGH_TO_DRAW)
+    assert process.stdout.read() == b"<svg\n" * 3
+    process.stdout.close()
+    assert process.wait() == 0
 
 
 def test_no_home(place):
