@@ -59,7 +59,7 @@ def test_what_sparse_files_cannot_hold(call, model, tmp_path):
         "conjunct: error: out.npz: a sparse file has no ids: leave --id out, or write .parquet\n"
     )
     (tmp_path / "t.csv").write_text("a,b\n" + "1,1\n0,0\n,1\n" * 20)
-    fit = ("fit", "t.csv", "--missing", "pairwise", "--no-prune", "--out", "m.json")
+    fit = ("fit", "t.csv", "--missing", "pairwise", "--out", "m.json")
     assert call(*fit).code == 0
     done = call("transform", "m.json", "t.csv", "--out", "out.svm")
     assert done.code == 2

@@ -201,9 +201,9 @@ def test_features_that_outgrow_memory_are_refused_in_time(monkeypatch):
 
 def test_what_missing_cells_cost():
     cells = np.ones((1000, 100))
-    complete = UFC(missing="pairwise").expected_cost(cells)
+    complete = UFC("risk", missing="pairwise").expected_cost(cells)
     cells[0, 0] = np.nan
-    assert UFC(missing="pairwise").expected_cost(cells).n_bytes == 4 * complete.n_bytes
+    assert UFC("risk", missing="pairwise").expected_cost(cells).n_bytes == 4 * complete.n_bytes
 
 
 def test_cost_grows_with_the_data():
@@ -211,10 +211,12 @@ def test_cost_grows_with_the_data():
     large = UFC().expected_cost(np.ones((100_000, 200), bool))
     assert large.seconds > small.seconds
     assert large.n_bytes > small.n_bytes
-    assert str(sizing.Need(2_000_000_000, 7300)) == (
-        "about 2 hours and 2 GB of memory an iteration"
+    more = "for the first iteration, and more as features are added"
+    assert str(sizing.Need(2_000_000_000, 7300)) == f"about 2 hours and 2 GB of memory {more}"
+    assert str(sizing.Need(1, 0.1)) == f"about 1 s and 1 MB of memory {more}"
+    assert str(sizing.Need(1, 0.1, 0.012)) == (
+        "about 1 s and 1 MB of memory to begin with, and about 12 ms for each merge"
     )
-    assert str(sizing.Need(1, 0.1)) == "about 1 s and 1 MB of memory an iteration"
 
 
 def test_memory_that_is_left_is_known():

@@ -175,7 +175,9 @@ def test_verbose_says_a_line_an_iteration(capsys):
     UFC(max_iter=2, verbose=1).fit(FRAME)
     lines = capsys.readouterr().out.splitlines()
     expected, *lines = lines
-    assert expected == "expected: about 1 s and 1 MB of memory an iteration"
+    assert expected == (
+        "expected: about 1 s and 1 MB of memory to begin with, and about 1 ms for each merge"
+    )
     assert [line.split(":")[0] for line in lines] == ["iteration 0", "iteration 1", "iteration 2"]
     assert lines[0].startswith("iteration 0: 37 features, length 1.00, OI 0.0")
 

@@ -77,6 +77,8 @@ class Need:
         place; one new column is counted for each merge.
         """
         counts = min(4 * (_MERGED_COLUMNS * n_columns) ** 2, LARGEST_MATRIX)
+        if 4 * n_columns**2 > LARGEST_MATRIX // 4:
+            counts = 0  # lists from the beginning
         of_bits = _MERGED_COLUMNS * n_columns * n_rows / bit_pairs_a_second()
         of_lists = _MERGED_SECONDS * n_ones / max(n_columns, 1) * n_ones / max(n_rows, 1)
         merge = _MERGE_SECONDS + min(of_bits, of_lists)
