@@ -166,7 +166,7 @@ def test_too_little_memory_is_told(monkeypatch):
     monkeypatch.setattr(sizing, "available_bytes", lambda: 10**9)
     with pytest.raises(InputError) as told:
         UFC(store="bits").fit(data)
-    need = UFC().expected_cost(data)
+    need = UFC("risk").expected_cost(data)
     assert str(told.value) == (
         f"4000 rows and 40000 columns with {data.nnz} ones take about 35.3 GB of memory "
         f"(store='bits') and there are 1 GB: store='sparse' takes "
@@ -201,9 +201,11 @@ def test_features_that_outgrow_memory_are_refused_in_time(monkeypatch):
 
 def test_what_missing_cells_cost():
     cells = np.ones((1000, 100))
-    complete = UFC(missing="pairwise").expected_cost(cells)
+    iterating, merging = UFC("risk", missing="pairwise"), UFC(missing="pairwise")
+    complete = [model.expected_cost(cells) for model in (iterating, merging)]
     cells[0, 0] = np.nan
-    assert UFC(missing="pairwise").expected_cost(cells).n_bytes == 4 * complete.n_bytes
+    assert iterating.expected_cost(cells).n_bytes == 4 * complete[0].n_bytes
+    assert merging.expected_cost(cells).n_bytes > 2 * complete[1].n_bytes
 
 
 def test_cost_grows_with_the_data():
@@ -211,10 +213,13 @@ def test_cost_grows_with_the_data():
     large = UFC().expected_cost(np.ones((100_000, 200), bool))
     assert large.seconds > small.seconds
     assert large.n_bytes > small.n_bytes
-    assert str(sizing.Need(2_000_000_000, 7300)) == (
-        "about 2 hours and 2 GB of memory an iteration"
+    assert large.merge_seconds > small.merge_seconds > 0
+    more = "for the first iteration, and more as features are added"
+    assert str(sizing.Need(2_000_000_000, 7300)) == f"about 2 hours and 2 GB of memory {more}"
+    assert str(sizing.Need(1, 0.1)) == f"about 1 s and 1 MB of memory {more}"
+    assert str(sizing.Need(1, 0.1, 0.02)) == (
+        "about 1 s and 1 MB of memory to begin with, and about 20 ms for each merge"
     )
-    assert str(sizing.Need(1, 0.1)) == "about 1 s and 1 MB of memory an iteration"
 
 
 def test_memory_that_is_left_is_known():
