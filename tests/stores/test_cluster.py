@@ -47,12 +47,13 @@ def test_without_workers():
 
 
 def test_a_limit_below_what_a_worker_has_already():
-    line = r"may take 150 MB of memory, of which .* \d+ MB: each worker needs (\d+)0 MB or more"
+    line = r"may take 150 MB of memory, of which .*: each worker needs ([\d.]+) (MB|GB) or more"
     small = made(n_workers=1, memory_limit="150MB")
     with small, Client(small), pytest.raises(InputError, match=line) as found:
         fit()
-    needed = int(re.search(line, str(found.value))[1]) * 10
-    with made(n_workers=1, memory_limit=f"{needed + 50}MB") as enough, Client(enough):
+    number, unit = re.search(line, str(found.value)).groups()
+    needed = float(number) * {"MB": 1, "GB": 1000}[unit]
+    with made(n_workers=1, memory_limit=f"{needed + 50:.0f}MB") as enough, Client(enough):
         fit()
 
 
