@@ -9,7 +9,7 @@ INSTALLED := .venv/.installed
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-min test-wheel check audit bench bench-page fuzz docs picture browser
+.PHONY: help demo test test-all test-part test-min test-wheel check audit bench bench-page fuzz docs picture map browser
 
 help:
 	@echo "conjunct: run make TARGET, where TARGET is one of"
@@ -19,13 +19,19 @@ demo: $(INSTALLED)  ## construct features on the bundled data and show them
 	$(BIN)/conjunct demo
 
 test: $(INSTALLED) browser  ## run the tests, except the slow ones
-	$(BIN)/pytest -n $(WORKERS) -m "not slow"
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow"
+
+test-all: $(INSTALLED) browser  ## run every test, on more examples
+	HYPOTHESIS_PROFILE=all $(BIN)/pytest -n $(WORKERS) --dist worksteal
+
+test-part: $(INSTALLED)  ## run the tests of one part in seconds: make test-part PART=ufc
+	$(BIN)/pytest tests/$(PART) -m "not slow"
 
 test-min: .venv-min/.installed  ## run the tests on the oldest allowed versions of the main dependencies
-	.venv-min/bin/pytest -n $(WORKERS) -m "not slow" -W default --ignore tests/test_docs.py --ignore tests/report
+	.venv-min/bin/pytest -n $(WORKERS) --dist worksteal -m "not slow" -W default --ignore tests/test_docs.py --ignore tests/report
 
 test-wheel: $(INSTALLED)  ## build, install in an empty environment without the extras, and try
-	$(BIN)/pytest tests/test_packaging.py -m "slow or not slow"
+	$(BIN)/pytest tests/test_packaging.py
 
 check: $(INSTALLED)  ## lint, formatting, types, direction of imports
 	$(BIN)/ruff check .
@@ -37,6 +43,9 @@ audit: $(BIN)/python  ## compare the pinned versions with the published advisori
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check pip-audit
 	$(BIN)/python -m pip_audit --requirement constraints.txt --no-deps --disable-pip --strict $(AUDIT)
 
+map: $(BIN)/python  ## draw which folders import which, into CONTRIBUTING.md
+	$(BIN)/python tools/map.py
+
 bench: $(INSTALLED) $(INSTALLED)-bench  ## measure against other libraries, side by side
 	$(BIN)/python -m benchmarks
 
@@ -45,7 +54,7 @@ bench-page: $(INSTALLED) $(INSTALLED)-bench  ## measure what the pages show, and
 	$(BIN)/python -m benchmarks._page
 
 fuzz: $(INSTALLED) $(INSTALLED)-fuzz  ## fuzz: property tests on thousands of examples, then each target guided by coverage
-	HYPOTHESIS_PROFILE=fuzz $(BIN)/pytest -n $(WORKERS) -m hypothesis --timeout 0
+	HYPOTHESIS_PROFILE=fuzz $(BIN)/pytest -n $(WORKERS) --dist worksteal -m hypothesis --timeout 0
 	for target in parser model readers tags command; do \
 	  $(BIN)/python tests/fuzz/guided.py $$target --seconds $(FUZZ_SECONDS) || exit 1; \
 	done

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from benchmarks._apart import Measurement
 from conjunct import UFC, Bits, UFCPath
-from conjunct.construction.feature_set import FeatureSet
-from conjunct.stores import BitStore
-from conjunct.stores.packing import unpack
+from conjunct.columns import PackedColumns
+from conjunct.columns.packing import unpack
+from conjunct.features.feature_set import FeatureSet
 
 Table = NDArray[np.bool_]
 
@@ -98,4 +98,4 @@ def exclusions(every: FeatureSet) -> Table:
 
 
 def _columns(every: FeatureSet, table: Table) -> Table:
-    return unpack(every.evaluate(BitStore.from_table(table)).bits, len(table))
+    return unpack(every.evaluate(PackedColumns.from_table(table)).bits, len(table))

@@ -10,8 +10,8 @@ import numpy as np
 
 from benchmarks._measure import report
 from benchmarks._results import save
+from benchmarks.false_construction import Rate
 from conjunct import UFC
-from conjunct.experiments.false_construction import Rate
 
 ROWS, COLUMNS, DENSITIES = (50, 200, 1000), (10, 30, 100), (0.05, 0.2, 0.5)
 RUNS = 200

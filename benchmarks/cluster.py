@@ -18,10 +18,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from benchmarks._measure import report
-from conjunct import UFC, BooleanTable, ConjunctWarning, datasets, io
-from conjunct.io.model import model_json
-from conjunct.stores import BitStore, SparseStore
-from conjunct.stores.packing import pack
+from conjunct import UFC, BooleanData, ConjunctWarning, datasets
+from conjunct import files as io
+from conjunct.columns import PackedColumns, is_sparse
+from conjunct.columns.packing import pack
+from conjunct.files.model import model_json
 
 BENCH = Path(os.environ.get("CONJUNCT_BENCH_DATA", "../shared/data/bench"))
 N_COLUMNS = 500
@@ -31,7 +32,8 @@ KILLS = 20
 
 _STREAM = """
 import resource, sys
-from conjunct import UFC, io
+from conjunct import UFC
+from conjunct import files as io
 UFC("risk", max_iter=3).fit(io.stream(*sys.argv[2:], memory=sys.argv[1])).save("streamed.json")
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 """
@@ -138,11 +140,11 @@ def on_two_workers() -> int:
     return report("sets with another model file on 2 workers", len(differ), 0, at_least=False)
 
 
-def _rows(table: BooleanTable) -> Any:
+def _rows(table: BooleanData) -> Any:
     """As Dask would have them: arrays, sparse where few cells are true."""
-    if isinstance(table.values, SparseStore):
-        return table.values.ones.tocsr().astype(np.bool_)
-    return np.column_stack([table.column(k)[0] for k in range(len(table.names))])
+    columns = table.columns
+    few = is_sparse(columns.count_ones(), *table.shape)
+    return columns.to_scipy() if few else columns.to_dense()
 
 
 def larger_than_the_workers() -> int:
@@ -165,7 +167,7 @@ def larger_than_the_workers() -> int:
         apart = UFC("risk", max_iter=3, callback=kill).fit(rows)
         seconds = time.perf_counter() - start
     lines = np.hstack([pack(block(k, DASK_ROWS)) for k in range(DASK_BLOCKS)])
-    whole = UFC("risk", max_iter=3)._fit_store(BitStore(lines, n_rows), None)
+    whole = UFC("risk", max_iter=3).fit(BooleanData.unnamed(PackedColumns(lines, n_rows)))
     same = _bytes(apart) == _bytes(whole)
     print(f"{n_rows:,} × {N_COLUMNS}: {packed:.0f} MB packed on 2 workers of {WORKER_MEMORY} MB")
     print(f"each, one of them killed, took {seconds:.1f} s; same model file: {same}")

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from benchmarks._measure import best_time, peak_memory, report
 from conjunct import UFC
-from conjunct.stores import BitStore
-from conjunct.stores.counting import kernel_name
+from conjunct.columns import PackedColumns
+from conjunct.columns.kernel import kernel_name
 
 N_ROWS, N_COLUMNS, N_JOBS = 200_000, 500, 2
 
@@ -25,7 +25,7 @@ def generated(n_rows: int) -> NDArray[np.bool_]:
 
 def main() -> int:
     table = generated(N_ROWS)
-    store = BitStore.from_table(table, n_jobs=N_JOBS)
+    store = PackedColumns.from_table(table, n_jobs=N_JOBS)
     model, three = UFC("risk", n_jobs=N_JOBS), UFC("risk", max_iter=3, n_jobs=N_JOBS)
     three.fit(table[:20_000])  # imports and first calls are not what is measured
     as_floats = table.astype(np.float32)

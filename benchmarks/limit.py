@@ -22,8 +22,8 @@ import numpy as np
 from benchmarks._apart import timed
 from benchmarks._measure import report
 from benchmarks._results import save
-from conjunct.stores import BitStore
-from conjunct.stores.counting import kernel_name
+from conjunct.columns import PackedColumns
+from conjunct.columns.kernel import kernel_name
 
 WAYS = {
     "words": "`popcnt`, a word at a time",
@@ -108,7 +108,7 @@ def kernel_rate(n_columns: int, n_rows: int) -> float:
     """Bit pairs that conjunct counts a second."""
     n_bytes = math.ceil(n_rows / 512) * 64
     lines = np.random.default_rng(0).integers(0, 256, (n_columns, n_bytes), np.uint8)
-    store = BitStore(lines, 8 * n_bytes)
+    store = PackedColumns(lines, 8 * n_bytes)
     pairs = n_columns * (n_columns + 1) / 2 * store.n_rows
     times = max(1, round(5e10 / pairs))
     seconds = timed(lambda: [store.joint_counts() for _ in range(times)], repeat=4)["seconds"]

@@ -21,9 +21,9 @@ from benchmarks._data import benchmark_set, zipf
 from benchmarks._measure import best_time, report
 from benchmarks._results import save
 from conjunct import UFC
-from conjunct.stores import BitStore, SparseStore
-from conjunct.stores.counting import count_across
-from conjunct.stores.sizing import merges_as_lists
+from conjunct.columns import PackedColumns, SparseColumns
+from conjunct.columns.kernel import count_across
+from conjunct.columns.sizing import merges_as_lists
 
 SETS = ("nuswide81", "accidents_15k", "delicious", "t10i4d100k", "retail")
 BOUND = 3
@@ -65,11 +65,11 @@ def alone(name: str) -> Measurement:
     found = {"name": title, "shape": data.shape, **timed(lambda: model.fit(data))}
     merges, last = np.diff(ends), model.feature_set_.merges
     halfway = UFC(max_iter=len(last) // 2).fit(data).feature_set_
-    store = model._store(data)
-    as_lists = isinstance(store, SparseStore) or merges_as_lists(*data.shape, int(data.nnz))
+    store = model._read(data)
+    as_lists = isinstance(store, SparseColumns) or merges_as_lists(*data.shape, int(data.nnz))
     store = halfway.evaluate(store)
-    if as_lists and isinstance(store, BitStore):
-        store = SparseStore.from_bits(store)
+    if as_lists and isinstance(store, PackedColumns):
+        store = SparseColumns.of(store)
     supports = store.supports()
     median = int(np.abs(supports - np.median(supports)).argmin())
     return {
@@ -86,9 +86,9 @@ def alone(name: str) -> Measurement:
     }
 
 
-def _counting(store: BitStore | SparseStore, column: int) -> Callable[[], Any]:
+def _counting(store: PackedColumns | SparseColumns, column: int) -> Callable[[], Any]:
     """What counts one column with all others, in the layout of a store."""
-    if isinstance(store, BitStore):
+    if isinstance(store, PackedColumns):
         lines = store.bits
         return lambda: count_across(lines, lines[[column]], 1)
     rows, cells, n_columns = store.lines[column], store.rows_matrix, store.n_columns

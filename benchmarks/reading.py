@@ -17,7 +17,7 @@ N_ROWS, N_COLUMNS = 2_000_000, 250
 _CHILD = """
 import json, resource, sys, time
 import polars
-from conjunct.io import read_boolean
+from conjunct.files import read_boolean
 calls = []
 start = time.perf_counter()
 table = read_boolean(sys.argv[1], progress=lambda rows, total: calls.append((rows, total)))

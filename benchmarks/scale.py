@@ -14,8 +14,8 @@ from threadpoolctl import threadpool_limits
 from benchmarks._apart import Measurement, answer, measured_apart, timed
 from benchmarks._data import benchmark_set, zipf
 from benchmarks._measure import report
-from conjunct import UFC, Risk
-from conjunct.stores import BitStore
+from conjunct import UFC, BooleanData, Risk
+from conjunct.columns import PackedColumns
 
 N_ITER = 3
 
@@ -69,8 +69,8 @@ def _dense(n_rows: int = 1_000_000, n_columns: int = 1000) -> int:
     table[:, 1::10] |= table[:, ::10]  # some go together
     model = UFC("risk", max_iter=2)
     whole = timed(lambda: model.fit(table))["seconds"]
-    store = BitStore.from_table(table)
-    packed = timed(lambda: model._fit_store(store, None))["seconds"]
+    data = BooleanData.unnamed(PackedColumns.from_table(table))
+    packed = timed(lambda: model.fit(data))["seconds"]
     floats = table.astype(np.float32)
     with threadpool_limits(1):
         product = timed(lambda: floats.T @ floats)["seconds"]

@@ -14,11 +14,11 @@ import numpy as np
 
 from benchmarks._data import FOLDER, transactions, zero_one
 from conjunct import Risk
-from conjunct.construction.indicators import Balance, Indicators
-from conjunct.construction.ledger import Step
-from conjunct.construction.run import Plan, run_ufc
-from conjunct.construction.stops import READABLE_LENGTH, Never
-from conjunct.stores import SparseStore
+from conjunct.columns import SparseColumns
+from conjunct.ufc import READABLE_LENGTH, Never
+from conjunct.ufc.course import Balance, Indicators
+from conjunct.ufc.run import Plan, run_ufc
+from conjunct.ufc.search.ledger import Step
 
 MOST = 12
 SETS = {"delicious": transactions, "emoji_keywords": zero_one, "retail": transactions}
@@ -65,13 +65,13 @@ class Looking(Never):
                 return
 
 
-def most_frequent(data: Any, n_columns: int) -> SparseStore:
+def most_frequent(data: Any, n_columns: int) -> SparseColumns:
     supports = np.asarray(data.sum(axis=0)).ravel()
     columns = np.argsort(-supports, kind="stable")[:n_columns]
-    return SparseStore.from_matrix(data.tocsc()[:, np.sort(columns)])
+    return SparseColumns.from_matrix(data.tocsc()[:, np.sort(columns)])
 
 
-def _compare(title: str, store: SparseStore, prune: bool) -> None:
+def _compare(title: str, store: SparseColumns, prune: bool) -> None:
     looked_at = Looking()
     plan = Plan(Risk(prune=prune), "batch")
     run_ufc(store, [str(k) for k in range(store.n_columns)], plan, looked_at, max_iter=MOST)

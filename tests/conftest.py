@@ -1,6 +1,7 @@
 """Hypothesis profiles, and how many examples a run has tried.
 
-HYPOTHESIS_PROFILE=fuzz runs many more than the default `ci`; HYPOTHESIS_EXAMPLES says how many.
+HYPOTHESIS_PROFILE is `quick` (the default, `make test`), `all` (`make test-all`) or `fuzz`
+(`make fuzz`), for which HYPOTHESIS_EXAMPLES says how many.
 """
 
 import functools
@@ -9,13 +10,14 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile(
-    "ci",
-    max_examples=40,
-    deadline=None,
-    # The same examples on every run, so that a change is judged by what it changed.
-    derandomize="CI" in os.environ,
-)
+for name, examples in {"quick": 8, "all": 60}.items():
+    settings.register_profile(
+        name,
+        max_examples=examples,
+        deadline=None,
+        # The same examples on every run, so that a change is judged by what it changed.
+        derandomize="CI" in os.environ,
+    )
 settings.register_profile(
     "fuzz",
     max_examples=int(os.environ.get("HYPOTHESIS_EXAMPLES", "5000")),
@@ -23,7 +25,7 @@ settings.register_profile(
     derandomize=False,
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 EXAMPLES = "hypothesis examples"
 

@@ -1,13 +1,12 @@
 """Whole runs of uFC in one call, for tests."""
 
-from conjunct.construction.criteria import Risk, Threshold
-from conjunct.construction.rules import Rule
-from conjunct.construction.run import Plan, run_ufc
-from conjunct.construction.stops import stop_of
+from conjunct.ufc import STOPS, Risk, Threshold
+from conjunct.ufc.rules import Rule
+from conjunct.ufc.run import Plan, run_ufc
 
 
 def ran(store, names, plan, *, stop="never", **options):
-    return run_ufc(store, names, plan, stop_of(stop), **options)
+    return run_ufc(store, names, plan, STOPS.checked(stop), **options)
 
 
 def planned(criterion, search="batch", max_length=None):

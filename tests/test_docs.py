@@ -10,19 +10,20 @@ A page starts in an empty folder of its own and makes the files it needs.
 
 import contextlib
 import io
-import os
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from conjunct.cli.app import run as run_app
+
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
+# they fit several models, and take seconds
+LONG = {"tutorial.md", "report.md", "stability.md"}
 FENCE = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -64,18 +65,13 @@ def commands(block: Block) -> Iterator[tuple[list[str], str]]:
         yield shlex.split(command), expected
 
 
-def run_command(words: list[str], folder: Path) -> tuple[int, str]:
+def run_command(words: list[str]) -> tuple[int, str]:
+    """In this process: to start Python takes longer than most commands."""
     assert words[0] == "conjunct", f"a console block runs conjunct only, not {words[0]}"
-    done = subprocess.run(
-        [sys.executable, "-m", *words],
-        cwd=folder,
-        env=os.environ | {"COLUMNS": "80", "NO_COLOR": "1", "PYTHONUTF8": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        timeout=120,
-    )
-    return done.returncode, done.stdout
+    printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        code = run_app(words[1:])
+    return code, printed.buffer.getvalue().decode()
 
 
 def matches(expected: str, actual: str) -> bool:
@@ -83,9 +79,21 @@ def matches(expected: str, actual: str) -> bool:
     return re.fullmatch("".join(lines), actual) is not None
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(
+            page,
+            id=str(page.relative_to(ROOT)),
+            marks=[pytest.mark.slow] if page.name in LONG else [],
+        )
+        for page in PAGES
+    ],
+)
 def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
     namespace: dict[str, object] = {"__name__": "__main__"}
     printed = None
     for block in blocks(page.read_text(encoding="utf-8")):
@@ -96,7 +104,7 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         if block.language == "console":
             _, _, exit_code = block.info.partition("exit=")
             for words, expected in commands(block):
-                code, output = run_command(words, tmp_path)
+                code, output = run_command(words)
                 shown = f"line {block.line}: $ {shlex.join(words)}\n{output}"
                 assert code == int(exit_code or 0), shown
                 assert matches(expected, output), f"{shown}--- expected ---\n{expected}"

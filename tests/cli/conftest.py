@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from conjunct.cli.app import run as run_app
+from conjunct.paper import writing
 
 
 @dataclass(frozen=True)
@@ -46,3 +47,9 @@ def call(tmp_path, monkeypatch, capsys):
         return Done(code, *capsys.readouterr())
 
     return run
+
+
+@pytest.fixture
+def few_experiments(monkeypatch):
+    """``reproduce`` makes three of its experiments; it says and writes the same about each."""
+    monkeypatch.setattr(writing, "EXPERIMENTS", writing.EXPERIMENTS[:2])

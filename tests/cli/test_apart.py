@@ -9,7 +9,7 @@ import pytest
 from distributed import LocalCluster
 
 from conjunct import datasets
-from conjunct.io.checkpoint import Checkpoint
+from conjunct.files.checkpoint import Checkpoint
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_the_checkpoint_goes_when_the_model_is_there(call, halves, expected, tmp
 STANDING_STILL = """
 import sys, time
 from conjunct.cli import main
-from conjunct.io import checkpoint
+from conjunct.files import checkpoint
 
 at, write, written = int(sys.argv.pop(1)), checkpoint.write_atomically, []
 
@@ -138,7 +138,7 @@ def test_killed_at_any_point_it_resumes_to_the_same_model(call, tmp_path):
     ],
 )
 def test_bad_input_is_one_line(call, halves, words, message, monkeypatch):
-    monkeypatch.setattr("conjunct.stores.cluster._SECONDS_TO_CONNECT", 0.5)
+    monkeypatch.setattr("conjunct.counting.dask_cluster._SECONDS_TO_CONNECT", 0.5)
     done = call("fit", "--out", "m.json", *words)
     assert done.code == 2
     assert done.out == ""

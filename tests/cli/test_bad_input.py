@@ -5,7 +5,7 @@ import pytest
 
 from conjunct import load
 from conjunct.cli.terminal import one_line
-from conjunct.io.tables import read_table
+from conjunct.files import read_table
 
 FILES = {
     "good.csv": "a,b\n" + "1,1\n0,0\n" * 20,

@@ -20,6 +20,8 @@ EXAMPLES = {
     "path": ["path zoo.csv --max-iter 2", "path zoo.csv --max-iter 2 --solutions s.csv"],
     "stability": ["stability zoo.csv --max-noise 0.02 --runs 2"],
     "chunks": ["chunks model.json zoo.csv --out c.csv"],
+    "compare": ["compare model.json zoo.csv zoo.csv --out d.csv --alpha none"],
+    "describe": ["describe model.json zoo.csv --by milk"],
     "transform": ["transform model.json zoo.csv --out f.csv"],
     "tags": ["tags zoo.csv", "tags zoo.csv --review r.csv --out t.csv"],
     "export": ["export model.json", "export --to schema --out s.json"],
@@ -50,7 +52,7 @@ def no_constant(name):
 @pytest.mark.parametrize(
     ("section", "words"), [(s, words) for s, examples in EXAMPLES.items() for words in examples]
 )
-def test_one_document_with_the_documented_keys(section, words, call, files):
+def test_one_document_with_the_documented_keys(section, words, call, files, few_experiments):
     done = call(*words.split(), "--json")
     assert done.code == 0, done.err
     document = json.loads(done.out, parse_constant=no_constant)

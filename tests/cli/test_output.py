@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from conjunct import UFC, load
+from conjunct import UFC, datasets, load
 from conjunct.cli.app import app
 
 EXPECTED = Path(__file__).with_name("expected")
@@ -33,6 +33,9 @@ PRINTED = {
     "show.json": "show pairwise.json --json",
     "explained.txt": "show pairwise.json --feature 18 --rows zoo.csv",
     "explained.json": "show pairwise.json --feature 18 --rows zoo.csv --json",
+    "compare.txt": "compare bits.json few.csv rest.csv --alpha 0.4 --correction none",
+    "compare-nothing.txt": "compare bits.json few.csv rest.csv",
+    "describe.txt": "describe bits.json zoo.csv --by types.csv --top 2",
     "datasets.txt": "datasets",
     "datasets.json": "datasets --json",
     "demo.txt": "demo",
@@ -60,6 +63,9 @@ def files(call, zoo, tmp_path):
     assert call("fit", "zoo.csv", "--out", "bits.json").code == 0
     lines = zoo.read_text().splitlines(keepends=True)
     (tmp_path / "few.csv").write_text("".join(lines[:9]))
+    (tmp_path / "rest.csv").write_text("".join([lines[0], *lines[9:]]))
+    types = datasets.load_zoo().rows["type"]
+    (tmp_path / "types.csv").write_text("\n".join(["type", *types]))
     (tmp_path / "tags.csv").write_text(TAGS)
 
 

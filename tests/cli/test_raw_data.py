@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from conjunct import UFC, BooleanTable, load
-from conjunct.io import read_boolean
+from conjunct import UFC, BooleanData, load
+from conjunct.files import read_boolean
 
 HEAD = """\
 data
@@ -51,14 +51,14 @@ def test_fit_says_what_it_did_and_transform_takes_raw_data(call, raw, tmp_path):
     assert HEAD in done.out
     model = load("m.json")
     expected = model.transform(
-        BooleanTable.from_frame(raw.drop("name"), model.preparation_.binarizer)
+        BooleanData.of(raw.drop("name"), binarizer=model.preparation_.binarizer)
     )
     raw.drop("same").reverse().write_parquet(tmp_path / "new.parquet")
     done = call("transform", "m.json", "new.parquet", "--id", "name", "--out", "f.parquet")
     assert (done.code, done.err) == (0, "")
     written = pl.read_parquet(tmp_path / "f.parquet")
     assert written["name"].to_list() == raw["name"].to_list()[::-1]
-    assert written.drop("name").reverse().equals(expected.to_frame("polars"))
+    assert written.drop("name").reverse().equals(expected.to("polars"))
     assert "colour        3 words" in call("show", "m.json").out
 
 
@@ -139,7 +139,7 @@ def test_tags_are_reviewed_and_merged_only_then(call, tmp_path):
         cleaner=model.preparation_.cleaner,
         names=model.feature_names_in_.tolist(),
     )
-    expected = model.transform(table).to_frame("polars").rows()
+    expected = model.transform(table).to("polars").rows()
     assert pl.read_csv(tmp_path / "f.csv").cast(pl.Boolean).rows() == expected
 
 

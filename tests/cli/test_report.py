@@ -73,6 +73,8 @@ def test_images_by_column_and_by_folder(call, tmp_path):
         (["report", "model.json", "zoo.csv", "-o", "no/p.html"], "not a folder"),
         (["report", "model.json", "zoo.csv", "-o", "p.html", "--images", "x"], "no folder"),
         (["fit", "zoo.csv", "--out", "m.json", "--report", "m.json"], "named twice"),
+        (["fit", "zoo.csv", "--report", "r.pdf"], "r.pdf: a report is a page for a browser: name"),
+        (["path", "zoo.csv", "--report", "r.txt"], "r.txt: a report is a page for a browser: name"),
         (["path", "zoo.csv", "--report", "zoo.csv"], "named twice"),
         (["fringe", "zoo.csv", "--out", "m.json", "--report", "no/p.html"], "not a folder"),
     ],

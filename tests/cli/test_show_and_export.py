@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from conjunct import UFC, load, parse
-from conjunct.io.model import model_schema
+from conjunct.files.model import model_schema
 
 
 @pytest.fixture

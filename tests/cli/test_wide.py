@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from conjunct import UFC
-from conjunct.io import read_boolean
-from conjunct.stores import SparseStore, sizing
+from conjunct.columns import SparseColumns, sizing
+from conjunct.files import read_boolean
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def wide_file(tmp_path):
 
 
 def test_same_model_whatever_the_store(call, wide_file, tmp_path):
-    assert isinstance(UFC()._read_to_fit(read_boolean(wide_file)), SparseStore)
+    assert isinstance(UFC()._read_to_fit(read_boolean(wide_file)).columns, SparseColumns)
     for store in ("auto", "sparse"):
         out = tmp_path / f"{store}.json"
         words = ("--criterion", "risk", "--no-prune", "--max-iter", 1, "--store", store)

@@ -7,7 +7,16 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from conjunct import UFC, Bits, ClusteringTree, ConjunctWarning, InputError, UFringe, datasets
+from conjunct import (
+    UFC,
+    Bits,
+    CellError,
+    ClusteringTree,
+    ConjunctWarning,
+    InputError,
+    UFringe,
+    datasets,
+)
 
 REFUSED = {
     "no rows": (np.zeros((0, 3), bool), r"0 sample\(s\)"),
@@ -147,3 +156,11 @@ def test_rms_that_never_rises_ends_while_formulas_can_be_read():
     assert len(UFC(0.001, max_iter=model.n_iter_ + 1, names="formula").fit(table).history_) == (
         model.n_iter_ + 2
     )
+
+
+def test_words_are_told_how_they_become_boolean():
+    mixed = pd.DataFrame({"wet": [True, False], "colour": ["red", "green"]})
+    with pytest.raises(CellError, match=r"'colour', row 0: .* BooleanData\.of\(data\) makes"):
+        UFC().fit(mixed)
+    with pytest.raises(CellError, match="or pass binarize= to cut numbers at a threshold"):
+        UFC().fit(pd.DataFrame({"a": [0, 7]}))

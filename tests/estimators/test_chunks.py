@@ -15,7 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import naive_bits
-from conjunct import UFC, Bits, BooleanTable, ConjunctWarning, InputError, Risk, Threshold, datasets
+from conjunct import UFC, Bits, BooleanData, ConjunctWarning, InputError, Risk, Threshold, datasets
 from conjunct.expressions.pattern import pattern_text
 from tables import tables
 
@@ -78,7 +78,7 @@ CONTAINERS = {
     "pyarrow": lambda table: named(table, pa.table),
     "sparse": sp.csr_array,
     "baskets": lambda table: [tags_of(row) for row in table],
-    "packed": lambda table: BooleanTable.from_frame(named(table, pl.DataFrame)),
+    "packed": lambda table: BooleanData.of(named(table, pl.DataFrame)),
 }
 
 
@@ -215,8 +215,8 @@ def test_a_feature_is_found_by_its_pattern(data, names):
 def as_array(data):
     if isinstance(data, pa.Table):
         return data.to_pandas().to_numpy()
-    if isinstance(data, BooleanTable):
-        return data.to_frame().to_numpy()
+    if isinstance(data, BooleanData):
+        return data.to("numpy")
     return data.toarray() if sp.issparse(data) else np.asarray(data)
 
 

@@ -30,9 +30,11 @@ from conjunct import (
     UFringe,
     datasets,
 )
-from conjunct.io.model import model_json
-from conjunct.stores import BitStore, PartitionedStore, cluster
-from conjunct.stores import dask as dask_store
+from conjunct.columns import PackedColumns
+from conjunct.counting import PartitionedColumns, Tally
+from conjunct.counting import dask as dask_store
+from conjunct.counting import dask_cluster as cluster
+from conjunct.files.model import model_json
 from tables import tables
 
 BUNDLED = [dataset.name for dataset in datasets.DATASETS]
@@ -71,21 +73,23 @@ def test_any_split_gives_the_same_counts(table, data):
     n = len(table)
     cuts = sorted(data.draw(st.lists(st.integers(0, n), max_size=10)))
     m = table.shape[1]
-    store = BitStore.from_table(table)
+    store = PackedColumns.from_table(table)
     with dask.config.set(scheduler="synchronous"):
-        make = dask_store.task(BitStore.from_table)
+        make = dask_store.task(PackedColumns.from_table)
         parts = dask_store.DaskPartitions([make(part) for part in np.split(table, cuts)], m)
         assert parts.n_rows == n
         assert parts.count_distinct_rows() == store.count_distinct_rows()
         assert parts.count_null_rows() == store.count_null_rows()
-        assert np.array_equal(PartitionedStore(parts).tally().counts.joint, store.joint_counts())
+        assert np.array_equal(
+            Tally.of(PartitionedColumns(parts)).counts.joint, store.joint_counts()
+        )
 
 
 def test_rows_are_told_apart_in_buckets(monkeypatch):
     monkeypatch.setattr(dask_store, "_BUCKET_BYTES", 100)
     table = np.random.default_rng(0).random((300, 7)) < 0.5
     with dask.config.set(scheduler="synchronous"):
-        make = dask_store.task(BitStore.from_table)
+        make = dask_store.task(PackedColumns.from_table)
         parts = dask_store.DaskPartitions([make(part) for part in np.array_split(table, 20)], 7)
         assert parts.count_distinct_rows() == len(np.unique(table, axis=0))
 
@@ -264,6 +268,6 @@ def test_workers_with_the_same_versions_are_not(client):
 
 def test_without_dask_one_line_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "dask", None)
-    monkeypatch.delitem(sys.modules, "conjunct.stores.dask")
+    monkeypatch.delitem(sys.modules, "conjunct.counting.dask")
     with pytest.raises(InputError, match=r'Dask is not installed: pip install "conjunct\[dask\]"'):
-        import conjunct.stores.dask  # noqa: F401
+        import conjunct.counting.dask  # noqa: F401

@@ -119,7 +119,7 @@ def constructed_columns(model, table):
     return Counter(column.tobytes() for column in rows_of(model, table).T[is_new])
 
 
-def told_apart(rows):
+def distinct_names(rows):
     """For each row, the first that is equal to it."""
     return [rows.tolist().index(row) for row in rows.tolist()]
 
@@ -241,9 +241,9 @@ def test_negating_columns_keeps_which_rows_are_told_apart(name, table, rng):
     """No feature set loses anything: rows that differ still do, rows that are equal still are."""
     negated = rng.random(table.shape[1]) < 0.5
     other = fitted(name, table ^ negated, labels=labels_of(table))
-    apart = told_apart(table)
-    assert told_apart(rows_of(fitted(name, table), table)) == apart
-    assert told_apart(rows_of(other, table ^ negated)) == apart
+    apart = distinct_names(table)
+    assert distinct_names(rows_of(fitted(name, table), table)) == apart
+    assert distinct_names(rows_of(other, table ^ negated)) == apart
 
 
 # bits begin with the pair that saves most, which may be another

@@ -14,7 +14,7 @@ import naive
 import naive_missing
 from conjunct import (
     UFC,
-    BooleanTable,
+    BooleanData,
     ClusteringTree,
     ConjunctWarning,
     InputError,
@@ -24,7 +24,7 @@ from conjunct import (
     load,
 )
 from conjunct.expressions import canonical_text
-from conjunct.io.model import model_json
+from conjunct.files.model import model_json
 from runs import rule_of
 from tables import tables
 
@@ -150,8 +150,8 @@ def test_gaps_stay_gaps_in_each_kind_of_container():
         rows = pl.DataFrame(made).rows()
         assert [list(row) for row in rows] == expected
 
-    table = BooleanTable.from_frame(pl.DataFrame(columns))
-    assert [list(row) for row in model.transform(table).to_frame().rows()] == expected
+    table = BooleanData.of(pl.DataFrame(columns))
+    assert [list(row) for row in model.transform(table).to("polars").rows()] == expected
 
 
 def test_refused_by_name_with_advice():
@@ -159,7 +159,7 @@ def test_refused_by_name_with_advice():
         UFC().fit(TABLE)
     frame = pl.DataFrame({"a": [True, None], "b": [True, False]})
     with pytest.raises(InputError, match=r"'a'.*missing.*missing='pairwise'"):
-        UFC().fit(BooleanTable.from_frame(frame))
+        UFC().fit(BooleanData.of(frame))
     with pytest.raises(InputError, match=r"infinity"):
         UFC(missing="pairwise").fit(np.array([[np.inf, 0.0]]))
     with pytest.raises(InputError, match=r"missing must be"):

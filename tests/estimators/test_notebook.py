@@ -9,7 +9,7 @@ import pytest
 from sklearn import config_context
 
 from conjunct import UFC, ConjunctWarning, UFCPath, datasets
-from conjunct.reading import findings
+from conjunct.explain import Summary, findings
 
 HOSTILE = ("<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "a\ud800", "x" * 500)
 
@@ -33,8 +33,8 @@ def test_the_chunks_come_first(model, street):
         for finding in findings(model.feature_set_, 8)
     ]
     assert rows(shown)[1:] == expected
-    share = model.description_length_ / model.baseline_length_
-    assert f"{share:.1%} of what it was" in shown
+    summary = Summary(model)
+    assert f"{summary.found} {summary.length}" in unescape(shown)
     assert model.outcome_ in unescape(shown)
     # scikit-learn's diagram is underneath
     assert shown.index("sk-container") > shown.index("</table>")

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import naive_statistics
 from conjunct import UFC, ConjunctWarning, InputError, ModelFileError, Risk, datasets
-from conjunct.association import CORRECTIONS
-from conjunct.stores import BitStore
-from conjunct.stores.packing import unpack
+from conjunct.columns import PackedColumns
+from conjunct.columns.packing import unpack
+from conjunct.ufc.association import CORRECTIONS
 from tables import tables
 
 COCO = datasets.load_coco_val2017()
@@ -67,7 +67,7 @@ def test_what_is_lost_is_counted(table, min_support, search):
             whole.without_rare(min_support)
         return
     kept = whole.without_rare(min_support)
-    store = BitStore.from_table(table)
+    store = PackedColumns.from_table(table)
     recovered = unpack(kept.recover(kept.evaluate(store)).bits, len(table))
     assert not (recovered & ~table).any()
     assert (table & ~recovered).sum(axis=0).tolist() == list(kept.lost_cells())
@@ -114,7 +114,7 @@ def conjunctions(model, table):
     columns = dict(zip(names, table.T, strict=True))
     found = {f"{a} ∧ {b}": (columns[a], columns[b]) for a, b in itertools.combinations(names, 2)}
     fitted = model.feature_set_
-    store = fitted.evaluate(BitStore.from_table(table), range(len(fitted.lineage)))
+    store = fitted.evaluate(PackedColumns.from_table(table), range(len(fitted.lineage)))
     lines = unpack(store.bits, len(table)).T
     for number in fitted.features + fitted.suppressed:
         operands = fitted.lineage.operands(number)

@@ -11,8 +11,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import conjunct
 from conjunct import UFC, Bits, InputError, Never, Risk, Rms, Threshold, datasets
-from conjunct.construction.criteria import CRITERIA, criterion_of
-from conjunct.construction.stops import STOPS, stop_of
+from conjunct.ufc import CRITERIA, STOPS
 from runs import settings_of
 
 ZOO = datasets.load_zoo().values
@@ -20,7 +19,7 @@ FAMILIES = {"criterion": CRITERIA, "stop": STOPS}
 RULES = [
     pytest.param(family, rule, id=f"{family}-{name}")
     for family, registry in FAMILIES.items()
-    for name, rule in registry.rules.items()
+    for name, rule in registry.items()
 ]
 every_rule = pytest.mark.parametrize(("family", "rule"), RULES)
 
@@ -46,13 +45,13 @@ BAD = {
 
 
 def made(family, value):
-    return (criterion_of if family == "criterion" else stop_of)(value)
+    return FAMILIES[family].checked(value)
 
 
 @every_rule
 def test_a_rule_is_known_by_its_name_and_says_what_it_does(family, rule):
     registry = FAMILIES[family]
-    assert registry.rules[rule.name] is rule
+    assert registry[rule.name] is rule
     assert isinstance(made(family, rule.name), rule)
     assert getattr(conjunct, rule.__name__) is rule
     assert rule.summary
@@ -60,8 +59,10 @@ def test_a_rule_is_known_by_its_name_and_says_what_it_does(family, rule):
     assert "\n" not in rule.summary
     assert not rule.summary.endswith(".")
     assert rule.__doc__
-    assert repr(rule.name) in registry.wanted()
-    assert f"{rule.__name__}(...)" in registry.wanted()
+    with pytest.raises(conjunct.InputError) as refused:
+        registry.checked("no such rule")
+    assert repr(rule.name) in str(refused.value)
+    assert f"{rule.__name__}(...)" in str(refused.value)
 
 
 @every_rule
@@ -161,12 +162,12 @@ def test_grids_search_criteria():
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
-@pytest.mark.parametrize("criterion", CRITERIA.rules)
-@pytest.mark.parametrize("stop", [None, *STOPS.rules])
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("stop", [None, *STOPS])
 def test_rules_are_saved_with_the_model(criterion, stop, tmp_path):
-    rule = CRITERIA.rules[criterion]
+    rule = CRITERIA[criterion]
     changed = {name: OTHER[name] for name in rule().get_params()}
-    ends = None if stop is None else STOPS.rules[stop]()
+    ends = None if stop is None else STOPS[stop]()
     if isinstance(ends, Rms | Never):
         ends.set_params(null_feature=True)
     model = UFC(rule(**changed), stop=ends, max_iter=2).fit(ZOO)
@@ -190,14 +191,14 @@ def test_names_and_numbers_are_saved_as_they_were_given(tmp_path):
 
 COMBINATIONS = [
     (criterion, stop, search)
-    for (criterion, rule), stop in itertools.product(CRITERIA.rules.items(), [None, *STOPS.rules])
+    for (criterion, rule), stop in itertools.product(CRITERIA.items(), [None, *STOPS])
     for search in (None, *rule.searches)
 ]
 
 
 @pytest.mark.parametrize(("criterion", "stop", "search"), COMBINATIONS)
 def test_every_combination_ends_and_says_why(criterion, stop, search):
-    rule = CRITERIA.rules[criterion]
+    rule = CRITERIA[criterion]
     value = 0.3 if rule is Threshold else criterion
     # the paper's rules could go on for a million literals; those of bits end by themselves
     limit = {} if rule is Bits else {"max_length": 12}
@@ -218,8 +219,8 @@ def test_limits_past_any_count_are_none(name):
     assert limited.outcome_ == UFC().fit(ZOO).outcome_
 
 
-@pytest.mark.parametrize("criterion", [*CRITERIA.rules, 0.9])
-@pytest.mark.parametrize("stop", [None, *STOPS.rules])
+@pytest.mark.parametrize("criterion", [*CRITERIA, 0.9])
+@pytest.mark.parametrize("stop", [None, *STOPS])
 def test_nothing_is_explained_too(criterion, stop):
     """Three columns that exclude one another: no rule joins them."""
     table = np.repeat(np.eye(3, dtype=bool), 20, axis=0)
@@ -228,3 +229,18 @@ def test_nothing_is_explained_too(criterion, stop):
     assert [str(warning.message) for warning in caught] == [model.outcome_]
     assert model.outcome_.startswith("No feature was constructed: ")
     assert model.outcome_.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"max_length": 2}, "and that makes a feature of at most 2 tags"),
+        ({"criterion": 0.3, "max_length": 3, "stop": "never"}, "of at most 3 literals"),
+        ({"search": "batch"}, "than chance may explain and makes the description shorter."),
+    ],
+)
+def test_what_was_left_is_told_with_what_was_asked_of_it(options, words):
+    told = UFC(**options).fit(ZOO).outcome_
+    assert "no pair is left" in told
+    assert words in told
+    assert "at most" not in UFC(**options | {"max_length": None}).fit(ZOO).outcome_

@@ -18,7 +18,7 @@ from conjunct import (
     Threshold,
     datasets,
 )
-from conjunct.association import CORRECTIONS, MEASURES
+from conjunct.ufc.association import CORRECTIONS, MEASURES
 from runs import settings_of
 
 ZOO = datasets.load_zoo()

@@ -10,10 +10,10 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conjunct import UFC, Bits, BooleanTable, Risk, Threshold, correlated_pairs
+from conjunct import UFC, Bits, BooleanData, Risk, Threshold, correlated_pairs
+from conjunct.columns import PackedColumns, SparseColumns, sizing
 from conjunct.errors import ConjunctWarning, InputError
-from conjunct.stores import BitStore, SparseStore, sizing
-from conjunct.stores.memory import byte_text
+from conjunct.memory import byte_text
 from tables import tables
 
 measures = st.sampled_from(["phi", "jaccard"])
@@ -41,19 +41,19 @@ def containers(table, names):
     yield sp.coo_matrix(table.astype(float))
     if all(name in {item for basket in baskets for item in basket} for name in names):
         yield baskets
-    yield BooleanTable.from_frame(frame)
+    yield BooleanData.of(frame)
     yield listed(table, names)
 
 
 def listed(table, names):
-    return BooleanTable(tuple(names), SparseStore.from_table(table), len(table), tags=True)
+    return BooleanData(tuple(names), SparseColumns.from_table(table), tags=True)
 
 
 def as_array(data, names):
     if sp.issparse(data):
         return data.toarray()
-    if isinstance(data, BooleanTable):
-        return np.column_stack([data.column(k)[0] for k in range(len(names))])
+    if isinstance(data, BooleanData):
+        return np.column_stack([data.columns.cells(k)[0] for k in range(len(names))])
     if isinstance(data, list):
         return np.array([[name in basket for name in names] for basket in data])
     return np.asarray(data)
@@ -99,10 +99,10 @@ def wide(n_rows=4000, n_columns=40_000, n_ones=30_000):
 
 
 def test_wide_data_never_becomes_bits():
-    data = wide()
+    data = wide(8000, 20_000, 15_000)
     packed = data.shape[0] * data.shape[1] / 8
     model = UFC(Risk(prune=False), max_iter=1, names="formula")
-    assert isinstance(model._read_to_fit(data), SparseStore)
+    assert isinstance(model._read_to_fit(data).columns, SparseColumns)
     tracemalloc.start()
     model.fit(data)
     features = model.transform(data)
@@ -110,7 +110,7 @@ def test_wide_data_never_becomes_bits():
     model.rows(0, data)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 200e6  # a matrix of counts alone would take 6.4 GB
+    assert peak < 200e6  # a matrix of counts alone would take 1.6 GB
     assert model.n_iter_ == 1
     assert (back != data).nnz == 0
     assert packed > 1 << 24
@@ -120,7 +120,7 @@ def test_wide_data_never_becomes_bits():
 def test_dense_data_becomes_bits(density):
     table = np.random.default_rng(0).random((500, 30)) < density
     for data in (table, sp.csr_array(table)):
-        assert isinstance(UFC()._read_to_fit(data), BitStore)
+        assert isinstance(UFC()._read_to_fit(data).columns, PackedColumns)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_stored_cells_mean_what_cells_mean(cells, options):
 
     def read(data):
         try:
-            store = UFC(store="bits", **options)._read_to_fit(data)
+            store = UFC(store="bits", **options)._read_to_fit(data).columns
         except InputError as error:
             return str(error)
         return repr(store.lines)

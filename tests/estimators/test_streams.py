@@ -4,9 +4,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from conjunct import UFC, datasets, io
-from conjunct.io import streaming
-from conjunct.io.model import model_json
+from conjunct import UFC, datasets
+from conjunct import files as io
+from conjunct.files import streaming
+from conjunct.files.model import model_json
 
 
 def in_bytes(model):

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 import conjunct
 from conjunct import UFC, And, ConjunctWarning, InputError, Not, Primitive, Risk, datasets
-from conjunct.stores import counting
+from conjunct.columns import kernel as counting
 from runs import settings_of
 from tables import tables
 

@@ -1,4 +1,4 @@
-"""UFCPath: what it offers on top of the path itself (tests/construction/test_path.py)."""
+"""UFCPath: what it offers on top of the path itself (tests/ufc/test_path.py)."""
 
 import numpy as np
 import pandas as pd

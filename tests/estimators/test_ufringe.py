@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 import conjunct
 from conjunct import ConjunctWarning, InputError, UFringe, datasets
-from conjunct.construction.feature_set import FeatureSet
-from conjunct.construction.lineage import Lineage
+from conjunct.columns import kernel as counting
 from conjunct.errors import ModelFileError
-from conjunct.estimators.reading import told_apart
+from conjunct.estimators.base import distinct_names
 from conjunct.expressions import canonical_text
-from conjunct.stores import counting
+from conjunct.features.feature_set import FeatureSet
+from conjunct.features.lineage import Lineage
 
 SPECT = datasets.load_spect()
 FRAME = pd.DataFrame(SPECT.values, columns=SPECT.feature_names)
@@ -133,7 +133,7 @@ def test_doubles_have_column_names_of_their_own():
 
 @given(st.lists(st.sampled_from(["a", "b", "a [2]", "a [3]", "a [2] [2]"])))
 def test_names_are_told_apart(names):
-    distinct = told_apart(names)
+    distinct = distinct_names(names)
     assert len(set(distinct)) == len(names)
     for k, (name, own) in enumerate(zip(names, distinct, strict=True)):
         assert own.startswith(name)

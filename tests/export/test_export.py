@@ -26,7 +26,7 @@ from conjunct.errors import InputError
 from conjunct.export.polars import to_polars
 from conjunct.export.python import to_python
 from conjunct.export.sql import DIALECTS, to_sql
-from conjunct.io.model import model_schema
+from conjunct.files.model import model_schema
 from expressions.strategies import Formula, build, formulas, names
 
 ROOT = Path(__file__).parents[2]
@@ -131,7 +131,7 @@ def merged(n_columns: int, n_merges: int, longest: int):  # type: ignore[no-unty
     return named, rows, list(map(tuple, wanted.tolist()))
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
+@pytest.mark.parametrize("engine", [pytest.param("duckdb", marks=pytest.mark.slow), "sqlite"])
 def test_no_step_is_wider_than_the_features(engine: str) -> None:
     """SQLite takes 2,000 columns and PostgreSQL 1,664; all parts together are 3,600 here."""
     features, rows, wanted = merged(300, 1100, 1000)
@@ -315,7 +315,7 @@ def test_sqlite_does_not_take_a_missing_column_for_text() -> None:
         (
             {"f": Primitive("a")},
             {"dialect": "cobol"},
-            "unknown dialect 'cobol': choose one of duck",
+            "unknown dialect 'cobol': choose one of big",
         ),
         ({"f": Primitive("a")}, {"source": "text"}, "source must be 'boolean' or 'integer'; got"),
         ({"f": Primitive("a\0")}, {}, "cannot be a name in SQL: it holds a NUL"),

@@ -13,8 +13,8 @@ import sqlglot
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from conjunct import UFC, Binarizer, BooleanTable, Not, Primitive
-from conjunct.binarize.rules import CategoryRule, NumberRule
+from conjunct import UFC, Binarizer, BooleanData, Not, Primitive
+from conjunct.data.column_rules import CategoryRule, NumberRule
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.export.polars import to_polars
 from conjunct.export.python import to_python
@@ -190,13 +190,13 @@ def raw_animals():
 
 
 def fitted_model():
-    table = BooleanTable.from_frame(raw_animals())
+    table = BooleanData.of(raw_animals())
     return UFC(0.1, max_iter=2, names="formula").fit(table), table
 
 
 def test_a_model_fitted_on_raw_data_takes_raw_data_everywhere():
     model, table = fitted_model()
-    expected = model.transform(table).to_frame("polars").rows()
+    expected = model.transform(table).to("polars").rows()
     assert any("weight" in name for name in model.get_feature_names_out())
     raw = raw_animals()
     assert raw.select(model.to_polars()).rows() == expected
@@ -268,9 +268,9 @@ def test_missing_cells_are_what_transform_makes_of_them(missing):
         pl.when(pl.int_range(100) % 7 == column).then(None).otherwise(pl.col(name)).alias(name)
         for column, name in enumerate(raw_animals().columns)
     )
-    table = BooleanTable.from_frame(raw)
+    table = BooleanData.of(raw)
     model = UFC(0.1, max_iter=2, missing=missing, names="formula").fit(table)
-    expected = model.transform(table).to_frame("polars").rows()
+    expected = model.transform(table).to("polars").rows()
     assert raw.select(model.to_polars()).rows() == expected
     for engine in ("duckdb", "sqlite"):
         sql = model.to_sql(dialect=engine, keep=["row_number_"])

@@ -24,7 +24,7 @@ from expressions.strategies import (
     negated,
 )
 
-DEEP = 100_000
+DEEP = 30_000
 a, b, c, d = map(Primitive, "abcd")
 
 

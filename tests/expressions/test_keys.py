@@ -5,9 +5,9 @@ from itertools import combinations, pairwise
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from conjunct.construction.lineage import Lineage
 from conjunct.expressions import canonical_key, canonical_text
 from conjunct.expressions.keys import is_plain
+from conjunct.features.lineage import Lineage
 
 names = st.lists(
     st.text(st.sampled_from("ab !#&')(*~é1 "), max_size=4), min_size=2, max_size=4, unique=True

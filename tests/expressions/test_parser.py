@@ -20,7 +20,7 @@ from conjunct.expressions import (
 )
 from expressions.strategies import NASTY_NAMES, Formula, build, formulas, ladder, names, negated
 
-DEEP = 100_000
+DEEP = 30_000
 a, b, c = map(Primitive, "abc")
 sky, light = Primitive("sky"), Primitive("traffic light")
 

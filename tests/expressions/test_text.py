@@ -30,7 +30,7 @@ from expressions.strategies import (
     negated,
 )
 
-DEEP = 100_000
+DEEP = 30_000
 a, b, c, d = map(Primitive, "abcd")
 sky, building, panorama = map(Primitive, ("sky", "building", "panorama"))
 tree, forest = map(Primitive, ("tree", "forest"))

@@ -3,13 +3,14 @@
 import base64
 import io
 import re
+from dataclasses import replace
 
 import polars as pl
 import pytest
 from PIL import Image
 
-from conjunct import UFC, BooleanTable, InputError, Report, datasets
-from conjunct.binarize.table import Ids
+from conjunct import UFC, BooleanData, InputError, Report, datasets
+from conjunct.data.boolean_data import Ids
 from conjunct.report import limits
 from conjunct.report.images import Thumbnails, image_paths, thumbnail
 
@@ -63,10 +64,8 @@ def test_a_bomb_does_not_go_off(tmp_path, monkeypatch):
 
 
 def test_by_the_names_of_rows(zoo, folder):
-    table = BooleanTable.from_frame(zoo)
-    named = BooleanTable(
-        table.names, table.values, table.n_rows, ids=Ids("id", tuple(map(str, range(101))))
-    )
+    table = BooleanData.of(zoo)
+    named = replace(table, ids=Ids("id", tuple(map(str, range(101)))))
     model = UFC().fit(named)
     page = Report(model, named, images=folder).html()
     assert 0 < len(uris(page)) <= limits.THUMBNAILS

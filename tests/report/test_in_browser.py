@@ -7,7 +7,7 @@ from selenium.webdriver import ActionChains, Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
 from conjunct import UFC, Primitive, Report, stability
-from conjunct.reading import findings
+from conjunct.explain import findings
 
 HOSTILE = (
     "<script>window.hacked = 1</script>",

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conjunct.report.numbers import count, decimal, probability, share, size, ticks
+from conjunct.explain import count, decimal, probability, share
+from conjunct.report.plane import ticks
 
 
 @pytest.mark.parametrize(
@@ -28,8 +29,6 @@ from conjunct.report.numbers import count, decimal, probability, share, size, ti
         (probability(3.14e-5), "3.1 × 10⁻⁵"),
         (probability(0.0), "< 10⁻³⁰⁰"),
         (probability(math.nan), "–"),
-        (size(512), "512 bytes"),
-        (size(1_234_000), "1.2 MB"),
         (ticks(0, 1), [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]),
         (ticks(3, 3), [3]),
     ],

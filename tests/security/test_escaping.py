@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conjunct import UFC, ClusteringTree, InputError, Report
-from conjunct.io.atomic import write_atomically
+from conjunct.files.atomic import write_atomically
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -56,9 +56,13 @@ def shape(page):
     return found.tags.count("script"), {name for name, _ in found.attributes}, set(found.tags)
 
 
+@pytest.fixture(scope="module")
+def harmless():
+    return Report(*model_of(["aa", "bb"]))
+
+
 @pytest.mark.parametrize("name", HOSTILE)
-def test_report_and_notebook_show_names_as_text(name):
-    harmless = Report(*model_of(["aa", "bb"]))
+def test_report_and_notebook_show_names_as_text(name, harmless):
     hostile = Report(*model_of([name, "bb"]), title=name)
     for ours, theirs in (
         (harmless.html(), hostile.html()),
@@ -117,6 +121,7 @@ def test_paths_with_dots_and_links_write_only_where_told(tmp_path):
     assert (tmp_path / "victim").read_text() == "mine"
 
 
+@pytest.mark.slow
 @given(name=st.sampled_from(HOSTILE) | st.text(min_size=1, max_size=8))
 def test_names_of_columns_are_never_paths(name, tmp_path_factory):
     """Nothing that stands in the data decides where a file goes."""

@@ -6,7 +6,7 @@ import signal
 import sys
 from collections.abc import Callable
 from importlib.util import find_spec
-from threading import Timer
+from threading import Timer, main_thread
 from typing import Any
 
 # polars and its threads ask for 1.8 GB of addresses, of which they use little; without them, the
@@ -34,11 +34,14 @@ def main() -> int:
         raise Ended
 
     def end_soon(unraisable: Any) -> None:
-        # where Python frees an object, nothing can be raised: it would be shown, and the work go on
-        if isinstance(unraisable.exc_value, Ended):
-            Timer(0.01, signal.raise_signal, ended[:1]).start()
-        else:
+        if not isinstance(unraisable.exc_value, Ended):
             sys.__unraisablehook__(unraisable)
+            return
+        # where Python frees an object, nothing can be raised: it would be shown, and the work go on
+        try:
+            Timer(0.05, _interrupt, ended[:1]).start()
+        except Ended:  # nor can it here, where it comes too soon on a busy machine
+            end_soon(unraisable)
 
     sys.unraisablehook = end_soon
     try:
@@ -56,6 +59,14 @@ def main() -> int:
             raise
         code = 128 + signal.SIGINT
     return 128 + ended[0] if ended else code
+
+
+def _interrupt(number: int) -> None:
+    if hasattr(signal, "pthread_kill"):
+        # one that a thread raises for itself does not wake the main thread
+        signal.pthread_kill(main_thread().ident or 0, number)
+    else:  # Windows
+        signal.raise_signal(number)
 
 
 def _listen(end: Callable[[int, object], None]) -> None:

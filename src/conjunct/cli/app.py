@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import pkgutil
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -10,41 +12,36 @@ from typing import Annotated
 import typer
 
 import conjunct
-from conjunct.cli.chunks import chunks
-from conjunct.cli.datasets import datasets
-from conjunct.cli.demo import demo
-from conjunct.cli.export import export
-from conjunct.cli.fit import fit
-from conjunct.cli.fringe import fringe
+from conjunct.cli import commands
 from conjunct.cli.help import GroupedCommand
-from conjunct.cli.path import path
-from conjunct.cli.report import report
-from conjunct.cli.reproduce import reproduce
-from conjunct.cli.show import show
-from conjunct.cli.stability import stability
-from conjunct.cli.streams import remove_copy
-from conjunct.cli.tags import tags
+from conjunct.cli.standard_streams import remove_copy
 from conjunct.cli.terminal import complain, notes_on_stderr, set_volume, tolerate_any_encoding
-from conjunct.cli.transform import transform
 from conjunct.errors import ConjunctError, InputError
 
+# the order of the help; commands that are not named here come after them
+ORDER = (
+    "demo",
+    "fit",
+    "chunks",
+    "transform",
+    "path",
+    "fringe",
+    "stability",
+    "show",
+    "compare",
+    "describe",
+    "report",
+    "export",
+    "tags",
+    "reproduce",
+    "datasets",
+)
+
 app = typer.Typer(rich_markup_mode=None)
-for command in (
-    demo,
-    fit,
-    chunks,
-    transform,
-    path,
-    fringe,
-    stability,
-    show,
-    report,
-    export,
-    tags,
-    reproduce,
-    datasets,
-):
-    app.command(cls=GroupedCommand)(command)
+_found = {module.name for module in pkgutil.iter_modules(commands.__path__)}
+for _name in (*ORDER, *sorted(_found.difference(ORDER))):
+    _module = importlib.import_module(f"{commands.__name__}.{_name}")
+    app.command(cls=GroupedCommand)(getattr(_module, _name))
 
 
 def _print_version(wanted: bool) -> None:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from conjunct.binarize.table import BooleanTable
-    from conjunct.cli.apart import StreamInput
     from conjunct.cli.inputs import DataInput
+    from conjunct.cli.out_of_core import StreamInput
     from conjunct.cli.outputs import Output
-    from conjunct.construction.indicators import Indicators
-    from conjunct.estimators.base import FeatureConstructor
-    from conjunct.io.streaming import Stream
-    from conjunct.stores.sizing import Need
+    from conjunct.columns import Need
+    from conjunct.data import BooleanData
+    from conjunct.estimators import FeatureConstructor
+    from conjunct.files import Stream
+    from conjunct.ufc import Indicators
 
 _SHOWN = 10
 # Mean literals of a feature from which on few people read it.
@@ -44,10 +44,9 @@ def construct(
     """Fit a model to the table in a file, save it, and tell what was constructed."""
     from conjunct import UFC
     from conjunct.cli import terminal
+    from conjunct.cli.commands.report import check_report_target, save_report
     from conjunct.cli.documents import model_document
-    from conjunct.cli.features import is_about_chunks
     from conjunct.cli.progress import step
-    from conjunct.cli.report import check_report_target, save_report
 
     check_model_target(out, data)
     check_report_target(report, data, out)
@@ -59,7 +58,7 @@ def construct(
     if out is not None:
         with step(f"wrote {out}"):
             model.save(out)
-    unbounded = model.get_params().get("max_length", 0) is None and not is_about_chunks(model)
+    unbounded = model.get_params().get("max_length", 0) is None and not model._by_pattern
     if unbounded and model.history_[-1].length > _LONG:
         terminal.note("the formulas are long: --max-length 4 keeps them readable")
     if report is not None:
@@ -78,9 +77,9 @@ def construct(
 
 def check_model_target(out: Path | None, data: Path) -> None:
     """Before any work: the model can be written, and not over the data."""
-    from conjunct.cli.streams import DASH
+    from conjunct.cli.standard_streams import DASH
     from conjunct.errors import InputError
-    from conjunct.io.atomic import check_target
+    from conjunct.files import check_target
 
     if out == DASH:
         raise InputError("a model is written to a file: give --out a name such as model.json")
@@ -106,7 +105,7 @@ def _tell_cost(cost: Need) -> None:
 
 def told(
     model: FeatureConstructor,
-    table: BooleanTable | Stream,
+    table: BooleanData | Stream,
     out: Path | None = None,
     *,
     formulas: bool = False,
@@ -115,37 +114,39 @@ def told(
     from rich.console import Group
 
     from conjunct.cli.examples import example_table
-    from conjunct.cli.features import constructed, feature_table, found_chunks
-    from conjunct.cli.words import found, length, outcome
+    from conjunct.cli.features import feature_table
+    from conjunct.cli.terminal import as_options
+    from conjunct.explain import Summary
 
-    yield found(model)
-    if not model.n_iter_:
+    summary = Summary(model, as_options)
+    yield summary.found
+    if not summary.n_iter:
         # why is a note already
         return
-    chunks = found_chunks(model)
-    features = chunks or constructed(model)
-    heading = "chunk" if chunks else "feature"
+    heading, which = "feature", "that are most common"
+    if summary.chunks:
+        heading, which = "chunk", "that save most"
+    features = summary.chunks or summary.constructed
     if features:
-        yield feature_table(model, features[:_SHOWN], heading=heading, formulas=formulas)
+        shown = features[:_SHOWN]
+        yield feature_table(summary, shown, heading=heading, with_formulas=formulas)
     if len(features) > _SHOWN:
-        which = "that save most" if chunks else "that are most common"
         elsewhere = "" if out is None else f"; conjunct show {out} lists all features"
         yield f"The {_SHOWN} of {len(features)} {which}{elsewhere}."
     examples = example_table(model, table)
     if examples is not None:
         yield Group("Rows as chunks:", examples)
-    yield f"{outcome(model)} {length(model)}".strip() or None
+    yield f"{summary.outcome} {summary.length}".strip() or None
 
 
 def _data_and_scores(
-    model: FeatureConstructor, table: BooleanTable | Stream
+    model: FeatureConstructor, table: BooleanData | Stream
 ) -> Iterator[RenderableType | None]:
     """What was read; and for the paper's rules, its numbers."""
-    from conjunct.cli.features import is_about_chunks
-    from conjunct.cli.rendering import before_and_after, data_tables
-    from conjunct.cli.words import scores
+    from conjunct.cli.rendering import data_tables, score_table
+    from conjunct.explain import Summary
 
     yield from data_tables(table)
-    if not is_about_chunks(model):
-        yield before_and_after(model)
-        yield scores(model) or None
+    if not model._by_pattern:
+        yield score_table([("before", model.history_[0]), ("after", model.history_[-1])])
+        yield Summary(model).scores or None

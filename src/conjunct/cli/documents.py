@@ -8,43 +8,43 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from conjunct.binarize.table import BooleanTable
     from conjunct.cli.outputs import Document
-    from conjunct.construction.path import Solution
-    from conjunct.estimators import UFCPath
-    from conjunct.estimators.base import FeatureConstructor
-    from conjunct.io.streaming import Stream
-    from conjunct.reading import Formulas
+    from conjunct.data import BooleanData
+    from conjunct.estimators import FeatureConstructor, UFCPath
+    from conjunct.explain import Formulas
+    from conjunct.files import Stream
+    from conjunct.ufc import Solution
 
 
 def model_document(
     model: FeatureConstructor,
     *,
     formulas: Formulas | None = None,
-    data: BooleanTable | Stream | None = None,
+    data: BooleanData | Stream | None = None,
     saved: Mapping[str, Path | None] | None = None,
 ) -> dict[str, Any]:
     """A fitted model: what it is, what it was made from, and its features."""
-    from conjunct.cli.words import outcome, summary
-    from conjunct.estimators.lossless import LosslessConstructor
-    from conjunct.estimators.rules import formula_columns
+    from conjunct.cli.terminal import as_options
+    from conjunct.estimators import LosslessConstructor, formula_columns
+    from conjunct.explain import Summary
 
+    summary = Summary(model, as_options)
     has_chunks = isinstance(model, LosslessConstructor)
     rules = model.get_rules("dict")
     if formulas is not None:
         rules |= formula_columns(formulas, model.style)
     document = {
         "kind": type(model).__name__,
-        "summary": summary(model),
-        "outcome": outcome(model),
+        "summary": summary.text,
+        "outcome": summary.outcome,
         "description_length": model.description_length_ if has_chunks else None,
         "baseline_length": model.baseline_length_ if has_chunks else None,
         "parameters": _parameters(model),
         "n_rows": model.feature_set_.n_rows,
         "columns": list(model.feature_set_.lineage.primitives),
         "threshold": getattr(model, "threshold_", None),
-        "features": _records(rules),
-        "suppressed": _records(model.get_rules("dict", suppressed=True)),
+        "features": records(rules),
+        "suppressed": records(model.get_rules("dict", suppressed=True)),
         "history": model.history_,
     }
     if data is not None:
@@ -54,7 +54,7 @@ def model_document(
     return document
 
 
-def path_document(model: UFCPath, data: BooleanTable, saved: Mapping[str, Path | None]) -> Document:
+def path_document(model: UFCPath, data: BooleanData, saved: Mapping[str, Path | None]) -> Document:
     """A path: its front and its closest point, which is the model."""
     return {
         "n_solutions": len(model.solutions_),
@@ -68,10 +68,10 @@ def path_document(model: UFCPath, data: BooleanTable, saved: Mapping[str, Path |
     }
 
 
-def data_document(table: BooleanTable | Stream) -> dict[str, Any]:
+def data_document(table: BooleanData | Stream) -> dict[str, Any]:
     """What was read, in numbers."""
-    from conjunct.binarize.summary import DataSummary
-    from conjunct.io.streaming import Stream
+    from conjunct.data import DataSummary
+    from conjunct.files import Stream
 
     if isinstance(table, Stream):
         n_rows, n_features = table.shape
@@ -86,7 +86,7 @@ def saved_document(saved: Mapping[str, Path | None]) -> dict[str, str | None]:
 
 def _parameters(model: FeatureConstructor) -> dict[str, Any]:
     """As a model file has them: rules are objects with their name and settings."""
-    from conjunct.construction.rules import Rule
+    from conjunct.ufc import Rule
 
     given = model.get_params(deep=False).items()
     return {
@@ -101,5 +101,6 @@ def _solution(solution: Solution) -> dict[str, Any]:
     return derived | asdict(solution)
 
 
-def _records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
+def records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    """The rows of a table."""
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

@@ -5,19 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
 from rich.table import Table
 
-from conjunct.binarize.table import BooleanTable
-from conjunct.cli.rendering import cell, shortened
-from conjunct.estimators.lossless import LosslessConstructor
-from conjunct.expressions.pattern import CHUNKS_BETWEEN, pattern_text
-from conjunct.stores import SparseStore
-from conjunct.stores.packing import line_bytes
+from conjunct.cli.rendering import LONGEST, cell
+from conjunct.data import BooleanData
+from conjunct.estimators import LosslessConstructor
+from conjunct.explain import shortened
+from conjunct.expressions import CHUNKS_BETWEEN, pattern_text
 
 if TYPE_CHECKING:
-    from conjunct.estimators.base import FeatureConstructor
-    from conjunct.estimators.chunks import Chunk
+    from conjunct.estimators import Chunk, FeatureConstructor
 
 _LOOKED_AT = 1024
 _SHOWN = 3
@@ -27,14 +24,14 @@ _SHORT = 66
 
 def example_table(model: FeatureConstructor, data: object) -> Table | None:
     """Two or three rows that show what the chunks are; ``None`` where rows are not at hand."""
-    if not isinstance(model, LosslessConstructor) or not isinstance(data, BooleanTable):
+    if not isinstance(model, LosslessConstructor) or not isinstance(data, BooleanData):
         return None
     head = _first_rows(data, _LOOKED_AT)
     rows = model.chunks(head)
     table = Table.grid(padding=(0, 2))
     for k in _telling(rows):
         name = f"row {k + 1}" if head.ids is None else shortened(head.ids.values[k], 20)
-        table.add_row(cell(f"  {name}"), cell(shortened(_text(rows[k]))))
+        table.add_row(cell(f"  {name}"), cell(shortened(_text(rows[k]), LONGEST)))
     return table if table.row_count else None
 
 
@@ -58,16 +55,8 @@ def _text(chunks: list[Chunk]) -> str:
     return CHUNKS_BETWEEN.join(map(pattern_text, chunks))
 
 
-def _first_rows(table: BooleanTable, n_rows: int) -> BooleanTable:
+def _first_rows(table: BooleanData, n_rows: int) -> BooleanData:
     if table.n_rows <= n_rows:
         return table
     ids = table.ids and table.ids._replace(values=table.ids.values[:n_rows])
-    if isinstance(table.values, SparseStore):
-        lists = [line[: np.searchsorted(line, n_rows)] for line in table.values.lines]
-        return replace(table, values=SparseStore(lists, n_rows), n_rows=n_rows, ids=ids)
-    width = line_bytes(n_rows)
-    values = np.ascontiguousarray(table.values[:, :width])
-    observed = table.observed
-    if observed is not None:
-        observed = np.ascontiguousarray(observed[:, :width])
-    return replace(table, values=values, observed=observed, n_rows=n_rows, ids=ids)
+    return replace(table, columns=table.columns.first_rows(n_rows), ids=ids)

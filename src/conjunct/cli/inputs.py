@@ -12,18 +12,13 @@ import typer
 
 from conjunct.cli.extending import Command, extended
 from conjunct.cli.help import DATA
-from conjunct.cli.streams import file_of, name_of
+from conjunct.cli.options import Format
+from conjunct.cli.standard_streams import file_of, name_of
 
 if TYPE_CHECKING:
-    from conjunct.binarize.binarizer import Binarizer
-    from conjunct.binarize.table import BooleanTable
-    from conjunct.binarize.tags import TagCleaner
-    from conjunct.estimators.base import FeatureConstructor
-    from conjunct.io.wide import ReadOptions
-
-FormatName = Literal[
-    "csv", "tsv", "parquet", "arrow", "jsonl", "arff", "baskets", "svmlight", "long"
-]
+    from conjunct.data import Binarizer, BooleanData, TagCleaner
+    from conjunct.estimators import FeatureConstructor
+    from conjunct.files import ReadOptions
 
 
 @dataclass(frozen=True)
@@ -34,35 +29,22 @@ class DataInput:
     binarizer: Binarizer | None = None
     cleaner: TagCleaner | None = None
 
-    def read(self, data: Path) -> BooleanTable:
+    def read(self, data: Path) -> BooleanData:
         """The data as a Boolean table."""
         return self._read(data, self.binarizer, self.cleaner, None)
 
-    def read_for(self, model: FeatureConstructor, data: Path) -> BooleanTable:
+    def read_for(self, model: FeatureConstructor, data: Path) -> BooleanData:
         """The features that a model was fitted on, prepared as they were for it."""
-        import numpy as np
-
-        from conjunct.errors import InputError
-
         prepared = model.preparation_
         named = hasattr(model, "feature_names_in_")
         names = list(model.feature_names_in_) if named else None
-        table = self._read(data, prepared.binarizer, prepared.cleaner, names)
-        if not named:
-            # fitted on an array: columns go by position
-            if len(table.names) != model.n_features_in_:
-                raise InputError(
-                    f"{name_of(data)} has {len(table.names)} columns, and the model, which has no "
-                    f"names, {model.n_features_in_}"
-                )
-            model.feature_names_in_ = np.array(table.names, object)
-        return table
+        return self._read(data, prepared.binarizer, prepared.cleaner, names)
 
     def naming_cells_of(
         self, data: Path, if_empty: str = "fill it or leave its row out"
     ) -> AbstractContextManager[None]:
         """Add the file and the line to errors about cells of the data."""
-        from conjunct.io.tables import naming_cells_of
+        from conjunct.files import naming_cells_of
 
         return naming_cells_of(file_of(data), self.options, if_empty)
 
@@ -72,11 +54,11 @@ class DataInput:
         binarizer: Binarizer | None,
         cleaner: TagCleaner | None,
         names: Sequence[str] | None,
-    ) -> BooleanTable:
+    ) -> BooleanData:
         from dataclasses import asdict
 
         from conjunct.cli.progress import rows_read, step
-        from conjunct.io import read_boolean
+        from conjunct.files import read_boolean
 
         name = name_of(data)
         with step(f"read {name}"), rows_read(f"Reading {name}") as progress:
@@ -102,7 +84,7 @@ def prepares_data(command: Command) -> Command:
 
 def _reading(
     format_: Annotated[
-        FormatName | None,
+        Format | None,
         typer.Option(
             "--format",
             help="Kind of file, if its name does not say.",
@@ -164,7 +146,7 @@ def _reading(
         ),
     ] = None,
 ) -> DataInput:
-    from conjunct.io.wide import ReadOptions
+    from conjunct.files import ReadOptions
 
     separator = {r"\t": "\t", "tab": "\t", "space": " "}.get(separator or "", separator)
     return DataInput(
@@ -230,9 +212,8 @@ def _preparing(
     ] = None,
     **reading: Any,
 ) -> DataInput:
-    from conjunct.binarize.binarizer import Binarizer
-    from conjunct.binarize.tags import TagCleaner
-    from conjunct.io import read_synonyms
+    from conjunct.data import Binarizer, TagCleaner
+    from conjunct.files import read_synonyms
 
     binarizer = Binarizer(
         numbers,

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
 from conjunct.cli.help import COUNTING, DATA, OUTPUT
+from conjunct.registry import described, summaries
+
+# Spelled out, since the help must not wait for polars; a test compares them with the registry.
+READ = (
+    "Table (.csv, .tsv, .parquet, .arrow, .jsonl, .arff), transactions (.dat, .basket) "
+    "or .svmlight; text may be compressed (.gz, .zst)"
+)
+WRITTEN = "Table to write: .csv, .tsv, .jsonl (also .gz, .zst), .parquet or .arrow"
+SPARSE = ".npz or .svmlight"
 
 _DATA = typer.Argument(
     metavar="DATA",
-    help="Table (.csv, .tsv, .parquet, .arrow, .jsonl, .arff), transactions (.dat, .basket) "
-    "or .svmlight; text may be compressed (.gz, .zst). - is standard input.",
+    help=f"{READ}. - is standard input.",
     show_default=False,
 )
 DataFile = Annotated[Path, _DATA]
@@ -32,8 +40,7 @@ ModelOut = Annotated[
 TableOut = Annotated[
     Path | None,
     typer.Option(
-        help="Table to write: .csv, .tsv, .jsonl (also .gz, .zst), .parquet or .arrow. "
-        "Without it, CSV is printed.",
+        help=f"{WRITTEN}. Without it, CSV is printed.",
         show_default=False,
         rich_help_panel=OUTPUT,
     ),
@@ -78,23 +85,31 @@ MissingOrFalse = Annotated[
     typer.Option(help="Refuse missing cells, or take them as false.", rich_help_panel=DATA),
 ]
 
+CRITERIA = summaries("conjunct.ufc.criteria")
+STOPS = summaries("conjunct.ufc.stops")
+if TYPE_CHECKING:
+    Measure: TypeAlias = str
+    Test: TypeAlias = str
+    Correction: TypeAlias = str
+    Stop: TypeAlias = str
+    Format: TypeAlias = str
+    Dialect: TypeAlias = str
+else:
+    Measure = Literal[tuple(summaries("conjunct.ufc.association.measures"))]
+    Test = Literal[tuple(summaries("conjunct.ufc.association.significance"))]
+    Correction = Literal["none", *summaries("conjunct.ufc.association.corrections")]
+    Stop = Literal[tuple(STOPS)]
+    Format = Literal[
+        tuple(
+            name
+            for name, told in described("conjunct.files.formats").items()
+            if told.get("is_read", True)
+        )
+    ]
+    Dialect = Literal[tuple(summaries("conjunct.export.dialects"))]
+
 # Spelled out, since the help must not wait for NumPy; a test compares them with the library's.
-Measure = Literal["phi", "jaccard", "cosine", "yule_q", "lift", "pmi", "npmi", "mutual_information"]
-Test = Literal["normal", "exact"]
-Correction = Literal["none", "bonferroni", "holm", "bh", "by"]
 Search = Literal["batch", "pairwise", "thorough"]
-Stop = Literal["bits", "never", "relative", "rms"]
 Form = Literal["built", "nested", "dnf", "simplified"]
 Names = Literal["pattern", "formula"]
 Unseen = Literal["warn", "keep"]
-CRITERIA = {
-    "bits": "join what makes the description of the data shortest",
-    "risk": "the paper's uFCα: join what is significantly correlated",
-    "threshold": "a number: the paper's λ, which the correlation must exceed",
-}
-STOPS = {
-    "bits": "when no pair makes the description of the data shorter",
-    "never": "only when no pair is left that may be joined",
-    "relative": "before what is left to replace and what was added together rise",
-    "rms": "the paper's: before the RMS of overlap (OI) and growth (C0) rises",
-}

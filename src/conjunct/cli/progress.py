@@ -14,7 +14,7 @@ from conjunct.cli.terminal import console, detail, is_quiet
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from conjunct.construction.indicators import Indicators
+    from conjunct.ufc import Indicators
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from math import isnan
 from typing import TYPE_CHECKING
 
@@ -10,71 +10,52 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from conjunct.binarize.rules import BooleanRule
 from conjunct.cli.terminal import ascii_only, showable
 
 if TYPE_CHECKING:
-    from conjunct.binarize.preparation import Preparation
-    from conjunct.binarize.table import BooleanTable
-    from conjunct.construction.indicators import Indicators
-    from conjunct.estimators.base import FeatureConstructor
-    from conjunct.io.streaming import Stream
+    from conjunct.data import BooleanData, Preparation
+    from conjunct.files import Stream
+    from conjunct.ufc import Indicators
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _BAR_WIDTH = 10
-_LONGEST = 240
+LONGEST = 240
+"""Characters of a name or formula in a table."""
 _COLUMNS_TOLD = 20
 
 
-def data_tables(table: BooleanTable | Stream) -> tuple[Table, Table | None]:
+def data_tables(table: BooleanData | Stream) -> tuple[Table, Table | None]:
     """What was read in numbers, and what was made of columns that are not Boolean."""
-    from conjunct.binarize.summary import DataSummary
-    from conjunct.io.streaming import Stream
-    from conjunct.stores.memory import byte_text
+    from conjunct.data import DataSummary
+    from conjunct.explain import count, data_facts
+    from conjunct.files import Stream
 
-    if isinstance(table, Stream):
-        return _stream_table(table), preparation_table(table.preparation)
-    summary = DataSummary.of(table)
-    counts = [f"{number} {kind}" for kind, number in summary.columns.items()]
+    facts = (
+        [
+            ("files", count(len(table.rows))),
+            ("rows", count(table.n_rows)),
+            ("features", count(len(table.names))),
+            ("counted", "on Dask" if table.on_dask else "from disk"),
+        ]
+        if isinstance(table, Stream)
+        else data_facts(DataSummary.of(table))
+    )
     rows = plain_table("data", "")
-    rows.add_row("rows", f"{summary.n_rows} ({summary.n_distinct_rows} distinct)")
-    rows.add_row("columns", ", ".join(counts))
-    rows.add_row("features", str(summary.n_features))
-    if summary.dropped:
-        told = [f"{dropped.column} ({dropped.reason})" for dropped in summary.dropped]
-        rows.add_row("left out", cell(listed(told)))
-    if summary.constant:
-        rows.add_row("constant", cell(listed(summary.constant)))
-    rows.add_row("missing", f"{summary.n_missing} cells")
-    rows.add_row("density", f"{summary.density:.3f}")
-    rows.add_row("memory", byte_text(summary.n_bytes))
+    for name, value in facts:
+        rows.add_row(name, cell(value))
     return rows, preparation_table(table.preparation)
-
-
-def _stream_table(stream: Stream) -> Table:
-    rows = plain_table("data", "")
-    rows.add_row("files", str(len(stream.rows)))
-    rows.add_row("rows", str(stream.n_rows))
-    rows.add_row("features", str(len(stream.names)))
-    rows.add_row("counted", "on Dask" if stream.on_dask else "from disk")
-    return rows
 
 
 def preparation_table(preparation: Preparation) -> Table | None:
     """What is done to each raw column, if anything is."""
-    made: dict[str, list[str]] = {}
-    if preparation.cleaner is not None:
-        merged = preparation.cleaner.merges()
-        made = {merge.tag: [f"called {merge.into}"] for merge in merged}
-    elif preparation.binarizer is not None:
-        for rule in preparation.binarizer.rules_:
-            if not isinstance(rule, BooleanRule):
-                made.setdefault(rule.column, []).append(rule.describe())
+    from conjunct.explain import prepared_columns, shortened
+
+    made = prepared_columns(preparation)
     if not made:
         return None
     table = plain_table("column", "made Boolean" if preparation.binarizer else "cleaned", wrapped=1)
     for column, told in list(made.items())[:_COLUMNS_TOLD]:
-        table.add_row(cell(shortened(column)), cell("; ".join(told)))
+        table.add_row(cell(shortened(column, LONGEST)), cell(told))
     if len(made) > _COLUMNS_TOLD:
         table.add_row("…", f"and {len(made) - _COLUMNS_TOLD} more")
     return table
@@ -87,10 +68,6 @@ def score_table(lines: Iterable[tuple[str, Indicators]]) -> Table:
         scores = map(_score, (line.oi, line.c0, line.rms))
         table.add_row(label, str(line.n_features), f"{line.length:.2f}", *scores)
     return table
-
-
-def before_and_after(model: FeatureConstructor) -> Table:
-    return score_table([("before", model.history_[0]), ("after", model.history_[-1])])
 
 
 def plain_table(*headings: str, wrapped: int = 0) -> Table:
@@ -116,18 +93,6 @@ def bar(share: float) -> str:
         return "#" * (max(1, round(share * _BAR_WIDTH)) if share else 0)
     eighths = max(1, round(share * _BAR_WIDTH * 8)) if share else 0
     return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
-
-
-def shortened(text: str, longest: int = _LONGEST) -> str:
-    """A text cut to what a table can show."""
-    return text if len(text) <= longest else text[: longest - 1] + "…"
-
-
-def listed(names: Sequence[str], at_most: int = 10) -> str:
-    """Names in a row, the first few of many."""
-    shown = ", ".join(map(shortened, names[:at_most]))
-    more = len(names) - at_most
-    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def _score(value: float) -> str:

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, TextIO
 
-from conjunct.cli.streams import named
+from conjunct.cli.standard_streams import named
 from conjunct.errors import ConjunctWarning
 
 if TYPE_CHECKING:
@@ -24,7 +24,9 @@ _NAMED = (
     r"max_iter|max_length|max_solutions|max_seconds|max_features|max_depth|max_categories"
     r"|max_threshold|min_threshold|min_samples_leaf|min_frequency|n_jobs|n_bins"
 )
-_WORDS = r"criterion|threshold|alpha|noise|search|prune|strategy|redundant|memory|stop|store|unseen"
+_WORDS = (
+    r"criterion|threshold|alpha|noise|search|prune|strategy|redundant|memory|stop|store|top|unseen"
+)
 _PHRASES = r"(?:(?<=smaller )|(?<=larger )|(?<=this ))"
 _PARAMETER = re.compile(
     rf"\b(?P<name>{_NAMED}|(?:{_WORDS})(?==)|{_PHRASES}(?:{_WORDS}))\b"

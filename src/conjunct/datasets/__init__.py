@@ -1,25 +1,5 @@
 """Small Boolean data sets that come with conjunct, each with its licence."""
 
-from conjunct.datasets.catalogue import DATASETS, Dataset, find
-from conjunct.datasets.loading import (
-    BooleanDataset,
-    load,
-    load_coco_street,
-    load_coco_val2017,
-    load_house_votes_84,
-    load_spect,
-    load_zoo,
-)
+import lazy_loader
 
-__all__ = [
-    "DATASETS",
-    "BooleanDataset",
-    "Dataset",
-    "find",
-    "load",
-    "load_coco_street",
-    "load_coco_val2017",
-    "load_house_votes_84",
-    "load_spect",
-    "load_zoo",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

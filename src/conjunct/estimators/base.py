@@ -1,355 +1,139 @@
-"""What every feature constructor shares: containers, names, rules, files."""
+"""What every estimator shares: columns and their names, from any container."""
 
 from __future__ import annotations
 
-import os
-import sys
-from abc import abstractmethod
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Self
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
 
-from conjunct.association import CORRECTIONS, Correction
-from conjunct.construction.feature_set import FeatureSet
-from conjunct.construction.indicators import Indicators
-from conjunct.construction.nuggets import find_nuggets
-from conjunct.construction.rules import Rule
-from conjunct.construction.settings import (
-    check,
-    check_choice,
-    check_frequency,
-    check_risk,
-    is_number,
+from conjunct.columns import Columns, StoreKind
+from conjunct.data import (
+    BooleanData,
+    CellRules,
+    Container,
+    InParts,
+    Missing,
+    Preparation,
+    check_distinct,
+    container_of,
 )
-from conjunct.errors import InputError, ModelFileError
-from conjunct.estimators.container_writing import write_like
-from conjunct.estimators.containers import is_dask
-from conjunct.estimators.exportable import Exportable
-from conjunct.estimators.partitioned import PartFeatures, template
-from conjunct.estimators.readable import Readable
-from conjunct.estimators.reading import BooleanEstimator, told_apart
-from conjunct.estimators.rules import formula_columns, nugget_columns, rule_columns
-from conjunct.estimators.tables import Backend, as_table
-from conjunct.expressions import Expression, Style
-from conjunct.expressions.simplification import Form
-from conjunct.io.model import ModelFile, model_file, read_model, write_model
-from conjunct.reading import formulas_of
-from conjunct.stores import BitStore, PartialStore, SparseStore, Store
-from conjunct.stores.packing import unpack
+from conjunct.errors import InputError
 
 
-class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimator):
-    """Base of the estimators whose features are conjunctions of the columns they were given.
+class BooleanEstimator(BaseEstimator):
+    """Base of the estimators that read Boolean columns."""
 
-    A subclass says how features are made, in ``_construct``; all the rest is here.
-    """
+    # whether rows may lie apart, on disk or on a cluster
+    _takes_parts: ClassVar[bool] = False
+    _ways_with_missing: ClassVar[tuple[Missing, ...]] = ("raise", "false")
 
-    # parameters that belong to a session, not to a model
-    _unsaved: ClassVar[tuple[str, ...]] = ("callback",)
-    # whether features are added to the primitives, rather than put in the place of some
-    _only_adds: ClassVar[bool] = False
+    binarize: float | None
+    missing: Missing
+    n_jobs: int | None
+    # only uFC works on lists of rows
+    store: StoreKind = "bits"
 
-    style: Style
-    callback: Callable[[Indicators], object] | None
-    verbose: int
-    # only uFC suppresses
-    min_support: float | None = None
-
-    feature_set_: FeatureSet
-    history_: tuple[Indicators, ...]
-    threshold_: float | None
-    outcome_: str
-
-    @abstractmethod
-    def _construct(self, store: Any, names: Sequence[str]) -> None:
-        """Set ``feature_set_``, ``history_`` and, where there is one, ``threshold_``."""
-
-    @abstractmethod
-    def _check_parameters(self) -> None:
-        """Refuse parameters that cannot be used, by name."""
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Construct features from the rows of ``X``.
-
-        Parameters
-        ----------
-        X : array, data frame, sparse matrix or list of baskets
-            Boolean or 0/1 values, one individual a row.
-        y : ignored
-            Accepted for use in pipelines.
-
-        Returns
-        -------
-        self
-        """
-        self._construct(self._read_to_fit(X), self._primitive_names())
-        return self
-
-    def _fit_store(self, store: Store, names: Sequence[str] | None) -> Self:
-        """As ``fit``, on columns that are packed already; ``None``: they have no names."""
-        self.n_features_in_ = store.n_columns
-        if names is not None:
-            self.feature_names_in_ = np.array(names, object)
-        self._construct(store, self._primitive_names())
-        return self
-
-    def transform(self, X: Any) -> Any:
-        """The constructed features of the rows of ``X``, in a container of the same kind.
-
-        Rows may hold combinations of values that were never seen in ``fit``. A collection of
-        Dask gives another, which is computed when it is used.
-        """
-        check_is_fitted(self)
-        if is_dask(X):
-            self._as_fitted(template(X))
-            names, columns = self._primitive_names(), self._column_names()
-            return PartFeatures(names, self._reading(), self._made_features(), columns).over(X)
-        data = self._checked_as_fitted(X)
-        return self._features_of(data, self._read(data))
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """What the columns of ``transform`` are called.
-
-        Formulas as text, of which equal ones are told apart by ``[2]``, ``[3]`` … after them; or
-        patterns, which are all different (``names="pattern"``).
-
-        Parameters
-        ----------
-        input_features : sequence of str, optional
-            Names for the columns of a model that was fitted without any; otherwise they must be
-            the names it was fitted with.
-        """
-        check_is_fitted(self)
-        primitives = None if input_features is None else self._names_for(input_features)
-        return np.array(self._column_names(primitives), object)
-
-    @property
-    def features_(self) -> tuple[Expression, ...]:
-        """The constructed features."""
-        check_is_fitted(self)
-        return self.feature_set_.expressions
-
-    @property
-    def suppressed_(self) -> tuple[Expression, ...]:
-        """The features that ``min_support`` suppresses."""
-        check_is_fitted(self)
-        return self.feature_set_.rare().expressions
-
-    @property
-    def n_iter_(self) -> int:
-        """Number of iterations behind the features."""
-        check_is_fitted(self)
-        return self.history_[-1].iteration
-
-    def rows(self, feature: int | str | Expression, X: Any) -> NDArray[np.intp]:
-        """Positions of the rows of ``X`` in which a feature is true.
-
-        ``feature`` is a position in ``features_``, a formula, or its text.
-        """
-        check_is_fitted(self)
-        store = self.feature_set_.evaluate(self._store(X), [self._number(feature)])
-        if isinstance(store, SparseStore):
-            return store.lines[0].astype(np.intp)
-        true = store.true if isinstance(store, PartialStore) else store
-        return np.flatnonzero(unpack(true.bits, store.n_rows)[:, 0])
-
-    def get_rules(
-        self,
-        backend: Backend | None = None,
-        *,
-        suppressed: bool = False,
-        form: Form | None = None,
-        given: Any = None,
-    ) -> Any:
-        """A table of the features: what they are, how common, and why they were made.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow", "dict"}, optional
-            What kind of table. By default the kind the model was fitted on, and pandas otherwise.
-        suppressed : bool, default=False
-            List the features below ``min_support`` instead.
-        form : {"built", "nested", "dnf", "simplified"}, optional
-            Adds the rules in that form and their lengths, in columns called after it, and
-            ``equivalent``: ``"always"`` or ``"on the training data"``.
-        given : optional
-            The training data, for ``form="simplified"``: see ``formulas``.
-
-        Returns
-        -------
-        data frame
-            ``pattern`` (the columns it asserts), ``rule`` (the formula; one of more than 10,000
-            literals is not written out), ``support`` (rows), ``frequency`` (share of rows),
-            ``length`` (literals), ``iteration`` (0 for a primitive), ``parents`` (the two
-            features it came from), and what decided for those (missing where no pair made the
-            feature): the bits ``saved``, the correlation ``r``, ``p_value``, ``p_adjusted`` for
-            the pairs tested (``family_size``), the ``score`` that orders pairs, and the
-            ``threshold`` with which one of these was ``compared``: ``"score"`` exceeds it,
-            ``"r"`` reaches it, or ``"p_value"`` does not exceed it.
-        """
-        check_is_fitted(self)
-        fitted = self.feature_set_.rare() if suppressed else self.feature_set_
-        columns = rule_columns(fitted, self.style)
-        if form is not None:
-            store = None if given is None else self._complete_store(given, "given")
-            columns |= formula_columns(formulas_of(fitted, form, store), self.style)
-        elif given is not None:
-            raise InputError("given needs a form: ask for form='simplified'")
-        return as_table(columns, backend or self._backend or "pandas")
-
-    def nuggets(
-        self,
-        X: Any,
-        *,
-        max_support: float | None = None,
-        min_lift: float = 5.0,
-        alpha: float = 0.001,
-        correction: Correction | None = "holm",
-        backend: Backend | None = None,
-    ) -> Any:
-        """A table of the conjunctions that are rare in ``X``, yet too frequent for chance.
-
-        Looks at all pairs of columns, and at all conjunctions of the model, suppressed or not.
-
-        Parameters
-        ----------
-        X : array, data frame, sparse matrix or list of baskets
-            The data of ``fit``, or other rows with the same columns.
-        max_support : float, optional
-            Share of rows up to which a conjunction is rare. By default ``min_support``, or 0.01.
-        min_lift : float, default=5.0
-            How many times as often as by chance its two parts must come together.
-        alpha : float, default=0.001
-            Level of the exact test, corrected for all conjunctions looked at.
-        correction : {"bonferroni", "holm", "bh", "by"}, optional
-            The correction.
-        backend : {"pandas", "polars", "pyarrow", "dict"}, optional
-            What kind of table, as in ``get_rules``.
-
-        Returns
-        -------
-        data frame
-            ``rule``, ``status`` (``"feature"``, ``"suppressed"`` or ``"not a feature"``),
-            ``support``, ``frequency``, ``length``, ``lift``, ``r``, ``p_value``, ``p_adjusted``
-            and ``family_size``; the largest lift first.
-        """
-        check_is_fitted(self)
-        if max_support is None:
-            max_support = 0.01 if self.min_support is None else self.min_support
-        check_frequency("max_support", max_support)
-        check(is_number(min_lift) and min_lift >= 1, "min_lift", min_lift, "a number, at least 1")
-        check_risk("alpha", alpha)
-        check_choice("correction", correction, CORRECTIONS, optional=True)
-        store = self._complete_store(X, "nuggets")
-        found = find_nuggets(
-            store,
-            self.feature_set_,
-            max_support=max_support,
-            min_lift=min_lift,
-            alpha=alpha,
-            correction=correction,
-        )
-        columns = nugget_columns(found, store.n_rows, self.style)
-        return as_table(columns, backend or self._backend or "pandas")
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model as JSON (docs/model-file.md). The file is whole or absent."""
-        check_is_fitted(self)
-        write_model(path, self._model_file())
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a model that ``save`` wrote."""
-        return cls._from_model_file(read_model(path), str(path))
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    preparation_: Preparation = Preparation()
+    """How the columns came from raw data, if they did; saved with the model."""
+    _backend: str | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = []
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing != "raise"
         return tags
 
-    def _store(self, X: Any) -> Any:
-        return self._read(self._checked_as_fitted(X))
-
-    def _complete_store(self, X: Any, what: str) -> BitStore:
-        """The columns of ``X`` for something that missing cells have no meaning for."""
-        store = self._store(X)
-        if isinstance(store, PartialStore):
-            raise InputError(f"{what} needs data without missing cells: fill or drop them first")
-        return store.to_bits() if isinstance(store, SparseStore) else store
-
-    def _made_features(self) -> FeatureSet:
-        """The features that ``transform`` makes."""
-        return self.feature_set_
-
-    def _features_of(self, data: Any, store: Any) -> Any:
-        """The features of columns that were read from ``data``, in a container of its kind."""
-        return write_like(
-            data,
-            self._made_features().evaluate(store),
-            self._column_names(),
-            self.missing == "pairwise",
-        )
-
-    def _column_names(self, primitives: tuple[str, ...] | None = None) -> list[str]:
-        """What ``transform`` calls them, over primitives that may have other names."""
-        made = self._made_features()
-        fitted = made if primitives is None else made.renamed(primitives)
-        return told_apart(fitted.lineage.texts(fitted.features, self.style))
-
-    def _watch(self, indicators: Indicators) -> None:
-        if self.verbose:
-            sys.stdout.write(
-                f"iteration {indicators.iteration}: {indicators.n_features} features, "
-                f"length {indicators.length:.2f}, OI {indicators.oi:.3f}, "
-                f"C0 {indicators.c0:.3f}, RMS {indicators.rms:.3f}\n"
+    def _read_to_fit(self, X: Any) -> BooleanData:
+        """The columns to learn from; keeps their number and their names."""
+        container = container_of(X)
+        if isinstance(container, InParts) and not self._takes_parts:
+            raise InputError(
+                f"{type(self).__name__} needs all rows in memory: call .compute() on a Dask "
+                "collection, read a file with conjunct.files.read_boolean, or use UFC"
             )
-        if self.callback is not None:
-            self.callback(indicators)
+        if not container.names_itself:
+            validate_data(self, container.head, reset=True, skip_check_array=True)
+        data = BooleanData.read(container, self._rules(), counts=True)
+        if container.names_itself:
+            self.n_features_in_ = len(data.names)
+            if data.has_names:
+                self.feature_names_in_ = np.array(data.names, object)
+        self._backend = container.backend
+        self.preparation_ = container.preparation
+        return data
 
-    def _model_file(self) -> ModelFile:
-        parameters = self.get_params(deep=False)
-        for name in self._unsaved:
-            del parameters[name]
-        for name, value in parameters.items():
-            if isinstance(value, Rule):
-                parameters[name] = value.record()
-        return model_file(
-            type(self).__name__,
-            parameters,
-            self.feature_set_,
-            self.history_,
-            threshold=getattr(self, "threshold_", None),
-            named=hasattr(self, "feature_names_in_"),
-            outcome=getattr(self, "outcome_", ""),
-            preparation=self.preparation_,
-        )
+    def _rules(self) -> CellRules:
+        return CellRules(self.binarize, self.missing, self.store, self.n_jobs)
 
-    @classmethod
-    def _from_model_file(cls, model: ModelFile, path: str) -> Self:
-        if model.kind != cls.__name__:
-            raise ModelFileError(f"{path}: a model of kind {model.kind!r}, not {cls.__name__!r}")
-        try:
-            fitted = cls(**cls._read_parameters(model))
-            fitted._check_parameters()
-            fitted.feature_set_ = model.feature_set(only_adds=cls._only_adds)
-            fitted.preparation_ = model.preparation()
-        except (TypeError, InputError) as error:
-            raise ModelFileError(f"{path}: {error}") from None
-        fitted.history_ = model.indicators()
-        if model.outcome:
-            fitted.outcome_ = model.outcome
-        if model.threshold is not None:
-            fitted.threshold_ = model.threshold
-        fitted.n_features_in_ = len(model.primitives)
-        if model.named:
-            fitted.feature_names_in_ = np.array(model.primitives, object)
-        return fitted
+    def _container(self, X: Any) -> Container:
+        """Other rows, if they have the columns of the model."""
+        container = container_of(X)
+        if not container.names_itself:
+            validate_data(self, container.head, reset=False, skip_check_array=True)
+        elif not hasattr(self, "feature_names_in_"):
+            return self._by_position(container)
+        return container
 
-    @classmethod
-    def _read_parameters(cls, model: ModelFile) -> dict[str, Any]:
-        """The parameters of a model file, as those of this class."""
-        return dict(model.parameters)
+    def _by_position(self, container: Container) -> Container:
+        """Columns with names, for a model that was fitted without any."""
+        data = container.data
+        if not isinstance(data, BooleanData):
+            raise InputError("baskets need a model fitted on named columns; this one has no names")
+        if len(data.names) != self.n_features_in_:
+            raise InputError(
+                f"the data has {len(data.names)} columns, and the model, which has no names, "
+                f"{self.n_features_in_}"
+            )
+        return container_of(replace(data, names=self._primitive_names()))
+
+    def _like_fitted(self) -> BooleanData:
+        """What other rows are read like."""
+        return BooleanData.without_rows(self._primitive_names(), self._rules())
+
+    def _read(self, X: Any) -> Columns:
+        """The columns of other rows."""
+        container = self._container(X)
+        if isinstance(container, InParts):
+            raise InputError(container.engine.advice)
+        columns: Columns = self._like_fitted().like(container).columns
+        return columns
+
+    def _primitive_names(self) -> tuple[str, ...]:
+        if hasattr(self, "feature_names_in_"):
+            return tuple(self.feature_names_in_)
+        return tuple(f"x{k}" for k in range(self.n_features_in_))
+
+    def _names_for(self, input_features: Any) -> tuple[str, ...]:
+        """Names of the columns, as ``get_feature_names_out`` is given them."""
+        names = tuple(str(name) for name in input_features)
+        if len(names) != self.n_features_in_:
+            raise ValueError(
+                f"input_features should have length equal to number of features "
+                f"({self.n_features_in_}), got {len(names)}"
+            )
+        if hasattr(self, "feature_names_in_") and names != tuple(self.feature_names_in_):
+            raise ValueError("input_features is not equal to feature_names_in_")
+        check_distinct(names)
+        return names
+
+
+def distinct_names(names: Sequence[str]) -> list[str]:
+    """The names, with ``[2]``, ``[3]`` … after those that came before: columns need their own."""
+    taken = set(names)
+    used: set[str] = set()
+    distinct = []
+    for name in names:
+        own, k = name, 1
+        while own in used or (k > 1 and own in taken):
+            k += 1
+            own = f"{name} [{k}]"
+        used.add(own)
+        distinct.append(own)
+    return distinct

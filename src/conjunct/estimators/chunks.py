@@ -7,19 +7,16 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Literal
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.construction.feature_set import FeatureSet
-from conjunct.construction.settings import check_choice
+from conjunct.columns import Columns
+from conjunct.data import Backend, BooleanData, Container, InParts, as_table, unchecked
 from conjunct.errors import InputError
-from conjunct.estimators import containers
-from conjunct.estimators.container_reading import Reading
-from conjunct.estimators.container_writing import true_rows
-from conjunct.estimators.tables import Backend, as_table
-from conjunct.expressions.pattern import CHUNKS_BETWEEN, pattern_text
-from conjunct.stores.partial import known_true
+from conjunct.estimators.in_parts import sendable
+from conjunct.expressions import CHUNKS_BETWEEN, pattern_text
+from conjunct.features import FeatureSet
+from conjunct.parameters import check_choice
 
 ChunkForm = Literal["lists", "text", "long"]
 CHUNK_FORMS: tuple[ChunkForm, ...] = ("lists", "text", "long")
@@ -52,55 +49,60 @@ class Chunks:
         return {"row": rows.tolist(), "chunk": [each[k] for k in self.which.tolist()]}
 
 
+def row_chunks(every: FeatureSet, columns: Columns) -> Chunks:
+    """The chunks of rows given by their columns, larger ones first.
+
+    ``every`` are all features that a row could have.
+    """
+    patterns = every.patterns
+    order = sorted(range(len(patterns)), key=lambda k: (-len(patterns[k]), patterns[k]))
+    features = every.evaluate(columns, [every.features[k] for k in order])
+    rows = [features.true_rows(k) for k in range(features.n_columns)]
+    true = np.concatenate([np.empty(0, np.intp), *rows])
+    chunk = np.repeat(np.arange(len(rows)), [len(some) for some in rows])
+    by_row = np.argsort(true, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(true, minlength=columns.n_rows))])
+    return Chunks([patterns[k] for k in order], starts, chunk[by_row])
+
+
 @dataclass(frozen=True)
 class RowChunks:
     """Reads rows as chunks, here or on a worker. ``features`` are all that a row could have."""
 
-    names: tuple[str, ...]
-    reading: Reading
+    like: BooleanData
     features: FeatureSet
 
-    def __call__(self, data: Any) -> Chunks:
-        store = known_true(self.reading.read(data, self.names))
-        patterns = self.features.patterns
-        # larger ones first
-        order = sorted(range(len(patterns)), key=lambda k: (-len(patterns[k]), patterns[k]))
-        numbers = [self.features.features[k] for k in order]
-        rows = list(true_rows(self.features.evaluate(store, numbers)))
-        every = np.concatenate([np.empty(0, np.intp), *rows])
-        chunk = np.repeat(np.arange(len(rows)), [len(some) for some in rows])
-        by_row = np.argsort(every, kind="stable")
-        starts = np.concatenate([[0], np.cumsum(np.bincount(every, minlength=store.n_rows))])
-        return Chunks([patterns[k] for k in order], starts, chunk[by_row])
+    def __call__(self, container: Container) -> Chunks:
+        return row_chunks(self.features, self.like.like(container).columns.filled())
 
-    def over(self, data: Any, form: ChunkForm) -> Any:
+    def over(self, container: InParts, form: ChunkForm) -> Any:
         """The chunks of a data frame of Dask, lazily, as texts."""
-        if form != "text" or not hasattr(data, "columns"):
+        if form != "text" or container.backend is None:
             raise InputError(
                 "chunks of a Dask collection are texts: give a data frame, form='text'"
             )
-        lineage = self.features.lineage.renamed(self.features.lineage.primitives)
-        sent = replace(self, features=replace(self.features, lineage=lineage, merges=()))
-        return data.map_partitions(sent.as_texts, meta=sent.as_texts(data._meta))
+        sent = replace(self, features=sendable(self.features))
+        return container.engine.mapped(container.data, sent.as_texts, 1, object)
 
     def as_texts(self, data: Any) -> Any:
-        return written_chunks(data, self(data), "text", None)
+        container = unchecked(data)
+        return written_chunks(container, self(container), "text", None)
 
 
-def written_chunks(data: Any, chunks: Chunks, form: ChunkForm, backend: Backend | None) -> Any:
-    """Chunks in the form wanted, in a container of the kind of ``data``."""
+def written_chunks(
+    container: Container, chunks: Chunks, form: ChunkForm, backend: Backend | None
+) -> Any:
+    """Chunks in the form wanted, in a container of the same kind."""
     check_choice("form", form, CHUNK_FORMS)
     if form == "lists":
         return chunks.lists()
-    kind = backend or containers.frame_backend(data)
+    kind = backend or container.backend
     if form == "long":
         return as_table(chunks.long(), kind or "pandas")
     texts = chunks.texts()
     if kind is None:
         return texts
     table = as_table({"chunks": texts}, kind)
-    frame = containers.frame_of(data)
-    index = None if frame is None or backend is not None else nw.maybe_get_index(frame)
-    if index is not None:
-        table.index = index
+    if backend is None and container.index is not None:
+        table.index = container.index
     return table

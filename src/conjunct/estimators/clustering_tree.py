@@ -9,15 +9,14 @@ from numpy.typing import NDArray
 from sklearn.base import ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from conjunct.construction.settings import check_common
-from conjunct.construction.tree import Path, Tree, grow, simplest_first
-from conjunct.estimators import containers
-from conjunct.estimators.container_writing import write_like
+from conjunct.columns import PackedColumns
+from conjunct.data import BooleanData, container_of
+from conjunct.estimators.base import BooleanEstimator
 from conjunct.estimators.limits import limits_of
-from conjunct.estimators.reading import BooleanEstimator
 from conjunct.estimators.tree_drawing import tree_chart, tree_text
 from conjunct.expressions import And, Expression, Not, Primitive, Style
-from conjunct.stores import BitStore
+from conjunct.parameters import check_common
+from conjunct.trees import Path, Tree, grow, simplest_first
 
 EVERYTHING = "all rows"
 
@@ -126,7 +125,7 @@ class ClusteringTree(ClusterMixin, TransformerMixin, BooleanEstimator):
         self
         """
         check_common(self)
-        store = self._read_to_fit(X)
+        store = self._read_to_fit(X).columns
         ranks = simplest_first(map(Primitive, self._primitive_names()))
         self.tree_ = grow(store, ranks, limits_of(self, store.n_rows))
         self.labels_ = self._clusters(self.tree_.apply(store.bits, store.n_rows))
@@ -135,8 +134,8 @@ class ClusteringTree(ClusterMixin, TransformerMixin, BooleanEstimator):
     def apply(self, X: Any) -> NDArray[np.intp]:
         """The leaf that each row of ``X`` comes to: its number among ``tree_.nodes``."""
         check_is_fitted(self)
-        store = self._read(self._checked_as_fitted(X))
-        return self.tree_.apply(store.bits, store.n_rows)
+        columns = self._read(X)
+        return self.tree_.apply(columns.to_bits().bits, columns.n_rows)
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         """The cluster of each row of ``X``."""
@@ -144,10 +143,10 @@ class ClusteringTree(ClusterMixin, TransformerMixin, BooleanEstimator):
 
     def transform(self, X: Any) -> Any:
         """One Boolean column for each cluster, true in its rows, in a container like ``X``."""
-        clusters = self.predict(X)
-        members = clusters[:, None] == np.arange(self.n_leaves_)
-        names = list(self.get_feature_names_out())
-        return write_like(containers.checked(X), BitStore.from_table(members), names)
+        container = container_of(X)
+        members = self.predict(container)[:, None] == np.arange(self.n_leaves_)
+        names = tuple(self.get_feature_names_out())
+        return BooleanData(names, PackedColumns.from_table(members)).to(container)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The descriptions of the clusters, as text.

@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
+import json
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-import msgspec
 from sklearn.utils.validation import check_is_fitted
 
-from conjunct.binarize.preparation import Preparation
-from conjunct.construction.feature_set import FeatureSet
+from conjunct import expressions, files
+from conjunct.data import Missing, Preparation
 from conjunct.errors import InputError
-from conjunct.estimators.values import Missing
 from conjunct.expressions import Expression, Style
-from conjunct.expressions.simplification import Form, in_form
-from conjunct.io.model import ModelFile, model_json
+from conjunct.features import FeatureSet
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from conjunct.export.raw import Check
-    from conjunct.export.sql import Source
+    from conjunct.export import Check, Source
+    from conjunct.expressions import Form
 
-Columns = Literal["formula", "number"]
+FeatureNames = Literal["formula", "number"]
 
 
 class Exportable:
     """Mixin of FeatureConstructor: the features as SQL, Polars, Python and JSON.
 
-    They take the raw table if the model was fitted on one (``BooleanTable``, or a command). All of
+    They take the raw table if the model was fitted on one (``BooleanData``, or a command). All of
     them treat missing cells by Kleene's logic: a conjunction is false if a part is false,
     otherwise missing if a part is. ``form="simplified"`` gives shorter code and the same values
     on whole rows, but may decide rows with missing cells otherwise. With ``missing="false"``,
@@ -43,7 +41,7 @@ class Exportable:
     missing: Missing
 
     @abstractmethod
-    def _model_file(self) -> ModelFile:
+    def _model_file(self) -> files.ModelFile:
         """Everything a model file holds."""
 
     @abstractmethod
@@ -60,7 +58,7 @@ class Exportable:
         *,
         dialect: str = "duckdb",
         source: Source = "boolean",
-        columns: Columns = "formula",
+        columns: FeatureNames = "formula",
         keep: Sequence[str] = (),
         form: Form = "built",
     ) -> str:
@@ -91,7 +89,7 @@ class Exportable:
         FROM "photos" AS "r"
         """
         try:
-            from conjunct.export.sql import to_sql
+            from conjunct.export import to_sql
         except ImportError:
             raise ImportError('SQL needs sqlglot: pip install "conjunct[sql]"') from None
         features = self._exported(columns, form)
@@ -107,12 +105,14 @@ class Exportable:
             nan=self.missing != "raise",
         )
 
-    def to_polars(self, *, columns: Columns = "formula", form: Form = "built") -> list[pl.Expr]:
+    def to_polars(
+        self, *, columns: FeatureNames = "formula", form: Form = "built"
+    ) -> list[pl.Expr]:
         """One Polars expression a feature, for ``frame.select`` or ``with_columns``.
 
         Columns may be Boolean or 0/1; a missing cell is null or NaN.
         """
-        from conjunct.export.polars import to_polars
+        from conjunct.export import to_polars
 
         return to_polars(
             self._exported(columns, form),
@@ -121,9 +121,9 @@ class Exportable:
             fill=self.missing == "false",
         )
 
-    def to_python(self, *, columns: Columns = "formula", form: Form = "built") -> str:
+    def to_python(self, *, columns: FeatureNames = "formula", form: Form = "built") -> str:
         """The source of ``features(row)``, a function that needs nothing but Python."""
-        from conjunct.export.python import to_python
+        from conjunct.export import to_python
 
         return to_python(
             self._exported(columns, form),
@@ -135,28 +135,28 @@ class Exportable:
     def to_json(self) -> str:
         """What ``save`` writes; docs/model-schema.json describes it."""
         check_is_fitted(self)
-        return model_json(self._model_file()).decode()
+        return files.model_json(self._model_file()).decode()
 
     def to_dict(self) -> dict[str, Any]:
         """The content of ``to_json`` as plain dictionaries and lists."""
-        content: dict[str, Any] = msgspec.json.decode(self.to_json())
+        content: dict[str, Any] = json.loads(self.to_json())
         return content
 
     def _raw(self) -> dict[str, Check] | None:
         """What the primitives ask of a raw table, if the model was fitted on one."""
-        from conjunct.export.raw import checks_of
+        from conjunct.export import checks_of
 
         binarizer = self.preparation_.binarizer
         return None if binarizer is None else checks_of(binarizer.rules_)
 
-    def _exported(self, columns: Columns, form: Form) -> dict[str, Expression]:
+    def _exported(self, columns: FeatureNames, form: Form) -> dict[str, Expression]:
         check_is_fitted(self)
         if columns not in ("formula", "number"):
             raise InputError(f"columns must be 'formula' or 'number'; got {columns!r}")
-        expressions = self._made_features().expressions
+        made = self._made_features().expressions
         if columns == "formula":
             names = self._column_names()
         else:
-            names = [f"f{position}" for position in range(len(expressions))]
-        formulas = (in_form(expression, form) for expression in expressions)
+            names = [f"f{position}" for position in range(len(made))]
+        formulas = (expressions.in_form(expression, form) for expression in made)
         return dict(zip(names, formulas, strict=True))

@@ -12,22 +12,14 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from conjunct.construction.fringe import (
-    BitStage,
-    Learner,
-    Redundant,
-    Strategy,
-    simplest_of_equals,
-)
-from conjunct.construction.indicators import Indicators
-from conjunct.construction.settings import check_choice, check_whole
-from conjunct.construction.tree import Path
+from conjunct.columns import PackedColumns
 from conjunct.errors import InputError
 from conjunct.estimators.limits import limits_of
 from conjunct.estimators.tree_based import TreeBasedConstructor
 from conjunct.expressions import Expression, Style
-from conjunct.stores import BitStore
-from conjunct.stores.packing import unpack
+from conjunct.parameters import check_choice, check_whole
+from conjunct.trees import Learner, PackedStage, Path, Redundant, Strategy, simplest_of_equals
+from conjunct.ufc import Indicators
 
 Purity = Literal["gini", "entropy", "log_loss"]
 
@@ -145,8 +137,8 @@ class Fringe(TreeBasedConstructor):
         -------
         self
         """
-        store = self._read_to_fit(X)
-        self._construct_for(store, self._primitive_names(), self._classes_of(y, store.n_rows))
+        data = self._read_to_fit(X)
+        self._construct_for(data.columns, data.names, self._classes_of(y, data.n_rows))
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -155,7 +147,7 @@ class Fringe(TreeBasedConstructor):
         return tags
 
     def _construct_for(
-        self, store: BitStore, names: Sequence[str], codes: NDArray[np.intp]
+        self, store: PackedColumns, names: Sequence[str], codes: NDArray[np.intp]
     ) -> None:
         self._check_parameters()
         limits = limits_of(self, store.n_rows)
@@ -195,7 +187,7 @@ def _decision_paths(
 ) -> Learner:
     """The paths of a decision tree for ``codes``: to leaves that say ``positive``, or all."""
 
-    def learn(stage: BitStage, expressions: tuple[Expression, ...]) -> Iterable[Path]:
+    def learn(stage: PackedStage, expressions: tuple[Expression, ...]) -> Iterable[Path]:
         # of equal columns scikit-learn would take any, and formulas would grow without need;
         # constant ones, never split on, would change which of equal splits it draws
         columns = simplest_of_equals(stage.store, expressions)
@@ -203,7 +195,7 @@ def _decision_paths(
         columns = columns[(supports > 0) & (supports < stage.store.n_rows)]
         if not len(columns):
             return []
-        table = unpack(stage.store.taken(columns).bits, stage.store.n_rows)
+        table = stage.store.select(columns).to_dense()
         fitted = tree.fit(table.astype(np.float32), codes).tree_
         return list(_paths(fitted, columns.tolist(), positive))
 

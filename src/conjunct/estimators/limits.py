@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from conjunct.construction.settings import at_least, check, check_whole, is_number, is_whole
-from conjunct.construction.tree import Limits
+from conjunct.parameters import at_least, check, check_whole, is_number, is_whole
+from conjunct.trees import Limits
 
 
 def limits_of(estimator: Any, n_rows: int) -> Limits:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 
 from conjunct.errors import ModelFileError
-from conjunct.estimators.base import FeatureConstructor
+from conjunct.estimators.constructor import FeatureConstructor
 from conjunct.estimators.fringe import Fringe
 from conjunct.estimators.ufc import UFC
 from conjunct.estimators.ufc_path import UFCPath
 from conjunct.estimators.ufringe import UFringe
-from conjunct.io.model import read_model
+from conjunct.files import read_model
 
 _KINDS: dict[str, type[FeatureConstructor]] = {
     kind.__name__: kind for kind in (UFC, UFCPath, UFringe, Fringe)

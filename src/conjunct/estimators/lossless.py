@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from conjunct.construction.feature_set import FeatureSet
+from conjunct.columns import Columns, Counts
+from conjunct.data import MISSING, Backend, Baskets, BooleanData, InParts, container_of
 from conjunct.errors import ConjunctWarning, InputError
-from conjunct.estimators import containers, partitioned
-from conjunct.estimators.base import FeatureConstructor
 from conjunct.estimators.chunks import ChunkForm, RowChunks, written_chunks
-from conjunct.estimators.container_reading import Reading
-from conjunct.estimators.container_writing import write_like
+from conjunct.estimators.constructor import FeatureConstructor
+from conjunct.estimators.in_parts import FeatureSupports, sendable
 from conjunct.estimators.notebook import ShownInNotebooks
-from conjunct.estimators.tables import Backend
-from conjunct.estimators.values import MISSING
-from conjunct.stores.partial import known_true
+from conjunct.features import FeatureSet
 
 Names = Literal["pattern", "formula"]
 NAMES: tuple[Names, ...] = ("pattern", "formula")
@@ -60,16 +58,16 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
         and ``chunks`` never loses a tag. A collection of Dask gives another, which is computed
         when it is used, without a warning.
         """
-        if self.unseen == "keep" or containers.is_dask(X):
-            return super().transform(X)
         check_is_fitted(self)
-        data = self._checked_as_fitted(X)
-        store = self._read(data)
-        n_rows = self._count_unseen(store)
+        container = self._container(X)
+        if self.unseen == "keep" or isinstance(container, InParts):
+            return super().transform(container)
+        columns = self._read(container)
+        n_rows = self._count_unseen(columns)
         if n_rows:
             # past what scikit-learn wraps transform in
             warnings.warn(_what_was_unseen(n_rows), ConjunctWarning, stacklevel=3)
-        return self._features_of(data, store)
+        return self._features_of(container, columns)
 
     def inverse_transform(self, X: Any) -> Any:
         """The original columns of rows given by their constructed features.
@@ -83,15 +81,18 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
         if self.feature_set_.suppressed:
             warnings.warn(_what_was_lost(self.feature_set_), ConjunctWarning, stacklevel=2)
         texts = self._column_names()
-        data = containers.checked(X)
-        names = containers.column_names(data)
-        if names is not None and not containers.is_baskets(data) and list(names) != texts:
+        container = container_of(X)
+        if isinstance(container, InParts):
+            raise InputError(container.engine.advice)
+        has_order = container.has_names and not isinstance(container, Baskets)
+        if has_order and list(container.names or ()) != texts:
             raise InputError("the columns are not the features of this model, in their order")
-        store = Reading(None, self.missing, self.n_jobs, self.store).read(data, texts)
-        if store.n_columns != len(texts):
-            raise InputError(f"X has {store.n_columns} columns, the model {len(texts)} features")
-        recovered = self._made_features().recover(store)
-        return write_like(data, recovered, self._primitive_names(), self.missing == "pairwise")
+        columns = container.stored(texts, replace(self._rules(), binarize=None))
+        if columns.n_columns != len(texts):
+            raise InputError(f"X has {columns.n_columns} columns, the model {len(texts)} features")
+        recovered = self._made_features().recover(columns)
+        rows = BooleanData(self._primitive_names(), recovered)
+        return rows.to(container, nullable=self.missing == "pairwise")
 
     def chunks(self, X: Any, form: ChunkForm = "lists", *, backend: Backend | None = None) -> Any:
         """Each row as its chunks: its tags, in groups that belong together.
@@ -120,12 +121,11 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
         [[('cascade', 'water'), ('sky',)], [('cascade',)]]
         """
         check_is_fitted(self)
-        chunks_of = RowChunks(self._primitive_names(), self._reading(), self._every_feature)
-        if containers.is_dask(X):
-            self._as_fitted(partitioned.template(X))
-            return chunks_of.over(X, form)
-        data = self._checked_as_fitted(X)
-        return written_chunks(data, chunks_of(data), form, backend)
+        chunks_of = RowChunks(self._like_fitted(), self._every_feature)
+        container = self._container(X)
+        if isinstance(container, InParts):
+            return chunks_of.over(container, form)
+        return written_chunks(container, chunks_of(container), form, backend)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the bits that a row of ``X`` takes, on average, in the code of the features.
@@ -145,14 +145,9 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
         every = self._every_feature
         supports = np.array(every.supports, np.float64) + 0.5
         bits = np.log2(supports.sum()) - np.log2(supports)
-        if partitioned.is_partitioned(X):
-            self._as_fitted(partitioned.template(X))
-            parts = partitioned.partitioned_store(X, self._primitive_names(), self._reading())
-            n_rows, counts = parts.n_rows, parts.total(partitioned.FeatureSupports.of(every))
-        else:
-            store = known_true(self._store(X))
-            n_rows, counts = store.n_rows, every.evaluate(store).supports()
-        return -float(np.dot(counts, bits)) / max(n_rows, 1)
+        columns = self._like_fitted().like(self._container(X)).columns
+        counts: Counts = columns.total(FeatureSupports(sendable(every)))
+        return -float(np.dot(counts, bits)) / max(int(columns.n_rows), 1)
 
     @property
     def _every_feature(self) -> FeatureSet:
@@ -168,7 +163,7 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
         made = self._made_features()
         return list((made if primitives is None else made.renamed(primitives)).pattern_texts)
 
-    def _count_unseen(self, store: Any) -> int:
+    def _count_unseen(self, store: Columns) -> int:
         """In how many rows a combination is true that training never saw.
 
         One that is missing is not counted: training may have had such rows.

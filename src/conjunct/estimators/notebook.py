@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from conjunct.construction.feature_set import FeatureSet
-from conjunct.reading import Finding, findings, shortened
+from conjunct import explain
+
+if TYPE_CHECKING:
+    from conjunct.explain import Summary
 
 _CHUNKS = 8
 _NAME_LENGTH = 120
@@ -16,14 +18,13 @@ _CELL = "text-align:left;padding:2px 14px 2px 0"
 class ShownInNotebooks:
     """Mixin of scikit-learn's estimators: a summary of what was found comes first."""
 
-    feature_set_: FeatureSet
-    outcome_: str
-
     def _repr_html_inner(self) -> str:
+        from conjunct.explain import Summary
+
         diagram: str = super()._repr_html_inner()  # type: ignore[misc]
         if not hasattr(self, "feature_set_"):
             return diagram
-        return found_html(self.feature_set_, getattr(self, "outcome_", "")) + diagram
+        return summary_html(Summary(self)) + diagram  # type: ignore[arg-type]
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         bundle: dict[str, Any] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
@@ -32,43 +33,29 @@ class ShownInNotebooks:
         return bundle
 
 
-def found_html(fitted: FeatureSet, outcome: str) -> str:
-    """The chunks that save most bits, the length of the description, and why the run ended.
+def summary_html(summary: Summary) -> str:
+    """What was found, the chunks that save most bits, and why the run ended.
 
     Names from data are escaped, and it holds no script.
     """
-    found = findings(fitted)
-    parts = [f"<p>{_text(said)}</p>" for said in (_length(fitted), outcome) if said]
-    if found:
-        lines = "".join(
-            f'<tr><td style="{_CELL}" dir="auto">{_text(_name(finding))}</td>'
-            f'<td style="{_CELL}">{finding.rows:,}</td>'
-            f'<td style="{_CELL}">{finding.saved:,.1f}</td></tr>'
-            for finding in found[:_CHUNKS]
-        )
-        heads = "".join(
-            f'<th style="{_CELL}">{name}</th>' for name in ("chunk", "rows", "bits saved")
-        )
-        more = len(found) - _CHUNKS
-        note = f"<p>The {_CHUNKS} chunks that save most; {more:,} more save bits.</p>"
-        parts.insert(1, f"<table><tr>{heads}</tr>{lines}</table>" + note * (more > 0))
+    parts = [f"<p>{_text(f'{summary.found} {summary.length}')}</p>"]
+    if summary.chunks:
+        heads = ("chunk", "rows", "bits saved")
+        cells = [
+            (explain.shortened(chunk.text, _NAME_LENGTH), f"{chunk.rows:,}", f"{chunk.saved:,.1f}")
+            for chunk in summary.chunks[:_CHUNKS]
+        ]
+        lines = "".join(f"<tr>{_row('td', line)}</tr>" for line in cells)
+        parts.append(f"<table><tr>{_row('th', heads)}</tr>{lines}</table>")
+        more = len(summary.chunks) - _CHUNKS
+        if more > 0:
+            parts.append(f"<p>The {_CHUNKS} chunks that save most; {more:,} more save bits.</p>")
+    parts.append(f"<p>{_text(summary.ended)}</p>")
     return f"<div>{''.join(parts)}</div>"
 
 
-def _length(fitted: FeatureSet) -> str:
-    before, after = fitted.baseline_length(), fitted.description_length()
-    n_columns, n_features = len(fitted.lineage.primitives), len(fitted.features)
-    rows = f"{fitted.n_rows:,} rows, {n_columns:,} columns, {n_features:,} features"
-    if not before:
-        return f"{rows}."
-    return (
-        f"{rows}. Description of the data: {before:,.0f} → {after:,.0f} bits, "
-        f"{after / before:.1%} of what it was."
-    )
-
-
-def _name(finding: Finding) -> str:
-    return shortened(finding.text, _NAME_LENGTH)
+def _row(tag: str, cells: tuple[str, ...]) -> str:
+    return "".join(f'<{tag} style="{_CELL}" dir="auto">{_text(cell)}</{tag}>' for cell in cells)
 
 
 def _text(said: str) -> str:

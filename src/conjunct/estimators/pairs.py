@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from conjunct.construction.criteria import Criterion, criterion_of
-from conjunct.construction.ledger import Ledger
-from conjunct.construction.lineage import Lineage
-from conjunct.construction.stage import Stage
-from conjunct.estimators.tables import Backend, as_table
+from conjunct.counting import Tally
+from conjunct.data import Backend, BooleanData, as_table, container_of
 from conjunct.estimators.ufc import UFC
+from conjunct.features import Lineage
+from conjunct.ufc import CRITERIA, Criterion, Ledger, Stage
 
 
 def correlated_pairs(
@@ -50,14 +49,15 @@ def correlated_pairs(
     """
     reader = UFC(criterion, **options)
     reader._check_parameters()
-    rule = criterion_of(criterion)
-    store = reader._read_to_fit(X)
-    tally = store.tally()
-    names = reader._primitive_names()
+    rule = CRITERIA.checked(criterion)
+    container = container_of(X)
+    data = BooleanData.read(container, reader._rules(), counts=True)
+    store, names = data.columns, data.names
+    tally = Tally.of(store)
     stage = Stage(0, tuple(range(store.n_columns)), tally)
     # C0 is not looked at
-    ledger = Ledger(Lineage(names), tally.supports, tally.observed, store.n_rows, 0)
-    pairs = rule.candidates(stage, ledger, rule.judge(lambda: tally, "batch"))
+    ledger = Ledger(Lineage(names), tally.counts.supports, tally.counts.observed, store.n_rows, 0)
+    pairs = rule.candidates(stage, ledger, rule.judge(lambda: tally.counts, "batch"))
     pairs = pairs.take(np.lexsort((pairs.right, pairs.left, -pairs.joint, -pairs.score)))
     columns: dict[str, list[Any]] = {
         "left": [names[k] for k in pairs.left.tolist()],
@@ -68,4 +68,4 @@ def correlated_pairs(
         "p_adjusted": pairs.p_adjusted.tolist(),
         "score": pairs.score.tolist(),
     }
-    return as_table(columns, backend or reader._backend or "pandas")
+    return as_table(columns, backend or container.backend or "pandas")

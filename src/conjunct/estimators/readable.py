@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from conjunct.construction.feature_set import FeatureSet
-from conjunct.expressions import Expression, Style
-from conjunct.expressions.pattern import pattern_text
-from conjunct.expressions.simplification import Form
-from conjunct.reading import (
-    Explanation,
-    Formulas,
-    GraphFormat,
-    Neighbour,
-    ancestry,
-    explanation,
-    formulas_of,
-    label,
-    nearest_by_columns,
-    nearest_by_primitives,
-    shortened,
-    shown_pattern,
-)
-from conjunct.stores import BitStore
+from conjunct import explain
+from conjunct.columns import Columns, PackedColumns
+from conjunct.expressions import Expression, Style, pattern_text
+from conjunct.features import FeatureSet
+
+if TYPE_CHECKING:
+    from conjunct.explain import Explanation, Formulas, GraphFormat, Neighbour
+    from conjunct.expressions import Form
 
 
 class Readable:
@@ -33,13 +23,11 @@ class Readable:
 
     style: Style
     feature_set_: FeatureSet
+    # the columns of data like that of ``fit``, which BooleanEstimator reads
+    _read: Callable[[Any], Columns]
 
     @abstractmethod
-    def _store(self, X: Any) -> Any:
-        """The packed columns of data like that of ``fit``."""
-
-    @abstractmethod
-    def _complete_store(self, X: Any, what: str) -> BitStore:
+    def _complete(self, X: Any, what: str) -> PackedColumns:
         """The same, where no cell is missing."""
 
     @abstractmethod
@@ -57,10 +45,11 @@ class Readable:
         ``whole``: its pattern stands for all that has it, and nothing marks what is left.
         """
         if self._by_pattern and whole:
-            return shortened(pattern_text(self.feature_set_.lineage.pattern(number)), longest)
+            pattern = pattern_text(self.feature_set_.lineage.pattern(number))
+            return explain.shortened(pattern, longest)
         if self._by_pattern:
-            return shortened(shown_pattern(self.feature_set_, number), longest)
-        return label(self.feature_set_.lineage.expression(number), self.style, longest)
+            return explain.shortened(explain.shown_pattern(self.feature_set_, number), longest)
+        return explain.label(self.feature_set_.lineage.expression(number), self.style, longest)
 
     def formulas(self, form: Form = "simplified", *, given: Any = None) -> Formulas:
         """The features in another form, with their mean length (C1) before and after.
@@ -89,8 +78,8 @@ class Readable:
         ['sky', 'cascade', '¬cascade ∧ water']
         """
         check_is_fitted(self)
-        store = None if given is None else self._complete_store(given, "given")
-        return formulas_of(self.feature_set_, form, store)
+        store = None if given is None else self._complete(given, "given")
+        return explain.formulas_of(self.feature_set_, form, store)
 
     def explain(self, feature: int | str | Expression, X: Any = None) -> Explanation:
         """A feature in plain words: pattern, formula, English, support, origin, primitives.
@@ -100,13 +89,13 @@ class Readable:
         rows are contrasted with the others.
         """
         check_is_fitted(self)
-        store = None if X is None else self._store(X)
-        return explanation(self.feature_set_, self._number(feature), self.style, store)
+        store = None if X is None else self._read(X)
+        return explain.explanation(self.feature_set_, self._number(feature), self.style, store)
 
     def ancestry(self, feature: int | str | Expression, format: GraphFormat = "text") -> str:
         """What a feature was made from, as indented text, a Mermaid chart or a Graphviz graph."""
         check_is_fitted(self)
-        return ancestry(self.feature_set_, self._number(feature), format, self.style)
+        return explain.ancestry(self.feature_set_, self._number(feature), format, self.style)
 
     def nearest(
         self, feature: int | str | Expression, X: Any = None, *, n: int = 5
@@ -116,8 +105,8 @@ class Readable:
         check_is_fitted(self)
         fitted, number, texts = self.feature_set_, self._number(feature), self._column_names()
         if X is None:
-            return nearest_by_primitives(fitted, number, texts, n)
-        return nearest_by_columns(fitted, number, self._store(X), texts, n)
+            return explain.nearest_by_primitives(fitted, number, texts, n)
+        return explain.nearest_by_columns(fitted, number, self._read(X), texts, n)
 
     def _number(self, feature: int | str | Expression) -> int:
         fitted = self.feature_set_

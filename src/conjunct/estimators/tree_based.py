@@ -6,12 +6,12 @@ import warnings
 from collections.abc import Sequence
 from typing import ClassVar, get_args
 
-from conjunct.construction.fringe import Learner, Redundant, Strategy, run_fringe
-from conjunct.construction.settings import check_choice, check_common, check_whole
+from conjunct.columns import PackedColumns
 from conjunct.errors import ConjunctWarning
-from conjunct.estimators.base import FeatureConstructor
+from conjunct.estimators.constructor import FeatureConstructor
 from conjunct.estimators.limits import limits_of
-from conjunct.stores import BitStore
+from conjunct.parameters import check_choice, check_common, check_whole
+from conjunct.trees import Learner, Redundant, Strategy, run_fringe
 
 
 class TreeBasedConstructor(FeatureConstructor):
@@ -32,7 +32,7 @@ class TreeBasedConstructor(FeatureConstructor):
         limits_of(self, n_rows=1)
         check_common(self)
 
-    def _run(self, store: BitStore, names: Sequence[str], learner: Learner) -> None:
+    def _run(self, store: PackedColumns, names: Sequence[str], learner: Learner) -> None:
         run = run_fringe(
             store,
             names,

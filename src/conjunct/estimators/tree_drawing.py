@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from conjunct.construction.tree import Tree
+from conjunct.trees import Tree
 
 
 def tree_text(tree: Tree, conditions: Sequence[str]) -> str:

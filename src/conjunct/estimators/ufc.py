@@ -8,34 +8,34 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
-from conjunct.construction.criteria import (
-    CRITERIA,
-    SEARCHES,
-    Criterion,
-    Search,
-    criterion_of,
-)
-from conjunct.construction.indicators import Indicators
-from conjunct.construction.rules import Registry
-from conjunct.construction.run import Plan, run_ufc
-from conjunct.construction.settings import (
+from conjunct import files
+from conjunct.columns import STORE_KINDS, Need, StoreKind
+from conjunct.counting import Store
+from conjunct.data import BooleanData, Missing
+from conjunct.errors import ConjunctWarning
+from conjunct.estimators.lossless import NAMES, UNSEEN, LosslessConstructor, Names, Unseen
+from conjunct.expressions import Style
+from conjunct.parameters import (
     check,
     check_choice,
     check_common,
     check_frequency,
     check_whole,
 )
-from conjunct.construction.stops import STOPS, Stop, stop_of
-from conjunct.errors import ConjunctWarning
-from conjunct.estimators.lossless import NAMES, UNSEEN, LosslessConstructor, Names, Unseen
-from conjunct.estimators.values import Missing
-from conjunct.expressions import Style
-from conjunct.io.checkpoint import Checkpoint
-from conjunct.io.model import ModelFile
-from conjunct.stores import Store
-from conjunct.stores.sizing import STORE_KINDS, Need, StoreKind
+from conjunct.ufc import (
+    CRITERIA,
+    SEARCHES,
+    STOPS,
+    Criterion,
+    Indicators,
+    Plan,
+    RuleRegistry,
+    Search,
+    Stop,
+    run_ufc,
+)
 
-_RULES: dict[str, Registry[Any]] = {"criterion": CRITERIA, "stop": STOPS}
+_RULES: dict[str, RuleRegistry[Any]] = {"criterion": CRITERIA, "stop": STOPS}
 
 
 class UFC(LosslessConstructor):
@@ -206,9 +206,7 @@ class UFC(LosslessConstructor):
             if any(name.startswith(f"{family}__") for name in params):
                 # only a rule has settings, not the name of one
                 value = params.get(family, getattr(self, family))
-                params[family] = rules.made(value)
-                if params[family] is None:
-                    raise rules.refusal(value)
+                params[family] = rules.made(value) or rules.checked(value)
         super().set_params(**params)
         return self
 
@@ -230,12 +228,11 @@ class UFC(LosslessConstructor):
         >>> print(UFC().expected_cost([["water", "cascade"]] * 40 + [["sky"]] * 60))
         about 1 s and 1 MB of memory to begin with, and about 1 ms for each merge
         """
-        reader = UFC(**{**self.get_params(deep=False), "callback": None})
-        return self._need(reader._read_to_fit(X))
+        return self._need(BooleanData.read(X, self._rules(), counts=True).columns)
 
     def _need(self, store: Store) -> Need:
         need = store.need()
-        if (self.search or criterion_of(self.criterion).search) == "batch":
+        if (self.search or CRITERIA.checked(self.criterion).search) == "batch":
             return need
         return need.in_merges(store.n_rows, store.n_columns, store.count_ones())
 
@@ -246,7 +243,7 @@ class UFC(LosslessConstructor):
             sys.stdout.write(f"expected: {need}\n")
         if self._tell_cost is not None:
             self._tell_cost(need)
-        criterion = criterion_of(self.criterion)
+        criterion = CRITERIA.checked(self.criterion)
         plan = Plan(criterion, self.search or criterion.search, self.max_length)
         run = run_ufc(
             store,
@@ -255,7 +252,7 @@ class UFC(LosslessConstructor):
             self._stop(criterion),
             max_iter=self.max_iter,
             watch=self._watching(need, store.n_columns),
-            keeper=None if self.checkpoint is None else Checkpoint(self.checkpoint),
+            progress_store=None if self.checkpoint is None else files.Checkpoint(self.checkpoint),
         )
         self.feature_set_ = run.feature_set
         if self.min_support is not None:
@@ -284,19 +281,19 @@ class UFC(LosslessConstructor):
 
     @property
     def _by_pattern(self) -> bool:
-        return criterion_of(self.criterion).counts_tags
+        return CRITERIA.checked(self.criterion).counts_tags
 
     def _stop(self, criterion: Criterion) -> Stop:
         if self.stop is not None:
-            return stop_of(self.stop)
+            return STOPS.checked(self.stop)
         # the paper's uFC(λ, limit_iter) makes all iterations it is asked for
         by_number = self.max_iter is not None and not criterion.draws_once
-        return stop_of("never" if by_number else criterion.stop)
+        return STOPS.checked("never" if by_number else criterion.stop)
 
     def _check_parameters(self) -> None:
-        criterion = criterion_of(self.criterion)
+        criterion = CRITERIA.checked(self.criterion)
         if self.stop is not None:
-            stop_of(self.stop)
+            STOPS.checked(self.stop)
         check_choice("search", self.search, SEARCHES, optional=True)
         searches = criterion.searches
         goes = self.search is None or self.search in searches
@@ -311,16 +308,14 @@ class UFC(LosslessConstructor):
         check_common(self)
 
     @classmethod
-    def _read_parameters(cls, model: ModelFile) -> dict[str, Any]:
+    def _read_parameters(cls, model: files.ModelFile) -> dict[str, Any]:
         parameters = dict(model.parameters)
         if model.version == 1:
             parameters = _from_version_1(parameters)
         for family, rules in _RULES.items():
             if isinstance(parameters.get(family), dict):
-                rule = rules.made(parameters[family])
-                if rule is None:
-                    raise rules.refusal(parameters[family])
-                parameters[family] = rule
+                value = parameters[family]
+                parameters[family] = rules.made(value) or rules.checked(value)
         return parameters
 
 

@@ -9,18 +9,14 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from conjunct.construction.criteria import Threshold
-from conjunct.construction.path import Budget, Path, Solution, follow_path
-from conjunct.construction.settings import check, check_common, check_whole, is_number
-from conjunct.construction.states import Range
-from conjunct.construction.stops import Never
+from conjunct.counting import Store
+from conjunct.data import Backend, BooleanData, Missing, as_table
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators.lossless import LosslessConstructor
-from conjunct.estimators.tables import Backend, as_table
 from conjunct.estimators.ufc import UFC
-from conjunct.estimators.values import Missing
 from conjunct.expressions import Style
-from conjunct.stores import Store
+from conjunct.parameters import check, check_common, check_whole, is_number
+from conjunct.ufc import Budget, Never, Path, Range, Solution, Threshold, follow_path
 
 _SOLUTIONS_PER_LINE = 100
 
@@ -41,10 +37,10 @@ class UFCPath(LosslessConstructor):
     prune : bool, default=False
         Leave out pairs with an expected frequency below 5. The paper's figures use both.
     max_solutions : int, optional
-        Give up after so many solutions. What was found is kept, from the highest λ down, and
+        Stop after this number of solutions. What was found is kept, from the highest λ down, and
         ``complete_`` is False.
     max_seconds : float, optional
-        Give up after so many seconds, likewise.
+        Stop after this number of seconds, likewise.
     null_feature : bool, default=False
         Count the paper's artificial feature "null" in the overlapping index.
     binarize : float, optional
@@ -174,9 +170,16 @@ class UFCPath(LosslessConstructor):
             style=self.style,
             n_jobs=self.n_jobs,
         )
+        model.fit(
+            BooleanData(
+                self._primitive_names(),
+                self._training,
+                preparation=self.preparation_,
+                has_names=hasattr(self, "feature_names_in_"),
+            )
+        )
         model._backend = self._backend
-        model.preparation_ = self.preparation_
-        return model._fit_store(self._training, getattr(self, "feature_names_in_", None))
+        return model
 
     def result_of(self, threshold: float, max_iter: int) -> Solution:
         """What ``UFC(threshold, max_iter=max_iter)`` gives, found among ``solutions_``."""

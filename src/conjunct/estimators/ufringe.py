@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from conjunct.construction.fringe import Redundant, Strategy, clustering_paths
-from conjunct.construction.indicators import Indicators
+from conjunct.columns import PackedColumns
 from conjunct.estimators.limits import limits_of
 from conjunct.estimators.tree_based import TreeBasedConstructor
 from conjunct.expressions import Style
-from conjunct.stores import BitStore
+from conjunct.trees import Redundant, Strategy, clustering_paths
+from conjunct.ufc import Indicators
 
 
 class UFringe(TreeBasedConstructor):
@@ -113,6 +113,6 @@ class UFringe(TreeBasedConstructor):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _construct(self, store: BitStore, names: Sequence[str]) -> None:
+    def _construct(self, store: PackedColumns, names: Sequence[str]) -> None:
         self._check_parameters()
         self._run(store, names, clustering_paths(limits_of(self, store.n_rows)))

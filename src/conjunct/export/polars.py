@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from conjunct.binarize.columns import BLANKS
-from conjunct.binarize.dates import Part
+from conjunct.data import BLANKS, DatePart
 from conjunct.errors import InputError
 from conjunct.export.raw import NO, YES, Check, Flag, OneOf, PartOneOf
-from conjunct.expressions import Constant, Expression, Not, Or, Primitive
-from conjunct.expressions.expression import nodes
+from conjunct.expressions import Constant, Expression, Not, Or, Primitive, nodes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -104,7 +102,7 @@ def _number(column: pl.Expr) -> pl.Expr:
     return column.cast(pl.Float64).fill_nan(None)
 
 
-def _part(column: pl.Expr, part: Part) -> pl.Expr:
+def _part(column: pl.Expr, part: DatePart) -> pl.Expr:
     parts = {
         "year": column.dt.year,
         "month": column.dt.month,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from conjunct.export.raw import NO, YES, Check, Flag, Interval, OneOf, PartOneOf
-from conjunct.expressions import Constant, Expression, Not, Or, Primitive
-from conjunct.expressions.expression import nodes
+from conjunct.expressions import Constant, Expression, Not, Or, Primitive, nodes
 
 _HEAD = '''\
 """Features constructed by conjunct. This file needs nothing but Python."""

@@ -10,8 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from conjunct.binarize.dates import MONTHS, WEEKDAYS, Part
-from conjunct.binarize.rules import PAIRS, BooleanRule, CategoryRule, NumberRule, Rule
+from conjunct.data import (
+    MONTHS,
+    PAIRS,
+    WEEKDAYS,
+    BooleanRule,
+    CategoryRule,
+    ColumnRule,
+    DatePart,
+    NumberRule,
+)
 from conjunct.errors import InputError
 
 NO = tuple(sorted(word for no, _ in PAIRS for word in no))
@@ -41,7 +49,7 @@ class Interval:
     column: str
     low: float | None
     high: float | None
-    part: Part | None = None
+    part: DatePart | None = None
 
 
 @dataclass(frozen=True)
@@ -49,14 +57,14 @@ class PartOneOf:
     """Whether a part of a date is one of some numbers: months and ISO weekdays count from 1."""
 
     column: str
-    part: Part
+    part: DatePart
     numbers: tuple[int, ...]
 
 
 Check = Flag | OneOf | Interval | PartOneOf
 
 
-def checks_of(rules: Sequence[Rule]) -> dict[str, Check]:
+def checks_of(rules: Sequence[ColumnRule]) -> dict[str, Check]:
     """The check behind each feature of a Binarizer."""
     found: dict[str, Check] = {}
     for rule in rules:
@@ -64,7 +72,7 @@ def checks_of(rules: Sequence[Rule]) -> dict[str, Check]:
     return found
 
 
-def _checks(rule: Rule) -> Iterator[Check]:
+def _checks(rule: ColumnRule) -> Iterator[Check]:
     if isinstance(rule, BooleanRule):
         yield Flag(rule.column)
     elif isinstance(rule, NumberRule):
@@ -95,7 +103,7 @@ def _intervals(rule: NumberRule) -> Iterator[Interval]:
         yield Interval(rule.column, low, high, rule.part)
 
 
-def _numbers(part: Part, words: Sequence[str]) -> Iterator[int]:
+def _numbers(part: DatePart, words: Sequence[str]) -> Iterator[int]:
     names = {"month": MONTHS, "weekday": WEEKDAYS}.get(part)
     for word in words:
         yield int(word) if names is None else names.index(word) + 1

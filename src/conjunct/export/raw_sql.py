@@ -7,18 +7,13 @@ from typing import Any
 
 from sqlglot import exp
 
-from conjunct.binarize.columns import BLANKS
-from conjunct.binarize.dates import Part
+from conjunct.data import BLANKS
 from conjunct.errors import InputError
+from conjunct.export.dialects.base import Dialect
 from conjunct.export.raw import NO, YES, Check, Flag, Interval, OneOf, PartOneOf
 
-_SQLITE_PARTS = {"year": "%Y", "month": "%m", "weekday": "%w", "hour": "%H"}
-# what the databases call the first day of the week, and which day that is
-_SUNDAY_IS_0 = ("sqlite",)
-_SUNDAY_IS_1 = ("bigquery", "spark")
 
-
-def check_sql(check: Check, column: exp.Expr, dialect: str) -> exp.Expr:
+def check_sql(check: Check, column: exp.Expr, dialect: Dialect) -> exp.Expr:
     """Whether a raw cell passes; NULL where it is missing."""
     if isinstance(check, Flag):
         # as text, whether it is Boolean, a number or a word; other words are neither
@@ -35,16 +30,18 @@ def check_sql(check: Check, column: exp.Expr, dialect: str) -> exp.Expr:
         return exp.Case(ifs=cases)
     if isinstance(check, OneOf):
         if check.are_numbers:
-            return _in(number_sql(column, dialect), [*map(float, check.words)], dialect)
+            return _in(dialect.number(column), [*map(float, check.words)], dialect)
         for word in check.words:
             _check_word(check.column, word)
         return _in(exp.Nullif(this=_text(column), expression=_string("")), [*check.words])
     if isinstance(check, PartOneOf):
-        numbers_there = [_as_counted(check.part, number, dialect) for number in check.numbers]
-        return _in(_part(column, check.part, dialect), [*numbers_there])
+        numbers = check.numbers
+        if check.part == "weekday":
+            numbers = tuple(map(dialect.numbered_weekday, numbers))
+        return _in(dialect.part(column, check.part), [*numbers])
     if check.part is None:
-        return _between(number_sql(column, dialect), check)
-    value = _part(column, check.part, dialect)
+        return _between(dialect.number(column), check)
+    value = dialect.part(column, check.part)
     return _between(value, check)
 
 
@@ -57,7 +54,7 @@ def _between(value: exp.Expr, check: Interval) -> exp.Expr:
     return exp.and_(*sides, copy=False)
 
 
-def _in(value: exp.Expr, wanted: list[Any], dialect: str = "") -> exp.Expr:
+def _in(value: exp.Expr, wanted: list[Any], dialect: Dialect | None = None) -> exp.Expr:
     if not wanted:  # false, and NULL where the value is
         return exp.NEQ(this=value, expression=value.copy())
     literals = [_string(w) if isinstance(w, str) else _literal(w, dialect) for w in wanted]
@@ -70,55 +67,15 @@ def _text(column: exp.Expr) -> exp.Expr:
     return exp.Trim(this=exp.cast(column, "text"), expression=_string(BLANKS))
 
 
-def number_sql(column: exp.Expr, dialect: str) -> exp.Expr:
-    """The column as a floating-point number; NULL where it is not one, for NaN is missing."""
-    number = exp.cast(column, "double")
-    if dialect == "sqlite":  # which stores NaN as NULL, and has no word for it
-        return number
-    if dialect == "bigquery":  # where NaN does not equal itself
-        is_nan = exp.If(this=exp.IsNan(this=number), true=exp.Null())
-        return exp.Case(ifs=[is_nan], default=number.copy())
-    return without_nan(number)
-
-
-def without_nan(number: exp.Expr) -> exp.Expr:
-    return exp.Nullif(this=number, expression=exp.cast(_string("NaN"), "double"))
-
-
-def _part(column: exp.Expr, part: Part, dialect: str) -> exp.Expr:
-    if dialect == "sqlite":  # dates are texts, such as 2024-12-31 18:30:00
-        form = _string(_SQLITE_PARTS[part])
-        return exp.cast(exp.Anonymous(this="STRFTIME", expressions=[form, column]), "int")
-    if part != "weekday":
-        return exp.Extract(this=exp.Var(this=part.upper()), expression=column)
-    if dialect == "snowflake":
-        return exp.Anonymous(this="DAYOFWEEKISO", expressions=[column])
-    if dialect == "spark":
-        return exp.Anonymous(this="DAYOFWEEK", expressions=[column])
-    unit = "DAYOFWEEK" if dialect == "bigquery" else "ISODOW"
-    return exp.Extract(this=exp.Var(this=unit), expression=column)
-
-
-def _as_counted(part: Part, number: int, dialect: str) -> int:
-    """A part as the database numbers it: weekdays from 1 for Monday are not everywhere."""
-    if part == "weekday" and dialect in _SUNDAY_IS_0:
-        return number % 7
-    if part == "weekday" and dialect in _SUNDAY_IS_1:
-        return number % 7 + 1
-    return number
-
-
 def _truth(value: bool) -> exp.Expr:
     # not TRUE, which in SQLite is a column where one is called so
     one, other = exp.Literal.number(1), exp.Literal.number(int(value))
     return exp.EQ(this=one, expression=other)
 
 
-def _literal(number: float, dialect: str = "") -> exp.Expr:
-    if isinf(number):
-        if dialect == "sqlite":  # which has no word for it
-            return exp.Literal.number("9e999" if number > 0 else "-9e999")
-        return exp.cast(_string("inf" if number > 0 else "-inf"), "double")
+def _literal(number: float, dialect: Dialect | None = None) -> exp.Expr:
+    if dialect is not None and isinf(number):
+        return dialect.infinity(number)
     return exp.Literal.number(int(number) if float(number).is_integer() else number)
 
 

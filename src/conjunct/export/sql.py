@@ -6,30 +6,24 @@ no care.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from sqlglot import exp
 
 from conjunct.errors import InputError
+from conjunct.export.dialects.base import DIALECTS, Dialect, shortened, without_nan
 from conjunct.export.raw import Check
-from conjunct.export.raw_sql import check_sql, number_sql, without_nan
+from conjunct.export.raw_sql import check_sql
 from conjunct.export.steps import STRIDES, WHOLE, Plan, parts_of, plan_of
-from conjunct.expressions import Constant, Expression, Not, Or, Primitive
-from conjunct.expressions.expression import nodes
+from conjunct.expressions import Constant, Expression, Not, Or, Primitive, nodes
 
 Source: TypeAlias = Literal["boolean", "integer"]
-
-DIALECTS = ("duckdb", "postgres", "sqlite", "bigquery", "snowflake", "spark")
 
 # Databases limit the depth of an expression (SQLite: 1,000), and each literal may add to it.
 _LONGEST_IN_ONE = 100
 
 _ROWS = "r"
-_MATERIALIZED = ("duckdb", "postgres", "sqlite")
-_LONGEST_NAME = {"postgres": 63, "snowflake": 255, "bigquery": 300}  # bytes
-_BIGQUERY_NAME = re.compile(r"[\w %&=+:'<>#|-]+")
 
 
 def to_sql(
@@ -78,17 +72,18 @@ def to_sql(
     """
     if dialect not in DIALECTS:
         raise InputError(f"unknown dialect {dialect!r}: choose one of {', '.join(DIALECTS)}")
+    database = DIALECTS[dialect]
     if source not in ("boolean", "integer"):
         raise InputError(f"source must be 'boolean' or 'integer'; got {source!r}")
     parts = [table] if isinstance(table, str) else list(table)
     if not 1 <= len(parts) <= 3:
         raise InputError("the table must have a name of one to three parts")
     for name in features:
-        _check_alias(name, dialect)
+        database.check_new_name(name)
     both = [name for name in keep if name in features]
     if both:
         raise InputError(
-            f"keep: a feature is called {_shortened(both[0])!r} too; rename the column, or choose "
+            f"keep: a feature is called {shortened(both[0])!r} too; rename the column, or choose "
             "other names for the features (columns=)"
         )
     found = nodes(*features.values())
@@ -97,14 +92,14 @@ def to_sql(
         raise InputError("source is about Boolean columns, and this model reads those of raw data")
     read_from = primitives if raw is None else {raw[name].column for name in primitives}
     for name in (*parts, *keep, *read_from):
-        _check_name(name, dialect)
+        database.check_name(name)
 
     def read(primitive: Primitive) -> exp.Expr:
         if raw is not None:
             check = raw[primitive.name]
-            value = check_sql(check, _column(check.column), dialect)
+            value = check_sql(check, _column(check.column), database)
         else:
-            value = _truth(_column(primitive.name), source, cut, dialect, nan)
+            value = _truth(_column(primitive.name), source, cut, database, nan)
         if not fill:
             return value
         return exp.Coalesce(this=value, expressions=[_sql(Constant(False), read)])
@@ -119,7 +114,7 @@ def to_sql(
         columns |= {name: _sql(expression, read) for name, expression in features.items()}
         query = _select(columns, origin)
     else:
-        query = _in_steps(plan, features, origin, keep, read, dialect in _MATERIALIZED)
+        query = _in_steps(plan, features, origin, keep, read, database.keeps_steps)
     return query.sql(dialect=dialect, pretty=True) + "\n"
 
 
@@ -219,43 +214,14 @@ def _identifier(name: str) -> exp.Identifier:
 
 
 def _truth(
-    column: exp.Expr, source: Source, cut: float | None, dialect: str, nan: bool
+    column: exp.Expr, source: Source, cut: float | None, dialect: Dialect, nan: bool
 ) -> exp.Expr:
     # NaN is above every number in some databases, and other than 0 in most: here it is missing
     if cut is not None:
-        number = number_sql(column, dialect)
+        number = dialect.number(column)
         return exp.GT(this=number, expression=exp.Literal.number(cut))
     if source == "integer":
-        return exp.NEQ(this=number_sql(column, dialect), expression=exp.Literal.number(0))
-    if nan and dialect == "duckdb":
+        return exp.NEQ(this=dialect.number(column), expression=exp.Literal.number(0))
+    if nan and dialect.takes_nan_for_true:
         return exp.cast(without_nan(column), "boolean")
     return column
-
-
-def _check_name(name: str, dialect: str) -> None:
-    """Refuse what the database cannot call anything: nobody has a column of that name there."""
-    if "\0" in name or any("\ud800" <= character <= "\udfff" for character in name):
-        raise InputError(f"{name!r} cannot be a name in SQL: it holds a NUL or a lone surrogate")
-    if not name and dialect != "sqlite":
-        raise InputError(f"{dialect} has no columns with an empty name: rename the column")
-    if dialect == "bigquery" and not _BIGQUERY_NAME.fullmatch(name):
-        raise InputError(f"bigquery cannot call anything {_shortened(name)!r}: rename the column")
-
-
-def _check_alias(name: str, dialect: str) -> None:
-    limit = _LONGEST_NAME.get(dialect)
-    if limit is not None and len(name.encode(errors="replace")) > limit:
-        why = f"longer than {limit} bytes"
-    elif dialect == "bigquery" and not _BIGQUERY_NAME.fullmatch(name):
-        why = "of characters it does not allow"
-    else:
-        _check_name(name, dialect)
-        return
-    raise InputError(
-        f"{dialect} cannot call a column {_shortened(name)!r}, a name {why}: "
-        "number the columns instead (columns='number')"
-    )
-
-
-def _shortened(name: str) -> str:
-    return name if len(name) <= 40 else name[:39] + "…"

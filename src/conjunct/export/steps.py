@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from conjunct.expressions import And, Expression, Not, Or, Primitive
-from conjunct.expressions.expression import nodes
+from conjunct.expressions import And, Expression, Not, Or, Primitive, nodes
 
 # Conjunctions within conjunctions that a step may hold; the last puts all of them into one.
 WHOLE = 1 << 62
@@ -53,7 +52,7 @@ def parts_of(features: Sequence[Expression]) -> list[Expression]:
 
 
 def plan_of(features: Sequence[Expression], parts: Sequence[Expression], stride: int) -> Plan:
-    """A plan in which each step holds at most so many conjunctions within each other."""
+    """A plan in which conjunctions within each other in one step are ``stride`` at most."""
     step = _steps(parts, stride)
     tops = [top for top in map(_without_not, features) if top in step]
     n_steps = max(1, max((step[top] for top in tops), default=0))

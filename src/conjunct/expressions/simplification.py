@@ -28,9 +28,9 @@ from conjunct.expressions.truth import MAX_VARIABLES, all_cases, occurring, trut
 Form: TypeAlias = Literal["built", "nested", "dnf", "simplified"]
 FORMS: tuple[Form, ...] = get_args(Form)
 
-# Pruning looks at each literal in turn, and at all cases for each: so many together.
+# Pruning looks at each literal in turn, and at all cases for each: at most this many together.
 _MOST_PRUNED = 256 << 16
-# Formulas of more primitives are divided into parts of no more than so many, by their nodes.
+# Formulas of more primitives are divided into parts of at most this many, by their nodes.
 _PART_VARIABLES = 16
 _MOST_DIVIDED = 500
 

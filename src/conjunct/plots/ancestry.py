@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from conjunct.estimators.base import FeatureConstructor
+from conjunct.estimators import FeatureConstructor
+from conjunct.explain import ancestry_graph, ancestry_roots
 from conjunct.expressions import Expression
 from conjunct.plots.style import COLOURS, GREY, chart_of, finished
-from conjunct.reading import ancestry_graph, made_features
 
 _LEVEL_WIDTH, _PLACE_HEIGHT = 230, 22
 _NAME_LENGTH = 30
 _AFTER_NAME = 0.78  # where lines start, in levels: names stay free of them
-KINDS = {"column": "column of the data", "step": "step on the way", "feature": "feature"}
+ROLES = {"column": "column of the data", "step": "step on the way", "feature": "feature"}
 
 
 def plot_ancestry(
@@ -39,14 +39,16 @@ def plot_ancestry(
     import altair as alt
 
     fitted = model.feature_set_
-    roots = _roots(model, feature)
+    roots = ancestry_roots(fitted, by_pattern=model._by_pattern) or list(fitted.features)
+    if feature is not None:
+        roots = [model._number(feature)]
     graph = ancestry_graph(fitted, roots, max_nodes, by_pattern=model._by_pattern)
     at = {node.number: node for node in graph.nodes}
     nodes = [
         {
             "x": node.level,
             "y": node.place,
-            "kind": KINDS[node.kind],
+            "role": ROLES[node.role],
             "name": model._label(node.number, _NAME_LENGTH, whole=True),
         }
         for node in graph.nodes
@@ -63,8 +65,8 @@ def plot_ancestry(
     ]
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-0.05, graph.n_levels - 0.2], nice=False))
     y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[graph.n_places, -1], nice=False))
-    kinds = alt.Scale(domain=list(KINDS.values()), range=[GREY, COLOURS[4], COLOURS[0]])
-    shapes = alt.Scale(domain=list(KINDS.values()), range=["circle", "diamond", "square"])
+    colours = alt.Scale(domain=list(ROLES.values()), range=[GREY, COLOURS[4], COLOURS[0]])
+    shapes = alt.Scale(domain=list(ROLES.values()), range=["circle", "diamond", "square"])
     dashes = alt.Scale(domain=["as it is", "negated"], range=[[1, 0], [4, 3]])
     lines = (
         chart_of(edges)
@@ -81,27 +83,15 @@ def plot_ancestry(
     points = drawn.mark_point(size=60, filled=True, opacity=1).encode(
         x=x,
         y=y,
-        color=alt.Color("kind:N", title=None, scale=kinds),
-        shape=alt.Shape("kind:N", title=None, scale=shapes),
+        color=alt.Color("role:N", title=None, scale=colours),
+        shape=alt.Shape("role:N", title=None, scale=shapes),
     )
     names = drawn.mark_text(align="left", dx=8, fontSize=11).encode(x=x, y=y, text="name:N")
+    first = "those that save most bits" if model._by_pattern else "the most common ones"
     layers = [lines, points, names] if edges else [points, names]
     return finished(
         alt.layer(*layers),
-        _noted(title, graph.left_out),
+        [title, f"{first}; {graph.left_out} features are not shown"] if graph.left_out else title,
         width=_LEVEL_WIDTH * graph.n_levels,
         height=max(120, _PLACE_HEIGHT * (graph.n_places + 1)),
     )
-
-
-def _roots(model: FeatureConstructor, feature: int | str | Expression | None) -> list[int]:
-    fitted = model.feature_set_
-    if feature is not None:
-        return [(fitted.features + fitted.suppressed)[fitted.position(feature)]]
-    return made_features(fitted, by_pattern=model._by_pattern) or list(fitted.features)
-
-
-def _noted(title: str, left_out: int) -> str | list[str]:
-    if not left_out:
-        return title
-    return [title, f"the most common ones; {left_out} features are not shown"]

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from conjunct.estimators.base import FeatureConstructor
+import numpy as np
+
+from conjunct.columns import Columns
+from conjunct.estimators import FeatureConstructor
 from conjunct.plots.style import chart_of, styled
-from conjunct.reading import Correlations, correlations
-from conjunct.stores import Columns
+from conjunct.ufc import Floats, phi
 
 _SIDE = 380
 _NAME_LENGTH = 24
+# of very many columns only the most common ones are looked at
+_MOST_COUNTED = 1000
 
 
 def plot_correlation(model: FeatureConstructor, X: Any, *, limit: int = 40) -> Any:
@@ -26,7 +31,7 @@ def plot_correlation(model: FeatureConstructor, X: Any, *, limit: int = 40) -> A
     limit : int, default=40
         Of more columns, those with the strongest correlations are shown, and it is said so.
     """
-    return correlation_of(model, model._store(X), limit)
+    return correlation_of(model, model._read(X), limit)
 
 
 def correlation_of(model: FeatureConstructor, store: Columns, limit: int) -> Any:
@@ -84,3 +89,42 @@ def _heat_map(what: str, found: Correlations, names: Sequence[str]) -> Any:
     shown = f"{n} of {found.n_columns}" if n < found.n_columns else str(n)
     title = [f"{shown} {what}", f"largest r = {found.strongest:.2f}" if n > 1 else ""]
     return alt.layer(squares, texts).properties(title=title, width=side, height=side)
+
+
+@dataclass(frozen=True, eq=False)
+class Correlations:
+    """Pearson's r among some columns: 1 on the diagonal, NaN where one of two does not vary.
+
+    ``positions`` are those shown, of ``n_columns``; ``strongest`` is the largest r between two.
+    """
+
+    positions: tuple[int, ...]
+    n_columns: int
+    r: Floats
+    strongest: float
+
+
+def correlations(store: Columns, limit: int) -> Correlations:
+    """Among the ``limit`` columns with the strongest correlations, in the order of the store."""
+    common = np.sort(np.argsort(-store.supports(), kind="stable")[:_MOST_COUNTED])
+    r = _matrix(store.with_lines([store.lines[k] for k in common]))
+    strength = np.where(np.isnan(r), -1.0, np.abs(r))
+    np.fill_diagonal(strength, -1.0)
+    linked = strength.max(axis=1, initial=-1.0)
+    shown = np.sort(np.argsort(-linked, kind="stable")[:limit])
+    above = r[np.triu_indices(len(r), 1)]
+    return Correlations(
+        tuple(int(common[k]) for k in shown),
+        store.n_columns,
+        r[np.ix_(shown, shown)],
+        float(np.max(above[~np.isnan(above)], initial=-1.0)),
+    )
+
+
+def _matrix(store: Columns) -> Floats:
+    n = store.n_columns
+    left, right = np.triu_indices(n, 1)
+    between = phi(*store.pair_counts().for_pairs(left, right).table)
+    r = np.ones((n, n))
+    r[left, right] = r[right, left] = between
+    return r

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from conjunct.construction.indicators import Indicators
 from conjunct.plots.style import Row, beside, by_series, chart_of, finished, quantity
+from conjunct.ufc import Indicators
 
 _WHOLE = {"axis": {"tickMinStep": 1, "format": "d"}}
 

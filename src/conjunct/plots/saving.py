@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from conjunct.errors import InputError
-from conjunct.io.atomic import write_atomically
-from conjunct.stores.memory import available_addresses, byte_text
+from conjunct.files import write_atomically
+from conjunct.memory import available_addresses, byte_text
 
 _PRINT_PPI = 200
 # What the renderer reserves when it starts, of which it uses little; without, it ends the process.

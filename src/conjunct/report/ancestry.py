@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from conjunct.construction.stage import Merge
-from conjunct.reading import Node, ancestry_graph, made_features
+from conjunct.explain import (
+    AncestryNode,
+    ancestry_graph,
+    ancestry_roots,
+    count,
+    decimal,
+    takes_one_pair,
+)
+from conjunct.features import Merge
 from conjunct.report import limits
-from conjunct.report.merges import supports_of_all
-from conjunct.report.numbers import count, decimal
-from conjunct.report.subject import Subject
+from conjunct.report.model_on_rows import ModelOnRows
 
 NODE_WIDTH, NODE_HEIGHT = 216, 26
 _LEVEL_WIDTH, _PLACE_HEIGHT = 292, 34
@@ -20,7 +25,7 @@ _NAME_LENGTH = 26
 @dataclass(frozen=True)
 class DrawnNode:
     number: int
-    kind: str
+    role: str
     x: float
     y: float
     name: str
@@ -38,6 +43,8 @@ class DrawnEdge:
 
 @dataclass(frozen=True)
 class Ancestry:
+    """``left_out`` features are too many; ``kept`` columns are features and parents of none."""
+
     nodes: tuple[DrawnNode, ...]
     edges: tuple[DrawnEdge, ...]
     width: float
@@ -46,20 +53,16 @@ class Ancestry:
     kept: int
 
 
-def ancestry(subject: Subject) -> Ancestry:
+def ancestry(shown: ModelOnRows) -> Ancestry:
     """How columns became features; columns that were kept as they are stand apart."""
-    fitted = subject.model.feature_set_
-    by_pattern = subject.by_pattern
-    roots = made_features(fitted, by_pattern=by_pattern)
-    graph = None
-    if roots:
-        graph = ancestry_graph(fitted, roots, limits.GRAPH_NODES, by_pattern=by_pattern)
-    kept = sum(not fitted.iteration(number) for number in fitted.features)
-    if graph is None:
-        return Ancestry((), (), 0, 0, 0, kept)
-    supports = supports_of_all(subject)
+    fitted = shown.model.feature_set_
+    by_pattern = shown.by_pattern
+    roots = ancestry_roots(fitted, by_pattern=by_pattern)
+    if not roots:
+        return Ancestry((), (), 0, 0, 0, 0)
+    graph = ancestry_graph(fitted, roots, limits.GRAPH_NODES, by_pattern=by_pattern)
     origins = fitted.origins()
-    nodes = tuple(_drawn(subject, node, supports, origins.get(node.number)) for node in graph.nodes)
+    nodes = tuple(_drawn(shown, node, origins.get(node.number)) for node in graph.nodes)
     at = {node.number: node for node in nodes}
     edges = tuple(
         DrawnEdge(edge.parent, edge.child, edge.negated, _curve(at[edge.parent], at[edge.child]))
@@ -71,29 +74,28 @@ def ancestry(subject: Subject) -> Ancestry:
         2 * _MARGIN + _LEVEL_WIDTH * (graph.n_levels - 1) + NODE_WIDTH,
         2 * _MARGIN + _PLACE_HEIGHT * (graph.n_places - 1) + NODE_HEIGHT,
         graph.left_out,
-        kept,
+        sum(not fitted.iteration(number) and number not in at for number in fitted.features),
     )
 
 
-def _drawn(
-    subject: Subject, node: Node, supports: dict[int | None, int], merge: Merge | None
-) -> DrawnNode:
-    iteration = subject.model.feature_set_.iteration(node.number)
-    made = "joined in merge" if subject.by_pattern else "made in iteration"
-    remarks = [f"{made} {iteration}" if iteration else "a column of the data"]
+def _drawn(shown: ModelOnRows, node: AncestryNode, merge: Merge | None) -> DrawnNode:
+    iteration = shown.model.feature_set_.iteration(node.number)
+    made = "joined" if shown.by_pattern else "made"
+    step = "merge" if takes_one_pair(shown.model) else "iteration"
+    remarks = [f"{made} in {step} {iteration}" if iteration else "a column of the data"]
     if merge is not None:
         remarks.append(f"r = {decimal(merge.r, 2)}")
-        if subject.by_pattern:
+        if shown.by_pattern:
             remarks.append(f"{decimal(merge.saved, 1)} bits saved")
-    if node.number in supports:
-        remarks.append(count(supports[node.number], "row"))
+    if node.number in shown.lineage_supports:
+        remarks.append(count(shown.lineage_supports[node.number], "row"))
     return DrawnNode(
         node.number,
-        node.kind,
+        node.role,
         _MARGIN + _LEVEL_WIDTH * node.level,
         _MARGIN + _PLACE_HEIGHT * node.place,
-        subject.model._label(node.number, _NAME_LENGTH, whole=True),
-        subject.model._label(node.number, 300, whole=True),
+        shown.model._label(node.number, _NAME_LENGTH, whole=True),
+        shown.model._label(node.number, 300, whole=True),
         ", ".join(remarks),
     )
 

@@ -11,25 +11,20 @@ from typing import Any
 from sklearn.base import clone
 
 from conjunct import __version__
-from conjunct.estimators.base import FeatureConstructor
-from conjunct.experiments import Stability
-from conjunct.io.atomic import check_target, write_atomically
-from conjunct.plots import plot_history, plot_stability
-from conjunct.plots.correlation import correlation_of
+from conjunct.estimators import FeatureConstructor, UFCPath
+from conjunct.explain import Passage, decimal
+from conjunct.files import check_page_target, write_atomically
+from conjunct.paper import Stability
+from conjunct.plots import correlation_of, plot_history, plot_stability
 from conjunct.report import limits, page
 from conjunct.report.ancestry import ancestry
-from conjunct.report.examples import examples, row_label, rows_behind
+from conjunct.report.examples import examples, found_chunks, row_label, rows_behind
 from conjunct.report.features import FeatureLine, feature_table
-from conjunct.report.findings import found_chunks
-from conjunct.report.history import course
 from conjunct.report.images import Images, Thumbnails, image_paths
-from conjunct.report.merges import merges
-from conjunct.report.numbers import decimal
+from conjunct.report.merges import course, merges
+from conjunct.report.model_on_rows import ModelOnRows
 from conjunct.report.overview import overview
-from conjunct.report.pictures import inline_svg
 from conjunct.report.plane import Plane, plane
-from conjunct.report.story import story
-from conjunct.report.subject import Subject
 
 _SECTIONS = {
     "findings": "What was found",
@@ -47,31 +42,8 @@ _SECTIONS = {
 }
 # findings, vocabulary, rows, how it was built, and the method's numbers last
 _BY_BITS = (
-    "findings",
-    "features",
-    "examples",
-    "history",
-    "ancestry",
-    "merges",
-    "story",
-    "data",
-    "stability",
-    "figures",
-    "plane",
-    "correlation",
-)
-_BY_INDICATORS = (
-    "figures",
-    "data",
-    "story",
-    "features",
-    "plane",
-    "history",
-    "correlation",
-    "ancestry",
-    "merges",
-    "examples",
-    "stability",
+    *("findings", "features", "examples", "history", "ancestry", "merges", "story", "data"),
+    *("stability", "figures", "plane", "correlation"),
 )
 
 
@@ -85,7 +57,7 @@ class Report:
     ----------
     model : UFC, UFCPath, UFringe or Fringe
         Fitted. A `UFCPath` that was fitted in this session brings its solutions along.
-    X : array, data frame, sparse matrix, list of baskets or BooleanTable
+    X : array, data frame, sparse matrix, list of baskets or BooleanData
         The rows to show; the training data, if the report is to say why the run ended. A model
         with a `Binarizer` or a `TagCleaner` takes raw data.
     title : str, optional
@@ -94,7 +66,7 @@ class Report:
         What :func:`conjunct.stability` gave, to be shown too.
     images : path or sequence of paths, optional
         An image for each row, or a folder in which they are found by the names of rows: the ids
-        of a BooleanTable, or the index of a data frame.
+        of a BooleanData, or the index of a data frame.
 
     Examples
     --------
@@ -116,8 +88,8 @@ class Report:
         self.model = model
         self.title = title or f"Features by {type(model).__name__}"
         self.stability = stability
-        self._subject = Subject.of(model, X)
-        self._paths = image_paths(images, self._subject.row_names, self._subject.n_rows)
+        self._shown = ModelOnRows.of(model, X)
+        self._paths = image_paths(images, self._shown.row_names, self._shown.n_rows)
 
     def html(self) -> str:
         """The page."""
@@ -125,7 +97,7 @@ class Report:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page. The file is whole or absent."""
-        check_target(path)
+        check_page_target(path)
         content = self._html.encode()
         write_atomically(path, lambda part: part.write_bytes(content))
 
@@ -139,44 +111,43 @@ class Report:
 
     @cached_property
     def _html(self) -> str:
-        subject, model = self._subject, self.model
-        table = feature_table(subject)
+        shown, model = self._shown, self.model
+        table = feature_table(shown)
         thumbnails = Thumbnails(self._paths)
-        n_constructed = sum(
-            map(bool, map(model.feature_set_.iteration, model.feature_set_.features))
-        )
-        drawn = ancestry(subject)
-        solutions = plane(subject)
-        by_pattern = subject.by_pattern
+        solutions = plane(shown)
+        by_pattern = shown.by_pattern
         content = {
             "title": self.title,
             "sections": self._sections(),
             "by_pattern": by_pattern,
-            "findings": found_chunks(subject) if by_pattern else None,
-            "course": course(subject) if by_pattern else (),
+            "summary": shown.summary,
+            "found_chunks": found_chunks(shown) if by_pattern else (),
+            "course": course(shown) if by_pattern else (),
             "version": __version__,
             # whom a session tells of its progress is no part of a model, and no two sessions agree
             "model": repr(clone(model).set_params(callback=None)),
-            "is_training": subject.is_training,
-            "overview": overview(subject),
-            "story": story(subject),
+            "is_training": shown.is_training,
+            "overview": overview(shown),
+            "story": self._story(),
             "table": table,
-            "columns": [subject.formula(k) for k in range(subject.primitives.n_columns)],
+            "columns": [shown.formula(k) for k in range(shown.primitives.n_columns)],
             "plane": solutions,
             "history": model.history_,
             "history_picture": self._history_picture(),
-            "correlation": inline_svg(
-                correlation_of(model, subject.primitives, limits.HEAT_MAP), "correlation"
+            "correlation": page.inline_svg(
+                correlation_of(model, shown.primitives, limits.HEAT_MAP), "correlation"
             ),
             "heat_map_limit": limits.HEAT_MAP,
-            "n_primitives": subject.primitives.n_columns,
-            "ancestry": drawn,
-            "merges": merges(subject),
-            "examples": examples(subject, table.lines, n_constructed, thumbnails),
+            "n_primitives": shown.primitives.n_columns,
+            "ancestry": ancestry(shown),
+            "merges": merges(shown),
+            "n_merges": len(model.feature_set_.merges),
+            "examples": examples(shown, table.lines, thumbnails),
+            "image_notes": thumbnails.notes(),
             "stability": self.stability,
             "stability_picture": None
             if self.stability is None
-            else inline_svg(plot_stability(self.stability), "stability"),
+            else page.inline_svg(plot_stability(self.stability), "stability"),
         }
         data = {
             "lines": [self._line_data(line) for line in table.lines],
@@ -185,49 +156,49 @@ class Report:
         }
         return page.render(content, data)
 
+    def _story(self) -> list[Passage]:
+        """What was done and why, but for what the findings say already."""
+        summary = self._shown.summary
+        if summary.by_pattern:
+            return list(summary.method)
+        ended = "Why this λ and this end" if isinstance(self.model, UFCPath) else "Why it stopped"
+        return [
+            Passage("What was found", f"{summary.found} {summary.scores}"),
+            *summary.method,
+            Passage(ended, summary.ended),
+        ]
+
     def _history_picture(self) -> Any:
         if not self.model.n_iter_:
             return None
-        by_bits = self._subject.by_pattern
+        by_bits = self._shown.by_pattern
         title = "Length of the description" if by_bits else "What each iteration did"
-        return inline_svg(plot_history(self.model.history_, bits=by_bits, title=title), "history")
+        return page.inline_svg(
+            plot_history(self.model.history_, bits=by_bits, title=title), "history"
+        )
 
     def _sections(self) -> list[tuple[str, str]]:
         """The sections in their order, with what the page's index calls them."""
-        order = _BY_BITS if self._subject.by_pattern else _BY_INDICATORS
-        return [
-            (section, _SECTIONS[section])
-            for section in order
-            if section != "stability" or self.stability is not None
-        ]
+        left_out = {"stability"} if self.stability is None else set()
+        if self._shown.by_pattern:
+            return [(name, _SECTIONS[name]) for name in _BY_BITS if name not in left_out]
+        return [item for item in _SECTIONS.items() if item[0] not in left_out | {"findings"}]
 
     def _line_data(self, line: FeatureLine) -> dict[str, Any]:
         """What the scripts sort by, and what a feature shows when it is opened."""
-        audit = line.audit
-        rows = rows_behind(self._subject, line.number, limits.DETAIL_ROWS)
+        merge = line.merge
+        values = (merge.r, merge.p_value, merge.p_adjusted, merge.threshold) if merge else ()
+        known = [None if math.isnan(value) else value for value in values] or [None] * 4
+        rows = rows_behind(self._shown, line.number, limits.DETAIL_ROWS)
         return {
             "n": line.number,
             "with": line.primitives,
-            "sort": [
-                line.support,
-                line.length,
-                line.iteration,
-                *(
-                    [None] * 4
-                    if audit is None
-                    else map(_known, (audit.r, audit.p_value, audit.p_adjusted, audit.threshold))
-                ),
-                line.saved,
-            ],
+            "sort": [line.support, line.length, line.iteration, *known, line.saved],
             "exact": line.exact,
             "from": line.parents,
-            "rows": [row_label(self._subject, row) for row in rows],
+            "rows": [row_label(self._shown, row) for row in rows],
             "of": line.support,
         }
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else value
 
 
 def _plane_data(found: Plane | str) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""The rows behind features, with their images where there are some."""
+"""The chunks that were found and the rows behind features, with images where there are some."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from conjunct.expressions.pattern import pattern_text
-from conjunct.reading import findings, shortened
+from conjunct.explain import Finding, shortened
+from conjunct.expressions import pattern_text
 from conjunct.report import limits
 from conjunct.report.features import FeatureLine
 from conjunct.report.images import Thumbnails
-from conjunct.report.subject import Subject
+from conjunct.report.model_on_rows import ModelOnRows
 
 _NAME_LENGTH = 60
 _TAGS = 12
+_LOOKED_AT = 12  # rows from which the example of a chunk is chosen
+_CHUNK_TAGS = 8  # chunks of such an example
 
 
 @dataclass(frozen=True)
@@ -33,105 +35,139 @@ class ExampleRow:
     name: str
     tags: tuple[Tag, ...]
     more_tags: int
-    image: int | None
-
-
-@dataclass(frozen=True)
-class _Title:
-    """What rows are examples of: a feature of the lineage."""
-
-    number: int
-    name: str
-    words: str
-    support: int
+    image: int | None = None
 
 
 @dataclass(frozen=True)
 class Example:
+    """A feature or chunk of the lineage, and some of the rows that have it."""
+
+    number: int
     feature: str
     words: str
     support: int
-    rows: tuple[ExampleRow, ...]
+    rows: tuple[ExampleRow, ...] = ()
 
 
 @dataclass(frozen=True)
-class Examples:
-    examples: tuple[Example, ...]
-    n_constructed: int
-    notes: tuple[str, ...]
+class FoundChunk:
+    """``share`` is what it saved as a part of what the first one did, for a bar."""
+
+    name: str
+    finding: Finding
+    share: float
+    example: ExampleRow | None
+
+
+def found_chunks(shown: ModelOnRows) -> tuple[FoundChunk, ...]:
+    """The chunks that saved most bits, each with a row that has it."""
+    found = shown.summary.chunks[: limits.FINDINGS]
+    most = max((finding.saved or 0.0 for finding in found), default=1.0)
+    return tuple(
+        FoundChunk(
+            shortened(finding.text, limits.NAME_LENGTH),
+            finding,
+            (finding.saved or 0.0) / most,
+            example,
+        )
+        for finding, example in zip(found, _telling_rows(shown, found), strict=True)
+    )
+
+
+def _telling_rows(shown: ModelOnRows, found: Sequence[Finding]) -> list[ExampleRow | None]:
+    """For each chunk the row, of a few, with most chunks of several tags."""
+
+    def interest(row: int, chunks: Sequence[tuple[str, ...]]) -> tuple[bool, int, int]:
+        return row not in used, sum(len(chunk) > 1 for chunk in chunks), -len(chunks)
+
+    rows = [rows_behind(shown, finding.number, _LOOKED_AT) for finding in found]
+    chunks = iter(shown.chunks_of([row for some in rows for row in some]))
+    examples: list[ExampleRow | None] = []
+    used: set[int] = set()
+    for finding, some in zip(found, rows, strict=True):
+        looked_at = [(row, next(chunks)) for row in some]
+        if not looked_at:
+            examples.append(None)
+            continue
+        row, best = max(looked_at, key=lambda one: interest(*one))
+        used.add(row)
+        examples.append(_row(shown, row, _chunk_tags(best, finding.pattern), _CHUNK_TAGS))
+    return examples
 
 
 def examples(
-    subject: Subject, lines: Sequence[FeatureLine], n_constructed: int, thumbnails: Thumbnails
-) -> Examples:
+    shown: ModelOnRows, lines: Sequence[FeatureLine], thumbnails: Thumbnails
+) -> tuple[Example, ...]:
     """A few rows of each of the first constructed features, or of each of the first chunks."""
-    titles = _chunks(subject) if subject.by_pattern else _features(lines)
-    rows = [rows_behind(subject, title.number, limits.EXAMPLE_ROWS) for title in titles]
-    tags = iter(_tags(subject, titles, rows))
-    found = tuple(
+    titles = _chunks(shown) if shown.by_pattern else _features(lines)
+    rows = [rows_behind(shown, title.number, limits.EXAMPLE_ROWS) for title in titles]
+    tags = iter(_tags(shown, titles, rows))
+    return tuple(
         Example(
-            title.name,
+            title.number,
+            title.feature,
             title.words,
             title.support,
-            tuple(_row(subject, row, next(tags), thumbnails) for row in some),
+            tuple(
+                _row(shown, row, next(tags), _TAGS, image=thumbnails.number_of(row)) for row in some
+            ),
         )
         for title, some in zip(titles, rows, strict=True)
     )
-    return Examples(found, n_constructed, thumbnails.notes())
 
 
-def _features(lines: Sequence[FeatureLine]) -> list[_Title]:
+def _features(lines: Sequence[FeatureLine]) -> list[Example]:
     made = [line for line in lines if line.iteration and line.support][: limits.EXAMPLE_FEATURES]
-    return [_Title(line.number, line.simplified, line.words, line.support) for line in made]
+    return [Example(line.number, line.simplified, line.words, line.support) for line in made]
 
 
-def _chunks(subject: Subject) -> list[_Title]:
+def _chunks(shown: ModelOnRows) -> list[Example]:
     """As they were joined: rows whose chunk has grown since are examples too."""
-    found = findings(subject.model.feature_set_, limits.EXAMPLE_FEATURES)
     titles = [
-        _Title(one.number, shortened(one.text, _NAME_LENGTH), "", len(subject.rows_of(one.number)))
-        for one in found
+        Example(one.number, shortened(one.text, _NAME_LENGTH), "", len(shown.rows_of(one.number)))
+        for one in shown.summary.chunks[: limits.EXAMPLE_FEATURES]
     ]
     return [title for title in titles if title.support]
 
 
-def rows_behind(subject: Subject, number: int, limit: int) -> list[int]:
+def rows_behind(shown: ModelOnRows, number: int, limit: int) -> list[int]:
     """Some of the rows in which a feature is true, spread evenly over all of them."""
-    rows = subject.rows_of(number)
+    rows = shown.rows_of(number)
     if len(rows) > limit:
         rows = rows[np.linspace(0, len(rows) - 1, limit).round().astype(np.intp)]
     return [int(row) for row in rows]
 
 
-def chunk_tags(chunks: Sequence[tuple[str, ...]], shown: Sequence[str]) -> tuple[Tag, ...]:
-    """The chunks of a row; the one that holds the tags shown is marked."""
+def row_label(shown: ModelOnRows, row: int) -> str:
+    return shortened(shown.row_name(row), _NAME_LENGTH)
+
+
+def _row(
+    shown: ModelOnRows, row: int, tags: tuple[Tag, ...], limit: int, image: int | None = None
+) -> ExampleRow:
+    return ExampleRow(row_label(shown, row), tags[:limit], max(0, len(tags) - limit), image)
+
+
+def _tags(
+    shown: ModelOnRows, titles: Sequence[Example], rows: Sequence[Sequence[int]]
+) -> list[tuple[Tag, ...]]:
+    """What the rows of each feature have, one row after the other."""
+    every = [(title.number, row) for title, some in zip(titles, rows, strict=True) for row in some]
+    if not shown.by_pattern:
+        return [_true_columns(shown, row) for _, row in every]
+    pattern = shown.model.feature_set_.lineage.pattern
+    chunks = shown.chunks_of([row for _, row in every])
+    return [_chunk_tags(c, pattern(number)) for (number, _), c in zip(every, chunks, strict=True)]
+
+
+def _chunk_tags(chunks: Sequence[tuple[str, ...]], wanted: Sequence[str]) -> tuple[Tag, ...]:
+    """The chunks of a row; the one that holds the tags wanted is marked."""
     return tuple(
-        Tag(shortened(pattern_text(chunk), _NAME_LENGTH), set(chunk) >= set(shown))
+        Tag(shortened(pattern_text(chunk), _NAME_LENGTH), set(chunk) >= set(wanted))
         for chunk in chunks
     )
 
 
-def row_label(subject: Subject, row: int) -> str:
-    return shortened(subject.row_name(row), _NAME_LENGTH)
-
-
-def _row(subject: Subject, row: int, tags: tuple[Tag, ...], thumbnails: Thumbnails) -> ExampleRow:
-    more = max(0, len(tags) - _TAGS)
-    return ExampleRow(row_label(subject, row), tags[:_TAGS], more, thumbnails.number_of(row))
-
-
-def _tags(
-    subject: Subject, titles: Sequence[_Title], rows: Sequence[Sequence[int]]
-) -> list[tuple[Tag, ...]]:
-    """What the rows of each feature have, one row after the other."""
-    every = [(title.number, row) for title, some in zip(titles, rows, strict=True) for row in some]
-    if not subject.by_pattern:
-        return [_true_columns(subject, row) for _, row in every]
-    pattern = subject.model.feature_set_.lineage.pattern
-    chunks = subject.chunks_of([row for _, row in every])
-    return [chunk_tags(c, pattern(number)) for (number, _), c in zip(every, chunks, strict=True)]
-
-
-def _true_columns(subject: Subject, row: int) -> tuple[Tag, ...]:
-    bit = subject.primitive_bits[:, row // 8] >> (row % 8) & 1
-    return tuple(Tag(subject.formula(k, _NAME_LENGTH)) for k in np.flatnonzero(bit).tolist())
+def _true_columns(shown: ModelOnRows, row: int) -> tuple[Tag, ...]:
+    bit = shown.primitive_bits[:, row // 8] >> (row % 8) & 1
+    return tuple(Tag(shown.formula(k, _NAME_LENGTH)) for k in np.flatnonzero(bit).tolist())

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from conjunct.construction.stage import Merge
-from conjunct.expressions import Expression
-from conjunct.expressions.simplification import in_form
-from conjunct.reading import births, english, shortened, shown_pattern
+from conjunct.explain import (
+    decimal,
+    english,
+    merges_by_pattern,
+    probability,
+    shortened,
+    shown_pattern,
+)
+from conjunct.expressions import Expression, in_form
+from conjunct.features import Merge
 from conjunct.report import limits
-from conjunct.report.numbers import decimal, probability
-from conjunct.report.subject import Subject, known_rows
+from conjunct.report.model_on_rows import ModelOnRows
 
 # A truth table doubles with each primitive: beyond, only common parts are taken out.
 _FEW_PRIMITIVES = 12
@@ -20,40 +24,11 @@ _TEXT_LENGTH = 400
 
 
 @dataclass(frozen=True)
-class Audit:
-    """What decided for a feature."""
-
-    r: float
-    p_value: float
-    p_adjusted: float
-    threshold: float
-    compared: str
-    family_size: int
-
-    @classmethod
-    def of(cls, merge: Merge) -> Audit:
-        return cls(
-            merge.r,
-            merge.p_value,
-            merge.p_adjusted,
-            merge.threshold,
-            merge.compared,
-            merge.family_size,
-        )
-
-    @property
-    def line(self) -> str:
-        """The comparison that was made, as it reads."""
-        if self.compared == "p_value":
-            return f"p ≤ {probability(self.threshold)}"
-        return f"{'r ≥' if self.compared == 'r' else '>'} {decimal(self.threshold)}"
-
-
-@dataclass(frozen=True)
 class FeatureLine:
     """One feature. ``primitives`` are positions of columns; ``support`` is on the rows shown.
 
-    ``exact`` is the whole formula where ``built`` is cut; ``saved`` what joining its tags saved.
+    ``exact`` is the whole formula where ``built`` is cut; ``saved`` what joining its tags saved;
+    ``merge`` what decided for it.
     """
 
     number: int
@@ -68,9 +43,18 @@ class FeatureLine:
     iteration: int
     parents: tuple[str, ...]
     primitives: tuple[int, ...]
-    audit: Audit | None
-    saved: float | None = None
+    merge: Merge | None
+    saved: float | None
     exact: str = ""
+
+    @property
+    def held_against(self) -> str:
+        """The comparison that was made, as it reads."""
+        if self.merge is None:
+            return ""
+        if self.merge.compared == "p_value":
+            return f"p ≤ {probability(self.merge.threshold)}"
+        return f"{'r ≥' if self.merge.compared == 'r' else '>'} {decimal(self.merge.threshold)}"
 
 
 @dataclass(frozen=True)
@@ -80,8 +64,8 @@ class FeatureTable:
     max_share: float
 
     @property
-    def has_audit(self) -> bool:
-        return any(line.audit for line in self.lines)
+    def has_merges(self) -> bool:
+        return any(line.merge for line in self.lines)
 
     @property
     def has_patterns(self) -> bool:
@@ -90,79 +74,72 @@ class FeatureTable:
     @property
     def has_corrections(self) -> bool:
         """Whether p-values and those that allow for the number of pairs differ."""
-        audits = [line.audit for line in self.lines if line.audit]
-        return any(audit.p_value != audit.p_adjusted for audit in audits)
+        merges = [line.merge for line in self.lines if line.merge]
+        return any(merge.p_value != merge.p_adjusted for merge in merges)
 
 
-def feature_table(subject: Subject) -> FeatureTable:
+def feature_table(shown: ModelOnRows) -> FeatureTable:
     """Constructed features before columns that were kept; the most common, or what saved most,
     first."""
-    fitted = subject.model.feature_set_
-    supports = subject.features.supports().tolist()
-    known = known_rows(subject.features).tolist()
-    saved = {pattern: merge.saved for pattern, merge in births(fitted).items()}
+    fitted = shown.model.feature_set_
+    pattern = fitted.lineage.pattern
+    supports = shown.features.supports().tolist()
+    known = shown.features.count_known().tolist()
+    saved = {tags: merge.saved for tags, merge in merges_by_pattern(fitted).items()}
 
     def rank(line: tuple[int, int, int]) -> tuple[bool, float, int]:
         number, support, _ = line
-        bits = saved.get(fitted.lineage.pattern(number), 0.0) if subject.by_pattern else 0.0
+        bits = saved.get(pattern(number), 0.0) if shown.by_pattern else 0.0
         return not fitted.iteration(number), -bits, -support
 
     counted = sorted(zip(fitted.features, supports, known, strict=True), key=rank)
     origins = fitted.origins()
     position = {name: k for k, name in enumerate(fitted.lineage.primitives)}
-    lines = tuple(
-        _line(subject, number, support, support / max(1, known), origins.get(number), position)
-        for number, support, known in counted[: limits.TABLE_ROWS]
-    )
-    lines = tuple(
-        replace(line, saved=saved.get(fitted.lineage.pattern(line.number)) if saved else None)
-        for line in lines
-    )
+    lines = []
+    n_literals = 0
+    for number, support, n_rows in counted[: limits.TABLE_ROWS]:
+        merge, bits = origins.get(number), saved.get(pattern(number))
+        line = _line(shown, number, support, support / max(1, n_rows), position, merge, bits)
+        is_cut = line.built.endswith("…") or line.length > _SHORT
+        if is_cut and line.length <= min(limits.FORMULA, limits.FORMULAS - n_literals):
+            n_literals += line.length
+            exact = fitted.lineage.expression(number).text(shown.model.style)
+            line = replace(line, exact=exact)
+        lines.append(line)
     max_share = max((line.share for line in lines), default=0.0)
-    return FeatureTable(tuple(_with_formulas(subject, lines)), len(counted), max_share)
+    return FeatureTable(tuple(lines), len(counted), max_share)
 
 
 def _line(
-    subject: Subject,
+    shown: ModelOnRows,
     number: int,
     support: int,
     share: float,
-    merge: Merge | None,
     position: dict[str, int],
+    merge: Merge | None,
+    saved: float | None,
 ) -> FeatureLine:
-    fitted = subject.model.feature_set_
+    fitted = shown.model.feature_set_
     built = fitted.lineage.expression(number)
     shorter = shortened_form(built)
     # a feature by its pattern is about the tags it has, and not about all that it denies
-    about = fitted.lineage.pattern(number) if subject.by_pattern else built.primitives
+    about = fitted.lineage.pattern(number) if shown.by_pattern else built.primitives
     return FeatureLine(
-        number,
-        shortened(shown_pattern(fitted, number), _TEXT_LENGTH) if fitted.merges else "",
-        subject.written(built, _TEXT_LENGTH),
-        subject.written(shorter, _TEXT_LENGTH),
-        english(shorter)[:_TEXT_LENGTH] if shorter.length <= _SHORT else "",
-        support,
-        share,
-        built.length,
-        shorter.length,
-        fitted.iteration(number),
-        tuple(subject.name(parent) for parent in fitted.parents(number)),
-        tuple(sorted(position[name] for name in about)),
-        None if merge is None else Audit.of(merge),
+        number=number,
+        pattern=shortened(shown_pattern(fitted, number), _TEXT_LENGTH) if fitted.merges else "",
+        built=shown.written(built, _TEXT_LENGTH),
+        simplified=shown.written(shorter, _TEXT_LENGTH),
+        words=english(shorter)[:_TEXT_LENGTH] if shorter.length <= _SHORT else "",
+        support=support,
+        share=share,
+        length=built.length,
+        simplified_length=shorter.length,
+        iteration=fitted.iteration(number),
+        parents=tuple(shown.name(parent) for parent in fitted.parents(number)),
+        primitives=tuple(sorted(position[name] for name in about)),
+        merge=merge,
+        saved=saved,
     )
-
-
-def _with_formulas(subject: Subject, lines: Iterable[FeatureLine]) -> Iterator[FeatureLine]:
-    """With the whole formulas of those whose texts are cut, while they are few enough."""
-    lineage = subject.model.feature_set_.lineage
-    written = 0
-    for line in lines:
-        is_cut = line.built.endswith("…") or line.length > _SHORT
-        if not is_cut or line.length > limits.FORMULA or written + line.length > limits.FORMULAS:
-            yield line
-            continue
-        written += line.length
-        yield replace(line, exact=lineage.expression(line.number).text(subject.model.style))
 
 
 def shortened_form(expression: Expression) -> Expression:

@@ -12,8 +12,8 @@ from pathlib import Path
 from PIL import Image, ImageOps
 
 from conjunct.errors import InputError
+from conjunct.explain import count
 from conjunct.report import limits
-from conjunct.report.numbers import count
 
 Images = str | os.PathLike[str] | Sequence[str | os.PathLike[str] | None]
 

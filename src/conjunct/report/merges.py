@@ -1,18 +1,20 @@
-"""Replaced pairs as overlapping rectangles, as in the paper's figure of how uFC works."""
+"""The course of a run: what was joined, and merges as rectangles as in the paper's figure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 
-from conjunct.reading import supports_before
+from conjunct.explain import count
+from conjunct.features import Merge
 from conjunct.report import limits
-from conjunct.report.subject import Subject
+from conjunct.report.model_on_rows import ModelOnRows
 
 _WIDTH = 260.0  # of both rectangles together
 
 
 @dataclass(frozen=True)
-class Part:
+class Conjunction:
     """One of the three conjunctions: its name and rows; ``start`` and ``width`` in the drawing."""
 
     kind: str
@@ -26,9 +28,7 @@ class Part:
 class MergePicture:
     """Widths are proportional to rows; ``parts`` from left to right."""
 
-    iteration: int
-    r: float
-    saved: float
+    merge: Merge
     left: str
     right: str
     left_support: int
@@ -36,74 +36,77 @@ class MergePicture:
     left_width: float
     right_start: float
     right_width: float
-    parts: tuple[Part, ...]
+    parts: tuple[Conjunction, ...]
 
 
-@dataclass(frozen=True)
-class Merges:
-    pictures: tuple[MergePicture, ...]
-    n_merges: int
-
-
-def merges(subject: Subject) -> Merges:
+def merges(shown: ModelOnRows) -> tuple[MergePicture, ...]:
     """The strongest links, or those that saved most, in the order in which they were replaced."""
-    fitted = subject.model.feature_set_
-    supports = supports_of_all(subject)
-    by_bits, every = subject.by_pattern, fitted.merges
-    ranked = sorted(
-        range(len(every)), key=lambda k: (-(every[k].saved if by_bits else every[k].r), k)
-    )
-    shown = sorted(ranked[: limits.MERGES])
-    return Merges(
-        tuple(_picture(subject, supports, k) for k in shown),
-        len(fitted.merges),
-    )
+    every = shown.model.feature_set_.merges
+    supports = shown.lineage_supports
+
+    def rank(k: int) -> tuple[float, int]:
+        return -(every[k].saved if shown.by_pattern else every[k].r), k
+
+    drawn = sorted(sorted(range(len(every)), key=rank)[: limits.MERGES])
+    return tuple(_picture(shown, supports, every[k]) for k in drawn)
 
 
-def supports_of_all(subject: Subject) -> dict[int | None, int]:
-    """Rows of every feature that ever was, by its number.
-
-    Where cells are missing, they are counted on the rows shown.
-    """
-    fitted = subject.model.feature_set_
-    supports = supports_before(fitted)
-    if supports is not None:
-        return supports
-    everything = range(len(fitted.lineage))
-    counts = fitted.evaluate(subject.primitives, everything).supports()
-    return dict(zip(everything, counts.tolist(), strict=True))
-
-
-def _picture(subject: Subject, supports: dict[int | None, int], k: int) -> MergePicture:
-    merge = subject.model.feature_set_.merges[k]
+def _picture(shown: ModelOnRows, supports: dict[int | None, int], merge: Merge) -> MergePicture:
     both = supports.get(merge.both, 0)
     left_only = supports.get(merge.left_only, 0)
     right_only = supports.get(merge.right_only, 0)
     scale = _WIDTH / max(1, left_only + both + right_only)
     left_width = round((left_only + both) * scale, 1)
     right_start = round(left_only * scale, 1)
-    left, right = subject.name(merge.left), subject.name(merge.right)
     return MergePicture(
-        merge.iteration,
-        merge.r,
-        merge.saved,
-        left,
-        right,
+        merge,
+        shown.name(merge.left),
+        shown.name(merge.right),
         left_only + both,
         right_only + both,
         left_width,
         right_start,
         round((right_only + both) * scale, 1),
         (
-            _part(subject, "left", merge.left_only, left_only, 0.0, scale),
-            _part(subject, "both", merge.both, both, right_start, scale),
-            _part(subject, "right", merge.right_only, right_only, left_width, scale),
+            _conjunction(shown, "left", merge.left_only, left_only, 0.0, scale),
+            _conjunction(shown, "both", merge.both, both, right_start, scale),
+            _conjunction(shown, "right", merge.right_only, right_only, left_width, scale),
         ),
     )
 
 
-def _part(
-    subject: Subject, kind: str, number: int | None, support: int, start: float, scale: float
-) -> Part:
-    name = "empty, dropped" if number is None else subject.name(number)
-    return Part(kind, name, support, start, round(support * scale, 1))
+def _conjunction(
+    shown: ModelOnRows, kind: str, number: int | None, support: int, start: float, scale: float
+) -> Conjunction:
+    name = "empty, dropped" if number is None else shown.name(number)
+    return Conjunction(kind, name, support, start, round(support * scale, 1))
+
+
+@dataclass(frozen=True)
+class CourseLine:
+    """``share`` is the length of the description as a part of what it was at first."""
+
+    iteration: int
+    joined: str
+    n_features: int
+    saved: float
+    bits: float
+    share: float
+
+
+def course(shown: ModelOnRows) -> tuple[CourseLine, ...]:
+    """One line an iteration, the columns as they are first."""
+    model = shown.model
+    groups = groupby(model.feature_set_.merges, key=lambda merge: merge.iteration)
+    by_iteration = {iteration: list(some) for iteration, some in groups}
+    lines = []
+    for line in model.history_:
+        some = by_iteration.get(line.iteration, [])
+        joined = count(len(some), "pair") if some else "columns as they are"
+        if len(some) == 1:
+            joined = f"{shown.name(some[0].left, 60)} with {shown.name(some[0].right, 60)}"
+        saved = sum(merge.saved for merge in some)
+        first = model.history_[0].bits
+        share = line.bits / first if first else 1.0
+        lines.append(CourseLine(line.iteration, joined, line.n_features, saved, line.bits, share))
+    return tuple(lines)

@@ -6,23 +6,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from conjunct.binarize.rules import BooleanRule
-from conjunct.binarize.summary import DataSummary
+from conjunct.columns import unpack
+from conjunct.data import DataSummary
+from conjunct.explain import MEANINGS, count, data_facts, decimal, prepared_columns
 from conjunct.report import limits
-from conjunct.report.numbers import count, decimal, share, size
-from conjunct.report.subject import Subject, known_rows
-from conjunct.stores.packing import unpack
-
-_NAMES_TOLD = 12
+from conjunct.report.model_on_rows import ModelOnRows
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A number that stands out, what it is, and what it was before."""
+    """A number that stands out, what it is, what it was before, and what it means."""
 
     value: str
     name: str
     before: str = ""
+    meaning: str = ""
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Overview:
-    """``facts`` are (name, value); ``prepared`` says what was done to each raw column."""
+    """``facts`` are (name, value); ``prepared`` says what was done to each raw column or tag."""
 
     figures: tuple[Figure, ...]
     facts: tuple[tuple[str, str], ...]
@@ -42,95 +40,53 @@ class Overview:
     n_columns: int
     row_sizes: tuple[Bar, ...]
     prepared: tuple[tuple[str, str], ...]
+    is_cleaned: bool
 
 
-def overview(subject: Subject) -> Overview:
-    summary = DataSummary.of(subject.table)
+def overview(shown: ModelOnRows) -> Overview:
+    summary = DataSummary.of(shown.table)
     return Overview(
-        _figures(subject),
-        tuple(_facts(summary)),
-        _columns(subject),
+        _figures(shown),
+        tuple(data_facts(summary)),
+        _columns(shown),
         summary.n_features,
-        _row_sizes(subject),
-        tuple(_prepared(subject)),
+        _row_sizes(shown),
+        tuple(prepared_columns(shown.model.preparation_).items()),
+        shown.model.preparation_.cleaner is not None,
     )
 
 
-def _figures(subject: Subject) -> tuple[Figure, ...]:
-    history = subject.model.history_
-    first, last = history[0], history[-1]
-    made = sum(
-        map(bool, map(subject.model.feature_set_.iteration, subject.model.feature_set_.features))
-    )
+def _figures(shown: ModelOnRows) -> tuple[Figure, ...]:
+    first, last = shown.model.history_[0], shown.model.history_[-1]
+    n_features = len(shown.model.feature_set_.features)
+    lengths = decimal(last.length, 2), decimal(first.length, 2)
     return (
-        Figure(count(subject.n_rows), "rows"),
-        Figure(
-            count(len(subject.model.feature_set_.features)), "features", f"{first.n_features:,}"
-        ),
-        Figure(count(made), "of them constructed"),
-        Figure(decimal(last.oi), "overlap (OI)", decimal(first.oi)),
-        Figure(decimal(last.c0), "complexity (C0)", decimal(first.c0)),
-        Figure(decimal(last.length, 2), "literals a feature", decimal(first.length, 2)),
+        Figure(count(shown.n_rows), "rows"),
+        Figure(count(n_features), "features", count(first.n_features)),
+        Figure(count(len(shown.summary.constructed)), "of them constructed"),
+        Figure(decimal(last.oi), "overlap (OI)", decimal(first.oi), MEANINGS["OI"]),
+        Figure(decimal(last.c0), "complexity (C0)", decimal(first.c0), MEANINGS["C0"]),
+        Figure(lengths[0], "literals a feature", lengths[1]),
     )
 
 
-def _facts(summary: DataSummary) -> list[tuple[str, str]]:
-    kinds = ", ".join(f"{number:,} {kind}" for kind, number in summary.columns.items())
-    facts = [
-        ("rows", f"{summary.n_rows:,}, {summary.n_distinct_rows:,} distinct"),
-        ("columns", kinds),
-        ("Boolean features of them", count(summary.n_features)),
-        ("cells that are true", share(summary.density)),
-        ("missing cells", count(summary.n_missing)),
-    ]
-    if summary.constant:
-        facts.append(("constant, never paired", _listed(summary.constant)))
-    if summary.dropped:
-        told = [f"{dropped.column} ({dropped.reason})" for dropped in summary.dropped]
-        facts.append(("left out", _listed(told)))
-    if summary.rare:
-        told = [f"{column} ({number})" for column, number in summary.rare.items()]
-        facts.append(("rare words", _listed(told)))
-    facts.append(("memory, packed", size(summary.n_bytes)))
-    return facts
-
-
-def _listed(names: tuple[str, ...] | list[str]) -> str:
-    shown = ", ".join(name[: limits.NAME_LENGTH] for name in names[:_NAMES_TOLD])
-    more = len(names) - _NAMES_TOLD
-    return f"{shown} and {more:,} more" if more > 0 else shown
-
-
-def _columns(subject: Subject) -> tuple[Bar, ...]:
-    supports = subject.primitives.supports()
-    shares = supports / np.maximum(1, known_rows(subject.primitives))
+def _columns(shown: ModelOnRows) -> tuple[Bar, ...]:
+    supports = shown.primitives.supports()
+    shares = supports / np.maximum(1, shown.primitives.count_known())
     order = np.argsort(-supports, kind="stable")[: limits.COLUMNS].tolist()
-    return tuple(Bar(subject.formula(k), int(supports[k]), float(shares[k])) for k in order)
+    return tuple(Bar(shown.formula(k), int(supports[k]), float(shares[k])) for k in order)
 
 
-def _row_sizes(subject: Subject) -> tuple[Bar, ...]:
+def _row_sizes(shown: ModelOnRows) -> tuple[Bar, ...]:
     """How many rows have how many columns true."""
-    sizes = np.zeros(subject.n_rows, np.int64)
-    for line in subject.primitive_bits:
-        sizes += unpack(line[None, :], subject.n_rows)[:, 0]
+    sizes = np.zeros(shown.n_rows, np.int64)
+    for line in shown.primitive_bits:
+        sizes += unpack(line[None, :], shown.n_rows)[:, 0]
     counts = np.bincount(sizes)
     width = -(-len(counts) // 24)  # at most 24 bars
     bars = []
     for start in range(0, len(counts), width):
         number = int(counts[start : start + width].sum())
         name = str(start) if width == 1 else f"{start}–{start + width - 1}"
-        bars.append(Bar(name, number, number / subject.n_rows))
+        bars.append(Bar(name, number, number / shown.n_rows))
     return tuple(bars)
-
-
-def _prepared(subject: Subject) -> list[tuple[str, str]]:
-    preparation = subject.model.preparation_
-    if preparation.cleaner is not None:
-        return [(merge.tag, f"called {merge.into}") for merge in preparation.cleaner.merges()]
-    if preparation.binarizer is None:
-        return []
-    made: dict[str, list[str]] = {}
-    for rule in preparation.binarizer.rules_:
-        if not isinstance(rule, BooleanRule):
-            made.setdefault(rule.column, []).append(rule.describe())
-    return [(column, "; ".join(told)) for column, told in made.items()]

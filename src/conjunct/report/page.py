@@ -5,15 +5,30 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
+from functools import cache
 from importlib import resources
 from typing import Any
+from xml.etree import ElementTree
 
 import jinja2
 from markupsafe import Markup
 
-from conjunct.report import ancestry, numbers, plane
+from conjunct.explain import MEANINGS, count, decimal, probability, share
+from conjunct.plots import svg_of
+from conjunct.report import ancestry, plane
 
 _SCRIPTS = ("common.js", "table.js", "plane.js", "ancestry.js")
+# what a chart may hold inside the page: no address, no style, nothing but shapes and text
+_ELEMENTS = re.compile("circle|clipPath|defs|g|line|linearGradient|path|rect|stop|svg|text|tspan")
+_ATTRIBUTES = re.compile(
+    "class|clip-path|cx|cy|d|dx|dy|fill|fill-opacity|font-size|font-style|font-weight|"
+    "gradientUnits|height|id|offset|opacity|r|stop-color|stroke|stroke-dasharray|"
+    "stroke-dashoffset|stroke-linecap|stroke-miterlimit|stroke-opacity|stroke-width|"
+    "text-anchor|transform|viewBox|width|x|x1|x2|y|y1|y2"
+)
+_REFERENCE = re.compile(r"url\(#([\w-]+)\)")
+_BLACK = {"#000", "black", "#000000"}
 
 
 def render(content: dict[str, Any], data: dict[str, Any]) -> str:
@@ -56,6 +71,7 @@ def _static(name: str) -> str:
     return (resources.files("conjunct.report") / "static" / name).read_text(encoding="utf-8")
 
 
+@cache  # it keeps the templates it has compiled
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("conjunct.report"),
@@ -64,14 +80,42 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(
-        count=numbers.count,
-        share=numbers.share,
-        decimal=numbers.decimal,
-        probability=numbers.probability,
-    )
+    environment.filters.update(count=count, share=share, decimal=decimal, probability=probability)
     environment.globals.update(
+        meanings=MEANINGS,
         plane_size=(plane.WIDTH, plane.HEIGHT),
         node_size=(ancestry.NODE_WIDTH, ancestry.NODE_HEIGHT),
     )
     return environment
+
+
+def inline_svg(chart: Any, name: str) -> Markup:
+    """The chart as an element of the page; ``name`` sets its ids apart from those of others."""
+    # it was written by the renderer just now; what names from data became in it is text
+    root = ElementTree.fromstring(svg_of(chart))  # noqa: S314
+    _tidied(root, name)
+    root.attrib.pop("height", None)
+    root.set("aria-hidden", "true")  # the figure around it says what it shows
+    # the first rectangle is the paper, which the page has
+    if len(root) and root[0].tag == "rect":
+        root.remove(root[0])
+    return Markup(ElementTree.tostring(root, encoding="unicode"))  # noqa: S704
+
+
+def _tidied(element: ElementTree.Element, name: str) -> None:
+    element.tag = element.tag.rpartition("}")[2]
+    kept = {k: v for k, v in element.attrib.items() if _ATTRIBUTES.fullmatch(k)}
+    if "id" in kept:
+        kept["id"] = f"{name}-{kept['id']}"
+    for key, value in kept.items():
+        if "url(" in value:
+            kept[key] = _REFERENCE.sub(rf"url(#{name}-\1)", value)
+    if kept.get("fill") in _BLACK:
+        kept["fill"] = "currentColor"
+    element.attrib.clear()
+    element.attrib.update(kept)
+    for child in list(element):
+        if _ELEMENTS.fullmatch(child.tag.rpartition("}")[2]):
+            _tidied(child, name)
+        else:
+            element.remove(child)

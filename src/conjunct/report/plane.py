@@ -8,18 +8,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from conjunct.construction.criteria import Risk, Threshold, criterion_of
-from conjunct.construction.indicators import Indicators
-from conjunct.construction.path import Solution
-from conjunct.construction.stops import stop_of
+from conjunct.data import BooleanData
 from conjunct.errors import ConjunctWarning, InputError
-from conjunct.estimators import UFC, UFCPath
-from conjunct.estimators.base import FeatureConstructor
+from conjunct.estimators import UFC, FeatureConstructor, UFCPath
+from conjunct.explain import count, decimal, place_of_closest, takes_one_pair
 from conjunct.report import limits
-from conjunct.report.numbers import count, decimal, ticks
-from conjunct.report.subject import Subject
+from conjunct.report.model_on_rows import ModelOnRows
+from conjunct.ufc import CRITERIA, STOPS, Indicators, Risk, Solution, Threshold
 
-Kind = Literal["front", "closest", "model", "risk", "pairwise", "columns"]
+MarkKind = Literal["front", "closest", "model", "risk", "pairwise", "columns"]
 
 _PAIRWISE_LENGTH = 4
 _TEXT_LENGTH = 160
@@ -31,21 +28,26 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 16, 14, 46
 class Mark:
     """A solution to look into: its name, its numbers, its features with their supports."""
 
-    kind: Kind
+    kind: MarkKind
     name: str
     note: str
-    n_features: int
-    length: float
-    oi: float
-    c0: float
+    numbers: Solution | Indicators
     features: tuple[tuple[str, int], ...]
+
+    @property
+    def oi(self) -> float:
+        return self.numbers.oi
+
+    @property
+    def c0(self) -> float:
+        return self.numbers.c0
 
     @property
     def summary(self) -> str:
         return (
-            f"{count(self.n_features, 'feature')} of {decimal(self.length, 2)} literals, "
-            f"OI {decimal(self.oi)}, C0 {decimal(self.c0)}, "
-            f"distance {decimal(math.hypot(self.oi, self.c0), 4)}"
+            f"{count(self.numbers.n_features, 'feature')} of "
+            f"{decimal(self.numbers.length, 2)} literals, OI {decimal(self.oi)}, "
+            f"C0 {decimal(self.c0)}, distance {decimal(math.hypot(self.oi, self.c0), 4)}"
         )
 
 
@@ -76,19 +78,19 @@ class Plane:
     notes: tuple[str, ...]
 
 
-def plane(subject: Subject) -> Plane | str:
+def plane(shown: ModelOnRows) -> Plane | str:
     """The plane, or in one line why there is none."""
-    n_columns = subject.primitives.n_columns
+    n_columns = shown.primitives.n_columns
     if n_columns > limits.PATH_COLUMNS:
         return (
             f"The plane of solutions is left out for more than {limits.PATH_COLUMNS:,} columns "
             f"({n_columns:,} here)."
         )
     try:
-        path = _path(subject)
+        path = _path(shown)
     except InputError as error:
         return f"There is no plane of solutions: {error}."
-    marks = (*_on_front(subject, path), *_others(subject, path))
+    marks = (*_on_front(shown, path), *_others(shown, path))
     chosen = [k for k, mark in enumerate(marks) if mark.kind == "model"]
     closest = next(k for k, mark in enumerate(marks) if mark.kind == "closest")
     best = path.closest_point_
@@ -106,32 +108,32 @@ def plane(subject: Subject) -> Plane | str:
     )
 
 
-def _path(subject: Subject) -> UFCPath:
-    model = subject.model
-    if isinstance(model, UFCPath) and model._path is not None and subject.is_training:
+def _path(shown: ModelOnRows) -> UFCPath:
+    model = shown.model
+    if isinstance(model, UFCPath) and model._path is not None and shown.is_training:
         return model
     return _fitted_quietly(  # type: ignore[no-any-return]
         UFCPath(
             prune=_prunes(model),
             null_feature=_counts_null(model),
-            max_solutions=limits.n_solutions(subject.n_rows, subject.primitives.n_columns),
+            max_solutions=limits.n_solutions(shown.n_rows, shown.primitives.n_columns),
             style=model.style,
             n_jobs=model.n_jobs,
         ),
-        subject,
+        shown,
     )
 
 
 def _prunes(model: FeatureConstructor) -> bool:
     if isinstance(model, UFC):
         # the exact test needs no pruning, but the path beside it does as the paper has it
-        return model._by_pattern or criterion_of(model.criterion).pair_filter.prune
+        return model._by_pattern or CRITERIA.checked(model.criterion).pair_filter.prune
     return bool(getattr(model, "prune", True))
 
 
 def _counts_null(model: FeatureConstructor) -> bool:
     if isinstance(model, UFC):
-        return model.stop is not None and getattr(stop_of(model.stop), "null_feature", False)
+        return model.stop is not None and getattr(STOPS.checked(model.stop), "null_feature", False)
     return bool(getattr(model, "null_feature", False))
 
 
@@ -155,14 +157,13 @@ def _notes(path: UFCPath, marks: Sequence[Mark]) -> Iterator[str]:
     )
 
 
-def _on_front(subject: Subject, path: UFCPath) -> Iterator[Mark]:
+def _on_front(shown: ModelOnRows, path: UFCPath) -> Iterator[Mark]:
     best = path.closest_point_
     front = path.front_
-    # equal indicators, another λ: what stands on the front is the first of them
-    closest = min(range(len(front)), key=lambda k: (front[k].distance, k))
+    closest = place_of_closest(front)
     for k in _opened(front, closest):
-        kind: Kind = "closest" if k == closest else "front"
-        yield _solution_mark(subject, path, best if k == closest else front[k], kind)
+        kind: MarkKind = "closest" if k == closest else "front"
+        yield _solution_mark(shown, path, best if k == closest else front[k], kind)
 
 
 def _opened(front: Sequence[Solution], closest: int) -> list[int]:
@@ -177,7 +178,7 @@ def _opened(front: Sequence[Solution], closest: int) -> list[int]:
     return sorted(opened)
 
 
-def _solution_mark(subject: Subject, path: UFCPath, solution: Solution, kind: Kind) -> Mark:
+def _solution_mark(shown: ModelOnRows, path: UFCPath, solution: Solution, kind: MarkKind) -> Mark:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConjunctWarning)
         model = path.solution(solution)
@@ -188,67 +189,64 @@ def _solution_mark(subject: Subject, path: UFCPath, solution: Solution, kind: Ki
         f"λ from {solution.min_threshold:.4f} up to {solution.max_threshold:.4f}, "
         f"{count(solution.iterations, 'iteration')}"
     )
-    return _mark(kind, name, note, solution, subject, model)
+    return _mark(kind, name, note, solution, shown, model)
 
 
-def _others(subject: Subject, path: UFCPath) -> Iterator[Mark]:
+def _others(shown: ModelOnRows, path: UFCPath) -> Iterator[Mark]:
     """This model, the risk-based and the pairwise solutions, and the columns as they are."""
-    model = subject.model
+    model = shown.model
     own = _way(model)
     if not isinstance(model, UFCPath):
-        yield _mark(
-            "model", _model_name(own), _described(model), model.history_[-1], subject, model
-        )
+        yield _mark("model", _model_name(own), _described(model), model.history_[-1], shown, model)
     risk = Risk(prune=_prunes(model))
-    runs: dict[Kind, UFC] = {
+    runs: dict[MarkKind, UFC] = {
         "risk": UFC(risk, style=model.style),
         "pairwise": UFC(Risk(), search="pairwise", max_length=_PAIRWISE_LENGTH, style=model.style),
     }
     names = {"risk": "Risk-based", "pairwise": "Pairwise"}
     for kind, run in runs.items():
         if kind != own:
-            found = _fitted_quietly(run, subject)
-            yield _mark(kind, names[kind], _described(found), found.history_[-1], subject, found)
-    start = _fitted_quietly(UFC(Risk(), max_iter=0, style=model.style), subject)
-    yield _mark("columns", "Columns as they are", "", start.history_[0], subject, start)
+            found = _fitted_quietly(run, shown)
+            yield _mark(kind, names[kind], _described(found), found.history_[-1], shown, found)
+    start = _fitted_quietly(UFC(Risk(), max_iter=0, style=model.style), shown)
+    yield _mark("columns", "Columns as they are", "", start.history_[0], shown, start)
 
 
-def _model_name(way: Kind | None) -> str:
+def _model_name(way: MarkKind | None) -> str:
     return "This model" if way is None else f"This model ({way}{'-based' * (way == 'risk')})"
 
 
-def _way(model: FeatureConstructor) -> Kind | None:
+def _way(model: FeatureConstructor) -> MarkKind | None:
     if not isinstance(model, UFC):
         return None
-    criterion = criterion_of(model.criterion)
+    criterion = CRITERIA.checked(model.criterion)
     if not isinstance(criterion, Risk):
         return None
-    return "pairwise" if (model.search or criterion.search) == "pairwise" else "risk"
+    return "pairwise" if takes_one_pair(model) else "risk"
 
 
 def _described(model: FeatureConstructor) -> str:
     iterations = count(model.n_iter_, "iteration")
     if not isinstance(model, UFC):
         return f"{type(model).__name__}, {iterations}"
-    criterion = criterion_of(model.criterion)
-    rule = "by bits"
+    criterion = CRITERIA.checked(model.criterion)
+    rule = f"by {criterion.name}"
     if isinstance(criterion, Risk):
         rule = f"α = {criterion.alpha:g}"
     elif isinstance(criterion, Threshold):
         rule = f"λ = {criterion.threshold:g}"
-    one_by_one = (model.search or criterion.search) == "pairwise"
-    search = "one pair at a time, " if one_by_one else ""
+    search = "one pair at a time, " if takes_one_pair(model) else ""
     unit = "tags" if criterion.counts_tags else "literals"
     bound = f", at most {model.max_length} {unit}" if model.max_length else ""
     return f"{search}{rule}{bound}, {iterations}"
 
 
 def _mark(
-    kind: Kind,
+    kind: MarkKind,
     name: str,
     note: str,
     numbers: Solution | Indicators,
-    subject: Subject,
+    shown: ModelOnRows,
     model: FeatureConstructor,
 ) -> Mark:
     fitted = model.feature_set_
@@ -260,29 +258,20 @@ def _mark(
         (
             model._label(number, _TEXT_LENGTH)
             if model._by_pattern
-            else subject.written(fitted.lineage.expression(number), _TEXT_LENGTH),
+            else shown.written(fitted.lineage.expression(number), _TEXT_LENGTH),
             support,
         )
         for number, support in lines
     )
-    return Mark(
-        kind,
-        name,
-        note,
-        numbers.n_features,
-        numbers.length,
-        numbers.oi,
-        numbers.c0,
-        features,
-    )
+    return Mark(kind, name, note, numbers, features)
 
 
 def _view(name: str, path: UFCPath, marks: Sequence[Mark], far: float) -> View:
     points = [(s.oi, s.c0) for s in path.solutions_] + [(m.oi, m.c0) for m in marks]
-    shown = [(oi, c0) for oi, c0 in points if oi <= far and c0 <= far]
-    x_high = 1.04 * max((oi for oi, _ in shown), default=0.0) or 1.0
-    y_high = 1.04 * max((c0 for _, c0 in shown), default=0.0) or 1.0
-    y_low = min(0.0, min((c0 for _, c0 in shown), default=0.0))
+    inside = [(oi, c0) for oi, c0 in points if oi <= far and c0 <= far]
+    x_high = 1.04 * max((oi for oi, _ in inside), default=0.0) or 1.0
+    y_high = 1.04 * max((c0 for _, c0 in inside), default=0.0) or 1.0
+    y_low = min(0.0, min((c0 for _, c0 in inside), default=0.0))
 
     def x(oi: float) -> float:
         return round(_LEFT + (WIDTH - _LEFT - _RIGHT) * oi / x_high, 1)
@@ -311,8 +300,21 @@ def _view(name: str, path: UFCPath, marks: Sequence[Mark], far: float) -> View:
     )
 
 
-def _fitted_quietly(model: Any, subject: Subject) -> Any:
+def _fitted_quietly(model: Any, shown: ModelOnRows) -> Any:
     """The model fitted on the rows of the report; what it would warn of shows in its results."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConjunctWarning)
-        return model._fit_store(subject.primitives, subject.model.feature_set_.lineage.primitives)
+        data = BooleanData(shown.model.feature_set_.lineage.primitives, shown.primitives)
+        return model.set_params(missing=shown.model.missing).fit(data)
+
+
+def ticks(low: float, high: float, about: int = 6) -> list[float]:
+    """Round numbers from ``low`` to ``high`` for an axis."""
+    if not high > low:
+        return [low]
+    rough = (high - low) / about
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * k for k in (1, 2, 5, 10) if power * k >= rough * 0.999)
+    first = math.ceil(low / step - 1e-9)
+    last = math.floor(high / step + 1e-9)
+    return [round(k * step, 10) for k in range(first, last + 1)]

@@ -1,0 +1,144 @@
+"""``conjunct export``: features for use without conjunct."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from conjunct.cli.help import OUTPUT
+from conjunct.cli.options import Dialect, Form
+from conjunct.cli.outputs import Output, speaks
+
+Target = Literal["sql", "python", "json", "schema"]
+Cells = Literal["boolean", "integer"]
+NamesOrNumber = Literal["pattern", "formula", "number"]
+
+
+@speaks
+def export(
+    model: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[MODEL]", help="Model file that fit has written.", show_default=False
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="File to write. Without it, the result is printed.",
+            show_default=False,
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    to: Annotated[
+        Target,
+        typer.Option(
+            help="A SELECT, a Python function, the model as JSON, "
+            "or the JSON Schema of model files (which needs no MODEL)."
+        ),
+    ] = "sql",
+    dialect: Annotated[
+        Dialect,
+        typer.Option(help="Which SQL."),
+    ] = "duckdb",
+    table: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Table to select from; data if not given. Twice for schema and table.",
+        ),
+    ] = None,
+    source: Annotated[
+        Cells,
+        typer.Option(help="What the columns of the table hold: Booleans, or 0 and 1."),
+    ] = "boolean",
+    names: Annotated[
+        NamesOrNumber | None,
+        typer.Option(
+            help="What to call the features: chair + dining table, chair ∧ dining table, or f0, "
+            "f1 and so on. As transform does if not given.",
+        ),
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Column to select as it is; may be given again."),
+    ] = None,
+    form: Annotated[
+        Form,
+        typer.Option(help="As constructed, or another form, equal on rows without missing cells."),
+    ] = "built",
+    *,
+    output: Output,
+) -> None:
+    """Write features as SQL, as a Python function or as JSON.
+
+    \b
+    Examples:
+      $ conjunct export model.json --dialect sqlite --table animals
+      $ conjunct export model.json --to python --out features.py
+      $ conjunct export model.json --dialect postgres --names number
+      $ conjunct export --to schema --out model-schema.json
+    """
+    import sys
+
+    from conjunct.cli.progress import step
+    from conjunct.cli.standard_streams import is_printed
+    from conjunct.files import write_atomically
+
+    text = _text(model, to, dialect, table, source, names, keep, form)
+    printed = is_printed(out)
+    if out is not None and not printed:
+        with step(f"wrote {out}"):
+            write_atomically(out, lambda part: part.write_text(text, encoding="utf-8"))
+    elif not output.json:
+        sys.stdout.write(text)
+        return
+    output.tell(
+        lambda: {"to": to, "text": text, "saved": {"file": None if printed else str(out)}},
+        f"Saved as {out}.",
+    )
+
+
+def _text(
+    model: Path | None,
+    to: Target,
+    dialect: Dialect,
+    table: list[str] | None,
+    source: Cells,
+    names: NamesOrNumber | None,
+    keep: list[str] | None,
+    form: Form,
+) -> str:
+    from importlib.util import find_spec
+
+    from conjunct import load
+    from conjunct.cli.commands.transform import adapt
+    from conjunct.errors import InputError
+    from conjunct.files import model_schema
+
+    if to == "schema":
+        return model_schema().decode()
+    if model is None:
+        raise InputError("name the model file to export")
+    fitted = load(model)
+    if to == "json":
+        return fitted.to_json()
+    columns: Literal["formula", "number"] = "formula"
+    if names == "number":
+        columns = "number"
+    else:
+        adapt(fitted, names)
+    if to == "python":
+        return fitted.to_python(columns=columns, form=form)
+    if find_spec("sqlglot") is None:
+        raise InputError('SQL needs sqlglot: pip install "conjunct[sql]"')
+    return fitted.to_sql(
+        table or "data",
+        dialect=dialect,
+        source=source,
+        columns=columns,
+        keep=keep or (),
+        form=form,
+    )

@@ -1,0 +1,100 @@
+"""``conjunct fit``: from a table to a model file."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import typer
+
+from conjunct.cli.help import COUNTING, OUTPUT
+from conjunct.cli.inputs import DataInput, prepares_data
+from conjunct.cli.options import (
+    Ascii,
+    DataFiles,
+    Jobs,
+    Missing,
+    ModelOut,
+    Names,
+    ReportFile,
+    WithFormulas,
+)
+from conjunct.cli.out_of_core import Checkpoint, Memory, Scheduler
+from conjunct.cli.outputs import Output, speaks
+from conjunct.cli.rule_options import chooses_rule
+
+
+@speaks
+@prepares_data
+@chooses_rule
+def fit(
+    data: DataFiles,
+    out: ModelOut = None,
+    report: ReportFile = None,
+    names: Annotated[
+        Names,
+        typer.Option(
+            help="What transform calls its columns: chair + dining table, or chair ∧ dining table.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = "pattern",
+    formulas: WithFormulas = False,
+    ascii_: Ascii = False,
+    store: Annotated[
+        Literal["auto", "bits", "sparse"],
+        typer.Option(
+            help="Hold columns at one bit a cell, or as lists of rows for rare ones.",
+            rich_help_panel=COUNTING,
+        ),
+    ] = "auto",
+    jobs: Jobs = None,
+    memory: Memory = None,
+    scheduler: Scheduler = None,
+    checkpoint: Checkpoint = None,
+    missing: Missing = "raise",
+    *,
+    rule: dict[str, Any],
+    source: DataInput,
+    output: Output,
+) -> None:
+    """Find the tags that belong together, and save them as a model.
+
+    Several files with the same columns are one table. The paper's rules are --criterion risk
+    and --criterion NUMBER.
+
+    \b
+    Examples:
+      $ conjunct fit zoo.csv
+      $ conjunct fit zoo.csv --out model.json --report report.html
+      $ conjunct fit zoo.csv --max-length 3 --formulas --out model.json
+      $ conjunct fit zoo.csv --alpha none --out model.json
+      $ conjunct fit zoo.csv --criterion risk --test exact --correction holm
+      $ conjunct fit zoo.csv --criterion 0.4 --max-iter 2 --no-prune
+      $ conjunct fit zoo.csv --criterion risk --stop relative --store sparse
+      $ conjunct fit zoo.csv --missing pairwise --out model.json
+      $ conjunct fit zoo.csv --memory 2GB --checkpoint run.json --out model.json
+    """
+    from conjunct import UFC
+    from conjunct.cli import progress
+    from conjunct.cli.constructing import construct
+    from conjunct.cli.out_of_core import StreamInput, check_outputs
+    from conjunct.errors import InputError
+
+    check_outputs(data, out, checkpoint)
+    apart = len(data) > 1 or memory is not None or scheduler is not None
+    if apart and report is not None:
+        raise InputError("--report shows rows and needs the table in memory: leave it out")
+    model = UFC(
+        **rule,
+        names=names,
+        missing=missing,
+        store=store,
+        checkpoint=checkpoint,
+        n_jobs=jobs,
+        style="ascii" if ascii_ else "unicode",
+    )
+    reader = StreamInput(source, data, memory, scheduler) if apart else source
+    watched = progress.iterations(rule["max_iter"])
+    construct(model, data[0], out, reader, output, watched, report, formulas=formulas)
+    if checkpoint is not None and out is not None:
+        # the model is there now
+        checkpoint.unlink(missing_ok=True)

@@ -1,0 +1,387 @@
+"""How often columns are true, alone and in pairs: what columns count, and what adds up over parts.
+
+Where no cell is missing, counts are a matrix of all pairs, or a list of the pairs that have a
+common row. Where some are, a pair is counted in the rows in which both columns are known.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from operator import methodcaller
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import DTypeLike, NDArray
+
+from conjunct.columns.kernel import Counts
+from conjunct.columns.rewriting import Positions, Rewrite
+from conjunct.columns.sizing import check_counts
+
+Which = Positions | NDArray[np.bool_] | slice
+
+Total = Callable[[Callable[[Any], Any], int], Any]
+"""What a function gives for each part of the rows, added up; for these columns and some more."""
+
+Borders = tuple[Counts, Counts, Counts, Counts]
+"""Counts of some columns with all: true with true, true with known, known with true, known."""
+
+# Pairs that are looked at together: their temporaries stay in the cache.
+_PAIRS_AT_ONCE = 1 << 16
+
+
+@dataclass(frozen=True)
+class Contingency:
+    """How often the two columns of some pairs (``left < right``) are true, alone and together.
+
+    ``n_rows`` is the number of rows in which both are known, and the supports are counted in
+    these: one number for all pairs where no cell is missing.
+    """
+
+    left: Positions
+    right: Positions
+    n_rows: int | Counts
+    left_support: Counts
+    right_support: Counts
+    joint: Counts
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    @property
+    def table(self) -> tuple[int | Counts, Counts, Counts, Counts]:
+        """What measures and tests are functions of."""
+        return self.n_rows, self.left_support, self.right_support, self.joint
+
+    @classmethod
+    def joined(cls, parts: Sequence[Contingency], n_rows: int) -> Contingency:
+        """The pairs of all parts, of a table of ``n_rows`` rows."""
+        if not parts:
+            nothing = np.empty(0, np.intp)
+            return cls(nothing, nothing, n_rows, nothing, nothing, nothing)
+        rows = parts[0].n_rows
+        return cls(
+            np.concatenate([part.left for part in parts]),
+            np.concatenate([part.right for part in parts]),
+            rows if isinstance(rows, int) else np.concatenate([part.n_rows for part in parts]),
+            np.concatenate([part.left_support for part in parts]),
+            np.concatenate([part.right_support for part in parts]),
+            np.concatenate([part.joint for part in parts]),
+        )
+
+    def swapped(self) -> Contingency:
+        """The same pairs, the other column first."""
+        return Contingency(
+            self.right, self.left, self.n_rows, self.right_support, self.left_support, self.joint
+        )
+
+    def take(self, which: Which) -> Contingency:
+        return Contingency(
+            self.left[which],
+            self.right[which],
+            taken(self.n_rows, which),
+            self.left_support[which],
+            self.right_support[which],
+            self.joint[which],
+        )
+
+
+def taken(values: Any, which: Which) -> Any:
+    """Some of the values; a single value that holds for all of them as it is."""
+    return values[which] if isinstance(values, np.ndarray) else values
+
+
+class PairCounts(ABC):
+    """How often columns occur, alone and in pairs. The counts of different rows add up."""
+
+    n_rows: int
+
+    @property
+    @abstractmethod
+    def supports(self) -> Counts:
+        """Number of rows in which each column is true."""
+
+    @property
+    def observed(self) -> int | Counts:
+        """Number of rows in which columns are known: one number where no cell is missing."""
+        return self.n_rows
+
+    @abstractmethod
+    def pair_blocks(self) -> Iterator[Contingency]:
+        """All pairs with a common row, a block at a time; all pairs where cells are missing."""
+
+    @abstractmethod
+    def for_pairs(self, left: Positions, right: Positions) -> Contingency:
+        """The counts of some pairs."""
+
+    @abstractmethod
+    def __add__(self, other: Self) -> Self: ...
+
+    def with_conjunctions(self, left: Positions, right: Positions, total: Total) -> PairCounts:
+        """These counts, ready for rewrites with the conjunctions ``left[k] ∧ right[k]``."""
+        return self
+
+    @abstractmethod
+    def rewritten(self, rewrite: Rewrite, total: Total) -> PairCounts:
+        """The counts after a rewrite; ``total`` counts what is new in the columns after it.
+
+        ``rewrite`` names the first pairs of ``with_conjunctions``, or all.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class CountMatrix(PairCounts):
+    """A symmetric matrix of joint counts, supports on the diagonal, over rows that are complete."""
+
+    n_rows: int
+    joint: Counts
+
+    @property
+    def supports(self) -> Counts:
+        return np.diagonal(self.joint)
+
+    def __add__(self, other: CountMatrix) -> CountMatrix:
+        return CountMatrix(self.n_rows + other.n_rows, self.joint + other.joint)
+
+    def pair_blocks(self) -> Iterator[Contingency]:
+        for start, stop in _row_blocks(len(self.joint)):
+            # below the diagonal each pair stands a second time
+            row, right = np.divmod(np.flatnonzero(self.joint[start:stop]), len(self.joint))
+            above = right > row + start
+            yield self.for_pairs(row[above] + start, right[above])
+
+    def for_pairs(self, left: Positions, right: Positions) -> Contingency:
+        supports = self.supports
+        joint = self.joint[left, right]
+        return Contingency(left, right, self.n_rows, supports[left], supports[right], joint)
+
+    def with_conjunctions(self, left: Positions, right: Positions, total: Total) -> CountMatrix:
+        # only the columns i ∧ j are counted; all the rest follows by subtraction
+        count = methodcaller("conjunction_counts", left, right, self.joint.dtype)
+        return self.extended(*total(count, len(left)))
+
+    def to_matrix(self, limit: int) -> Counts | None:
+        return self.joint
+
+    def extended(self, across: Counts, new: Counts) -> CountMatrix:
+        """With the counts of more columns after the present ones."""
+        m, p = len(self.joint), len(new)
+        check_counts(m + p, self.joint.itemsize)
+        joint = np.empty((m + p, m + p), self.joint.dtype)
+        joint[:m, :m] = self.joint
+        joint[:m, m:] = across
+        joint[m:, :m] = across.T
+        joint[m:, m:] = new
+        return CountMatrix(self.n_rows, joint)
+
+    def select(self, columns: Positions) -> CountMatrix:
+        """The counts of some of the columns, in the order given."""
+        return CountMatrix(self.n_rows, self.joint[np.ix_(columns, columns)])
+
+    def rewritten(self, rewrite: Rewrite, total: Total | None = None) -> CountMatrix:
+        # a column is one indicator less another, so its counts subtract
+        counts = self.joint[np.ix_(rewrite.plus, rewrite.plus)]
+        less = np.flatnonzero(rewrite.minus >= 0)
+        taken = rewrite.minus[less]
+        across = self.joint[np.ix_(taken, rewrite.plus)]
+        counts[less] -= across
+        counts[:, less] -= across.T
+        counts[np.ix_(less, less)] += self.joint[np.ix_(taken, taken)]
+        return CountMatrix(self.n_rows, counts)
+
+
+class CommonPairs(NamedTuple):
+    """Pairs of columns (``left < right``) with a common row, each once, in no special order."""
+
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    joint: Counts
+
+    @classmethod
+    def joined(cls, parts: Sequence[CommonPairs]) -> CommonPairs:
+        return cls(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+class PairList(PairCounts):
+    """Counts over rows that are complete. Pairs without a common row are nowhere in memory.
+
+    Made of pairs, or of a sparse matrix with the pairs above its diagonal and the supports on it;
+    the other one is made when it is asked for. Matrices can be added.
+    """
+
+    def __init__(self, n_rows: int, supports: Counts, made_of: CommonPairs | Any) -> None:
+        self.n_rows = n_rows
+        self._supports = supports
+        self._made_of = made_of
+
+    @property
+    def supports(self) -> Counts:
+        return self._supports
+
+    @cached_property
+    def pairs(self) -> CommonPairs:
+        matrix = self._made_of
+        if isinstance(matrix, CommonPairs):
+            return matrix
+        left = np.repeat(np.arange(matrix.shape[0], dtype=np.int32), np.diff(matrix.indptr))
+        above = np.flatnonzero(matrix.indices > left)
+        right = matrix.indices[above].astype(np.int32, copy=False)
+        return CommonPairs(left[above], right, matrix.data[above])
+
+    @property
+    def matrix(self) -> Any:
+        if not isinstance(self._made_of, CommonPairs):
+            return self._made_of
+        m, (left, right, joint) = len(self.supports), self._made_of
+        alone = np.flatnonzero(self.supports).astype(np.int32)
+        matrix = sp.csr_array(
+            (
+                np.concatenate([joint, self.supports[alone].astype(joint.dtype)]),
+                (np.concatenate([left, alone]), np.concatenate([right, alone])),
+            ),
+            shape=(m, m),
+        )
+        matrix.sort_indices()
+        return matrix
+
+    def __add__(self, other: PairList) -> PairList:
+        matrix = self.matrix + other.matrix
+        supports = matrix.diagonal().astype(np.int64)
+        return PairList(self.n_rows + other.n_rows, supports, matrix)
+
+    def pair_blocks(self) -> Iterator[Contingency]:
+        left, right, joint = self.pairs
+        for start in range(0, len(left), _PAIRS_AT_ONCE):
+            some = slice(start, start + _PAIRS_AT_ONCE)
+            yield self._counted(
+                left[some].astype(np.intp), right[some].astype(np.intp), joint[some]
+            )
+
+    def for_pairs(self, left: Positions, right: Positions) -> Contingency:
+        n_columns = len(self.supports)
+        listed = self.pairs.left.astype(np.int64) * n_columns + self.pairs.right
+        order = np.argsort(listed)
+        wanted = left.astype(np.int64) * n_columns + right
+        # one more at the end, for those that are not in the list
+        place = np.append(order, -1)[np.searchsorted(listed, wanted, sorter=order)]
+        is_listed = np.append(listed, -1)[place] == wanted
+        joint = np.where(is_listed, np.append(self.pairs.joint, 0)[place], 0)
+        return self._counted(left, right, joint)
+
+    def rewritten(self, rewrite: Rewrite, total: Total) -> PairList:
+        # pairs of kept columns keep their counts
+        keeps = rewrite.kept(len(self.supports))
+        new = total(methodcaller("new_pair_counts", keeps, self.pairs.joint.dtype), 0)
+        place = np.full(len(self.supports), -1, np.int32)
+        place[rewrite.plus[keeps]] = np.flatnonzero(keeps)
+        supports = np.where(keeps, self.supports[np.where(keeps, rewrite.plus, 0)], new.supports)
+        pairs = CommonPairs.joined([_renumbered(self.pairs, place), new.pairs])
+        return PairList(self.n_rows, supports, pairs)
+
+    def to_matrix(self, limit: int) -> Counts | None:
+        """Joint counts as a matrix without supports, if it takes no more than ``limit`` bytes."""
+        m, (left, right, joint) = len(self.supports), self.pairs
+        if joint.itemsize * m**2 > limit:
+            return None
+        matrix = np.zeros((m, m), joint.dtype)
+        matrix[left, right] = matrix[right, left] = joint
+        return matrix
+
+    def _counted(self, left: Positions, right: Positions, joint: Counts) -> Contingency:
+        supports = self.supports
+        return Contingency(left, right, self.n_rows, supports[left], supports[right], joint)
+
+
+@dataclass(frozen=True, eq=False)
+class MaskedCounts(PairCounts):
+    """Three matrices of counts, where cells are missing.
+
+    Rows in which columns i and j are both true (``true``), in which i is true and j is known
+    (``true_known``), and in which both are known (``known``).
+    """
+
+    n_rows: int
+    true: Counts
+    true_known: Counts
+    known: Counts
+
+    @property
+    def supports(self) -> Counts:
+        return np.diagonal(self.true)
+
+    @property
+    def observed(self) -> Counts:
+        return np.diagonal(self.known)
+
+    def __add__(self, other: MaskedCounts) -> MaskedCounts:
+        return MaskedCounts(
+            self.n_rows + other.n_rows,
+            self.true + other.true,
+            self.true_known + other.true_known,
+            self.known + other.known,
+        )
+
+    def pair_blocks(self) -> Iterator[Contingency]:
+        m = len(self.true)
+        for start, stop in _row_blocks(m):
+            left, right = np.divmod(np.arange(start * m, stop * m), m)
+            above = right > left
+            yield self.for_pairs(left[above], right[above])
+
+    def for_pairs(self, left: Positions, right: Positions) -> Contingency:
+        return Contingency(
+            left,
+            right,
+            self.known[left, right],
+            self.true_known[left, right],
+            self.true_known[right, left],
+            self.true[left, right],
+        )
+
+    def rewritten(self, rewrite: Rewrite, total: Total) -> MaskedCounts:
+        # counts do not subtract where cells are missing: each new column is counted, and these
+        # come after the kept ones
+        kept = rewrite.plus[rewrite.kept(len(self.true))]
+        columns = np.arange(len(kept), rewrite.n_after)
+        check_counts(rewrite.n_after, 3 * self.true.itemsize)
+        count = methodcaller("border_counts", columns, self.true.dtype)
+        true, true_known, known_true, known = total(count, 0)
+        square = np.ix_(kept, kept)
+        return MaskedCounts(
+            self.n_rows,
+            _bordered(self.true[square], true, true),
+            _bordered(self.true_known[square], true_known, known_true),
+            _bordered(self.known[square], known, known),
+        )
+
+
+def as_dtype(dtype: DTypeLike | None, *counts: Counts) -> tuple[Counts, ...]:
+    """The counts in another type, if one is named."""
+    return counts if dtype is None else tuple(each.astype(dtype, copy=False) for each in counts)
+
+
+def _row_blocks(n_columns: int) -> Iterator[tuple[int, int]]:
+    """Rows of a square matrix that has pairs above its diagonal, a few at a time."""
+    step = max(1, _PAIRS_AT_ONCE // max(n_columns, 1))
+    for start in range(0, n_columns - 1, step):
+        yield start, min(start + step, n_columns - 1)
+
+
+def _renumbered(pairs: CommonPairs, place: NDArray[np.int32]) -> CommonPairs:
+    """The pairs of which both columns are kept, which is where ``place`` is not −1."""
+    kept = np.flatnonzero((place[pairs.left] >= 0) & (place[pairs.right] >= 0))
+    one, other = place[pairs.left[kept]], place[pairs.right[kept]]
+    return CommonPairs(np.minimum(one, other), np.maximum(one, other), pairs.joint[kept])
+
+
+def _bordered(square: Counts, rows: Counts, columns: Counts) -> Counts:
+    """A matrix with more rows and columns; ``columns`` gives the latter as rows."""
+    m = len(square)
+    counts = np.empty((rows.shape[1], rows.shape[1]), square.dtype)
+    counts[:m, :m] = square
+    counts[m:] = rows
+    counts[:m, m:] = columns[:, :m].T
+    return counts

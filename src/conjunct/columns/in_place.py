@@ -1,0 +1,82 @@
+"""Columns that are merged in place: a merge costs the count of one column.
+
+When columns i and j are merged, i ∧ j takes the next position, and i ∧ ¬j and ¬i ∧ j stay at the
+positions of i and j. Only i ∧ j is counted with the others.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conjunct.columns.kernel import Counts, count_across
+from conjunct.columns.packing import Bits
+
+
+class MergedBits:
+    """Packed columns with room for new ones, in one piece of memory that the kernel reads."""
+
+    def __init__(self, bits: Bits, n_threads: int) -> None:
+        self._n = len(bits)
+        self._n_threads = n_threads
+        self._lines = bits
+        self._make_room()
+
+    def _make_room(self) -> None:
+        n_bytes = self._lines.shape[1]
+        larger = np.zeros((self._n + max(32, self._n // 4), n_bytes), np.uint8)
+        larger[: self._n] = self._lines[: self._n]
+        self._lines = larger
+
+    def merge(self, left: int, right: int) -> Counts:
+        if self._n == len(self._lines):
+            self._make_room()
+        both = self._lines[left] & self._lines[right]
+        joint = count_across(self._lines[: self._n], both[None], self._n_threads)[:, 0]
+        self._lines[left] ^= both
+        self._lines[right] ^= both
+        self._lines[self._n] = both
+        self._n += 1
+        return joint
+
+
+class MergedLists:
+    """Columns as lists of rows, and rows as lists of columns."""
+
+    def __init__(self, ones: Any) -> None:
+        self._rows_of = np.split(ones.indices.astype(np.int32), ones.indptr[1:-1])
+        rows = ones.tocsr()
+        self._columns = rows.indices.astype(np.int32)
+        self._starts = rows.indptr[:-1].astype(np.int64)
+        self._lengths = np.diff(rows.indptr).astype(np.int64)
+        self._is_there = np.zeros(ones.shape[0], np.bool_)
+
+    def merge(self, left: int, right: int) -> Counts:
+        both = self._common_rows(left, right)
+        lengths, starts = self._lengths[both], self._starts[both]
+        # where the cells of these rows stand, row after row
+        ends = np.cumsum(lengths)
+        cells = np.arange(ends[-1]) + np.repeat(starts - (ends - lengths), lengths)
+        columns = self._columns[cells]
+        joint = np.bincount(columns, minlength=len(self._rows_of))
+        self._columns[cells[columns == left]] = len(self._rows_of)
+        # the last cell of a row takes the place of the one that goes
+        self._columns[cells[columns == right]] = self._columns[starts + lengths - 1]
+        self._lengths[both] -= 1
+        self._rows_of.append(both)
+        return joint
+
+    def _common_rows(self, left: int, right: int) -> NDArray[np.int32]:
+        """The rows with both, which are taken from the two lists."""
+        is_there, rows_of = self._is_there, self._rows_of
+        is_there[rows_of[right]] = True
+        shared = is_there[rows_of[left]]
+        is_there[rows_of[right]] = False
+        both: NDArray[np.int32] = rows_of[left][shared]
+        rows_of[left] = rows_of[left][~shared]
+        is_there[both] = True
+        rows_of[right] = rows_of[right][~is_there[rows_of[right]]]
+        is_there[both] = False
+        return both

@@ -1,0 +1,174 @@
+"""The counting kernel: how often packed columns occur together.
+
+NumKong does the work where it is installed; ``np.bitwise_count`` gives the same integers where it
+is not. Counts of a block of rows fit in 32 bits; blocks are added up in 64, and only a table of
+one block, whose counts cannot outgrow 32 bits, keeps them there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conjunct.columns.packing import Bits
+
+try:
+    import numkong as _numkong
+except ImportError:  # the NumPy kernel below gives the same counts
+    _numkong = None  # type: ignore[assignment]
+
+numkong: Any = _numkong
+
+Counts = NDArray[np.signedinteger[Any]]
+
+# 2^27 bytes are 2^30 rows: their counts fit in a signed 32-bit integer.
+_BLOCK_BYTES = 1 << 27
+# Lines brought together at a time: enough to keep the kernel busy, few enough for the cache.
+_TILE_LINES = 64
+# Fewer bit pairs than this are counted faster than a thread starts.
+_PAIRS_PER_THREAD = 1 << 28
+_TILE = 256
+
+
+def kernel_name() -> str:
+    """Which kernel counts here: ``"numkong"`` or ``"numpy"``."""
+    return "numpy" if numkong is None else "numkong"
+
+
+def bit_pairs_a_second() -> float:
+    """About how many pairs of bits a thread counts, by what the processor can do."""
+    if numkong is None:
+        return 1e10
+    # eight words at a time, or one
+    return 5e11 if numkong.get_capabilities().get("icelake") else 1.5e11
+
+
+def count_each(bits: Bits) -> Counts:
+    """Number of ones in each line."""
+    counts = np.zeros(len(bits), np.int64)
+    for line, words in enumerate(bits.view(np.uint64)):
+        counts[line] = np.bitwise_count(words).sum(dtype=np.int64)
+    return counts
+
+
+def count_pairs(bits: Bits, n_jobs: int = 1) -> Counts:
+    """Joint counts of every pair of lines, symmetric, supports on the diagonal."""
+    total = np.zeros((len(bits), len(bits)), _dtype(bits))
+    for block in _row_blocks(bits):
+        upper = _symmetric_numpy(block) if numkong is None else _symmetric(block, n_jobs)
+        np.add(total, upper, out=total, casting="unsafe")
+    _mirror(total)
+    return total
+
+
+def count_across(left: Bits | Sequence[Bits], right: Bits, n_jobs: int = 1) -> Counts:
+    """Joint counts of each line of ``left`` with each line of ``right``.
+
+    ``left`` may be lines from different places in memory; a few at a time are brought together.
+    """
+    total = np.zeros((len(left), len(right)), _dtype(right))
+    if not total.size:
+        return total
+    for start in range(0, right.shape[1], _BLOCK_BYTES):
+        block = slice(start, start + _BLOCK_BYTES)
+        count = _across_numpy if numkong is None else _across(right[:, block])
+
+        def add_tile(first: int, last: int, block: slice = block, count: Any = count) -> None:
+            # lines in one piece of memory need not be brought together
+            step = _TILE_LINES if isinstance(left, Sequence) else max(1, last - first)
+            for k in range(first, last, step):
+                tile = slice(k, min(k + step, last))
+                if isinstance(left, Sequence):
+                    lines = np.stack([line[block] for line in left[tile]])
+                else:
+                    lines = np.ascontiguousarray(left[tile, block])
+                counted = count(lines, right[:, block])
+                np.add(total[tile], counted, out=total[tile], casting="unsafe")
+
+        threads = _threads(total.size, right, n_jobs)
+        _share([len(left) * k // threads for k in range(threads + 1)], add_tile)
+    return total
+
+
+def counts_dtype(n_rows: int) -> type[np.int32] | type[np.int64]:
+    """The type that holds counts of ``n_rows`` rows."""
+    return np.int32 if n_rows <= 8 * _BLOCK_BYTES else np.int64
+
+
+def _dtype(bits: Bits) -> type[np.int32] | type[np.int64]:
+    return counts_dtype(8 * bits.shape[1])
+
+
+def _row_blocks(bits: Bits) -> Iterator[Bits]:
+    for start in range(0, bits.shape[1], _BLOCK_BYTES):
+        yield bits[:, start : start + _BLOCK_BYTES]
+
+
+def _mirror(counted: Counts) -> None:
+    # Below the diagonal the kernel leaves zeros or, with threads, some of the counts: the larger
+    # one of two cells is right. Tile by tile, so that no temporary is as large as the matrix.
+    for start in range(0, len(counted), _TILE):
+        stop = min(start + _TILE, len(counted))
+        tile = counted[start:stop, start:stop]
+        np.maximum(tile, tile.T, out=tile)
+        counted[stop:, start:stop] = counted[start:stop, stop:].T
+
+
+def _symmetric(bits: Bits, n_jobs: int) -> NDArray[np.int32]:
+    m = len(bits)
+    out = numkong.zeros((m, m), dtype="uint32")
+    # Row ranges of about equal numbers of pairs: row i of the triangle has m − i of them.
+    threads = _threads(m * m // 2, bits, n_jobs)
+    edges = [round(m * (1 - math.sqrt(1 - k / threads))) for k in range(threads + 1)]
+    _share(
+        edges,
+        lambda start, stop: numkong.dots_symmetric(
+            bits, dtype="uint1", out=out, start_row=start, end_row=stop
+        ),
+    )
+    return np.asarray(out).view(np.int32)  # of at most 2^30 rows
+
+
+def _across(right: Bits) -> Callable[[Bits, Bits], NDArray[np.uint32]]:
+    packed = numkong.dots_pack(right, dtype="uint1")
+    return lambda lines, _: np.asarray(numkong.dots_packed(lines, packed))
+
+
+def _threads(n_pairs: int, bits: Bits, n_jobs: int) -> int:
+    n_bits = 8 * int(bits.shape[1])
+    return max(1, min(n_jobs, n_pairs * n_bits // _PAIRS_PER_THREAD))
+
+
+def _share(edges: list[int], count: Callable[[int, int], object]) -> None:
+    ranges = [(a, b) for a, b in pairwise(edges) if a < b]
+    if len(ranges) <= 1:
+        for start, stop in ranges:
+            count(start, stop)
+        return
+    with ThreadPoolExecutor(len(ranges)) as pool:
+        for done in [pool.submit(count, start, stop) for start, stop in ranges]:
+            done.result()
+
+
+def _symmetric_numpy(bits: Bits) -> Counts:
+    words = bits.view(np.uint64)
+    upper = np.zeros((len(bits), len(bits)), np.int64)
+    for line in range(len(bits)):
+        upper[line, line:] = _ones(words[line] & words[line:])
+    return upper
+
+
+def _across_numpy(left: Bits, right: Bits) -> Counts:
+    words = right.view(np.uint64)
+    rows = [_ones(line & words) for line in left.view(np.uint64)]
+    return np.array(rows, np.int64).reshape(len(left), len(right))
+
+
+def _ones(words: NDArray[np.uint64]) -> Counts:
+    return np.asarray(np.bitwise_count(words).sum(axis=-1, dtype=np.int64))

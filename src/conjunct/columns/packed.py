@@ -1,0 +1,265 @@
+"""Columns as packed bits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import effective_n_jobs
+from numpy.typing import DTypeLike, NDArray
+
+from conjunct.columns import packing
+from conjunct.columns.base import Arrays, Columns, Mask, MergedColumns, Words
+from conjunct.columns.counts import Contingency, CountMatrix, as_dtype
+from conjunct.columns.in_place import MergedBits, MergedLists
+from conjunct.columns.kernel import Counts, count_across, count_each, count_pairs
+from conjunct.columns.packing import Bits, line_bytes
+from conjunct.columns.rewriting import Positions, Rewrite
+from conjunct.columns.sizing import COPIES_OF_COUNTS, Need, Size, merges_as_lists
+
+Literals = Sequence[int] | Positions
+
+
+class PackedColumns(Columns):
+    """One line of bits per column; joint counts are population counts of ``and``."""
+
+    # conjunctions of pairs of columns that were made already
+    _made: tuple[Positions, Positions, Self] | None = None
+
+    def __init__(
+        self, lines: Bits | Sequence[Bits], n_rows: int, n_jobs: int | None = None
+    ) -> None:
+        self._lines = lines
+        self.n_rows = n_rows
+        self.n_jobs = n_jobs
+
+    @classmethod
+    def from_table(cls, table: NDArray[np.bool_], n_jobs: int | None = None) -> Self:
+        return cls(packing.pack(table), len(table), n_jobs)
+
+    @classmethod
+    def from_blocks(
+        cls,
+        block: Callable[[int, int], NDArray[np.bool_]],
+        n_rows: int,
+        n_columns: int,
+        n_jobs: int | None = None,
+    ) -> Self:
+        """From a table given in blocks of rows: ``block(start, stop)`` → Boolean array."""
+        return cls(packing.pack_blocks(block, n_rows, n_columns), n_rows, n_jobs)
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays, n_rows: int, n_jobs: int | None = None) -> Self:
+        return cls(arrays[0], n_rows, n_jobs)
+
+    @classmethod
+    def of(cls, columns: Columns) -> Self:
+        bits = columns.to_bits()
+        return bits if isinstance(bits, cls) else cls(bits.lines, bits.n_rows, bits.n_jobs)
+
+    def arrays(self) -> Arrays:
+        return (self.bits,)
+
+    @property
+    def lines(self) -> Any:
+        return self._lines
+
+    def with_lines(self, lines: Bits | Sequence[Bits]) -> Self:
+        return type(self)(lines, self.n_rows, self.n_jobs)
+
+    def with_jobs(self, n_jobs: int | None) -> Self:
+        return type(self)(self._lines, self.n_rows, n_jobs)
+
+    @property
+    def nbytes(self) -> int:
+        return self.n_columns * line_bytes(self.n_rows)
+
+    @property
+    def n_threads(self) -> int:
+        return int(effective_n_jobs(self.n_jobs))
+
+    @property
+    def bits(self) -> Bits:
+        """All lines as one array."""
+        if isinstance(self._lines, np.ndarray):
+            return self._lines
+        return np.array(self._lines, np.uint8).reshape(self.n_columns, line_bytes(self.n_rows))
+
+    def to_bits(self) -> PackedColumns:
+        return self
+
+    def cells(self, position: int) -> tuple[Mask, None]:
+        return packing.unpack_line(self.lines[position], self.n_rows), None
+
+    def first_rows(self, n_rows: int) -> Self:
+        bits = self.bits[:, : line_bytes(n_rows)]
+        if n_rows % 64:
+            bits = bits & packing.pack_column(np.ones(n_rows, np.bool_))
+        return type(self)(np.ascontiguousarray(bits), n_rows, self.n_jobs)
+
+    @property
+    def everywhere(self) -> Bits:
+        """The line of a column that is true in every row."""
+        return packing.pack_column(np.ones(self.n_rows, np.bool_))
+
+    @property
+    def nowhere(self) -> Bits:
+        return np.zeros(line_bytes(self.n_rows), np.uint8)
+
+    def conjunction(self, left: Bits, right: Bits, *, not_left: bool, not_right: bool) -> Bits:
+        if not_left and not_right:
+            return self.everywhere ^ (left | right)
+        if not_left:
+            left, right, not_right = right, left, True
+        return left & (np.bitwise_not(right) if not_right else right)
+
+    def disjunction(self, left: Bits, right: Bits) -> Bits:
+        return left | right
+
+    def with_conjunctions(self, left: Positions, right: Positions) -> Self:
+        same = self.with_lines(self._lines)
+        same._made = left, right, self.conjunctions(left, right)
+        return same
+
+    def conjunctions(
+        self, left: Sequence[int] | Positions, right: Sequence[int] | Positions
+    ) -> Self:
+        """The columns ``left[k] ∧ right[k]`` of literals: ``~position`` is a negated column."""
+        if self._made is not None:
+            n, (one, other, made) = len(left), self._made
+            if np.array_equal(one[:n], left) and np.array_equal(other[:n], right):
+                return made.with_lines(made.lines[:n])
+        lines = self.lines
+
+        def conjunction(i: int, j: int) -> Bits:
+            if i >= 0 and j >= 0:
+                both: Bits = lines[i] & lines[j]
+                return both
+            one, other = lines[max(i, ~i)], lines[max(j, ~j)]
+            return self.conjunction(one, other, not_left=bool(i < 0), not_right=bool(j < 0))
+
+        return self.with_lines([conjunction(i, j) for i, j in zip(left, right, strict=True)])
+
+    def joined(self, other: Self) -> Self:
+        """These columns, then those of ``other``."""
+        return self.with_lines([*self.lines, *other.lines])
+
+    def rewritten(self, rewrite: Rewrite) -> Self:
+        lines = [*self.lines, *self.conjunctions(rewrite.left, rewrite.right).lines]
+        columns = zip(rewrite.plus, rewrite.minus, strict=True)
+        return self.with_lines([lines[p] if m < 0 else lines[p] ^ lines[m] for p, m in columns])
+
+    def in_place(self) -> MergedColumns:
+        if merges_as_lists(self.n_rows, self.n_columns, self.count_ones()):
+            return MergedLists(self.ones())
+        return MergedBits(self.bits, self.n_threads)
+
+    def ones(self) -> Any:
+        """The columns as a sparse matrix of ones, column by column."""
+        rows = [self.true_rows(k) for k in range(self.n_columns)]
+        starts = np.cumsum([0, *map(len, rows)])
+        every = np.concatenate([np.empty(0, np.intp), *rows]).astype(np.int32)
+        shape = (self.n_rows, self.n_columns)
+        return sp.csc_array((np.ones(len(every), np.int32), every, starts), shape=shape)
+
+    def supports(self) -> Counts:
+        return count_each(self.bits)
+
+    def pair_counts(self, dtype: DTypeLike | None = None) -> CountMatrix:
+        return CountMatrix(self.n_rows, *as_dtype(dtype, self.joint_counts()))
+
+    def joint_counts(self, other: Self | None = None) -> Counts:
+        """Rows in which a column of these and one of ``other`` (or of these) are both true."""
+        if other is None:
+            return count_pairs(self.bits, self.n_threads)
+        return count_across(self.lines, other.bits, self.n_threads)
+
+    def conjunction_counts(
+        self, left: Positions, right: Positions, dtype: DTypeLike
+    ) -> tuple[Counts, ...]:
+        """How often ``left[k] ∧ right[k]`` are true with each column, and with each other."""
+        both = self.conjunctions(left, right)
+        return as_dtype(dtype, self.joint_counts(both), both.joint_counts())
+
+    def merge_counts(self, left: int, right: int, dtype: DTypeLike) -> Counts:
+        """In how many rows each column is true with both columns of a pair."""
+        both = self.conjunctions([left], [right])
+        return self.joint_counts(both)[:, 0].astype(dtype, copy=False)
+
+    def against(self, other: Self) -> Contingency:
+        supports = other.supports()
+        return Contingency(
+            np.zeros(other.n_columns, np.intp),
+            np.arange(other.n_columns),
+            self.n_rows,
+            np.full_like(supports, self.supports()[0]),
+            supports,
+            self.joint_counts(other)[0],
+        )
+
+    def packed_rows(self) -> Words:
+        """Each row as whole words."""
+        return packing.packed_rows(self.bits, self.n_rows)
+
+    def count_distinct_rows(self) -> int:
+        return packing.count_distinct(self.packed_rows())
+
+    def count_null_rows(self) -> int:
+        union = np.bitwise_or.reduce(self.bits, axis=0, keepdims=True)
+        return self.n_rows - int(count_each(union)[0])
+
+    def row_buckets(self, n_buckets: int) -> list[Arrays]:
+        rows = packing.distinct_rows(self.packed_rows())
+        bucket = packing.bucket_of_rows(rows, n_buckets)
+        return [(rows[bucket == k],) for k in range(n_buckets)]
+
+    @staticmethod
+    def count_united(buckets: Sequence[Arrays]) -> int:
+        return packing.count_distinct(np.concatenate([rows for (rows,) in buckets]))
+
+    def row_words(self) -> Words:
+        return packing.fingerprints(packing.distinct_rows(self.packed_rows()))
+
+    def size(self) -> Size:
+        return Size.spread(self.n_rows, self.n_columns, self.count_ones())
+
+    def need(self) -> Need:
+        return self.size().of_bits()
+
+    @classmethod
+    def size_in_parts(cls, n_rows: int, n_columns: int, survey: Callable[[], Size]) -> Size:
+        # what bits take does not depend on how many of them are ones
+        return Size(n_rows, n_columns, n_rows * n_columns, 0, 0)
+
+    @classmethod
+    def need_in_parts(cls, size: Size) -> Need:
+        return size.of_parts("bits")
+
+    @classmethod
+    def bytes_of_counts(cls, size: Size, itemsize: int) -> int:
+        return COPIES_OF_COUNTS * itemsize * size.n_columns**2
+
+    def row_lengths(self) -> Counts:
+        return np.asarray(np.bitwise_count(self.packed_rows()).sum(axis=1), np.int64)
+
+    def sharing_rows(self, columns: Positions) -> Any:
+        return sp.csr_array(self.select(columns).joint_counts(self) > 0)
+
+    @property
+    def fills_words(self) -> bool:
+        return self.n_rows % 64 == 0
+
+    @classmethod
+    def united(cls, parts: Sequence[Self]) -> Self:
+        n_rows = [part.n_rows for part in parts]
+        return cls(packing.unite([part.bits for part in parts], n_rows), sum(n_rows))
+
+    def pieces(self, limit: int) -> Iterator[Self]:
+        bits = self.bits
+        if bits.nbytes <= limit:
+            yield self.with_lines(bits)
+            return
+        for some, n_rows in packing.row_slices(self.n_rows, self.n_columns, limit):
+            yield type(self)(np.ascontiguousarray(bits[:, some]), n_rows, self.n_jobs)

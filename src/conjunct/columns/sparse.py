@@ -1,0 +1,339 @@
+"""Columns as lists of the rows in which they are true."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import DTypeLike, NDArray
+
+from conjunct.columns.base import Arrays, Columns, Mask, Words
+from conjunct.columns.counts import CommonPairs, Contingency, PairList, as_dtype
+from conjunct.columns.in_place import MergedLists
+from conjunct.columns.kernel import Counts
+from conjunct.columns.packed import PackedColumns
+from conjunct.columns.packing import line_bytes, pack_column
+from conjunct.columns.rewriting import Positions, Rewrite
+from conjunct.columns.sizing import Need, Size, check_packed, first_seen, surveyed
+
+RowList = NDArray[np.int32]
+"""The rows in which a column is true, rising."""
+Ones = Any
+"""A scipy ``csc_array`` whose stored cells are all 1 and in order (int32)."""
+
+# Lists are there by rows and by columns, with a value beside each row.
+_COPIES = 4
+# Meetings of two columns in a row that are counted together, at about 20 bytes each.
+_MEETINGS_AT_ONCE = 1 << 22
+
+
+class SparseColumns(Columns):
+    """One list of rows per column; joint counts are those of a sparse matrix product.
+
+    Memory and time follow the number of ones, not of cells.
+    """
+
+    def __init__(self, lines: Sequence[RowList], n_rows: int, n_jobs: int | None = None) -> None:
+        self.lines = lines
+        self.n_rows = n_rows
+        self.n_jobs = n_jobs
+
+    @classmethod
+    def from_ones(cls, ones: Ones, n_jobs: int | None = None) -> Self:
+        """From a matrix of ones, of which lists are made when they are asked for."""
+        columns = cls.__new__(cls)
+        columns.ones, columns.n_rows, columns.n_jobs = ones, ones.shape[0], n_jobs
+        return columns
+
+    @classmethod
+    def from_matrix(cls, matrix: Any, n_jobs: int | None = None) -> Self:
+        """From a scipy sparse matrix, whose stored cells that are not 0 are true."""
+        columns = sp.csc_array(matrix != 0)
+        columns.sum_duplicates()
+        rows = columns.indices.astype(np.int32, copy=False)
+        return cls.from_arrays((columns.indptr, rows), columns.shape[0], n_jobs)
+
+    @classmethod
+    def from_table(cls, table: NDArray[np.bool_], n_jobs: int | None = None) -> Self:
+        return cls([np.flatnonzero(line).astype(np.int32) for line in table.T], len(table), n_jobs)
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays, n_rows: int, n_jobs: int | None = None) -> Self:
+        starts, rows = arrays
+        values = np.ones(len(rows), np.int32)
+        ones = sp.csc_array((values, rows, starts), shape=(n_rows, len(starts) - 1))
+        return cls.from_ones(ones, n_jobs)
+
+    @classmethod
+    def of(cls, columns: Columns) -> Self:
+        if isinstance(columns, cls):
+            return columns
+        return cls.from_ones(columns.to_bits().ones(), columns.n_jobs)
+
+    def arrays(self) -> Arrays:
+        """Where each column starts, and the rows of all."""
+        return self.ones.indptr, self.ones.indices
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # one list of all columns: thousands of short ones are slow to send
+        return type(self).from_arrays, (self.arrays(), self.n_rows, self.n_jobs)
+
+    def with_lines(self, lines: Sequence[RowList]) -> Self:
+        return type(self)(lines, self.n_rows, self.n_jobs)
+
+    def with_jobs(self, n_jobs: int | None) -> Self:
+        return type(self)(self.lines, self.n_rows, n_jobs)
+
+    @property
+    def nbytes(self) -> int:
+        return 4 * self.count_ones()
+
+    @cached_property
+    def lines(self) -> Sequence[RowList]:
+        starts, rows = self.arrays()
+        return [rows[a:b] for a, b in pairwise(starts.tolist())]
+
+    @cached_property
+    def ones(self) -> Ones:
+        """The columns as a matrix of ones."""
+        starts = np.concatenate([[0], np.cumsum(self.supports())])
+        rows = np.concatenate([np.empty(0, np.int32), *self.lines])
+        return self.from_arrays((starts, rows), self.n_rows).ones
+
+    @cached_property
+    def rows_matrix(self) -> Any:
+        """The same ones, row by row."""
+        return self.ones.tocsr()
+
+    def to_bits(self) -> PackedColumns:
+        check_packed(self.n_rows, self.n_columns)
+        lines = np.zeros((self.n_columns, line_bytes(self.n_rows)), np.uint8)
+        for k in range(self.n_columns):
+            lines[k] = pack_column(self.cells(k)[0])
+        return PackedColumns(lines, self.n_rows, self.n_jobs)
+
+    def to_scipy(self) -> sp.csr_array[Any]:
+        return self.ones.astype(np.bool_).tocsr()  # type: ignore[no-any-return]
+
+    def cells(self, position: int) -> tuple[Mask, None]:
+        values = np.zeros(self.n_rows, np.bool_)
+        values[self.lines[position]] = True
+        return values, None
+
+    def true_rows(self, position: int) -> RowList:
+        return self.lines[position]
+
+    def first_rows(self, n_rows: int) -> Self:
+        lines = [line[: np.searchsorted(line, n_rows)] for line in self.lines]
+        return type(self)(lines, n_rows, self.n_jobs)
+
+    @property
+    def nowhere(self) -> RowList:
+        return np.empty(0, np.int32)
+
+    def conjunction(
+        self, left: RowList, right: RowList, *, not_left: bool, not_right: bool
+    ) -> RowList:
+        if not_left and not_right:
+            return np.setdiff1d(
+                np.arange(self.n_rows, dtype=np.int32), self.disjunction(left, right)
+            )
+        if not_left:
+            return right[~_among(right, left)]
+        return left[~_among(left, right)] if not_right else left[_among(left, right)]
+
+    def disjunction(self, left: RowList, right: RowList) -> RowList:
+        return np.union1d(left, right)
+
+    def rewritten(self, rewrite: Rewrite) -> Self:
+        ones = self.ones
+        both = ones[:, rewrite.left].multiply(ones[:, rewrite.right]).tocsc()
+        every = sp.hstack([ones, both], format="csc")
+        whole, less = np.flatnonzero(rewrite.minus < 0), np.flatnonzero(rewrite.minus >= 0)
+        parts = every[:, rewrite.plus[less]] - every[:, rewrite.minus[less]]
+        parts = sp.hstack([every[:, rewrite.plus[whole]], parts.tocsc()], format="csc")
+        ones = parts[:, np.argsort(np.concatenate([whole, less]))]
+        ones.sort_indices()
+        return self.from_ones(ones, self.n_jobs)
+
+    def in_place(self) -> MergedLists:
+        return MergedLists(self.ones)
+
+    @property
+    def n_columns(self) -> int:
+        return int(self.ones.shape[1]) if "ones" in self.__dict__ else len(self.lines)
+
+    def supports(self) -> Counts:
+        if "ones" in self.__dict__:
+            return np.asarray(np.diff(self.ones.indptr), np.int64)
+        return np.array([len(line) for line in self.lines], np.int64)
+
+    def pair_counts(self, dtype: DTypeLike | None = None) -> PairList:
+        return self.new_pair_counts(np.zeros(self.n_columns, np.bool_), dtype)
+
+    def new_pair_counts(self, keeps: Mask, dtype: DTypeLike | None = None) -> PairList:
+        """Count columns that are not kept, alone and in the pairs in which one of them is."""
+        pairs = CommonPairs.joined(list(_meetings(self.ones, np.flatnonzero(~keeps), keeps)))
+        pairs = pairs._replace(joint=as_dtype(dtype, pairs.joint)[0])
+        return PairList(self.n_rows, np.where(keeps, 0, self.supports()), pairs)
+
+    def merge_counts(self, left: int, right: int, dtype: DTypeLike) -> Counts:
+        """In how many rows each column is true with both columns of a pair."""
+        rows = self.conjunction(
+            self.lines[left], self.lines[right], not_left=False, not_right=False
+        )
+        return np.asarray(self.rows_matrix[rows].sum(axis=0)).astype(dtype).ravel()
+
+    def against(self, other: Self) -> Contingency:
+        supports = other.supports()
+        both = [int(np.count_nonzero(_among(line, self.lines[0]))) for line in other.lines]
+        return Contingency(
+            np.zeros(other.n_columns, np.intp),
+            np.arange(other.n_columns),
+            self.n_rows,
+            np.full_like(supports, len(self.lines[0])),
+            supports,
+            np.array(both, np.int64),
+        )
+
+    def count_distinct_rows(self) -> int:
+        return len(_firsts(self.ones.tocsr()))
+
+    def count_null_rows(self) -> int:
+        return int(np.count_nonzero(self.row_lengths() == 0))
+
+    def row_buckets(self, n_buckets: int) -> list[Arrays]:
+        rows = self.ones.tocsr()
+        rows = rows[_firsts(rows)]
+        bucket = (_sums(rows) >> np.uint64(32)).astype(np.intp) % n_buckets
+        some = (rows[bucket == k] for k in range(n_buckets))
+        return [(one.indptr, one.indices) for one in some]
+
+    @staticmethod
+    def count_united(buckets: Sequence[Arrays]) -> int:
+        lengths = np.concatenate([np.diff(starts) for starts, _ in buckets])
+        columns = np.concatenate([columns for _, columns in buckets])
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        width = int(columns.max(initial=-1)) + 1
+        ones = np.ones(len(columns), np.int8)
+        return len(_firsts(sp.csr_array((ones, columns, starts), shape=(len(lengths), width))))
+
+    def row_words(self) -> Words:
+        rows = self.ones.tocsr()
+        rows = rows[_firsts(rows)]
+        return np.column_stack([_sums(rows), _sums(rows, seed=1)])
+
+    def size(self) -> Size:
+        return surveyed(self.total, self.n_columns)
+
+    def least_size(self) -> Size:
+        """What is seen at once, as if no pair had a common row."""
+        return first_seen(self.total, self.n_columns)[0]
+
+    def need(self) -> Need:
+        return self.size().of_sparse()
+
+    @classmethod
+    def size_in_parts(cls, n_rows: int, n_columns: int, survey: Callable[[], Size]) -> Size:
+        return survey()
+
+    @classmethod
+    def need_in_parts(cls, size: Size) -> Need:
+        return size.of_parts("sparse")
+
+    @classmethod
+    def bytes_of_counts(cls, size: Size, itemsize: int) -> int:
+        return size.of_parts("sparse").n_bytes
+
+    def row_lengths(self) -> Counts:
+        return np.asarray(np.diff(self.ones.tocsr().indptr), np.int64)
+
+    def sharing_rows(self, columns: Positions) -> Any:
+        return (self.ones[:, columns].T @ self.ones).astype(np.bool_)
+
+    @property
+    def work_bytes(self) -> int:
+        return _COPIES * self.nbytes
+
+    @classmethod
+    def united(cls, parts: Sequence[Self]) -> Self:
+        return cls.from_matrix(sp.vstack([part.ones for part in parts]))
+
+
+def _meetings(ones: Ones, new: Positions, keeps: Mask) -> Iterator[CommonPairs]:
+    """The pairs of some new columns with each other and with those that are kept."""
+    rows = ones.tocsr()
+    columns = ones[:, new].T
+    work = np.concatenate([[0], np.cumsum(columns @ np.diff(rows.indptr).astype(np.int64))])
+    start = 0
+    while start < len(new):
+        stop = max(start + 1, int(np.searchsorted(work, work[start] + _MEETINGS_AT_ONCE)) - 1)
+        product = columns[start:stop] @ rows
+        one = np.repeat(new[start:stop].astype(np.int32), np.diff(product.indptr))
+        other = product.indices.astype(np.int32, copy=False)
+        # the product has each pair of new columns twice, and each column with itself
+        once = np.flatnonzero((other < one) | keeps[other])
+        one, other = one[once], other[once]
+        yield CommonPairs(np.minimum(one, other), np.maximum(one, other), product.data[once])
+        start = stop
+    yield CommonPairs(*(np.empty(0, np.int32) for _ in range(3)))
+
+
+def _among(some: RowList, others: RowList) -> NDArray[np.bool_]:
+    """Which of some rows are among the others."""
+    if not len(others):
+        return np.zeros(len(some), np.bool_)
+    if len(some) > len(others):
+        # each of the few is looked for among the many
+        place = np.searchsorted(some, others)
+        place[place == len(some)] = 0
+        among = np.zeros(len(some), np.bool_)
+        among[place[some[place] == others]] = True
+        return among
+    place = np.searchsorted(others, some)
+    place[place == len(others)] = 0
+    return np.asarray(others[place] == some)
+
+
+def _sums(rows: Any, seed: int = 0) -> NDArray[np.uint64]:
+    """The sum of a random word for each column of a row: equal for equal rows."""
+    word = np.random.default_rng(seed).integers(0, 1 << 64, rows.shape[1], np.uint64)
+    upto = np.concatenate([np.zeros(1, np.uint64), np.cumsum(word[rows.indices])])
+    return np.asarray(upto[rows.indptr[1:]] - upto[rows.indptr[:-1]])
+
+
+def _firsts(rows: Any) -> NDArray[np.intp]:
+    """Where each distinct row of a sparse matrix of ones stands for the first time, exact.
+
+    Rows are sorted by the sum of a random 64-bit word for each of their columns, which brings
+    equal ones together; neighbours are then compared column by column. Different rows of equal
+    sum (about n² / 2⁶⁵ likely) fall back on a dictionary of the rows themselves.
+    """
+    starts, lengths = rows.indptr[:-1], np.diff(rows.indptr)
+    total = _sums(rows)
+    order = np.argsort(total)
+    alike = total[order[1:]] == total[order[:-1]]
+    one, other = order[1:][alike], order[:-1][alike]
+    if (lengths[one] != lengths[other]).any() or _cells_differ(
+        rows.indices, starts, lengths, one, other
+    ):
+        where = {
+            rows.indices[a : a + k].tobytes(): row
+            for row, (a, k) in enumerate(zip(starts, lengths, strict=True))
+        }
+        return np.array(list(where.values()), np.intp)
+    return np.append(order[:1], order[1:][~alike])
+
+
+def _cells_differ(
+    columns: Any, starts: Any, lengths: Any, one: NDArray[np.intp], other: NDArray[np.intp]
+) -> bool:
+    """Whether any two rows, given side by side and equally long, hold different columns."""
+    length = lengths[one]
+    within = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
+    left = columns[np.repeat(starts[one], length) + within]
+    return bool((left != columns[np.repeat(starts[other], length) + within]).any())

@@ -1,0 +1,194 @@
+"""Partitions on Dask: the columns stay on the workers, and only counts come back.
+
+What a worker holds is a function of its source and the rewrites, so that Dask makes it again
+where a worker is lost. Only this module and ``cluster`` name Dask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from math import inf
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conjunct.columns import (
+    AnyRewrite,
+    Columns,
+    StoreKind,
+    bucket_of_rows,
+    count_distinct,
+    layout_for_parts,
+)
+from conjunct.counting.dask_cluster import (
+    NOT_INSTALLED,
+    active_client,
+    check_workers,
+    computed,
+    memory_of,
+    persisted,
+)
+from conjunct.counting.partitioned import Partitions, Rewrites, added
+from conjunct.errors import InputError
+from conjunct.memory import available_bytes
+
+try:
+    from dask import delayed
+except ImportError:
+    raise InputError(NOT_INSTALLED) from None
+
+Lazy = Any
+"""A ``Delayed`` that makes a part, or what is counted in it."""
+
+# Counts of this many parts are added at a time, on any worker.
+_BRANCHES = 8
+# Rows are told apart in buckets of about this many bytes, each on one worker.
+_BUCKET_BYTES = 1 << 24
+_BUCKETS_SHARE = 20
+_FINGERPRINT_BYTES = 16
+# Parts are there as read and as rewritten, and half of a worker's memory is for what it does.
+_COPIES = 4
+# The least a part takes while it is read, times its packed size; measured on Parquet files.
+_WHILE_READ = 5
+
+
+class DaskPartitions(Partitions):
+    """Columns on the workers of Dask, or of its default scheduler where there is no cluster."""
+
+    def __init__(
+        self,
+        parts: Sequence[Lazy],
+        n_columns: int,
+        store: StoreKind = "auto",
+        part_bytes: int = 0,
+    ) -> None:
+        """``part_bytes`` is what the largest part takes, packed, if that is known already."""
+        self.n_columns = n_columns
+        client = active_client()
+        if client is not None:
+            check_workers(client, _WHILE_READ * part_bytes)
+        # what is too much to stay there is made again from its source whenever it is counted
+        self._keeps = client is None or _COPIES * _guessed_bytes(parts) <= memory_of(client)
+        self._source = self._hold(parts)
+        seen = _all(map(task(_seen), self._source))
+        self.n_rows = sum(n_rows for n_rows, _ in seen)
+        layouts = {layout for _, layout in seen}
+        self.layout = layout_for_parts(
+            layouts, store, n_columns, available_bytes(), self.total_of_source
+        )
+        if layouts != {self.layout}:
+            self._source = self._hold(
+                [task(_in_layout)(part, self.layout) for part in self._source]
+            )
+        self._latest = (), self._source
+
+    def total(self, rewrites: Rewrites, count: Callable[[Any], Any], n_columns: int) -> Any:
+        return _total(count, self._parts(rewrites))
+
+    def total_of_source(self, count: Callable[[Any], Any]) -> Any:
+        return _total(count, self._source)
+
+    def count_distinct_rows(self) -> int:
+        """Equal rows come together on one worker, bucket by bucket, as 128-bit fingerprints.
+
+        The buckets that are told apart at a time take a small share of the workers' memory.
+        """
+        n_buckets = 1 + _FINGERPRINT_BYTES * self.n_rows // _BUCKET_BYTES
+        parts = persisted([task(_fingerprints)(part, n_buckets) for part in self._source])
+        client = active_client()
+        memory = inf if client is None else memory_of(client)
+        at_once = int(max(1, min(n_buckets, memory / _BUCKETS_SHARE / _BUCKET_BYTES)))
+        total = 0
+        for start in range(0, n_buckets, at_once):
+            some = range(start, min(start + at_once, n_buckets))
+            each = [task(_count_united)([task(_bucket)(part, k) for part in parts]) for k in some]
+            total += sum(_all(each))
+        return total
+
+    def _hold(self, parts: Sequence[Lazy]) -> Sequence[Lazy]:
+        return persisted(parts) if self._keeps else parts
+
+    def _parts(self, rewrites: Rewrites) -> Sequence[Lazy]:
+        """The parts after the rewrites, which the workers keep for the next time."""
+        parts: Sequence[Lazy]
+        parts, ahead = self._nearest(rewrites)
+        if ahead:
+            sent = delayed(ahead, traverse=False)
+            parts = self._hold([task(_after)(part, sent) for part in parts])
+            self._latest = rewrites, parts
+        return parts
+
+
+def task(function: Callable[..., Any]) -> Any:
+    """A function that is called on a worker, when what it makes is asked for."""
+    return delayed(function, name=f"conjunct-{function.__name__.strip('_')}", traverse=False)
+
+
+def _total(count: Callable[[Any], Any], parts: Sequence[Lazy]) -> Any:
+    """What is counted in each part, added up where the parts are."""
+    # the object is sent once, and not with every task
+    sent = delayed(count, traverse=False, pure=False)
+    counted = [task(_called)(sent, part) for part in parts]
+    return computed(_tree(counted, task(added)))
+
+
+def _all(values: Iterable[Lazy]) -> list[Any]:
+    """Some small values, which come together: there is one thing to wait for."""
+    found: list[Any] = computed(task(list)([*values]))
+    return found
+
+
+def _tree(values: Sequence[Lazy], combine: Callable[[list[Lazy]], Lazy]) -> Lazy:
+    """What the values combine to, a few of them at a time."""
+    level = list(values)
+    while len(level) > 1:
+        level = [combine(level[k : k + _BRANCHES]) for k in range(0, len(level), _BRANCHES)]
+    return level[0]
+
+
+def _guessed_bytes(parts: Sequence[Lazy]) -> float:
+    """What all parts take, if they are like a few of them."""
+    few = parts[:: max(1, len(parts) // 3)]
+    sizes = _all(map(task(_n_bytes), few))
+    return float(max(sizes) * len(parts))
+
+
+def _called(count: Callable[[Any], Any], part: Columns) -> Any:
+    return count(part)
+
+
+def _n_bytes(part: Columns) -> int:
+    return part.nbytes
+
+
+def _seen(part: Columns) -> tuple[int, type[Columns]]:
+    return part.n_rows, type(part)
+
+
+def _in_layout(part: Columns, layout: type[Columns]) -> Columns:
+    return layout.of(part)
+
+
+def _after(part: Columns, rewrites: Sequence[AnyRewrite]) -> Columns:
+    return part.after(rewrites)
+
+
+def _fingerprints(part: Columns, n_buckets: int) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
+    """Those of distinct rows, bucket after bucket, and where each bucket starts."""
+    rows = part.row_words()
+    bucket = bucket_of_rows(rows, n_buckets)
+    order = np.argsort(bucket, kind="stable")
+    return rows[order], np.searchsorted(bucket[order], np.arange(n_buckets + 1))
+
+
+def _bucket(
+    fingerprints: tuple[NDArray[np.uint64], NDArray[np.intp]], number: int
+) -> NDArray[np.uint64]:
+    rows, starts = fingerprints
+    # not a view, which would keep all of them
+    return rows[starts[number] : starts[number + 1]].copy()
+
+
+def _count_united(rows: list[NDArray[np.uint64]]) -> int:
+    return count_distinct(np.concatenate(rows))

@@ -1,0 +1,291 @@
+"""The cluster of Dask: to connect to it, to wait for it, and to notice that it does not go on.
+
+Dask waits for ever for workers that are paused or gone. What waits here says so, in one line.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
+from math import inf
+from multiprocessing import resource_tracker
+from threading import current_thread, main_thread
+from typing import Any
+
+from conjunct.errors import ClusterError, InputError
+from conjunct.memory import available_bytes, byte_text
+
+NOT_INSTALLED = 'Dask is not installed: pip install "conjunct[dask]"'
+
+_SECONDS_TO_CONNECT = 10
+# How often to look whether the workers go on, and how long they may not.
+_SECONDS_BETWEEN_LOOKS = 2.0
+_SECONDS_OF_PATIENCE = 30.0
+# What a task needs beside the part it reads.
+_LEAST_BYTES = 1 << 25
+# What must be alike on driver and workers for the same features, or for being understood at all.
+_CHECKED = ("conjunct", "dask", "distributed", "narwhals", "numpy")
+
+
+@contextmanager
+def connected(scheduler: str, memory: int | None = None) -> Iterator[Any]:
+    """A client of the cluster at an address, or (``"local"``) of one made on this machine.
+
+    ``memory`` is for all workers of the latter together. Dask says nothing meanwhile: what it
+    would say of a lost worker or an interrupt is a hundred lines, and one of conjunct's.
+    """
+    try:
+        from distributed import Client
+    except ImportError:
+        raise InputError(NOT_INSTALLED) from None
+    logging.disable(logging.CRITICAL)
+    try:
+        if scheduler == "local":
+            with _local_cluster(memory) as client:
+                yield client
+            return
+        try:
+            client = Client(scheduler, timeout=_SECONDS_TO_CONNECT)
+        except (OSError, ValueError, TypeError) as error:
+            reason = str(error).partition("\n")[0]
+            raise InputError(f"no Dask scheduler answers at {scheduler}: {reason}") from None
+        with client:
+            yield client
+    finally:
+        gc.collect()  # what was given up complains when it goes
+        logging.disable(logging.NOTSET)
+
+
+@contextmanager
+def _local_cluster(memory: int | None) -> Iterator[Any]:
+    from distributed import Client, LocalCluster
+
+    n_workers = os.cpu_count() or 1
+    with _undisturbed():
+        cluster = LocalCluster(
+            n_workers=n_workers,
+            threads_per_worker=1,
+            memory_limit=(available_bytes() if memory is None else memory) // n_workers,
+            dashboard_address=":0",
+            silence_logs=logging.CRITICAL,
+        )
+        client = Client(cluster)
+    try:
+        yield client
+    finally:
+        for half in (client, cluster):
+            # that it cannot be closed in good order is no news after what was lost
+            with _undisturbed(), suppress(Exception):
+                half.close()
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Keep Ctrl-C and SIGTERM until a cluster is there, or gone: half of one cannot be closed.
+
+    Workers that are started here never see Ctrl-C, which a terminal sends to them too.
+    """
+    if sys.platform == "win32" or current_thread() is not main_thread():
+        yield
+        return
+    kept: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, lambda n, _: kept.append(n)) for number in numbers}
+    resource_tracker.ensure_running()  # which unblocks Ctrl-C where it starts
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if kept:
+            signal.raise_signal(kept[0])
+
+
+def active_client() -> Any | None:
+    """The client that Dask works with, if it is one of a cluster."""
+    import dask
+
+    return getattr(dask.base.get_scheduler(), "__self__", None)
+
+
+def computed(value: Any) -> Any:
+    """What a ``Delayed`` is in the end; an error where the cluster does not get there."""
+    client = active_client()
+    if client is None:
+        return value.compute()
+    from distributed import wait
+
+    with _one_line_errors(client):
+        future = client.compute(value)
+        stuck_since = None
+        while True:
+            # apart from the result, which may be a TimeoutError of the work itself
+            with suppress(TimeoutError):
+                wait(future, timeout=_SECONDS_BETWEEN_LOOKS)
+            if future.done():
+                return future.result()
+            why = _what_holds_up(client)
+            now = time.monotonic()
+            stuck_since = None if why is None else stuck_since or now
+            if stuck_since is not None and now - stuck_since > _SECONDS_OF_PATIENCE:
+                raise ClusterError(why)
+
+
+def persisted(values: Sequence[Any]) -> Sequence[Any]:
+    """The same values, which Dask computes meanwhile and keeps."""
+    import dask
+
+    with _one_line_errors(active_client()):
+        kept: Sequence[Any] = dask.persist(*values)
+        return kept
+
+
+def check_workers(client: Any, needed: int = 0) -> None:
+    """Refuse a cluster without workers, or with other versions, or too little memory.
+
+    ``needed`` are the bytes that a task takes, as far as that is known.
+    """
+    with _one_line_errors(client):
+        try:
+            client.wait_for_workers(1, timeout=_SECONDS_TO_CONNECT)
+        except TimeoutError:
+            # those that are paused are not waited for, and what they lack is told below
+            if not _workers(client):
+                raise InputError(
+                    f"the Dask scheduler at {_address(client)} has no workers: start some first"
+                ) from None
+        check_versions(client)
+        _check_room(client, needed)
+
+
+def check_versions(client: Any) -> None:
+    """Refuse workers with other versions of what counts here."""
+
+    def versions(names: Sequence[str]) -> dict[str, str]:
+        # sent as it is, for a worker may not even have conjunct
+        import sys
+        from importlib.metadata import PackageNotFoundError, version
+
+        found = {"python": "{}.{}".format(*sys.version_info)}
+        for name in names:
+            try:
+                found[name] = version(name)
+            except PackageNotFoundError:
+                found[name] = "none"
+        return found
+
+    here = versions(_CHECKED)
+    for worker, there in client.run(versions, _CHECKED).items():
+        for name, wanted in here.items():
+            if there[name] != wanted:
+                raise InputError(
+                    f"worker {worker} has {name} {there[name]}, and this session {wanted}: "
+                    f"install the same versions on all workers"
+                )
+
+
+def memory_of(client: Any) -> float:
+    """Bytes of all workers, without end where they have no limit."""
+    with _one_line_errors(client):
+        return sum(limit or inf for _, limit, _ in _workers(client))
+
+
+def _check_room(client: Any, needed: int) -> None:
+    """Refuse workers whose memory is too little for what they have already and a task."""
+
+    def resident() -> int:
+        from contextlib import suppress
+        from importlib import import_module
+
+        for name in ("conjunct.estimators", "polars"):
+            with suppress(ImportError):
+                import_module(name)
+        from conjunct.memory import resident_bytes
+
+        return resident_bytes()
+
+    import dask
+
+    # beyond this share of its memory, a worker pauses
+    share = dask.config.get("distributed.worker.memory.pause") or 1
+    taken = client.run(resident)
+    for worker, limit, _ in _workers(client):
+        least = int((taken.get(worker, 0) + _LEAST_BYTES + needed) / share)
+        least += -least % 10**7  # what is said must do
+        if limit and limit < least:
+            raise InputError(
+                f"worker {worker} may take {byte_text(limit)} of memory, of which Python and its "
+                f"libraries have {byte_text(taken.get(worker, 0))}: each worker needs "
+                f"{byte_text(least)} or more ({byte_text(least * len(taken))} for all "
+                f"{len(taken)} workers)"
+            )
+
+
+def _what_holds_up(client: Any) -> str | None:
+    """Why nothing goes on, if nothing does."""
+    workers = _workers(client)
+    if not workers:
+        return f"no worker of the Dask scheduler at {_address(client)} is left: start some"
+    if all(is_idle for _, _, is_idle in workers):
+        address, limit, _ = workers[0]
+        return (
+            f"all {len(workers)} workers of Dask are paused, since their memory is full "
+            f"({address} may take {byte_text(limit)}): allow them more, or make smaller partitions"
+        )
+    return None
+
+
+def _workers(client: Any) -> list[tuple[str, int, bool]]:
+    """Each worker with its limit of memory, and whether it is paused and does nothing."""
+
+    def look(dask_scheduler: Any) -> list[tuple[str, int, bool]]:
+        return [
+            (
+                worker.address,
+                worker.memory_limit,
+                worker.status.name == "paused"
+                and not worker.metrics.get("task_counts", {}).get("executing"),
+            )
+            for worker in dask_scheduler.workers.values()
+        ]
+
+    found: list[tuple[str, int, bool]] = client.run_on_scheduler(look)
+    return found
+
+
+@contextmanager
+def _one_line_errors(client: Any | None) -> Iterator[None]:
+    if client is None:
+        yield
+        return
+    from distributed import KilledWorker
+    from distributed.comm import CommClosedError
+
+    try:
+        yield
+    except KilledWorker as error:
+        raise ClusterError(
+            f"workers of Dask died of the same work {error.allowed_failures + 1} times, the last "
+            f"at {error.last_worker.address}, most likely for lack of memory: allow them more, or "
+            "make smaller partitions"
+        ) from None
+    except (Exception, CancelledError) as error:
+        if isinstance(error, CancelledError | CommClosedError) or client.status != "running":
+            raise ClusterError(
+                f"the Dask scheduler at {_address(client)} was lost: see that it runs, and start "
+                "again; a fit with a checkpoint goes on where it was"
+            ) from None
+        raise
+
+
+def _address(client: Any) -> str:
+    return str(getattr(client.scheduler, "address", None) or client._start_arg)

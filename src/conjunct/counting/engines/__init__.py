@@ -1,0 +1,1 @@
+"""Where rows are that one process does not hold: each engine enters itself in ``ENGINES``."""

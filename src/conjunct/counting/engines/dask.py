@@ -1,0 +1,70 @@
+"""Dask: the parts of a data frame or an array, on the workers of a cluster or in threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from conjunct.columns import Columns, StoreKind
+from conjunct.counting.engines.base import ENGINES, Engine, ReadPart
+from conjunct.counting.partitioned import Partitions
+from conjunct.errors import CellError, InputError
+
+
+class Dask(Engine):
+    name = "dask"
+    summary = "data frames and arrays of Dask, counted by its workers"
+    advice = "only fit and transform take a Dask collection: call .compute() first"
+
+    def holds(self, data: Any) -> bool:
+        return type(data).__module__.partition(".")[0] == "dask" and hasattr(data, "to_delayed")
+
+    def head(self, data: Any) -> Any:
+        if getattr(data, "ndim", 0) != 2:
+            raise InputError(
+                f"a Dask {type(data).__name__} has no columns: give a Dask DataFrame or a Dask "
+                "array of two dimensions"
+            )
+        if hasattr(data, "columns"):
+            if not len(data.columns):
+                raise InputError("the table has no columns (0 feature(s)): at least 1 is needed")
+            return data._meta
+        return np.empty((0, data.shape[1]), data.dtype)
+
+    def partitions(
+        self, data: Any, read: ReadPart, n_columns: int, store: StoreKind, n_jobs: int | None
+    ) -> Partitions:
+        from conjunct.counting.dask import DaskPartitions, task
+
+        parts = np.ravel(np.array(_whole_rows(data).to_delayed(), object)).tolist()
+        numbered = [task(_read_part)(read, k, part) for k, part in enumerate(parts)]
+        return DaskPartitions(numbered, n_columns, store)
+
+    def mapped(self, data: Any, make: Callable[[Any], Any], n_columns: int, dtype: Any) -> Any:
+        if hasattr(data, "columns"):
+            return data.map_partitions(make, meta=make(data._meta))
+        rows = _whole_rows(data)
+        chunks = rows.chunks[0], (n_columns,)
+        # the blocks of an array are of one type, whether a cell is missing in them or not
+        return rows.map_blocks(_of_type, make, dtype, chunks=chunks, dtype=dtype)
+
+
+def _whole_rows(data: Any) -> Any:
+    """An array whose chunks have all columns; a data frame's parts always do."""
+    return data if hasattr(data, "columns") else data.rechunk({1: -1})
+
+
+def _read_part(read: ReadPart, number: int, part: Any) -> Columns:
+    try:
+        return read(part)
+    except CellError as error:
+        raise InputError(f"partition {number}, {error}") from None
+
+
+def _of_type(block: Any, make: Callable[[Any], Any], dtype: Any) -> Any:
+    return make(block).astype(dtype)
+
+
+ENGINES.enter(Dask())

@@ -1,0 +1,328 @@
+"""Columns that are merged in place, one pair at a time, with the counts of all pairs.
+
+When columns i and j are merged, a new column i ∧ j takes the next position, and i ∧ ¬j and ¬i ∧ j
+stay at the positions of i and j. Only i ∧ j is counted with the others: all other counts follow
+by subtraction. So a merge costs the count of one column, however many columns there are.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conjunct.columns import (
+    LARGEST_MATRIX,
+    CommonPairs,
+    Contingency,
+    Counts,
+    MergedColumns,
+    PairCounts,
+    check_counts,
+)
+
+Slots = NDArray[np.int32]
+
+
+class Merging(Protocol):
+    """Columns that change with every merge, and their counts."""
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def n_columns(self) -> int:
+        """Positions in use: empty columns keep theirs."""
+        ...
+
+    @property
+    def supports(self) -> Counts: ...
+
+    @property
+    def observed(self) -> int | Counts: ...
+
+    @property
+    def first(self) -> PairCounts:
+        """The counts before any merge."""
+        ...
+
+    def row(self, column: int) -> Contingency:
+        """The pairs of a column with the others that it meets; ``left`` is the column."""
+        ...
+
+    def merge(self, left: int, right: int) -> int:
+        """Replace a pair by its three conjunctions; the position of the new column."""
+        ...
+
+
+class CompleteMerging:
+    """Columns without missing cells."""
+
+    def __init__(self, first: Any, columns: MergedColumns) -> None:
+        self.first: PairCounts = first
+        self.n_rows: int = first.n_rows
+        self._columns = columns
+        self._supports = Growing(np.asarray(first.supports, np.int64))
+        self._pairs: MatrixPairs | ListedPairs
+        joint = first.to_matrix(LARGEST_MATRIX // 4)
+        if joint is None:
+            self._pairs = ListedPairs(len(first.supports), first.pairs)
+        else:
+            self._pairs = MatrixPairs(joint)
+
+    @property
+    def n_columns(self) -> int:
+        return len(self._supports)
+
+    @property
+    def supports(self) -> Counts:
+        return self._supports.values
+
+    @property
+    def observed(self) -> int:
+        return self.n_rows
+
+    def row(self, column: int) -> Contingency:
+        partners, joint = self._pairs.row(column)
+        supports = self.supports
+        own = np.full(len(partners), supports[column])
+        left = np.full(len(partners), column)
+        return Contingency(left, partners, self.n_rows, own, supports[partners], joint)
+
+    def merge(self, left: int, right: int) -> int:
+        joint = self._columns.merge(left, right)
+        n_both = int(joint[left])
+        # the new column shares no row with what is left of the two
+        joint[left] = joint[right] = 0
+        if isinstance(self._pairs, MatrixPairs) and not self._pairs.has_room():
+            self._pairs = ListedPairs(self.n_columns, self._pairs.listed())
+        self._pairs.merge(left, right, joint)
+        supports = self.supports
+        supports[left] -= n_both
+        supports[right] -= n_both
+        return self._supports.append(n_both)
+
+
+class MatrixPairs:
+    """Joint counts of all pairs as a matrix with room to grow."""
+
+    def __init__(self, joint: Counts) -> None:
+        self._n = len(joint)
+        self._joint = joint
+        self._grow(self._n + max(32, self._n // 4))
+        np.fill_diagonal(self._joint, 0)
+
+    def has_room(self) -> bool:
+        """Whether a column can be added, for which room is made if need be."""
+        if self._n < len(self._joint):
+            return True
+        room = self._n + self._n // 2
+        if _matrix_bytes(room) > LARGEST_MATRIX:
+            return False
+        self._grow(room)
+        return True
+
+    def _grow(self, room: int) -> None:
+        check_counts(room, self._joint.itemsize)
+        self._joint = _larger(self._joint, self._n, room)
+
+    def listed(self) -> CommonPairs:
+        """The pairs with a common row."""
+        left, right = np.nonzero(np.triu(self._joint[: self._n, : self._n], 1))
+        joint = self._joint[left, right]
+        return CommonPairs(left.astype(np.int32), right.astype(np.int32), joint)
+
+    def row(self, column: int) -> tuple[NDArray[np.intp], Counts]:
+        joint = self._joint[column, : self._n]
+        partners = np.flatnonzero(joint)
+        return partners, joint[partners]
+
+    def merge(self, left: int, right: int, joint: Counts) -> None:
+        n = self._n
+        for column in (left, right):
+            self._joint[column, :n] -= joint
+            self._joint[:n, column] -= joint
+        self._joint[left, right] = self._joint[right, left] = 0
+        self._joint[n, :n] = self._joint[:n, n] = joint
+        self._n += 1
+
+
+class ListedPairs:
+    """Joint counts of the pairs that meet, where a matrix of all pairs would be too large.
+
+    What a merge changes is written to a log, and brought into the row of a column when that row
+    is next asked for.
+    """
+
+    def __init__(self, n_columns: int, met: CommonPairs) -> None:
+        m, left, right = n_columns, met.left, met.right
+        order = np.argsort(np.concatenate([left, right]), kind="stable")
+        owner = np.concatenate([left, right])[order]
+        self._partners = np.concatenate([right, left])[order]
+        self._joint = np.concatenate([met.joint, met.joint])[order]
+        self._starts = np.searchsorted(owner, np.arange(m + 1))
+        self._n = m
+        self._rows: dict[int, tuple[Slots, Counts]] = {}
+        self._since: dict[int, int] = {}
+        # one entry for each column that a new one meets: which, in how many rows, which merge
+        self._met = Growing(np.empty(0, np.int32))
+        self._counts = Growing(np.empty(0, np.int64))
+        self._merge_of = Growing(np.empty(0, np.int32))
+        # the three columns of each merge
+        self._merges = Growing(np.empty((0, 3), np.int32))
+
+    def row(self, column: int) -> tuple[NDArray[np.intp], Counts]:
+        partners, joint = self._current(column)
+        return partners.astype(np.intp), joint
+
+    def merge(self, left: int, right: int, joint: Counts) -> None:
+        met = np.flatnonzero(joint).astype(np.int32)
+        counts = joint[met]
+        own = {
+            column: _summed(*_without(self._current(column), other), met, -counts)
+            for column, other in ((left, right), (right, left))
+        }
+        self._met.extend(met)
+        self._counts.extend(counts)
+        self._merge_of.extend(np.full(len(met), len(self._merges), np.int32))
+        self._merges.append((self._n, left, right))
+        self._rows.update(own)
+        self._rows[self._n] = met, counts
+        for column in (left, right, self._n):
+            self._since[column] = len(self._met)
+        self._n += 1
+
+    def _current(self, column: int) -> tuple[Slots, Counts]:
+        """The partners of a column and the joint counts, after all merges so far."""
+        row = self._rows.get(column)
+        if row is None:
+            some = slice(self._starts[column], self._starts[column + 1])
+            row = self._partners[some], self._joint[some]
+        since = self._since.get(column, 0)
+        hits = since + np.flatnonzero(self._met.values[since:] == column)
+        if len(hits):
+            counts = self._counts.values[hits]
+            new, left, right = self._merges.values[self._merge_of.values[hits]].T
+            row = _summed(
+                *row, np.concatenate([new, left, right]), np.concatenate([counts, -counts, -counts])
+            )
+            self._rows[column] = row
+        if column in self._rows:
+            self._since[column] = len(self._met)
+        return row
+
+
+class Growing:
+    """An array that grows at its end; what it holds may be changed in place."""
+
+    def __init__(self, values: NDArray[Any]) -> None:
+        self._array = values.copy()
+        self._n = len(values)
+
+    def __len__(self) -> int:
+        return self._n
+
+    @property
+    def values(self) -> NDArray[Any]:
+        return self._array[: self._n]
+
+    def append(self, value: Any) -> int:
+        """Add one value; where it stands."""
+        self.extend(np.array([value], self._array.dtype))
+        return self._n - 1
+
+    def extend(self, values: NDArray[Any]) -> None:
+        needed = self._n + len(values)
+        if needed > len(self._array):
+            larger = np.empty((max(64, 2 * needed), *self._array.shape[1:]), self._array.dtype)
+            larger[: self._n] = self.values
+            self._array = larger
+        self._array[self._n : needed] = values
+        self._n = needed
+
+
+def _larger(matrix: Counts, n: int, room: int) -> Counts:
+    """The first n rows and columns, with zeros after them."""
+    larger = np.zeros((room, room), matrix.dtype)
+    larger[:n, :n] = matrix[:n, :n]
+    return larger
+
+
+def _matrix_bytes(n_columns: int) -> int:
+    return 4 * n_columns**2
+
+
+def _without(row: tuple[Slots, Counts], partner: int) -> tuple[Slots, Counts]:
+    kept = row[0] != partner
+    return row[0][kept], row[1][kept]
+
+
+def _summed(partners: Slots, joint: Counts, more: Slots, changes: Counts) -> tuple[Slots, Counts]:
+    """Joint counts by partner after some changes; without partners that are not met any more."""
+    columns = np.concatenate([partners, more])
+    order = np.argsort(columns, kind="stable")
+    columns, counts = columns[order], np.concatenate([joint, changes])[order]
+    if not len(columns):
+        return columns, counts
+    starts = np.flatnonzero(np.concatenate([[True], columns[1:] != columns[:-1]]))
+    totals = np.add.reduceat(counts, starts)
+    some = totals > 0
+    return columns[starts[some]], totals[some]
+
+
+class MaskedMerging:
+    """Columns some of whose cells are missing: counts do not subtract, so three are counted.
+
+    Matrices with room to grow: rows in which i and j are both true, in which i is true and j is
+    known, and in which both are known.
+    """
+
+    def __init__(self, first: Any, columns: MergedColumns) -> None:
+        self.first: PairCounts = first
+        self.n_rows: int = first.n_rows
+        self.n_columns = len(first.true)
+        self._matrices = [first.true, first.true_known, first.known]
+        self._columns = columns
+        self._make_room()
+
+    def _make_room(self) -> None:
+        n, room = self.n_columns, self.n_columns + max(32, self.n_columns // 4)
+        check_counts(room, sum(matrix.itemsize for matrix in self._matrices))
+        self._matrices = [_larger(matrix, n, room) for matrix in self._matrices]
+
+    @property
+    def supports(self) -> Counts:
+        return np.diagonal(self._matrices[0])[: self.n_columns]
+
+    @property
+    def observed(self) -> Counts:
+        return np.diagonal(self._matrices[2])[: self.n_columns]
+
+    def row(self, column: int) -> Contingency:
+        n = self.n_columns
+        true, true_known, known = self._matrices
+        partners = np.flatnonzero(true[column, :n])
+        partners = partners[partners != column]
+        return Contingency(
+            np.full(len(partners), column),
+            partners,
+            known[column, partners],
+            true_known[column, partners],
+            true_known[partners, column],
+            true[column, partners],
+        )
+
+    def merge(self, left: int, right: int) -> int:
+        if self.n_columns == len(self._matrices[0]):
+            self._make_room()
+        n = self.n_columns + 1
+        changed = np.array([left, right, n - 1])
+        counts = self._columns.merge(left, right)
+        by_row = (counts[0], counts[1], counts[3])
+        by_column = (counts[0], counts[2], counts[3])
+        for matrix, rows, columns in zip(self._matrices, by_row, by_column, strict=True):
+            matrix[:n, changed] = columns.T
+            matrix[changed, :n] = rows
+        self.n_columns = n
+        return n - 1

@@ -1,0 +1,159 @@
+"""Columns whose rows are apart, in parts that count by themselves: their counts add up.
+
+What a part holds after some iterations is a function of its source and of the rewrites so far.
+Only counts are held together; each iteration is one pass over the parts.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from operator import add, is_, methodcaller
+from typing import Any
+
+import numpy as np
+
+from conjunct.columns import (
+    AnyRewrite,
+    Columns,
+    Counts,
+    MergeRewrite,
+    Need,
+    Positions,
+    Size,
+    counts_dtype,
+    surveyed,
+)
+
+Rewrites = tuple[AnyRewrite, ...]
+
+
+class Partitions(ABC):
+    """Parts of the rows, on disk or on other machines, all in one layout.
+
+    Parts as they were read (``_source``) stay. So do those after the rewrites that were last
+    asked for, since the next rewrites mostly follow on these.
+    """
+
+    n_rows: int
+    n_columns: int
+    layout: type[Columns]
+    _source: Any
+    _latest: tuple[Rewrites, Any]
+
+    @abstractmethod
+    def total(self, rewrites: Rewrites, count: Callable[[Any], Any], n_columns: int) -> Any:
+        """What is counted in each part after some rewrites, added up.
+
+        ``n_columns`` is the number of columns whose counts will be held together.
+        """
+
+    @abstractmethod
+    def total_of_source(self, count: Callable[[Any], Any]) -> Any:
+        """What is counted in each part as it was read, added up."""
+
+    @abstractmethod
+    def count_distinct_rows(self) -> int: ...
+
+    def count_null_rows(self) -> int:
+        return int(self.total_of_source(methodcaller("count_null_rows")))
+
+    @cached_property
+    def size(self) -> Size:
+        """What the columns are like, which takes a pass or two to see."""
+        return surveyed(self.total_of_source, self.n_columns)
+
+    def _nearest(self, rewrites: Rewrites) -> tuple[Any, Rewrites]:
+        """The parts to start from, and the rewrites that are still to be done."""
+        done, parts = self._latest
+        # the very same objects, for arrays have no ==
+        if len(done) <= len(rewrites) and all(map(is_, rewrites, done)):
+            return parts, rewrites[len(done) :]
+        return self._source, rewrites
+
+
+def added(values: Sequence[Any]) -> Any:
+    """What parts counted, together: anything that can be added, or tuples of it."""
+    if isinstance(values[0], tuple):
+        return tuple(map(added, zip(*values, strict=True)))
+    return reduce(add, values)
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionedColumns:
+    """The columns of partitions after some rewrites."""
+
+    parts: Partitions
+    rewrites: Rewrites = ()
+
+    @property
+    def n_rows(self) -> int:
+        return self.parts.n_rows
+
+    @property
+    def n_columns(self) -> int:
+        return self.rewrites[-1].n_after if self.rewrites else self.parts.n_columns
+
+    @property
+    def has_missing(self) -> bool:
+        return self.parts.layout.has_missing
+
+    def total(self, count: Callable[[Any], Any], n_more: int = 0) -> Any:
+        return self.parts.total(self.rewrites, count, self.n_columns + n_more)
+
+    def after(self, rewrites: Sequence[AnyRewrite]) -> PartitionedColumns:
+        # parts are not touched until the next counts are asked for
+        return replace(self, rewrites=(*self.rewrites, *rewrites))
+
+    def with_conjunctions(self, left: Positions, right: Positions) -> PartitionedColumns:
+        # parts make them again rather than hold them between two passes
+        return self
+
+    def in_place(self) -> MergedParts:
+        return MergedParts(self)
+
+    def need(self) -> Need:
+        """What an iteration takes, besides the parts."""
+        return self.parts.layout.need_in_parts(self._size())
+
+    def count_ones(self) -> int:
+        return self._size().n_ones
+
+    def _size(self) -> Size:
+        return self.parts.layout.size_in_parts(self.n_rows, self.n_columns, lambda: self.parts.size)
+
+    def supports(self) -> Counts:
+        supports: Counts = self.total(methodcaller("supports"))
+        return supports
+
+    def count_missing(self) -> int:
+        return int(self.total(methodcaller("count_missing")))
+
+    def count_distinct_rows(self) -> int:
+        # a rewrite loses nothing: rows that differ before it differ after it
+        return self.parts.count_distinct_rows()
+
+    def count_null_rows(self) -> int:
+        # the conjunctions of a pair cover what the two columns cover
+        return self.parts.count_null_rows()
+
+    def fingerprint(self) -> int:
+        return int(self.total(methodcaller("fingerprint_word"))[0])
+
+
+class MergedParts:
+    """Columns in parts that are merged in place: each merge is one pass over them."""
+
+    def __init__(self, store: PartitionedColumns) -> None:
+        self._store = store
+
+    def merge(self, left: int, right: int) -> Any:
+        before, n = self._store, self._store.n_columns
+        dtype = counts_dtype(before.n_rows)
+        self._store = before.after([MergeRewrite(left, right, n)])
+        if before.has_missing:
+            changed = np.array([left, right, n])
+            return self._store.total(methodcaller("border_counts", changed, dtype))
+        return before.total(methodcaller("merge_counts", left, right, dtype), n_more=1)

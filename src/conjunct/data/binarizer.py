@@ -1,0 +1,322 @@
+"""Any table made Boolean, as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Self
+
+import msgspec
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from conjunct.data.column_rules import BooleanRule, ColumnRule, Dropped, feature_names
+from conjunct.data.dates import PARTS, DatePart
+from conjunct.data.edges import Cut
+from conjunct.data.fitting import rules_for
+from conjunct.data.frames import boolean_series
+from conjunct.data.raw_columns import Column, Mask, eager_frame, from_array, from_series
+from conjunct.data.settings import Rare, Settings
+from conjunct.errors import ConjunctWarning, InputError
+
+
+class BinarizerRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A fitted Binarizer in a model file."""
+
+    parameters: dict[str, Any]
+    columns: list[str]
+    rules: list[ColumnRule]
+    dropped: list[Dropped]
+
+
+class Binarizer(TransformerMixin, BaseEstimator):
+    """Make every column of a table Boolean, under names a person can read.
+
+    - Booleans and 0/1 stay as they are; so do yes/no, y/n, true/false, t/f and on/off in any case.
+    - A column of two other words becomes one feature, ``sex = male``, true for the rarer.
+    - Words become ``colour = red``, ``colour = green``, …; rare ones together ``colour = other``.
+    - Numbers become intervals, ``age in [30, 45)``, or steps, ``age ≥ 30``. Edges are round
+      numbers, chosen so that no row changes sides. Numbers of few distinct values become words.
+    - Dates become ``born year``, ``born month``, ``born weekday`` and, if there are times,
+      ``born hour``.
+    - Free text is refused; constant columns and those of nearly one word per row are left out.
+
+    A missing cell stays missing in every feature of its column.
+
+    Parameters
+    ----------
+    numbers : {"quantile", "width", "kmeans"}, default="quantile"
+        Intervals of about equally many rows, of equal width, or around one-dimensional means.
+    n_bins : int, default=4
+        Number of intervals of a column of numbers.
+    cumulative : bool, default=False
+        Features ``age ≥ 30`` instead of intervals.
+    edges : dict of str to list of float, optional
+        Edges for some columns, in place of those found.
+    min_frequency : int or float, default=1
+        Words on fewer rows (or, below 1, on a smaller share of them) are rare.
+    max_categories : int, default=20
+        Words beyond this number of features of a column are rare, the least frequent first.
+    rare : {"group", "drop"}, default="group"
+        Whether rare words share one feature or have none.
+    parts : sequence of {"year", "month", "weekday", "hour"}
+        What to look at in dates.
+
+    Attributes
+    ----------
+    rules_ : tuple of rules
+        What is done to each column.
+    dropped_ : tuple of Dropped
+        ``column`` and ``reason`` of those that make no feature.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from conjunct import Binarizer
+    >>> table = pl.DataFrame({"wet": ["yes", "no", "no"], "colour": ["red", "green", "blue"]})
+    >>> Binarizer().fit_transform(table).columns
+    ['wet', 'colour = blue', 'colour = green', 'colour = red']
+    """
+
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    rules_: tuple[ColumnRule, ...]
+    dropped_: tuple[Dropped, ...]
+
+    def __init__(
+        self,
+        numbers: Cut = "quantile",
+        *,
+        n_bins: int = 4,
+        cumulative: bool = False,
+        edges: Mapping[str, Sequence[float]] | None = None,
+        min_frequency: float = 1,
+        max_categories: int = 20,
+        rare: Rare = "group",
+        parts: Sequence[DatePart] = PARTS,
+    ) -> None:
+        self.numbers = numbers
+        self.n_bins = n_bins
+        self.cumulative = cumulative
+        self.edges = edges
+        self.min_frequency = min_frequency
+        self.max_categories = max_categories
+        self.rare = rare
+        self.parts = parts
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Choose rules for the columns of ``X``: a data frame or an array."""
+        settings = self.settings()
+        columns = columns_of(self._validated(X, reset=True))
+        found = [(column.name, rules_for(column, settings)) for column in columns]
+        return self._keep(found)
+
+    def transform(self, X: Any) -> Any:
+        """The features of the rows of ``X``, as a data frame or an array, like ``X``.
+
+        Words never seen in ``fit`` make every feature of their column false, with a warning.
+        A missing cell is null in a data frame and NaN in an array, which then is one of floats.
+        In pandas the columns are always of its nullable type, ``boolean``.
+        """
+        check_is_fitted(self)
+        data = self._validated(X, reset=False)
+        names = self.get_feature_names_out().tolist()
+        features = self.apply(columns_of(data))
+        if isinstance(data, np.ndarray):
+            return _as_array(features, len(data))
+        return _as_frame(data, names, features)
+
+    def apply(self, columns: Iterable[Column]) -> Iterator[tuple[Mask, Mask]]:
+        """Each feature and where it is missing, for columns in the order of ``fit``."""
+        by_column: dict[str, list[ColumnRule]] = {}
+        for rule in self.rules_:
+            by_column.setdefault(rule.column, []).append(rule)
+        for column in columns:
+            yield from applied(by_column.get(column.name, ()), column)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """The names of the features."""
+        check_is_fitted(self)
+        known = list(
+            getattr(self, "feature_names_in_", [f"x{k}" for k in range(self.n_features_in_)])
+        )
+        if input_features is not None and list(input_features) != known:
+            if hasattr(self, "feature_names_in_"):
+                raise ValueError("input_features is not equal to feature_names_in_")
+            if len(input_features) != len(known):
+                raise ValueError(
+                    "input_features should have length equal to number of features "
+                    f"({len(known)}), got {len(input_features)}"
+                )
+            return self._renamed(dict(zip(known, map(str, input_features), strict=True)))
+        return np.array([name for name, _ in feature_names(self.rules_)], object)
+
+    @classmethod
+    def fitted(
+        cls, parameters: Mapping[str, Any], found: Iterable[tuple[str, list[ColumnRule] | Dropped]]
+    ) -> Self:
+        """A fitted Binarizer from the rules of each column; for readers of files."""
+        binarizer = cls(**parameters)
+        binarizer.settings()
+        return binarizer._keep(list(found), named=True)
+
+    def record(self) -> BinarizerRecord:
+        """What a model file keeps."""
+        check_is_fitted(self)
+        parameters = self.get_params()
+        edges = parameters["edges"]
+        if edges is not None:
+            parameters["edges"] = {k: [float(edge) for edge in v] for k, v in edges.items()}
+        parameters["parts"] = list(parameters["parts"])
+        return BinarizerRecord(
+            parameters, list(self.feature_names_in_), list(self.rules_), list(self.dropped_)
+        )
+
+    @classmethod
+    def from_record(cls, record: BinarizerRecord) -> Self:
+        """The Binarizer that was saved, after checking that its parts agree."""
+        found: dict[str, list[ColumnRule] | Dropped] = {name: [] for name in record.columns}
+        for rule in record.rules:
+            rules = found.get(rule.column)
+            if not isinstance(rules, list):
+                raise InputError(f"a rule is about {rule.column!r}, which is no column")
+            rules.append(rule)
+        for dropped in record.dropped:
+            if found.get(dropped.column) != []:
+                raise InputError(f"{dropped.column!r} is dropped and has rules, or is no column")
+            found[dropped.column] = dropped
+        if list(found) != record.columns or any(rules == [] for rules in found.values()):
+            raise InputError("a column stands twice, or has no rule")
+        try:
+            return cls.fitted(record.parameters, found.items())
+        except TypeError as error:
+            raise InputError(str(error)) from None
+
+    @property
+    def changes_columns(self) -> bool:
+        """Whether it does more than to leave every column as it is."""
+        return bool(self.dropped_) or not all(isinstance(r, BooleanRule) for r in self.rules_)
+
+    def source_of(self, feature: str) -> str:
+        """The raw column behind a feature."""
+        return dict(feature_names(self.rules_)).get(feature, feature)
+
+    def settings(self) -> Settings:
+        """The parameters, checked."""
+        return Settings(
+            self.numbers,
+            self.n_bins,
+            self.cumulative,
+            self.edges or {},
+            self.min_frequency,
+            self.max_categories,
+            self.rare,
+            tuple(self.parts),
+        ).checked()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def _validated(self, X: Any, *, reset: bool) -> Any:
+        frame = eager_frame(X, pass_through=True)
+        if isinstance(frame, nw.DataFrame):
+            if not frame.columns or not len(frame):
+                what = "rows (0 sample(s))" if frame.columns else "columns (0 feature(s))"
+                raise InputError(f"the table has no {what}: at least 1 is needed")
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return frame
+        try:
+            table = check_array(X, dtype=None, ensure_all_finite=False)
+        except ValueError as error:
+            raise InputError(" ".join(str(error).split())) from None
+        validate_data(self, table, reset=reset, skip_check_array=True)
+        return table
+
+    def _keep(
+        self, found: list[tuple[str, list[ColumnRule] | Dropped]], named: bool = False
+    ) -> Self:
+        names = [name for name, _ in found]
+        unused = sorted(set(self.edges or {}) - set(names))
+        if unused:
+            raise InputError(f"edges are given for {unused[0]!r}, which is no column")
+        if named:
+            self.n_features_in_ = len(names)
+            self.feature_names_in_ = np.array(names, object)
+        self.dropped_ = tuple(rules for _, rules in found if isinstance(rules, Dropped))
+        made = (rules for _, rules in found if not isinstance(rules, Dropped))
+        self.rules_ = tuple(rule for rules in made for rule in rules)
+        if not self.rules_:
+            why = "; ".join(f"{d.column!r}: {d.reason}" for d in self.dropped_[:3])
+            raise InputError(f"no column makes a feature ({why})")
+        seen: dict[str, str] = {}
+        for name, column in feature_names(self.rules_):
+            if name in seen:
+                raise InputError(
+                    f"columns {seen[name]!r} and {column!r} both make a feature {name!r}: "
+                    "rename one of them"
+                )
+            seen[name] = column
+        return self
+
+    def _renamed(self, names: Mapping[str, str]) -> NDArray[np.object_]:
+        rules = [msgspec.structs.replace(rule, column=names[rule.column]) for rule in self.rules_]
+        return np.array([name for name, _ in feature_names(rules)], object)
+
+
+def applied(rules: Iterable[ColumnRule], column: Column) -> Iterator[tuple[Mask, Mask]]:
+    """Each feature that rules make of a column, and where it is missing."""
+    unknown: dict[str, None] = {}
+    for rule in rules:
+        made = rule.apply(column)
+        unknown.update(dict.fromkeys(made.unknown))
+        for feature in made.features:
+            yield feature & ~made.missing, made.missing
+    if unknown:
+        warnings.warn(_about_unknown(column.name, list(unknown)), ConjunctWarning, stacklevel=2)
+
+
+def columns_of(data: Any) -> Iterator[Column]:
+    """The columns of an array or of a narwhals data frame."""
+    if isinstance(data, np.ndarray):
+        for k in range(data.shape[1]):
+            yield from_array(f"x{k}", data[:, k])
+        return
+    for name, series in zip(data.columns, data.iter_columns(), strict=True):
+        yield from_series(name, series)
+
+
+def _as_array(features: Iterable[tuple[Mask, Mask]], n_rows: int) -> NDArray[Any]:
+    values, missing = (np.array(list(part)).T for part in zip(*features, strict=True))
+    return np.where(missing, np.nan, values) if missing.any() else values
+
+
+def _as_frame(
+    frame: nw.DataFrame[Any], names: Sequence[str], features: Iterable[tuple[Mask, Mask]]
+) -> Any:
+    columns = {
+        name: boolean_series(name, *cells, frame.implementation)
+        for name, cells in zip(names, features, strict=True)
+    }
+    native = nw.from_dict(columns).to_native()
+    index = nw.maybe_get_index(frame)
+    if index is not None:
+        native.index = index
+    return native
+
+
+def _about_unknown(column: str, words: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, words[:3])) + (", …" if len(words) > 3 else "")
+    return (
+        f"column {column!r} holds {len(words)} words that were not seen in fit ({shown}): "
+        "all its features are false there"
+    )

@@ -1,0 +1,429 @@
+"""Boolean data: columns with names, whatever they came from and whatever they become."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import narwhals as nw
+import numpy as np
+from sklearn.base import clone
+
+from conjunct.columns import Columns, Counts, PackedColumns, packed_columns, stored_as
+from conjunct.counting import Engine, PartitionedColumns, engine_of
+from conjunct.data.cells import MISSING_ADVICE, CellRules, Missing
+from conjunct.data.containers import (
+    Baskets,
+    Container,
+    Frame,
+    baskets_of_columns,
+    check_distinct,
+    frame_of_columns,
+    in_memory,
+)
+from conjunct.data.frames import FRAMES
+from conjunct.data.preparation import Preparation
+from conjunct.data.raw_columns import eager_frame, from_series
+from conjunct.errors import CellError, InputError
+from conjunct.parameters import check_choice
+from conjunct.registry import Registry
+
+if TYPE_CHECKING:
+    from conjunct.data.binarizer import Binarizer
+    from conjunct.data.tags import TagCleaner
+
+
+class Ids(NamedTuple):
+    """What each row is called."""
+
+    name: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class BooleanData:
+    """Rows of Boolean features with names. ``BooleanData.of`` makes it of anything.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the features.
+    columns : Columns
+        Their cells: bits, two bits where cells are missing, or lists of rows for many rare tags;
+        in parts, where rows are on disk or on a cluster.
+    ids : Ids or None
+        ``name`` and ``values`` of a column that names the rows.
+    preparation : Preparation
+        How the features came from raw data. Models fitted on the data keep and save it.
+    tags : bool
+        Whether a feature that is not there is false (tags, baskets) rather than unknown.
+    rules : CellRules
+        How cells of other rows are read.
+    has_names : bool
+        Whether the names are the data's own; otherwise they are x0, x1 and so on.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from conjunct import BooleanData
+    >>> data = BooleanData.of(pl.DataFrame({"wet": ["yes", None], "legs": [2, 4]}))
+    >>> data
+    BooleanData(2 rows, 2 features, 1 missing)
+    >>> data.to("polars").rows()
+    [(True, False), (None, True)]
+    >>> data.like(pl.DataFrame({"wet": ["no"], "legs": [4]})).to("baskets")
+    [['legs = 4']]
+    """
+
+    names: tuple[str, ...]
+    columns: Any
+    ids: Ids | None = None
+    preparation: Preparation = field(default_factory=Preparation)
+    tags: bool = False
+    rules: CellRules = field(default_factory=CellRules)
+    has_names: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        *,
+        binarizer: Binarizer | None = None,
+        binarize: float | None = None,
+        missing: Missing = "pairwise",
+        **options: Any,
+    ) -> BooleanData:
+        """Boolean data of any container or file.
+
+        Parameters
+        ----------
+        X : path, array, data frame, sparse matrix, list of baskets, stream or Dask collection
+            What is not Boolean in a data frame or a file is made Boolean by a Binarizer.
+        binarizer : Binarizer, optional
+            Says how that is done. One that is not fitted is fitted; by default, a new one is.
+        binarize : float, optional
+            Take values above this number as true, instead.
+        missing : {"pairwise", "false", "raise"}, default="pairwise"
+            Keep missing cells, take them as false, or refuse them.
+        **options
+            For files, those of :func:`conjunct.files.read_boolean`.
+        """
+        if binarizer is not None and binarize is not None:
+            raise InputError("a binarizer and binarize= exclude each other: give one of them")
+        if isinstance(X, str | os.PathLike):
+            if binarize is not None:
+                raise InputError("binarize= is for data in memory: give a binarizer for a file")
+            data: BooleanData = SOURCES["file"].read(X, binarizer=binarizer, **options)
+            return cls.read(data, CellRules(None, missing))
+        if options:
+            raise TypeError(f"only files have options such as {next(iter(options))!r}")
+        container = container_of(X)
+        if isinstance(container, Frame) and binarize is None:
+            return cls.read(binarized(container.data, binarizer), CellRules(None, missing))
+        if binarizer is not None:
+            raise InputError("a binarizer is for data frames and files")
+        return cls.read(container, CellRules(binarize, missing))
+
+    @classmethod
+    def read(cls, X: Any, rules: CellRules, *, counts: bool = False) -> BooleanData:
+        """Cells that are Boolean already, of any container; others are refused by name.
+
+        ``counts`` says that pairs of columns will be counted, which takes more than to hold them.
+        """
+        container = container_of(X)
+        names = container.names
+        check_distinct(names or ())
+        if container.names_itself and not names:
+            raise InputError("no basket has an item (0 feature(s)): at least 1 is needed")
+        known = names or tuple(f"x{k}" for k in range(container.n_columns))
+        return cls(
+            known,
+            container.stored(known, rules, counts=counts),
+            container.ids,
+            container.preparation,
+            container.tags,
+            rules,
+            container.has_names,
+        )
+
+    @classmethod
+    def unnamed(cls, columns: Any) -> BooleanData:
+        """Columns that have no names of their own."""
+        return cls(tuple(f"x{k}" for k in range(columns.n_columns)), columns, has_names=False)
+
+    @classmethod
+    def without_rows(
+        cls, names: Sequence[str], rules: CellRules, preparation: Preparation | None = None
+    ) -> BooleanData:
+        """What other rows can be read like."""
+        nothing = PackedColumns(np.zeros((len(names), 0), np.uint8), 0)
+        return cls(tuple(names), nothing, None, preparation or Preparation(), rules=rules)
+
+    def like(self, X: Any) -> BooleanData:
+        """Other rows with the same features, read and prepared as these were."""
+        container = container_of(prepared(self.preparation, self.names, X))
+        columns = container.stored(self.names, self.rules)
+        return replace(self, columns=columns, ids=container.ids)
+
+    def to(self, container: Any, *, nullable: bool = False) -> Any:
+        """The data in another container.
+
+        Parameters
+        ----------
+        container : str or container
+            ``"pandas"``, ``"polars"``, ``"pyarrow"`` (ids come first), ``"numpy"``, ``"scipy"``
+            or ``"baskets"``; or some data, for a container of the same kind.
+        nullable : bool, default=False
+            Whether data frames get a type that allows missing cells, whatever the rows.
+        """
+        if isinstance(self.columns, PartitionedColumns):
+            raise InputError("these rows are in parts: a model can be fitted on them, no more")
+        if not isinstance(container, str):
+            return container_of(container).written(self.columns, self.names, nullable=nullable)
+        if container == "numpy":
+            return self.columns.to_dense()
+        if container == "scipy":
+            return self.columns.to_scipy()
+        if container == "baskets":
+            return baskets_of_columns(self.columns, self.names)
+        check_choice("container", container, (*FRAMES, "numpy", "scipy", "baskets"))
+        backend: Any = container
+        ids = {}
+        if self.ids is not None:
+            if self.ids.name in self.names:
+                raise InputError(f"a feature and the ids are both called {self.ids.name!r}")
+            ids[self.ids.name] = nw.new_series(
+                self.ids.name, list(self.ids.values), nw.String, backend=backend
+            )
+        nullable = nullable or self.columns.has_missing
+        return frame_of_columns(self.columns, self.names, backend, nullable=nullable, before=ids)
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __repr__(self) -> str:
+        missing = f", {self.n_missing} missing" if self.n_missing else ""
+        return f"BooleanData({self.n_rows} rows, {len(self.names)} features{missing})"
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.columns.n_rows)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.n_rows, len(self.names)
+
+    @property
+    def n_missing(self) -> int:
+        """Number of missing cells."""
+        return int(self.columns.count_missing())
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the cells."""
+        return int(self.columns.nbytes)
+
+    def supports(self) -> Counts:
+        """Number of rows in which each feature is true."""
+        supports: Counts = self.columns.supports()
+        return supports
+
+    def aligned(self, names: Sequence[str]) -> BooleanData:
+        """The features called ``names``, in that order. Absent tags are false; others an error."""
+        if tuple(names) == self.names:
+            return self
+        position = {name: k for k, name in enumerate(self.names)}
+        absent = [name for name in names if name not in position]
+        if absent and not self.tags:
+            shown = ", ".join(map(repr, absent[:3])) + (", …" if len(absent) > 3 else "")
+            raise InputError(f"the table lacks {len(absent)} features of the model: {shown}")
+        columns = self.columns.select(map(position.get, names))
+        return replace(self, names=tuple(names), columns=columns)
+
+    def fit_cleaner(self, cleaner: TagCleaner) -> TagCleaner:
+        """A cleaner that has learned the names of the columns, each of which is a tag."""
+        if self.preparation.binarizer is not None:
+            raise InputError(
+                "only tags can be cleaned: some columns are not Boolean, or were left out; "
+                "name those that are tags"
+            )
+        counts = map(int, self.supports())
+        return cleaner.fit_counts(dict(zip(self.names, counts, strict=True)))
+
+    def cleaned(self, cleaner: TagCleaner) -> BooleanData:
+        """Tags in their clean spelling: a row has one if it had any of its spellings."""
+        lines: dict[str, Any] = {}
+        for name, line in zip(self.names, self.columns.lines, strict=True):
+            tag = cleaner.clean(name)
+            lines[tag] = self.columns.disjunction(lines[tag], line) if tag in lines else line
+        return replace(
+            self,
+            names=tuple(lines),
+            columns=self.columns.with_lines(list(lines.values())),
+            preparation=Preparation(cleaner=cleaner),
+        )
+
+    def refuse_missing(self) -> None:
+        """Name the first missing cell, if there is one."""
+        for k, name in enumerate(self.names) if self.columns.has_missing else ():
+            _, missing = self.columns.cells(k)
+            if missing is not None and missing.any():
+                column = self.preparation.source_of(name)
+                row = int(np.flatnonzero(missing)[0])
+                raise CellError(column, row, None, "the value is missing", MISSING_ADVICE)
+
+
+class _Held(Container):
+    """Boolean data itself."""
+
+    names_itself = True
+
+    def __init__(self, data: BooleanData) -> None:
+        self.data = data
+        self.names = data.names
+        self.ids = data.ids
+        self.tags = data.tags
+        self.preparation = data.preparation
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.data.names)
+
+    @property
+    def has_names(self) -> bool:
+        return bool(self.data.has_names)
+
+    def check_filled(self) -> None:
+        if not self.data.names or not self.data.n_rows:
+            what = "rows (0 sample(s))" if self.data.names else "columns (0 feature(s))"
+            raise InputError(f"the table has no {what}: at least 1 is needed")
+
+    def columns(self, names: Sequence[str], rules: CellRules) -> Columns:
+        data = self.data.aligned(names)
+        if rules.missing == "raise":
+            data.refuse_missing()
+        columns: Columns = data.columns
+        keeps = rules.missing == "pairwise" and columns.count_missing() > 0
+        return columns if keeps else columns.filled()
+
+    def written(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> BooleanData:
+        return BooleanData(tuple(names), columns, self.ids)
+
+
+class InParts(Container):
+    """Rows that some engine holds in parts."""
+
+    def __init__(self, engine: Engine, data: Any) -> None:
+        self.engine = engine
+        self.data = data
+        self._head = unchecked(engine.head(data))
+        self.names = self._head.names
+        self.backend = self._head.backend
+        self.preparation = self._head.preparation
+
+    @property
+    def names_itself(self) -> bool:  # type: ignore[override]
+        return self._head.names_itself
+
+    @property
+    def head(self) -> Any:
+        return self._head.data
+
+    @property
+    def n_columns(self) -> int:
+        return self._head.n_columns
+
+    def columns(self, names: Sequence[str], rules: CellRules) -> Columns:
+        raise InputError(self.engine.advice)
+
+    def stored(self, names: Sequence[str], rules: CellRules, *, counts: bool = False) -> Any:
+        read = ReadPart(tuple(names), rules)
+        parts = self.engine.partitions(self.data, read, len(names), rules.store, rules.n_jobs)
+        if not parts.n_rows:
+            raise InputError("the table has no rows (0 sample(s)): at least 1 is needed")
+        return PartitionedColumns(parts)
+
+    def written(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
+        raise InputError(self.engine.advice)
+
+
+@dataclass(frozen=True)
+class ReadPart:
+    """The columns of a part, read here or on a worker."""
+
+    names: tuple[str, ...]
+    rules: CellRules
+
+    def __call__(self, data: Any) -> Columns:
+        # as it is quickly read; which form is best for counting depends on all parts
+        columns = unchecked(data).columns(self.names, self.rules)
+        return columns if isinstance(data, BooleanData) else stored_as(columns, "auto")
+
+
+class Source(Protocol):
+    """Something outside of memory that Boolean data is read from, by the kind of its address."""
+
+    name: str
+
+    def read(self, address: Any, **options: Any) -> BooleanData: ...
+
+
+# Files stand above data. What reads them enters itself here and is found by the folder's name.
+SOURCES: Registry[Source] = Registry("source", "conjunct.files.reading")
+
+
+def container_of(X: Any) -> Container:
+    """What was given as a container, its shape checked as scikit-learn does.
+
+    Cells are checked when they are read.
+    """
+    if isinstance(X, Container):
+        return X
+    engine = engine_of(X)
+    if engine is not None:
+        return InParts(engine, X)
+    container = unchecked(X)
+    container.check_filled()
+    return container
+
+
+def unchecked(data: Any) -> Container:
+    """Rows in memory as a container; there may be none, as in some parts."""
+    return _Held(data) if isinstance(data, BooleanData) else in_memory(data)
+
+
+def binarized(data: Any, binarizer: Binarizer | None = None) -> BooleanData:
+    """A data frame made Boolean by a Binarizer, which is fitted if it is not."""
+    from conjunct.data.binarizer import Binarizer
+
+    frame = eager_frame(data)
+    fitted = Binarizer() if binarizer is None else binarizer
+    if not hasattr(fitted, "rules_"):
+        fitted = clone(fitted).fit(data)
+    wanted = list(fitted.feature_names_in_)
+    absent = [name for name in wanted if name not in frame.columns]
+    if absent:
+        raise InputError(f"the table has no column {absent[0]!r}")
+    # one by one: to ``select``, a name such as * is a pattern
+    columns = (from_series(name, frame.get_column(name)) for name in wanted)
+    return BooleanData(
+        tuple(fitted.get_feature_names_out()),
+        packed_columns(fitted.apply(columns), len(frame)),
+        preparation=Preparation(fitted).if_needed(),
+    )
+
+
+def prepared(wanted: Preparation, names: Sequence[str], X: Any) -> Any:
+    """Raw data made Boolean, and tags cleaned, as other rows were."""
+    if isinstance(X, BooleanData) or (wanted.binarizer is None and wanted.cleaner is None):
+        return X
+    container = container_of(X)
+    if wanted.cleaner is not None and isinstance(container, Baskets):
+        return [[wanted.cleaner.clean(str(tag)) for tag in basket] for basket in container.data]
+    if not isinstance(container, Frame) or set(container.names or ()) == set(names):
+        return container
+    if wanted.cleaner is not None:
+        return binarized(X).cleaned(wanted.cleaner)
+    return binarized(X, wanted.binarizer)

@@ -1,0 +1,184 @@
+"""Which rule suits a column."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conjunct.data.column_rules import (
+    BooleanRule,
+    CategoryRule,
+    ColumnRule,
+    Dropped,
+    NumberRule,
+    TwoValuedRule,
+    is_yes_or_no,
+)
+from conjunct.data.dates import HOURS, DatePart, has_hours, part_of
+from conjunct.data.edges import cut
+from conjunct.data.raw_columns import Column, spelled
+from conjunct.data.settings import Settings
+from conjunct.errors import InputError
+
+# fewer rows than this are no evidence that a column numbers them
+_FEW = 20
+# words in a cell of free text, on average
+_PROSE = 3.0
+_TAG_SEPARATORS = ";|,"
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})*")
+
+
+def rules_for(column: Column, settings: Settings) -> list[ColumnRule] | Dropped:
+    """The rules that make features of a column, or why it makes none."""
+    if column.name in settings.edges:
+        edges = [float(edge) for edge in settings.edges[column.name]]
+        return [_number_rule(column, edges, settings)]
+    if column.kind == "empty":
+        return Dropped(column.name, "every cell is empty")
+    if column.kind == "Boolean":
+        return [BooleanRule(column.name)]
+    if column.kind == "number":
+        return _for_numbers(column, settings)
+    if column.kind == "date":
+        return _for_dates(column, settings)
+    return _for_words(column, settings)
+
+
+def _for_numbers(
+    column: Column, settings: Settings, part: DatePart | None = None
+) -> list[ColumnRule] | Dropped:
+    present = column.values[~column.missing]
+    distinct = np.unique(present)
+    if part is None and set(distinct) <= {0.0, 1.0}:
+        return [BooleanRule(column.name)]
+    if len(distinct) == 1:
+        return Dropped(column.name, f"every cell is {spelled(distinct[0])}")
+    if part is None and _numbers_the_rows(present):
+        return Dropped(column.name, "it numbers the rows")
+    if len(distinct) == 2 and part is None:
+        return [_two_valued(replace(column.as_text(), written=column.written))]
+    if len(distinct) <= settings.n_bins:
+        values = [spelled(value) for value in distinct]
+        written = "words" if part is not None else column.written
+        return [CategoryRule(column.name, part=part, values=values, written=written)]
+    edges = cut(present, settings.numbers, settings.n_bins)
+    if not edges:
+        return Dropped(column.name, "no cut leaves rows on both sides")
+    return [_number_rule(column, edges, settings, part)]
+
+
+def _number_rule(
+    column: Column, edges: list[float], settings: Settings, part: DatePart | None = None
+) -> ColumnRule:
+    return NumberRule(
+        column.name,
+        part=part,
+        edges=edges,
+        cumulative=settings.cumulative,
+        written="decimal commas" if column.written == "decimal commas" else "numbers",
+    )
+
+
+def _numbers_the_rows(values: NDArray[np.float64]) -> bool:
+    if len(values) < _FEW or values[0] not in (0, 1):
+        return False
+    return bool((values == values[0] + np.arange(len(values))).all())
+
+
+def _for_words(
+    column: Column, settings: Settings, part: DatePart | None = None
+) -> list[ColumnRule] | Dropped:
+    counts = column.counts()
+    words = [word for word, count in zip(column.words, counts, strict=True) if count]
+    if part is None and is_yes_or_no(words):
+        return [BooleanRule(column.name)]
+    if len(words) == 1:
+        return Dropped(column.name, f"every cell is {words[0]!r}")
+    if len(words) == 2 and part is None:
+        return [_two_valued(column)]
+    n_present = int(counts.sum())
+    if len(words) > settings.max_categories and len(words) > n_present / 2:
+        _refuse_prose(column, words)
+        return Dropped(column.name, f"{len(words)} different words in {n_present} cells")
+    return _categories(column, settings, part)
+
+
+def _two_valued(column: Column) -> ColumnRule:
+    """The rarer word is true; of two equally frequent ones the later in the alphabet."""
+    counts = column.counts()
+    true = 0 if counts[0] < counts[1] else 1
+    return TwoValuedRule(
+        column.name,
+        false=column.words[1 - true],
+        true=column.words[true],
+        written=column.written,
+    )
+
+
+def _categories(
+    column: Column, settings: Settings, part: DatePart | None
+) -> list[ColumnRule] | Dropped:
+    counts = column.counts()
+    least = settings.min_frequency * (counts.sum() if settings.min_frequency < 1 else 1)
+    frequent = [k for k, count in enumerate(counts) if count and count >= least]
+    room = settings.max_categories
+    if part is None and len(frequent) > room:
+        # the group of the others is one of the features
+        room -= settings.rare == "group"
+        frequent = sorted(sorted(frequent, key=lambda k: (-counts[k], k))[:room])
+    values = [column.words[k] for k in frequent]
+    rare = [w for k, w in enumerate(column.words) if counts[k] and w not in set(values)]
+    if not values:
+        return Dropped(column.name, "every word in it is rare")
+    other = _group_name(values) if rare and settings.rare == "group" else None
+    return [CategoryRule(column.name, part=part, values=values, rare=rare, other=other)]
+
+
+def _group_name(values: Sequence[str]) -> str:
+    name = "other"
+    while name in values:
+        name += " values"
+    return name
+
+
+def _for_dates(column: Column, settings: Settings) -> list[ColumnRule] | Dropped:
+    rules: list[ColumnRule] = []
+    for part in settings.parts:
+        if part == "hour":
+            if has_hours(column):
+                rules.append(NumberRule(column.name, part=part, edges=list(HOURS)))
+            continue
+        made = (_for_numbers if part == "year" else _for_words)(
+            part_of(column, part), settings, part
+        )
+        if not isinstance(made, Dropped):
+            rules.extend(made)
+    return rules or Dropped(column.name, "all dates have the same parts")
+
+
+def _refuse_prose(column: Column, words: Sequence[str]) -> None:
+    name = column.name
+    if all(map(_THOUSANDS.fullmatch, words)):
+        raise InputError(
+            f"column {name!r} holds numbers such as {words[0]!r}, in which a comma may stand "
+            "between thousands or before decimals: write them without, or exclude the column"
+        )
+    for separator in _TAG_SEPARATORS:
+        if sum(separator in word for word in words) > len(words) / 2:
+            raise InputError(
+                f"column {name!r} holds lists such as {words[0]!r}: read it as tags "
+                f"(tags={name!r}), or exclude it"
+            )
+    if sum(len(word.split()) for word in words) > _PROSE * len(words):
+        raise InputError(
+            f"column {name!r} holds free text such as {_start(words[0])!r}, which makes no "
+            "readable features: exclude it, or turn it into tags or categories first"
+        )
+
+
+def _start(text: str) -> str:
+    return text if len(text) <= 40 else text[:39] + "…"

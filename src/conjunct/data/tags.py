@@ -1,0 +1,231 @@
+"""Messy tags made uniform: what is merged is said, what only looks alike is proposed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, Self
+
+import msgspec
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from conjunct.data.spelling import normalised, singulars
+from conjunct.errors import InputError
+
+# tags compared at a time: a block of scores is 2,000 × the number of tags, one byte each
+_BLOCK = 2000
+
+
+class Merged(NamedTuple):
+    """A tag that got another spelling, and the number of rows that had it."""
+
+    tag: str
+    into: str
+    rows: int
+
+
+class Proposal(NamedTuple):
+    """Two tags that look alike (100: equal). Nothing is done before a person has said so."""
+
+    tag: str
+    into: str
+    similarity: float
+    rows: int
+    rows_into: int
+
+
+class TagsRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A fitted TagCleaner in a model file."""
+
+    case: bool
+    punctuation: bool
+    plurals: bool
+    synonyms: dict[str, str]
+    mapping: dict[str, str]
+
+
+class TagCleaner(TransformerMixin, BaseEstimator):
+    """Give tags that mean the same one spelling.
+
+    In this order: Unicode's NFKC form and single spaces; lower case; hyphens and underscores as
+    spaces, no punctuation at the ends; synonyms; plurals, but only into a singular that is itself
+    a tag of the data, so that "paris" stays. Cleaning what is clean changes nothing.
+
+    Parameters
+    ----------
+    case : bool, default=True
+        Ignore case.
+    punctuation : bool, default=True
+        Ignore hyphens, underscores and punctuation at the ends.
+    plurals : bool, default=True
+        Merge English plurals into their singulars.
+    synonyms : dict of str to str, optional
+        Tags and what to call them; ``conjunct.files.read_synonyms`` reads them from a file.
+
+    Attributes
+    ----------
+    mapping_ : dict of str to str
+        Every tag seen in ``fit`` and its clean spelling.
+    counts_ : dict of str to int
+        Number of rows of every tag seen in ``fit``.
+
+    Examples
+    --------
+    >>> from conjunct import TagCleaner
+    >>> cleaner = TagCleaner(synonyms={"automobile": "car"})
+    >>> cleaner.fit_transform([["Cars", "sky"], ["car"], ["automobile", "#Sky"]])
+    [['car', 'sky'], ['car'], ['car', 'sky']]
+    """
+
+    mapping_: dict[str, str]
+    counts_: dict[str, int]
+
+    def __init__(
+        self,
+        *,
+        case: bool = True,
+        punctuation: bool = True,
+        plurals: bool = True,
+        synonyms: Mapping[str, str] | None = None,
+    ) -> None:
+        self.case = case
+        self.punctuation = punctuation
+        self.plurals = plurals
+        self.synonyms = synonyms
+
+    def fit(self, X: Iterable[Iterable[str]], y: Any = None) -> Self:
+        """Learn the tags of some baskets."""
+        return self.fit_counts(Counter(tag for basket in X for tag in set(_tags(basket))))
+
+    def fit_counts(self, counts: Mapping[str, int]) -> Self:
+        """Learn tags from the number of rows of each."""
+        self.counts_ = dict(counts)
+        self._synonyms = self._resolved_synonyms()
+        # a synonym may lead to the singular of another tag
+        known = {self._without_synonyms(tag) for tag in counts}
+        self._known = known | set(self._synonyms.values())
+        self.mapping_ = {tag: self.clean(tag) for tag in counts}
+        return self
+
+    def transform(self, X: Iterable[Iterable[str]]) -> list[list[str]]:
+        """The baskets with clean tags, each tag once, in the order they came."""
+        check_is_fitted(self)
+        cleaned = []
+        for basket in X:
+            tags = [self.mapping_.get(tag) or self.clean(tag) for tag in _tags(basket)]
+            cleaned.append([tag for tag in dict.fromkeys(tags) if tag])
+        return cleaned
+
+    def clean(self, tag: str) -> str:
+        """The clean spelling of one tag, seen in ``fit`` or not."""
+        check_is_fitted(self, "counts_")
+        text = self._without_synonyms(tag)
+        while True:
+            text = self._synonyms.get(text, text)
+            singular = self._singular(text)
+            if singular == text:
+                return text
+            text = singular
+
+    def merges(self) -> list[Merged]:
+        """The tags that were given another spelling, those of most rows first."""
+        check_is_fitted(self)
+        changed = [
+            Merged(tag, into, self.counts_[tag])
+            for tag, into in self.mapping_.items()
+            if tag != into
+        ]
+        return sorted(changed, key=lambda merged: (-merged.rows, merged.tag))
+
+    def proposals(self, similarity: float = 85) -> list[Proposal]:
+        """Pairs of clean tags that look alike, the most alike first, for a person to judge.
+
+        The rarer tag is proposed for merging into the more frequent one. Needs rapidfuzz.
+        """
+        check_is_fitted(self)
+        rows: Counter[str] = Counter()
+        for tag, count in self.counts_.items():
+            rows[self.mapping_[tag]] += count
+        tags = sorted(rows, key=lambda tag: (-rows[tag], tag))
+        found = [
+            Proposal(tags[k], tags[j], score, rows[tags[k]], rows[tags[j]])
+            for k, j, score in _alike(tags, similarity)
+        ]
+        return sorted(found, key=lambda pair: (-pair.similarity, pair.into, pair.tag))
+
+    def record(self) -> TagsRecord:
+        """What a model file keeps."""
+        check_is_fitted(self)
+        return TagsRecord(
+            self.case, self.punctuation, self.plurals, dict(self.synonyms or {}), self.mapping_
+        )
+
+    @classmethod
+    def from_record(cls, record: TagsRecord) -> Self:
+        """The TagCleaner that was saved, after checking that its parts agree."""
+        cleaner = cls(
+            case=record.case,
+            punctuation=record.punctuation,
+            plurals=record.plurals,
+            synonyms=record.synonyms or None,
+        ).fit_counts(dict.fromkeys(record.mapping, 0))
+        if cleaner.mapping_ != record.mapping:
+            raise InputError("its tags are not what its rules make of them")
+        return cleaner
+
+    def _without_synonyms(self, tag: str) -> str:
+        return normalised(tag, case=self.case, punctuation=self.punctuation)
+
+    def _singular(self, tag: str) -> str:
+        # a name that a person has chosen stays
+        if not self.plurals or tag in self._chosen:
+            return tag
+        return next((found for found in singulars(tag) if found in self._known), tag)
+
+    def _resolved_synonyms(self) -> dict[str, str]:
+        given = {
+            self._without_synonyms(tag): self._without_synonyms(into)
+            for tag, into in (self.synonyms or {}).items()
+        }
+        given = {tag: into for tag, into in given.items() if tag != into}
+        resolved = {}
+        for tag in given:
+            into, seen = tag, {tag}
+            while into in given:
+                into = given[into]
+                if into in seen:
+                    raise InputError(f"the synonyms of {tag!r} go in a circle")
+                seen.add(into)
+            resolved[tag] = into
+        self._chosen = frozenset(resolved.values())
+        return resolved
+
+
+def _tags(basket: Iterable[str]) -> Iterator[str]:
+    if isinstance(basket, str):
+        raise InputError(f"a basket must be a set or a list of tags, not {basket!r}")
+    for tag in basket:
+        if not isinstance(tag, str):
+            raise InputError(f"a tag must be text, not {tag!r}")
+        if tag.strip():
+            yield tag
+
+
+def _alike(tags: list[str], similarity: float) -> Iterator[tuple[int, int, float]]:
+    """Positions of pairs that look alike, the later (rarer) one first."""
+    try:
+        import numpy as np
+        from rapidfuzz import fuzz, process
+    except ImportError:
+        raise ImportError(
+            'looking for similar tags needs rapidfuzz: pip install "conjunct[tags]"'
+        ) from None
+    for start in range(0, len(tags), _BLOCK):
+        block = tags[start : start + _BLOCK]
+        scores = process.cdist(
+            tags, block, scorer=fuzz.ratio, score_cutoff=similarity, dtype=np.float32, workers=-1
+        )
+        for k, j in np.argwhere(scores > 0):
+            if k > start + j:
+                yield int(k), int(start + j), float(scores[k, j])

@@ -1,0 +1,16 @@
+"""scikit-learn faces of the algorithms."""
+
+from .chunks import Chunk as Chunk
+from .chunks import row_chunks as row_chunks
+from .clustering_tree import ClusteringTree as ClusteringTree
+from .comparing import compare as compare
+from .comparing import describe_groups as describe_groups
+from .constructor import FeatureConstructor as FeatureConstructor
+from .fringe import Fringe as Fringe
+from .loading import load as load
+from .lossless import LosslessConstructor as LosslessConstructor
+from .pairs import correlated_pairs as correlated_pairs
+from .rule_table import formula_columns as formula_columns
+from .ufc import UFC as UFC
+from .ufc_path import UFCPath as UFCPath
+from .ufringe import UFringe as UFringe

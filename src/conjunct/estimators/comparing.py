@@ -1,0 +1,214 @@
+"""Two questions to a model: how two data sets differ, and what groups of rows are, in chunks."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Mapping, Set
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from conjunct import explain
+from conjunct.data import Backend, as_table
+from conjunct.errors import ConjunctWarning, InputError
+from conjunct.estimators.lossless import LosslessConstructor
+from conjunct.features import FeatureSet
+from conjunct.parameters import check_choice, check_risk, check_whole
+from conjunct.ufc import CORRECTIONS
+
+# beyond, labels are names of rows rather than groups, and their counts would fill the memory
+_MOST_TESTS = 20_000_000
+
+
+def compare(
+    model: LosslessConstructor,
+    X: Any,
+    Y: Any,
+    *,
+    alpha: float | None = 0.05,
+    correction: str | None = "holm",
+    backend: Backend | None = None,
+) -> Any:
+    """The chunks that are more common in one data set than in the other, surest first.
+
+    Each chunk is tested once: Fisher's exact test, two-sided (twice the smaller of the two
+    one-sided p-values). It takes the rows of ``X`` and ``Y`` for independent: none may be in both.
+    A chunk is not tested that is true in every row or in none, or so rare that it could not reach
+    ``alpha`` if all of its rows were in one data set.
+
+    Parameters
+    ----------
+    model : UFC or UFCPath
+        A fitted model, best of the rows of both: one that has seen only ``X`` knows only what
+        belongs together there. Chunks are those of ``model.chunks``, also those that training
+        never saw.
+    X, Y : array, data frame, sparse matrix or list of baskets
+        Rows with the columns of the model. A row in which a chunk is missing is not counted for
+        it.
+    alpha : float or None, default=0.05
+        Only chunks whose adjusted p-value is at most this; ``None``: all, whatever it is.
+    correction : {"bonferroni", "holm", "bh", "by"} or None, default="holm"
+        The correction for the number of chunks tested.
+    backend : {"pandas", "polars", "pyarrow", "dict"}, optional
+        What kind of table. By default the kind the model was fitted on, and pandas otherwise.
+
+    Returns
+    -------
+    data frame
+        ``pattern``, ``more_common_in`` (``"X"``, ``"Y"``, or empty where shares are equal),
+        ``share_x`` and ``share_y`` (of the rows in which the chunk is known), ``difference``
+        (``share_y - share_x``), ``ratio`` (``share_y / share_x``), ``rows_x`` and ``rows_y`` (with
+        the chunk), ``n_x`` and ``n_y`` (in which it is known), ``p_value`` and ``p_adjusted``.
+
+    Examples
+    --------
+    >>> from conjunct import UFC, compare
+    >>> before = [["water", "cascade"]] * 40 + [["water"]] * 20 + [["sky"]] * 60
+    >>> after = [["water", "cascade"]] * 10 + [["water"]] * 50 + [["sky"]] * 60
+    >>> found = compare(UFC().fit(before), before, after, backend="dict")
+    >>> list(zip(found["pattern"], found["more_common_in"], found["rows_x"], found["rows_y"]))
+    [('cascade + water', 'X', 40, 10), ('water (rest)', 'Y', 20, 50)]
+    """
+    every = _chunks_of(model, alpha, correction)
+    parts = [every.evaluate(model._read(data)) for data in (X, Y)]
+    counts = explain.GroupCounts.of_parts(*parts)
+    table = explain.compared(every.pattern_texts, counts, alpha, correction)
+    return as_table(table, backend or model._backend or "pandas")
+
+
+def describe_groups(
+    model: LosslessConstructor,
+    X: Any,
+    labels: Any,
+    *,
+    top: int | None = 5,
+    alpha: float | None = 0.05,
+    correction: str | None = "holm",
+    backend: Backend | None = None,
+) -> Any:
+    """What groups of rows are, in chunks: those more common in a group than in all other rows.
+
+    The groups may be classes, or clusters of any algorithm that has not looked at the columns of
+    the model; one that has makes groups that differ in them by construction. Each chunk is tested
+    in each group: Fisher's exact test, one-sided. A chunk is not tested that is true in every row
+    or in none, nor in a group where it could not reach ``alpha`` if all of its rows were there.
+
+    Parameters
+    ----------
+    model : UFC or UFCPath
+        A fitted model. Chunks are those of ``model.chunks``, also those that training never saw.
+    X : array, data frame, sparse matrix or list of baskets
+        Rows with the columns of the model. A row in which a chunk is missing is not counted for
+        it.
+    labels : array, series or list
+        The group of each row: numbers, text or anything that can be the key of a dict. Rows with
+        a missing label are left out, with a warning.
+    top : int or None, default=5
+        How many chunks a group has at most.
+    alpha : float or None, default=0.05
+        Only chunks whose adjusted p-value is at most this; ``None``: all that are more
+        common.
+    correction : {"bonferroni", "holm", "bh", "by"} or None, default="holm"
+        The correction for the number of tests, over all groups and chunks.
+    backend : {"pandas", "polars", "pyarrow", "dict"}, optional
+        What kind of table. By default the kind the model was fitted on, and pandas otherwise.
+
+    Returns
+    -------
+    data frame
+        ``group`` (the largest first; as text, where labels are not all text or all numbers),
+        ``pattern`` (the surest first), ``share`` and ``share_outside`` (of the rows in which the
+        chunk is known), ``lift`` (``share`` over that of all rows), ``rows`` and ``rows_outside``
+        (with the chunk), ``n`` and ``n_outside`` (in which it is known), ``p_value`` and
+        ``p_adjusted``.
+
+    Examples
+    --------
+    >>> from conjunct import UFC, describe_groups
+    >>> rows = [["water", "cascade"]] * 40 + [["water"]] * 20 + [["sky"]] * 60
+    >>> labels = ["wet"] * 60 + ["dry"] * 60
+    >>> found = describe_groups(UFC().fit(rows), rows, labels, backend="dict")
+    >>> list(zip(found["group"], found["pattern"], found["share"]))[:2]
+    [('dry', 'sky', 1.0), ('wet', 'cascade + water', 0.6666666666666666)]
+    """
+    every = _chunks_of(model, alpha, correction)
+    check_whole("top", top, 1, optional=True)
+    columns = model._read(X)
+    given = _as_list(labels)
+    if len(given) != columns.n_rows:
+        raise InputError(f"there are {len(given)} labels and {columns.n_rows} rows: give one a row")
+    sizes = _group_sizes(given)
+    if len(sizes) * len(every.features) > _MOST_TESTS:
+        raise InputError(
+            f"there are {len(sizes)} different labels and {len(every.features)} chunks, too many "
+            f"to test each with each: are the labels names of rows?"
+        )
+    texts = _shown(list(sizes))
+    order = sorted(texts, key=lambda label: (-sizes[label], str(texts[label])))
+    number = {label: k for k, label in enumerate(order)}
+    groups = np.array([-1 if _is_missing(label) else number[label] for label in given], np.intp)
+    counts = explain.GroupCounts.of_groups(every.evaluate(columns), groups, len(order))
+    named = [texts[label] for label in order]
+    table = explain.described(every.pattern_texts, named, counts, alpha, correction, top)
+    return as_table(table, backend or model._backend or "pandas")
+
+
+def _chunks_of(model: Any, alpha: float | None, correction: str | None) -> FeatureSet:
+    if not isinstance(model, LosslessConstructor):
+        raise InputError(f"model must be a fitted UFC or UFCPath; got {type(model).__name__}")
+    check_is_fitted(model)
+    check_risk("alpha", alpha, optional=True)
+    check_choice("correction", correction, CORRECTIONS, optional=True)
+    return model._every_feature
+
+
+def _as_list(labels: Any) -> list[Any]:
+    if isinstance(labels, str | bytes | Mapping | Set) or hasattr(labels, "columns"):
+        raise InputError(f"labels must be one label a row; got a {type(labels).__name__}")
+    series = nw.from_native(labels, allow_series=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return list(series.to_list())
+    try:
+        values = list(labels.tolist() if hasattr(labels, "tolist") else labels)
+    except TypeError:
+        message = f"labels must be one label a row; got a {type(labels).__name__}"
+        raise InputError(message) from None
+    return [value.item() if isinstance(value, np.generic) else value for value in values]
+
+
+def _group_sizes(labels: list[Any]) -> Counter[Any]:
+    """Rows of each group; says how many rows have none."""
+    try:
+        sizes = Counter(label for label in labels if not _is_missing(label))
+    except (TypeError, ValueError):
+        raise InputError("each label must be one value, such as a number or a text") from None
+    if len(sizes) < 2:
+        raise InputError(
+            "all rows have the same label: groups are compared with each other"
+            if sizes
+            else "every label is missing"
+        )
+    n_missing = len(labels) - sizes.total()
+    if n_missing:
+        rows = "row has no label and is" if n_missing == 1 else "rows have no label and are"
+        warnings.warn(f"{n_missing} {rows} left out", ConjunctWarning, stacklevel=3)
+    return sizes
+
+
+def _is_missing(label: Any) -> bool:
+    # NaN, NaT and pandas.NA differ from themselves, or do not know; nothing else does
+    return label is None or type(label).__name__ == "NAType" or bool(label != label)
+
+
+def _shown(labels: list[Any]) -> dict[Any, Any]:
+    """Labels as a column of any table can hold them: of one kind, and all different."""
+    kinds = {type(label) for label in labels}
+    if len(kinds) == 1 and kinds <= {str, int, float, bool}:
+        return dict(zip(labels, labels, strict=True))
+    texts = [str(label) for label in labels]
+    if len(set(texts)) < len(texts):
+        texts = [repr(label) for label in labels]
+    return dict(zip(labels, texts, strict=True))

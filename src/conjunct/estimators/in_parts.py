@@ -1,0 +1,56 @@
+"""What is made of rows in parts, wherever they are: features, chunks and supports of each part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from conjunct.columns import Columns, Counts
+from conjunct.data import BooleanData, InParts, unchecked
+from conjunct.features import FeatureSet
+
+
+def sendable(feature_set: FeatureSet) -> FeatureSet:
+    """The same features, without what is deep for pickle; expressions are made where wanted."""
+    lineage = feature_set.lineage.renamed(feature_set.lineage.primitives)
+    return replace(feature_set, lineage=lineage, merges=())
+
+
+@dataclass(frozen=True)
+class FeatureSupports:
+    """In how many rows of a part each feature is true."""
+
+    feature_set: FeatureSet
+
+    def __call__(self, part: Columns) -> Counts:
+        supports: Counts = self.feature_set.evaluate(part.filled()).supports()
+        return supports
+
+
+@dataclass(frozen=True)
+class PartFeatures:
+    """Makes the features of a part, which is read like other data."""
+
+    like: BooleanData
+    feature_set: FeatureSet
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, like: BooleanData, feature_set: FeatureSet, names: list[str]) -> PartFeatures:
+        return cls(like, sendable(feature_set), tuple(names))
+
+    def __call__(self, data: Any) -> Any:
+        container = unchecked(data)
+        features = self.feature_set.evaluate(self.like.like(container).columns)
+        return BooleanData(self.names, features).to(container, nullable=self._nullable)
+
+    def over(self, container: InParts) -> Any:
+        """The features of all parts, when they are used."""
+        dtype = np.float64 if self._nullable else np.bool_
+        return container.engine.mapped(container.data, self, len(self.names), dtype)
+
+    @property
+    def _nullable(self) -> bool:
+        return self.like.rules.missing == "pairwise"

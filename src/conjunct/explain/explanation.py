@@ -1,0 +1,235 @@
+"""Everything there is to say about one feature, and the features most like it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from conjunct.columns import Columns
+from conjunct.explain.english import english
+from conjunct.explain.findings import merges_by_pattern, shown_pattern
+from conjunct.explain.labels import formula_text, label, shortened
+from conjunct.expressions import And, Expression, Not, Primitive, Style
+from conjunct.features import FeatureSet
+from conjunct.ufc import phi
+
+_SHORT = 6  # literals; a longer parent is told by its pattern
+_LINE_LENGTH = 300  # characters of a formula within the text
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """How common a primitive is among the rows of a feature, and among the others."""
+
+    primitive: str
+    inside: float
+    outside: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A feature, explained. ``str`` gives it as lines of text.
+
+    Attributes
+    ----------
+    pattern : str
+        What it asserts, as text; "(rest)" marks what is left of that. Empty for features that
+        were added, and took the place of none.
+    feature, simplified, english : str
+        The formula as constructed, its shortest form, and that in words. A formula of more than
+        10,000 literals is not written out.
+    support, frequency : int, float
+        Rows of the training data in which it is true, and their share.
+    iteration : int
+        0 for a primitive.
+    parents : tuple of str
+        The two features it came from, long ones by their patterns; ``r`` and ``p_value`` are
+        theirs where a correlation made the feature.
+    saved : float or None
+        Bits by which the description of the data became shorter when its pattern was joined.
+    present, absent, mixed : tuple of str
+        The primitives it depends on: those that are true in all its rows, those that are true in
+        none, and those that may be either, depending on others.
+    contrasts : tuple of Contrast
+        With data: the primitives whose frequency differs most between its rows and the rest.
+    """
+
+    pattern: str
+    feature: str
+    simplified: str
+    english: str
+    support: int
+    frequency: float
+    iteration: int
+    parents: tuple[str, ...]
+    r: float | None
+    p_value: float | None
+    saved: float | None
+    present: tuple[str, ...]
+    absent: tuple[str, ...]
+    mixed: tuple[str, ...]
+    contrasts: tuple[Contrast, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [self.pattern or shortened(self.feature, _LINE_LENGTH)]
+        if self.pattern not in ("", self.feature):
+            lines.append(f"  formula: {shortened(self.feature, _LINE_LENGTH)}")
+        if self.simplified != self.feature:
+            lines.append(f"  shorter: {shortened(self.simplified, _LINE_LENGTH)}")
+        if self.english != self.feature:
+            lines.append(f"  in words: {shortened(self.english, _LINE_LENGTH)}")
+        lines.append(f"  support: {self.support} rows ({self.frequency:.1%})")
+        if self.saved is not None:
+            lines.append(f"  saved: {self.saved:,.1f} bits, when its tags were joined")
+        if self.parents:
+            why = "" if self.r is None else f", r = {self.r:.3f}, p = {self.p_value:.2g}"
+            parents = "  and  ".join(self.parents)
+            lines.append(f"  from: {parents} (iteration {self.iteration}{why})")
+        for title, names in (
+            ("present", self.present),
+            ("absent", self.absent),
+            ("depends", self.mixed),
+        ):
+            if names:
+                lines.append(f"  {title}: {', '.join(names)}")
+        lines += [
+            f"  {c.primitive} is true in {c.inside:.0%} of its rows, {c.outside:.0%} of the others"
+            for c in self.contrasts
+        ]
+        return "\n".join(lines) + "\n"
+
+
+def explanation(
+    feature_set: FeatureSet, number: int, style: Style, primitives: Columns | None = None
+) -> Explanation:
+    """Explain a feature by its number; with data, contrast its rows with the others."""
+    lineage = feature_set.lineage
+    expression = lineage.expression(number)
+    simplified = expression.simplify()
+    merge = feature_set.origins().get(number)
+    birth = (
+        merges_by_pattern(feature_set).get(lineage.pattern(number)) if feature_set.merges else None
+    )
+    support, frequency = _support(feature_set, number)
+    present, absent = _certain(simplified)
+    if feature_set.merges:
+        present |= set(lineage.pattern(number))
+    mixed = set(simplified.primitives) - present - absent
+    return Explanation(
+        pattern=shown_pattern(feature_set, number),
+        feature=formula_text(expression, style),
+        simplified=formula_text(simplified, style),
+        english=english(simplified),
+        support=support,
+        frequency=frequency,
+        iteration=feature_set.iteration(number),
+        parents=tuple(
+            _parent(feature_set, parent, style) for parent in feature_set.parents(number)
+        ),
+        r=merge.r if merge else None,
+        p_value=merge.p_value if merge else None,
+        saved=birth.saved if birth else None,
+        present=_texts(present, feature_set, style),
+        absent=_texts(absent, feature_set, style),
+        mixed=_texts(mixed, feature_set, style),
+        contrasts=_contrasts(feature_set, number, style, primitives) if primitives else (),
+    )
+
+
+def _parent(feature_set: FeatureSet, number: int, style: Style) -> str:
+    expression = feature_set.lineage.expression(number)
+    pattern = shown_pattern(feature_set, number)
+    return pattern if pattern and expression.length > _SHORT else label(expression, style)
+
+
+def _support(feature_set: FeatureSet, number: int) -> tuple[int, float]:
+    of = feature_set if number in feature_set.features else feature_set.rare()
+    k = of.features.index(number)
+    return of.supports[k], of.frequencies[k]
+
+
+def _certain(expression: Expression) -> tuple[set[str], set[str]]:
+    """The names that are true wherever the formula is, and those that are false there.
+
+    They stand in it by themselves, beside nothing but what must hold too.
+    """
+    present: set[str] = set()
+    absent: set[str] = set()
+    pending = [expression]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, Primitive):
+            present.add(node.name)
+        elif isinstance(node, Not) and isinstance(node.operand, Primitive):
+            absent.add(node.operand.name)
+        elif isinstance(node, And):
+            pending.extend(node.operands)
+    return present, absent
+
+
+def _texts(names: set[str], feature_set: FeatureSet, style: Style) -> tuple[str, ...]:
+    """The names as formulas write them, in the order of the columns."""
+    return tuple(
+        Primitive(name).text(style) for name in feature_set.lineage.primitives if name in names
+    )
+
+
+def _contrasts(
+    feature_set: FeatureSet, number: int, style: Style, primitives: Columns
+) -> tuple[Contrast, ...]:
+    n_rows, of_feature, of_primitive, joint = (
+        feature_set.evaluate(primitives, [number]).against(primitives).table
+    )
+    with np.errstate(invalid="ignore"):
+        inside = joint / of_feature
+        outside = (of_primitive - joint) / (n_rows - of_feature)
+    # where there is nothing to compare, the difference is NaN, and comes last
+    difference = np.abs(inside - outside)
+    order = np.argsort(-difference, kind="stable")[: min(5, int(np.sum(difference >= 0)))].tolist()
+    names = feature_set.lineage.primitives
+    return tuple(
+        Contrast(Primitive(names[k]).text(style), float(inside[k]), float(outside[k]))
+        for k in order
+    )
+
+
+class Neighbour(NamedTuple):
+    """Another feature of the model, and how like it is."""
+
+    position: int
+    feature: str
+    similarity: float
+    by: Literal["correlation", "shared primitives"]
+
+
+def nearest_by_columns(
+    feature_set: FeatureSet, number: int, primitives: Columns, texts: list[str], n: int
+) -> list[Neighbour]:
+    """The features whose columns are most correlated with that of one, given by its number."""
+    columns = feature_set.evaluate(primitives)
+    one = feature_set.evaluate(primitives, [number])
+    r = phi(*one.against(columns).table)
+    # a column without variation on these rows has no correlation, and comes last
+    similar = np.where(np.isnan(r), -np.inf, r)
+    order = np.lexsort((np.arange(len(r)), -similar))
+    return [
+        Neighbour(k, texts[k], float(r[k]), "correlation")
+        for k in order.tolist()
+        if feature_set.features[k] != number
+    ][:n]
+
+
+def nearest_by_primitives(
+    feature_set: FeatureSet, number: int, texts: list[str], n: int
+) -> list[Neighbour]:
+    """The features that share most primitives with one: shared ones over all of both."""
+    names = [expression.primitives for expression in feature_set.expressions]
+    own = feature_set.lineage.expression(number).primitives
+    found = [
+        Neighbour(k, texts[k], len(own & other) / len(own | other), "shared primitives")
+        for k, other in enumerate(names)
+        if feature_set.features[k] != number
+    ]
+    return sorted(found, key=lambda neighbour: (-neighbour.similarity, neighbour.position))[:n]

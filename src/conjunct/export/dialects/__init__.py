@@ -1,0 +1,1 @@
+"""What databases do differently: each dialect of SQL enters itself in ``DIALECTS``."""

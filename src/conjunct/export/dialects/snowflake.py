@@ -1,0 +1,19 @@
+"""Snowflake."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from conjunct.export.dialects.base import DIALECTS, Dialect
+
+
+class Snowflake(Dialect):
+    name = "snowflake"
+    summary = "Snowflake"
+    longest_name = 255
+
+    def weekday(self, column: exp.Expr) -> exp.Expr:
+        return exp.Anonymous(this="DAYOFWEEKISO", expressions=[column])
+
+
+DIALECTS.enter(Snowflake())

@@ -1,0 +1,5 @@
+"""Evaluation of feature sets: indicators, the Pareto front and the closest point."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

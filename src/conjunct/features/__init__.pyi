@@ -1,0 +1,22 @@
+"""Evaluation of feature sets: indicators, the Pareto front and the closest point."""
+
+from .bits import description_length as description_length
+from .indicators import closest_point as closest_point
+from .indicators import complexity as complexity
+from .indicators import mean_length as mean_length
+from .indicators import mean_length_of as mean_length_of
+from .indicators import overlapping_index as overlapping_index
+from .indicators import pareto_front as pareto_front
+from .indicators import rms as rms
+
+"""For the other folders of conjunct."""
+
+from .bits import DECIMALS as DECIMALS
+from .bits import bits_saved as bits_saved
+from .bits import largest_rise as largest_rise
+from .bits import primitive_costs as primitive_costs
+from .bits import rounded as rounded
+from .feature_set import Compared as Compared
+from .feature_set import FeatureSet as FeatureSet
+from .feature_set import Merge as Merge
+from .lineage import Lineage as Lineage

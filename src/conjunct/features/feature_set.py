@@ -1,0 +1,344 @@
+"""The outcome of a run: an immutable feature set that can be applied to new rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal, TypeVar
+
+from conjunct.columns import Columns
+from conjunct.errors import InputError
+from conjunct.expressions import Expression, parse, pattern_text
+from conjunct.features import description_length
+from conjunct.features.lineage import Lineage, feature_of
+
+S = TypeVar("S", bound=Columns)
+Compared = Literal["score", "r", "p_value"]
+"""Which number of a pair was held against the cut-off."""
+
+
+@dataclass(frozen=True)
+class Merge:
+    """One replaced pair. Features are numbers in the lineage; an empty conjunction is ``None``.
+
+    ``r``, ``score`` (the measure) and the p-values are the pair's, from the ``n_rows`` rows in
+    which both are known; ``threshold`` is where its iteration drew the line, ``compared`` which
+    of them was held against it, and ``family_size`` how many pairs were tested.
+    """
+
+    iteration: int
+    left: int
+    right: int
+    both: int | None
+    right_only: int | None
+    left_only: int | None
+    n_rows: int
+    joint: int
+    r: float
+    score: float
+    p_value: float
+    p_adjusted: float
+    threshold: float
+    compared: Compared
+    family_size: int
+    saved: float = math.nan
+    """Bits by which the description of the data became shorter."""
+
+    @property
+    def made(self) -> tuple[int, ...]:
+        """The features that took the place of the pair."""
+        made = (self.both, self.right_only, self.left_only)
+        return tuple(number for number in made if number is not None)
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureSet:
+    """Features over some primitives, what they were made from, and how often they are true.
+
+    ``suppressed`` features are known, but left out of what is shown and evaluated.
+    """
+
+    lineage: Lineage
+    features: tuple[int, ...]
+    supports: tuple[int, ...]
+    n_rows: int
+    # for each conjunction of the lineage, the iteration that made it
+    iterations: tuple[int, ...]
+    # what uFC replaced, which is what can be undone; other algorithms replace nothing
+    merges: tuple[Merge, ...] = ()
+    suppressed: tuple[int, ...] = ()
+    suppressed_supports: tuple[int, ...] = ()
+    # rows in which each feature is known, suppressed ones last; None where no cell was missing
+    known: tuple[int, ...] | None = None
+    # rows in which each primitive is true; what features they cost is measured by them
+    primitive_supports: tuple[int, ...] = ()
+
+    @classmethod
+    def compacted(
+        cls,
+        lineage: Lineage,
+        features: Iterable[int],
+        supports: Iterable[int],
+        n_rows: int,
+        merges: Iterable[Merge],
+        known: Iterable[int] | None = None,
+        primitive_supports: Iterable[int] = (),
+    ) -> FeatureSet:
+        """With a lineage of its own, which holds what the merges made and nothing else."""
+        own = Lineage(lineage.primitives)
+        number = dict(zip(range(len(own)), range(len(own)), strict=True))
+        iterations: list[int] = []
+
+        def conjoin(made: int | None, left: int, right: int) -> int | None:
+            if made is not None:
+                number[made] = own.conjoin(left, right)
+            return None if made is None else number[made]
+
+        renumbered = []
+        for merge in merges:
+            left, right = number[merge.left], number[merge.right]
+            renumbered.append(
+                replace(
+                    merge,
+                    left=left,
+                    right=right,
+                    both=conjoin(merge.both, left, right),
+                    right_only=conjoin(merge.right_only, ~left, right),
+                    left_only=conjoin(merge.left_only, left, ~right),
+                )
+            )
+            iterations += [merge.iteration] * (len(own.conjunctions) - len(iterations))
+        return cls(
+            own,
+            tuple(number[feature] for feature in features),
+            tuple(int(support) for support in supports),
+            n_rows,
+            tuple(iterations),
+            tuple(renumbered),
+            known=None if known is None else tuple(int(count) for count in known),
+            primitive_supports=tuple(int(support) for support in primitive_supports),
+        )
+
+    @cached_property
+    def frequencies(self) -> tuple[float, ...]:
+        """The share of the rows in which each feature is true, of those in which it is known."""
+        known = (self.n_rows,) * len(self.features) if self.known is None else self.known
+        return tuple(s / k if k else 0.0 for s, k in zip(self.supports, known, strict=False))
+
+    def without_rare(self, min_support: float) -> FeatureSet:
+        """With the features suppressed that are true in less than this share of rows."""
+        frequencies = self.frequencies
+        kept = [k for k, frequency in enumerate(frequencies) if frequency >= min_support]
+        rare = [k for k, frequency in enumerate(frequencies) if frequency < min_support]
+        if not kept:
+            raise InputError(
+                f"no feature reaches min_support={min_support:g}: the most frequent is true in a "
+                f"share of {max(frequencies):.3g} of the rows. Choose less"
+            )
+        known = self.known
+        return replace(
+            self,
+            features=tuple(self.features[k] for k in kept),
+            supports=tuple(self.supports[k] for k in kept),
+            suppressed=tuple(self.features[k] for k in rare),
+            suppressed_supports=tuple(self.supports[k] for k in rare),
+            known=None if known is None else tuple(known[k] for k in (*kept, *rare)),
+        )
+
+    def renamed(self, primitives: Sequence[str]) -> FeatureSet:
+        """The same features over primitives with other names."""
+        return replace(self, lineage=self.lineage.renamed(primitives))
+
+    def with_rare(self) -> FeatureSet:
+        """With the suppressed features after the others."""
+        return replace(
+            self,
+            features=self.features + self.suppressed,
+            supports=self.supports + self.suppressed_supports,
+            suppressed=(),
+            suppressed_supports=(),
+        )
+
+    def rare(self) -> FeatureSet:
+        """The suppressed features instead of the others."""
+        return replace(
+            self,
+            features=self.suppressed,
+            supports=self.suppressed_supports,
+            suppressed=(),
+            suppressed_supports=(),
+            known=None if self.known is None else self.known[len(self.features) :],
+        )
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        return self.lineage.expressions(self.features)
+
+    @property
+    def patterns(self) -> tuple[tuple[str, ...], ...]:
+        """The primitives that each feature asserts: no two features of uFC assert the same."""
+        return tuple(map(self.lineage.pattern, self.features))
+
+    @cached_property
+    def pattern_texts(self) -> tuple[str, ...]:
+        """The patterns as texts, all different; what is left of a pattern is marked."""
+        return tuple(
+            pattern_text(self.lineage.pattern(number), is_rest=self.lineage.denies(number))
+            for number in self.features
+        )
+
+    @cached_property
+    def with_unseen(self) -> FeatureSet:
+        """With the conjunctions that never occurred in training, after the others.
+
+        New rows may hold them. They are true nowhere in the training data, so nothing else
+        changes; and with them, every tag of every row there could be is in one true feature.
+        """
+        lineage = self.lineage.renamed(self.lineage.primitives)
+        iterations, unseen, merges = list(self.iterations), [], []
+
+        def known(number: int | None, left: int, right: int, iteration: int) -> int:
+            if number is None:
+                number = lineage.conjoin(left, right)
+                unseen.append(number)
+                iterations.append(iteration)
+            return number
+
+        for merge in self.merges:
+            left, right, iteration = merge.left, merge.right, merge.iteration
+            merges.append(
+                replace(
+                    merge,
+                    both=known(merge.both, left, right, iteration),
+                    right_only=known(merge.right_only, ~left, right, iteration),
+                    left_only=known(merge.left_only, left, ~right, iteration),
+                )
+            )
+        n_features = len(self.features)
+        return replace(
+            self,
+            lineage=lineage,
+            features=(*self.features, *unseen),
+            supports=(*self.supports, *(0 for _ in unseen)),
+            iterations=tuple(iterations),
+            merges=tuple(merges),
+            known=self.known
+            and (*self.known[:n_features], *(0 for _ in unseen), *self.known[n_features:]),
+        )
+
+    def primitive_supports_from_features(self) -> tuple[int, ...]:
+        """Rows in which each primitive is true, where the supports of the features tell.
+
+        A primitive is true where one of the features is true that assert it, and these are
+        disjoint: exact where no cell is missing.
+        """
+        if not self.merges:
+            # nothing was replaced: the primitives are features
+            supports = dict(zip(self.features, self.supports, strict=True))
+            return tuple(supports.get(k, 0) for k in range(len(self.lineage.primitives)))
+        total = dict.fromkeys(self.lineage.primitives, 0)
+        every = self.with_rare()
+        for pattern, support in zip(every.patterns, every.supports, strict=True):
+            for name in pattern:
+                total[name] += support
+        return tuple(total.values())
+
+    def description_length(self) -> float:
+        """Bits that describe the training data by these features, suppressed ones included."""
+        numbers = self.features + self.suppressed
+        return description_length(
+            self.supports + self.suppressed_supports,
+            map(self.lineage.pattern, numbers),
+            dict(zip(self.lineage.primitives, self.primitive_supports, strict=True)),
+        )
+
+    def baseline_length(self) -> float:
+        """Bits that describe the training data by its columns as they are."""
+        names, supports = self.lineage.primitives, self.primitive_supports
+        patterns = [(name,) for name in names]
+        return description_length(supports, patterns, dict(zip(names, supports, strict=True)))
+
+    def evaluate(self, primitives: S, numbers: Iterable[int] | None = None) -> S:
+        """The features' columns, given those of the primitives.
+
+        ``numbers`` asks for other features of the lineage instead.
+        """
+        wanted = self.features if numbers is None else tuple(numbers)
+        lines = dict(enumerate(primitives.lines))
+        for number in self.lineage.ancestors(wanted):
+            left, right = self.lineage.conjunctions[number - len(self.lineage.primitives)]
+            lines[number] = primitives.conjunction(
+                lines[feature_of(left)],
+                lines[feature_of(right)],
+                not_left=left < 0,
+                not_right=right < 0,
+            )
+        return primitives.with_lines([lines[number] for number in wanted])
+
+    def recover(self, features: S) -> S:
+        """The primitives' columns, given those of the features.
+
+        Undoes the merges, last one first: ``i`` is ``i ∧ j`` or ``i ∧ ¬j``. Exact wherever no
+        conjunction that was empty in training, and so dropped, is true, and no suppressed one;
+        where a partner was missing, a primitive may be missing too.
+        """
+        nothing = features.nowhere
+        lines: dict[int | None, Any] = dict(zip(self.features, features.lines, strict=True))
+        for merge in reversed(self.merges):
+            both = lines.get(merge.both, nothing)
+            lines[merge.left] = features.disjunction(both, lines.get(merge.left_only, nothing))
+            lines[merge.right] = features.disjunction(both, lines.get(merge.right_only, nothing))
+        primitives = range(len(self.lineage.primitives))
+        return features.with_lines([lines.get(number, nothing) for number in primitives])
+
+    def lost_cells(self) -> tuple[int, ...]:
+        """For each primitive, the rows of the training data in which ``recover`` misses it.
+
+        The features below a primitive are disjoint, so that the supports of the suppressed ones
+        add up.
+        """
+        lost: dict[int | None, int] = dict(
+            zip(self.suppressed, self.suppressed_supports, strict=True)
+        )
+        for merge in reversed(self.merges):
+            both = lost.get(merge.both, 0)
+            lost[merge.left] = both + lost.get(merge.left_only, 0)
+            lost[merge.right] = both + lost.get(merge.right_only, 0)
+        return tuple(lost.get(number, 0) for number in range(len(self.lineage.primitives)))
+
+    def position(self, feature: int | str | Expression) -> int:
+        """Where a feature stands, given its position, its formula, or the text of either or of
+        its pattern.
+
+        Suppressed features stand after the others.
+        """
+        numbers = self.features + self.suppressed
+        if isinstance(feature, int):
+            if not 0 <= feature < len(numbers):
+                raise InputError(f"there is no feature {feature}: there are {len(numbers)}")
+            return feature
+        if isinstance(feature, str) and feature in self.pattern_texts:
+            return self.pattern_texts.index(feature)
+        wanted = parse(feature) if isinstance(feature, str) else feature
+        for k, number in enumerate(numbers):
+            # a formula of other length is another one, and need not be written out
+            same_length = self.lineage.length(number) == wanted.length
+            if same_length and self.lineage.expression(number) == wanted:
+                return k
+        raise InputError(f"there is no feature {wanted} in this model")
+
+    def iteration(self, number: int) -> int:
+        """The iteration that made a feature; 0 for a primitive."""
+        k = number - len(self.lineage.primitives)
+        return self.iterations[k] if k >= 0 else 0
+
+    def parents(self, number: int) -> tuple[int, ...]:
+        """The two features that a feature was made from; none for a primitive."""
+        operands = self.lineage.operands(number) or ()
+        return tuple(feature_of(literal) for literal in operands)
+
+    def origins(self) -> dict[int, Merge]:
+        """The merge that made each feature, where one did."""
+        return {number: merge for merge in self.merges for number in merge.made}

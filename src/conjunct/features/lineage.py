@@ -1,0 +1,279 @@
+"""Where features come from: primitives, and conjunctions of two literals over earlier features.
+
+Everything that Algorithm 1 constructs, whatever the learner, has this form. A feature is known by
+its number: primitives first, then conjunctions in the order made. A literal is the number of a
+feature, or its bitwise complement (``~number``) for the negation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from conjunct.errors import InputError
+from conjunct.expressions import (
+    And,
+    Expression,
+    Key,
+    Not,
+    Primitive,
+    Style,
+    canonical_key,
+    conjunction_key,
+    is_plain,
+    negation_key,
+    primitive_key,
+    render_conjunction,
+    render_negation,
+)
+
+Literal = int
+Start = tuple[float, ...]
+
+# of all formulas that are written out together, with the parts they are made of
+_MOST_CHARACTERS = 1 << 25
+
+# after the last rank of a start: a text that ends there comes before those that go on
+_END = -1
+_MORE = math.inf
+
+
+class Lineage:
+    """All features made so far. Equal conjunctions of the same literals get the same number."""
+
+    def __init__(self, primitives: Sequence[str]) -> None:
+        self.primitives = tuple(primitives)
+        self.conjunctions: list[tuple[Literal, Literal]] = []
+        self._lengths = [1] * len(self.primitives)
+        # made when first asked for: most features of a long run are never written out or compared
+        self._expressions: dict[int, Expression] = dict(enumerate(map(Primitive, self.primitives)))
+        self._keys: dict[Literal, Key] = dict(enumerate(map(primitive_key, self.primitives)))
+        self._patterns: dict[int, tuple[str, ...]] = {
+            k: (name,) for k, name in enumerate(self.primitives)
+        }
+        self._is_plain = all(map(is_plain, self.primitives))
+        self._starts = self._ranks()
+        self._numbers: dict[tuple[Literal, Literal], int] = {}
+
+    def __len__(self) -> int:
+        return len(self._lengths)
+
+    def conjoin(self, left: Literal, right: Literal) -> int:
+        """The number of ``left ∧ right``, which is made if it is new."""
+        pair = (left, right)
+        number = self._numbers.get(pair)
+        if number is None:
+            number = self._numbers[pair] = len(self._lengths)
+            self.conjunctions.append(pair)
+            one, other = left if left >= 0 else ~left, right if right >= 0 else ~right
+            self._lengths.append(self._lengths[one] + self._lengths[other])
+        return number
+
+    def conjunction(self, left: Literal, right: Literal) -> Expression:
+        """``left ∧ right`` as an expression, which is not made for it."""
+        return And(self._literal(left), self._literal(right))
+
+    def knows(self, left: Literal, right: Literal) -> bool:
+        """Whether the conjunction of these two literals was made, in either order."""
+        return (left, right) in self._numbers or (right, left) in self._numbers
+
+    def forget_after(self, length: int) -> None:
+        """Unmake all but the first ``length`` features."""
+        for number in range(length, len(self)):
+            del self._numbers[self.conjunctions[number - len(self.primitives)]]
+            self._expressions.pop(number, None)
+            self._keys.pop(number, None)
+            self._keys.pop(~number, None)
+            self._starts.pop(number, None)
+            self._patterns.pop(number, None)
+        del self._lengths[length:]
+        del self.conjunctions[length - len(self.primitives) :]
+
+    def expression(self, number: int) -> Expression:
+        pending = [number]
+        while pending:
+            pair = self.operands(pending[-1])
+            missing = [feature_of(x) for x in pair or () if feature_of(x) not in self._expressions]
+            if missing:
+                pending += missing
+                continue
+            made = pending.pop()
+            if pair is not None and made not in self._expressions:
+                self._expressions[made] = self.conjunction(*pair)
+        return self._expressions[number]
+
+    def expressions(self, numbers: Iterable[int]) -> tuple[Expression, ...]:
+        return tuple(self.expression(number) for number in numbers)
+
+    def texts(self, numbers: Iterable[int], style: Style = "unicode") -> list[str]:
+        """The formulas as ``Expression.text`` writes them, each part once for all of them.
+
+        Raises
+        ------
+        InputError
+            Where they are too long to be written out.
+        """
+        wanted = list(numbers)
+        names = [Primitive(name).text(style) for name in self.primitives]
+        made = self.ancestors(wanted)
+        self._check_texts([*map(len, names)], made, wanted)
+        texts = dict(enumerate(names))
+
+        def literal(x: Literal) -> str:
+            is_group = feature_of(x) >= len(names)
+            text = texts[feature_of(x)]
+            return text if x >= 0 else render_negation(text, style, is_group=is_group)
+
+        for number in made:
+            left, right = self.conjunctions[number - len(names)]
+            texts[number] = render_conjunction(literal(left), literal(right), style)
+        return [texts[number] for number in wanted]
+
+    def _check_texts(self, names: list[int], made: list[int], wanted: list[int]) -> None:
+        """Refuse texts that memory would not hold, by their lengths alone."""
+        size = dict(enumerate(names))
+        total = 0
+        for number in made:
+            left, right = self.conjunctions[number - len(names)]
+            # with what is written between and around the two
+            size[number] = size[feature_of(left)] + size[feature_of(right)] + 9
+            total += size[number]
+            if total > _MOST_CHARACTERS:
+                literals = sum(self.lengths(wanted))
+                raise InputError(
+                    f"the formulas have {literals:,} literals together, too many to write out: "
+                    f"use names='pattern'"
+                    if literals < 10**15
+                    else "the formulas are too long to write out: use names='pattern'"
+                )
+
+    def length(self, number: int) -> int:
+        """Literal occurrences."""
+        return self._lengths[number]
+
+    def pattern(self, number: int) -> tuple[str, ...]:
+        """The primitives that a feature asserts, in the order of their names."""
+        patterns = self._patterns
+        pending = [number]
+        while pending:
+            asserted = [x for x in self.operands(pending[-1]) or () if x >= 0]
+            missing = [x for x in asserted if x not in patterns]
+            if missing:
+                pending += missing
+                continue
+            made = pending.pop()
+            if len(asserted) == 1:
+                patterns[made] = patterns[asserted[0]]
+            elif made not in patterns:
+                names = {name for part in asserted for name in patterns[part]}
+                patterns[made] = tuple(sorted(names))
+        return patterns[number]
+
+    def denies(self, number: int) -> bool:
+        """Whether a feature is ``f ∧ ¬g``, and so is what is left of the pattern of f.
+
+        ``f ∧ g`` is not, though f or g may be: all rows that ever had its pattern have it still.
+        """
+        return any(literal < 0 for literal in self.operands(number) or ())
+
+    def by_text(self, numbers: Iterable[int]) -> list[int]:
+        """The features in the order of their canonical texts."""
+        wanted = list(numbers)
+        if self._is_plain:
+            starts = self._starts
+            for number in wanted:
+                if number not in starts:
+                    self._make_start(number)
+            ordered = sorted(wanted, key=starts.__getitem__)
+            if len({*map(starts.__getitem__, wanted)}) == len(wanted):
+                return ordered
+            keys = self._keys
+            for number in wanted:
+                if number not in keys:
+                    self._make_key(number)
+            try:
+                return sorted(wanted, key=keys.__getitem__)
+            except RecursionError:  # nested too deeply for tuples
+                pass
+        return sorted(wanted, key=lambda number: canonical_key(self.expression(number)))
+
+    def lengths(self, numbers: Iterable[int]) -> list[int]:
+        """Literal occurrences of each feature."""
+        return [*map(self._lengths.__getitem__, numbers)]
+
+    def operands(self, number: int) -> tuple[Literal, Literal] | None:
+        """The two literals of a conjunction; ``None`` for a primitive."""
+        k = number - len(self.primitives)
+        return self.conjunctions[k] if k >= 0 else None
+
+    def ancestors(self, numbers: Iterable[int]) -> list[int]:
+        """The conjunctions that these features are or are made from, in the order made."""
+        n_primitives = len(self.primitives)
+        found: set[int] = set()
+        pending = [number for number in numbers if number >= n_primitives]
+        while pending:
+            number = pending.pop()
+            if number not in found:
+                found.add(number)
+                parts = map(feature_of, self.conjunctions[number - n_primitives])
+                pending += [part for part in parts if part >= n_primitives]
+        return sorted(found)
+
+    def renamed(self, primitives: Sequence[str]) -> Lineage:
+        """The same conjunctions over primitives with other names."""
+        other = Lineage(primitives)
+        for left, right in self.conjunctions:
+            other.conjoin(left, right)
+        return other
+
+    def _ranks(self) -> dict[int, Start]:
+        """The ranks of the names that come before every negation."""
+        order = sorted(range(len(self.primitives)), key=self._keys.__getitem__)
+        return {n: (k, _END) if self.primitives[n] < "~" else (_MORE,) for k, n in enumerate(order)}
+
+    def _make_start(self, number: int) -> None:
+        """How a text begins: its primitives, and whether more follows them.
+
+        Different starts are in the order of the texts.
+        """
+        starts, n_primitives = self._starts, len(self.primitives)
+        pending = [number]
+        while pending:
+            made = pending[-1]
+            left, right = self.conjunctions[made - n_primitives]
+            one = starts.get(left) if left >= 0 else (_MORE,)
+            other = starts.get(right) if right >= 0 else (_MORE,)
+            if one is None or other is None:
+                pending.append(left if one is None else right)
+                continue
+            ranks = sorted(one[:-1] + other[:-1])
+            starts[pending.pop()] = (*ranks, max(one[-1], other[-1]))
+
+    def _make_key(self, number: int) -> None:
+        keys, n_primitives = self._keys, len(self.primitives)
+        pending = [number]
+        while pending:
+            left, right = self.conjunctions[pending[-1] - n_primitives]
+            one, other = keys.get(left), keys.get(right)
+            if one is None:
+                if ~left not in keys:
+                    pending.append(feature_of(left))
+                    continue
+                one = keys[left] = negation_key(keys[~left], is_conjunction=~left >= n_primitives)
+            if other is None:
+                if ~right not in keys:
+                    pending.append(feature_of(right))
+                    continue
+                other = keys[right] = negation_key(
+                    keys[~right], is_conjunction=~right >= n_primitives
+                )
+            keys[pending.pop()] = conjunction_key(one, other)
+
+    def _literal(self, literal: Literal) -> Expression:
+        expression = self.expression(feature_of(literal))
+        return expression if literal >= 0 else Not(expression)
+
+
+def feature_of(literal: Literal) -> int:
+    """The feature that a literal asserts or denies."""
+    return literal if literal >= 0 else ~literal

@@ -1,0 +1,116 @@
+"""Output files that are whole or absent."""
+
+from __future__ import annotations
+
+import os
+import platform
+import secrets
+import sys
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from conjunct.errors import InputError
+
+_SUFFIX = ".part"
+
+
+def check_target(path: str | os.PathLike[str]) -> Path:
+    """The file that writing to ``path`` will make or replace; refused where none can be."""
+    # through a link, the file it points to is replaced and the link stays
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise InputError(f"{path} is a folder: name a file to write")
+    if target.exists() and not target.is_file():
+        raise InputError(f"{path} is not an ordinary file: name one to write")
+    if not target.parent.is_dir():
+        raise InputError(f"{Path(path).parent} is not a folder: make it first")
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise InputError(f"{Path(path).parent} is read-only: name another folder")
+    return target
+
+
+def check_page_target(path: str | os.PathLike[str]) -> Path:
+    """As ``check_target``, of a page for a browser, whose name must say so."""
+    target = check_target(path)
+    if Path(path).suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"{path}: a report is a page for a browser: name it .html")
+    return target
+
+
+def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], object]) -> None:
+    """Let ``write`` fill a file beside ``path``, then rename it into place.
+
+    Whatever goes wrong, ``path`` keeps what it held before and nothing is left beside it, unless
+    the process is killed outright; then the next one that writes there clears up.
+    """
+    target = check_target(path)
+    _remove_abandoned(target.parent)
+    mode = _mode(target)
+    part, handle = _own_part(target.parent, mode)
+    try:
+        write(part)
+        if mode is not None:
+            part.chmod(mode)
+        part.replace(target)
+    except BaseException as error:
+        part.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno and error.filename in (None, str(part)):
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        raise
+    finally:
+        os.close(handle)
+
+
+def _own_part(folder: Path, mode: int | None) -> tuple[Path, int]:
+    """A new part that no other process removes while its handle is open."""
+    while True:
+        part = folder / f"{_prefix()}{secrets.token_hex(8)}{_SUFFIX}"
+        # the system takes the umask away; nobody may read the part who may not read the target
+        handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else mode)
+        # before it was locked, another process may have taken it for abandoned
+        if _locked(handle) is not False and part.exists():
+            return part, handle
+        os.close(handle)
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove what killed processes have left: a living one holds a lock on its part."""
+    for part in folder.glob(f"{_prefix()}*{_SUFFIX}"):
+        # not ours to remove, or gone already
+        with suppress(OSError):
+            handle = os.open(part, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+            try:
+                if _locked(handle):
+                    part.unlink()
+            finally:
+                os.close(handle)
+
+
+def _prefix() -> str:
+    """How the parts of this machine begin: some network file systems keep locks to one machine."""
+    return f".conjunct-{zlib.crc32(platform.node().encode()):08x}-"
+
+
+def _locked(handle: int) -> bool | None:
+    """Lock a file until it is closed; False if another process has, None if locks do not work."""
+    if sys.platform == "win32":
+        return None
+    import fcntl
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
+def _mode(target: Path) -> int | None:
+    """The mode of a file that is replaced."""
+    try:
+        return target.stat().st_mode & 0o777
+    except FileNotFoundError:
+        return None

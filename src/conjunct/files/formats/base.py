@@ -1,0 +1,383 @@
+"""What a format says of itself: its name, how it is recognised, read and written."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypeVar
+
+from conjunct.data import BooleanData, BooleanRule, Column, ColumnRule, Ids
+from conjunct.errors import ConjunctWarning, InputError
+from conjunct.files import raw
+from conjunct.files.cells import column_of
+from conjunct.files.raw import Progress, StrPath, filled_file, reason
+from conjunct.files.tags import BadCellError, TagBatch, TagPacker, one_tag, pairs_of, splitter
+from conjunct.registry import Registry
+
+if TYPE_CHECKING:
+    import polars as pl
+
+T = TypeVar("T")
+
+AsText: TypeAlias = Callable[[str], bool]
+"""Whether a column is read as it is written."""
+
+Writes: TypeAlias = Literal["tables", "matrices"]
+Compression: TypeAlias = Literal["uncompressed", "gzip", "zstd"]
+COMPRESSIONS: dict[str, Compression] = {"": "uncompressed", ".gz": "gzip", ".zst": "zstd"}
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How to read a file; ``conjunct.files.read_boolean`` says what each field means."""
+
+    format: str | None = None
+    columns: Sequence[str] | None = None
+    exclude: Sequence[str] = ()
+    id: str | None = None
+    separator: str | None = None
+    tags: str | None = None
+    null_values: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        for word in self.null_values:
+            if any("\ud800" <= character <= "\udfff" for character in word):
+                raise InputError(f"no file of text holds {word!r}: name another word for missing")
+
+    def selected(self, names: Sequence[str], file: Path) -> list[str]:
+        """The columns to make features of, in the order asked for or else of the file."""
+        columns = _one_by_one(self.columns or (), names)
+        exclude = _one_by_one(self.exclude, names)
+        for name in [*columns, *exclude, *([self.id] if self.id is not None else ())]:
+            if name not in names:
+                raise InputError(f"{file} has no column {name!r}: it has {listed(names, 5)}")
+        left_out = {*exclude, self.id}
+        chosen = [name for name in columns or names if name not in left_out]
+        if not chosen:
+            raise InputError(f"{file}: no column is left to make features of")
+        return chosen
+
+
+class Format(ABC):
+    """A kind of file. What goes wrong with one is said with file, line and column."""
+
+    name: str
+    summary: str = ""
+    """What such files hold."""
+    extensions: tuple[str, ...] = ()
+    rank: int = 100
+    """Where it stands in lists of formats."""
+    magic: tuple[bytes, ...] = ()
+    """How such files begin, if that tells them from all others."""
+    is_text: bool = True
+    """Whether files may be compressed, which another extension says: .gz or .zst."""
+    is_read: bool = True
+    needs: str = "a line of column names, then rows"
+    """What an empty file lacks."""
+    no_tags: str = "holds no tag at all"
+    writes: Writes | None = None
+    """What ``write`` takes: data frames, sparse matrices, or nothing."""
+    holds_lists: bool = False
+    """Whether a cell that is written can be a list."""
+    numbers: TableFormat | None = None
+    """Reads files with other values than 0 and 1, as a whole, where the others hold tags."""
+
+    def endings(self) -> Iterator[tuple[str, Compression]]:
+        """How names of such files end, and how these are compressed."""
+        for extension in self.extensions:
+            for ending, compression in COMPRESSIONS.items():
+                if self.is_text or not ending:
+                    yield extension + ending, compression
+
+    def check(self, path: StrPath, options: ReadOptions) -> None:
+        """Refuse options that have no meaning for such a file."""
+        if options.tags is not None:
+            raise InputError(f"{path}: {self.name} has no columns to take tags from")
+
+    def table(self, path: StrPath) -> TableFormat:
+        """The format of a file that must hold a table with columns."""
+        raise InputError(f"{path}: {self.name} is not a table with columns")
+
+    def remark(self, file: Path, options: ReadOptions) -> str | None:
+        """What a person should know about how the file is read, if anything."""
+        return None
+
+    def place(self, file: Path, options: ReadOptions, row: int) -> str:
+        """Where a row is, for messages."""
+        return f"row {row + 1}"
+
+    def holds_tags(self, options: ReadOptions) -> bool:
+        """Whether tags become features, and not columns."""
+        return True
+
+    def tag_batches(self, file: Path, options: ReadOptions) -> Iterator[TagBatch]:
+        """The tags of the rows, some thousands of rows at a time."""
+        raise InputError(f"{file}: {self.name} is not read")
+
+    def tags(self, file: Path, options: ReadOptions, progress: Progress | None) -> BooleanData:
+        """The tags of all rows: the batches together, tags in code-point order."""
+        packer, ids, n_rows = TagPacker(), list[str](), 0
+        for batch in self.tag_batches(file, options):
+            if batch.tags:
+                packer.add(batch.rows + n_rows, batch.tags)
+            ids.extend(batch.ids)
+            n_rows += batch.n_rows
+            if progress is not None:
+                progress(n_rows, batch.expected)
+        if not packer.n_tags:
+            raise InputError(f"{file} {self.no_tags}")
+        named = options.id is not None and ids
+        return packer.table(n_rows, Ids(options.id or "", tuple(ids)) if named else None)
+
+    def write(self, file: IO[bytes], data: Any, compression: Compression) -> None:
+        """Fill a file with a polars data frame or a sparse matrix, as ``writes`` says."""
+        raise InputError(f"{file}: {self.name} is not written")
+
+
+FORMATS: Registry[Format] = Registry("formats", "conjunct.files.formats")
+
+
+@dataclass(frozen=True)
+class Scan:
+    """A table not yet read: its columns, and about how many rows there are."""
+
+    frame: pl.LazyFrame
+    names: Sequence[str]
+    n_rows: int | None = None
+
+
+def nothing(name: str) -> bool:
+    """No column is to be read as text."""
+    return False
+
+
+def words_of(rules: Mapping[str, Sequence[ColumnRule]] | None) -> AsText:
+    """The columns that rules must see as they are written: all that are not Boolean."""
+    if rules is None:
+        return nothing
+    return lambda name: name in rules and not is_boolean(rules[name])
+
+
+def is_boolean(rules: Sequence[ColumnRule]) -> bool:
+    """Whether rules take a column as it is."""
+    return len(rules) == 1 and isinstance(rules[0], BooleanRule)
+
+
+class TableFormat(Format):
+    """A kind of file that holds a table with one column per attribute, or one column of tags."""
+
+    reads_short_rows: ClassVar[bool] = False
+    """Whether a row that is too short is read, with nulls at its end."""
+
+    counts_rows: ClassVar[bool] = False
+    """Whether the file itself says how many rows it has."""
+
+    @abstractmethod
+    def scans(self, file: Path, options: ReadOptions, as_text: AsText) -> Iterator[Scan]:
+        """Ways to read the file, the quickest first; the next is for when one fails.
+
+        ``as_text``: columns of text files whose cells come as they are written, numbers too.
+        """
+
+    def completed(self, scan: Scan, wanted: Iterable[str]) -> Scan:
+        """The table with columns wanted that the file leaves out where all of their cells are."""
+        return scan
+
+    def explain(self, file: Path, options: ReadOptions, error: BaseException) -> InputError:
+        """Why no way worked."""
+        return InputError(f"{file} cannot be read: {reason(error)}")
+
+    def n_blank_at_the_end(self, file: Path, options: ReadOptions) -> int:
+        """Rows at the end that are none; called if the last column has a missing cell."""
+        return 0
+
+    def typed(self, column: pl.Series) -> pl.Series:
+        """A column as what it is: text as numbers or dates if all of it is."""
+        return column
+
+    def column(self, cells: pl.Series, rules: Sequence[ColumnRule] | None = None) -> Column:
+        """A column as the rules of a model read it; without rules, as what all of it says."""
+        return column_of(cells)
+
+    def check(self, path: StrPath, options: ReadOptions) -> None:
+        pass
+
+    def table(self, path: StrPath) -> TableFormat:
+        return self
+
+    def holds_tags(self, options: ReadOptions) -> bool:
+        return options.tags is not None
+
+    def read(
+        self,
+        file: Path,
+        options: ReadOptions,
+        use: Callable[[Scan], T],
+        as_text: AsText = nothing,
+    ) -> tuple[T, int]:
+        """What ``use`` makes of the table, read in the first way that works; and which that is."""
+        import polars as pl
+
+        failed: BaseException = InputError("there is no way to read it")
+        try:
+            for way, scan in enumerate(self.scans(file, options, as_text)):
+                try:
+                    return use(scan), way
+                except pl.exceptions.PolarsError as error:
+                    failed = error
+        except pl.exceptions.PolarsError as error:
+            failed = error
+        raise self.explain(file, options, failed) from None
+
+    def scan(self, file: Path, options: ReadOptions, way: int, as_text: AsText) -> Scan:
+        """The table, read in a way that is known to work."""
+        return next(islice(self.scans(file, options, as_text), way, None))
+
+    def batches(
+        self, file: Path, options: ReadOptions, frame: pl.LazyFrame
+    ) -> Iterator[pl.DataFrame]:
+        """The rows of a frame in batches; what is wrong with them is explained."""
+        import polars as pl
+
+        try:
+            yield from frame_batches(frame)
+        except pl.exceptions.PolarsError as error:
+            raise self.explain(file, options, error) from None
+
+    def text_batches(
+        self, file: Path, options: ReadOptions, *wanted: str | None
+    ) -> tuple[Scan, Iterator[pl.DataFrame]]:
+        """The columns wanted, or all, in batches of cells as they are written."""
+        scan, _ = self.read(file, options, lambda scan: scan, as_text=lambda name: True)
+        for name in (options.tags, options.id):
+            if name is not None and name not in scan.names:
+                raise InputError(f"{file} has no column {name!r}")
+        names = [name for name in wanted if name is not None] or scan.names
+        return scan, self.batches(file, options, picked(scan.frame, names))
+
+    def tag_batches(self, file: Path, options: ReadOptions) -> Iterator[TagBatch]:
+        """The tags of each row in one cell: ``water;tree``, a JSON list, or a list proper."""
+        scan, batches = self.text_batches(file, options, options.tags, options.id)
+        n_rows, split = 0, None
+        for batch in batches:
+            cells = batch.get_column(options.tags or "").to_list()
+            if split is None:
+                texts = [cell for cell in cells if isinstance(cell, str)]
+                split = splitter(texts, options.separator) or one_tag
+            try:
+                pairs = pairs_of(cells, split)
+            except BadCellError as bad:
+                place = self.place(file, options, n_rows + bad.row)
+                raise InputError(
+                    f"{file}, {place}, column {options.tags!r}: not a list of tags ({bad})"
+                ) from None
+            ids = [] if options.id is None else spelled_ids(batch.get_column(options.id))
+            yield TagBatch(len(cells), *pairs, ids, scan.n_rows)
+            n_rows += len(cells)
+        if not n_rows:
+            raise InputError(f"{file} has column names but no rows")
+
+
+def format_of(path: StrPath, name: str | None = None) -> Format:
+    """The format called ``name``, or else what the file's name ends in, or its bytes say."""
+    read = [kind for kind in FORMATS.values() if kind.is_read]
+    if name is not None:
+        kind = FORMATS.get(name)
+        if kind is not None and kind.is_read:
+            return kind
+        names = ", ".join(kind.name for kind in read)
+        raise InputError(f"format must be one of {names}; got {name!r}")
+    found = _by_name(path, read)
+    if found is not None:
+        return found[0]
+    if Path(path).is_file():
+        with Path(path).open("rb") as opened:
+            start = opened.read(16)
+        for kind in read:
+            if kind.magic and start.startswith(kind.magic):
+                return kind
+    raise InputError(f"{_unknown(path, read)}, or the format be given")
+
+
+def file_to_read(path: StrPath, kind: Format, options: ReadOptions) -> Path:
+    """The file, which must hold something; a person is told what is odd about it."""
+    file = filled_file(path, kind.needs)
+    remark = kind.remark(file, options)
+    if remark is not None:
+        warnings.warn(remark, ConjunctWarning, stacklevel=2)
+    return file
+
+
+def writer_of(path: StrPath, writes: Writes = "tables") -> tuple[Format, Compression]:
+    """The format in which a file of this name is written, and how it is compressed."""
+    written = [kind for kind in FORMATS.values() if kind.writes == writes]
+    found = _by_name(path, written)
+    if found is None:
+        raise InputError(_unknown(path, written))
+    return found
+
+
+def _by_name(path: StrPath, kinds: Sequence[Format]) -> tuple[Format, Compression] | None:
+    name = Path(path).name.lower()
+    for kind in kinds:
+        for ending, compression in kind.endings():
+            if name.endswith(ending):
+                return kind, compression
+    return None
+
+
+def _unknown(path: StrPath, kinds: Sequence[Format]) -> str:
+    extensions = ", ".join(extension for kind in kinds for extension in kind.extensions)
+    return (
+        f"{path}: not a known kind of table; the name must end in {extensions} "
+        "(text also in .gz or .zst after that)"
+    )
+
+
+def frame_batches(frame: pl.LazyFrame) -> Iterator[pl.DataFrame]:
+    """The rows of a frame, some thousands at a time."""
+    return frame.collect_batches(chunk_size=raw.BATCH_ROWS)
+
+
+def picked(frame: pl.LazyFrame, names: Iterable[str]) -> pl.LazyFrame:
+    """Some columns, whatever they are called: to ``select``, ``^a.*$`` is a pattern."""
+    import polars as pl
+
+    return frame.select(pl.selectors.by_name(*names))
+
+
+def check_kinds(file: Path, schema: Any) -> None:
+    """Refuse columns that hold neither numbers, words, dates nor Booleans."""
+    import polars as pl
+
+    words = (pl.String, pl.Categorical, pl.Enum, pl.Boolean, pl.Null, pl.Date, pl.Datetime)
+    for name, kind in schema.items():
+        if isinstance(kind, pl.List):
+            raise InputError(
+                f"{file}, column {name!r}: {kind} is not Boolean; read it as tags "
+                f"(tags={name!r}) or leave the column out"
+            )
+        if not kind.is_numeric() and kind not in words:
+            raise InputError(
+                f"{file}, column {name!r}: {kind} is not Boolean; leave the column out"
+            )
+
+
+def spelled_ids(column: pl.Series) -> list[str]:
+    return ["" if value is None else str(value) for value in column]
+
+
+def _one_by_one(given: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Names with ``a,b`` as two, unless a column is called that."""
+    known = set(names)
+    parts = ([name] if name in known or "," not in name else name.split(",") for name in given)
+    return list(dict.fromkeys(part for named in parts for part in named))
+
+
+def listed(names: Sequence[str], most: int = 10) -> str:
+    shown = ", ".join(map(repr, names[:most]))
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown

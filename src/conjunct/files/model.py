@@ -1,0 +1,274 @@
+"""The model file: versioned JSON, never pickle. Its fields are described in docs/model-file.md."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from itertools import islice
+from math import isnan
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import numpy as np
+
+from conjunct.data import Binarizer, BinarizerRecord, Preparation, TagCleaner, TagsRecord
+from conjunct.errors import InputError, ModelFileError
+from conjunct.features import Compared, FeatureSet, Merge
+from conjunct.files.atomic import write_atomically
+from conjunct.files.consistency import check, checked_features
+from conjunct.ufc import Indicators, Setting
+
+FORMAT = "conjunct-model"
+VERSION = 2
+_READ = (1, 2)
+
+_UNDECODABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
+LARGEST = 1 << 28
+"""Bytes of a model file: what is not one may have no end, as /dev/zero."""
+
+_CHUNK = 1 << 20
+
+Count = Annotated[int, msgspec.Meta(ge=1)]
+Probability = Annotated[float, msgspec.Meta(ge=0, le=1)]
+
+
+class MergeRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One replaced pair; numbers name features, null an empty conjunction."""
+
+    iteration: int
+    left: int
+    right: int
+    both: int | None
+    right_only: int | None
+    left_only: int | None
+    joint: int
+    r: float
+    score: float
+    p_value: Probability
+    p_adjusted: Probability
+    threshold: float
+    compared: Compared
+    family_size: Count
+    # rows in which both are known, where cells were missing
+    n_rows: Count | msgspec.UnsetType = msgspec.UNSET
+    # bits by which the description became shorter; not in files of version 1
+    saved: float | None = None
+
+
+class IndicatorsRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One line of the history; C0 and RMS are null where C0 has no meaning."""
+
+    iteration: int
+    n_features: int
+    length: float
+    oi: float
+    c0: float | None
+    rms: float | None
+    # length of the description; not in files of version 1, and not looked at by all algorithms
+    bits: float | None = None
+
+
+class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a model file holds, in the order written."""
+
+    format: str = FORMAT
+    version: int = VERSION
+    kind: str
+    parameters: dict[str, Setting | dict[str, Setting]]
+    n_rows: int
+    named: bool
+    threshold: float | None
+    # why the run ended
+    outcome: str = ""
+    primitives: list[str]
+    # rows in which each primitive is true; what version 1 does not say follows from the features
+    primitive_supports: list[int] = []
+    conjunctions: list[tuple[int, int]]
+    iterations: list[int]
+    features: list[int]
+    supports: list[int]
+    suppressed: list[int]
+    suppressed_supports: list[int]
+    # rows in which each feature is known, suppressed ones last, where cells were missing
+    known: list[int] | msgspec.UnsetType = msgspec.UNSET
+    merges: list[MergeRecord]
+    history: list[IndicatorsRecord]
+    binarizer: BinarizerRecord | msgspec.UnsetType = msgspec.UNSET
+    tags: TagsRecord | msgspec.UnsetType = msgspec.UNSET
+
+    def feature_set(self, *, only_adds: bool = False) -> FeatureSet:
+        """The feature set, after checking that all parts of the file agree.
+
+        ``only_adds``: the algorithm adds conjunctions to the primitives and replaces nothing.
+        """
+        merges = tuple(merge_of(record, self.n_rows) for record in self.merges)
+        return checked_features(self, merges, self.indicators(), only_adds)
+
+    def preparation(self) -> Preparation:
+        """What makes the primitives of raw data, after checking that it does."""
+        binarizer, cleaner = None, None
+        if self.binarizer is not msgspec.UNSET:
+            binarizer = Binarizer.from_record(self.binarizer)
+            made = binarizer.get_feature_names_out().tolist()
+            check(made == self.primitives, "its binarizer makes other primitives")
+        if self.tags is not msgspec.UNSET:
+            cleaner = TagCleaner.from_record(self.tags)
+            known = set(cleaner.mapping_.values())
+            check(set(self.primitives) <= known, "its tags are not those of its primitives")
+        return Preparation(binarizer, cleaner)
+
+    def indicators(self) -> tuple[Indicators, ...]:
+        return indicators_of(self.history)
+
+
+def indicators_of(history: Iterable[IndicatorsRecord]) -> tuple[Indicators, ...]:
+    """The lines of a history as they were before they were written."""
+    nan = float("nan")
+    return tuple(
+        Indicators(
+            line.iteration,
+            line.n_features,
+            line.length,
+            line.oi,
+            nan if line.c0 is None else line.c0,
+            nan if line.rms is None else line.rms,
+            nan if line.bits is None else line.bits,
+        )
+        for line in history
+    )
+
+
+def merge_of(record: MergeRecord, n_rows: int) -> Merge:
+    """A merge as it was before it was written; ``n_rows`` are all rows."""
+    fields = msgspec.structs.asdict(record)
+    if record.n_rows is msgspec.UNSET:
+        fields["n_rows"] = n_rows
+    if record.saved is None:
+        fields["saved"] = float("nan")
+    return Merge(**fields)
+
+
+def model_file(
+    kind: str,
+    parameters: dict[str, Any],
+    feature_set: FeatureSet,
+    history: tuple[Indicators, ...],
+    *,
+    threshold: float | None,
+    named: bool,
+    outcome: str,
+    preparation: Preparation,
+) -> ModelFile:
+    """Describe a fitted model."""
+    binarizer, cleaner = preparation.binarizer, preparation.cleaner
+    return ModelFile(
+        kind=kind,
+        parameters=parameters,
+        n_rows=feature_set.n_rows,
+        named=named,
+        threshold=threshold,
+        outcome=outcome,
+        primitive_supports=list(feature_set.primitive_supports),
+        primitives=list(feature_set.lineage.primitives),
+        conjunctions=list(feature_set.lineage.conjunctions),
+        iterations=list(feature_set.iterations),
+        features=list(feature_set.features),
+        supports=list(feature_set.supports),
+        suppressed=list(feature_set.suppressed),
+        suppressed_supports=list(feature_set.suppressed_supports),
+        known=msgspec.UNSET if feature_set.known is None else list(feature_set.known),
+        merges=[_merge_record(merge, feature_set.n_rows) for merge in feature_set.merges],
+        history=[msgspec.convert(line, IndicatorsRecord, from_attributes=True) for line in history],
+        binarizer=msgspec.UNSET if binarizer is None else binarizer.record(),
+        tags=msgspec.UNSET if cleaner is None else cleaner.record(),
+    )
+
+
+def _merge_record(merge: Merge, n_rows: int) -> MergeRecord:
+    record = msgspec.convert(merge, MergeRecord, from_attributes=True)
+    if merge.n_rows == n_rows:
+        record = msgspec.structs.replace(record, n_rows=msgspec.UNSET)
+    # not known of a model that was read from a file of version 1
+    return msgspec.structs.replace(record, saved=None) if isnan(merge.saved) else record
+
+
+def write_model(path: str | os.PathLike[str], model: ModelFile) -> None:
+    """Write a model file, whole or not at all."""
+    text = model_json(model)
+    if len(text) > LARGEST:
+        raise InputError(
+            f"the model takes {len(text) >> 20} MB and a model file has at most "
+            f"{LARGEST >> 20}: choose max_length or fewer iterations"
+        )
+    write_atomically(path, lambda part: part.write_bytes(text))
+
+
+def model_json(model: ModelFile) -> bytes:
+    """The content of a model file."""
+    try:
+        encoded = msgspec.json.encode(model, enc_hook=_plain)
+    except UnicodeEncodeError:
+        raise InputError("a name holds a lone surrogate, which a file cannot: rename it") from None
+    if not _reads_back(encoded, model):
+        raise InputError("the model holds a number that a file cannot: infinity or NaN")
+    return msgspec.json.format(encoded, indent=1) + b"\n"
+
+
+def _reads_back(encoded: bytes, model: ModelFile) -> bool:
+    """Whether the text is the model: infinity and NaN become null, which is another or none.
+
+    In the history null is meant.
+    """
+    try:
+        read = msgspec.json.decode(encoded, type=ModelFile)
+    except msgspec.MsgspecError:
+        return False
+    parts = ("parameters", "threshold", "merges", "binarizer")
+    return all(getattr(read, part) == getattr(model, part) for part in parts)
+
+
+def model_schema() -> bytes:
+    """The JSON Schema of a model file: docs/model-schema.json."""
+    schema = msgspec.json.schema(ModelFile)
+    return msgspec.json.format(msgspec.json.encode(schema), indent=1) + b"\n"
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's numbers, which a parameter may well be, as Python's."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise InputError(f"a parameter cannot be saved: {value!r}")
+
+
+def read_model(path: str | os.PathLike[str]) -> ModelFile:
+    """Read a model file; anything but a whole one of this version is refused."""
+    try:
+        with Path(path).open("rb") as opened:
+            chunks = list(islice(iter(lambda: opened.read(_CHUNK), b""), LARGEST // _CHUNK + 1))
+    except OSError as error:
+        raise ModelFileError(f"{path}: cannot be read ({error.strerror})") from None
+    content = b"".join(chunks)
+    if len(content) > LARGEST:
+        raise ModelFileError(f"{path}: a model file has at most {LARGEST >> 20} MB")
+    try:
+        header = msgspec.json.decode(content, type=_Header)
+    except _UNDECODABLE as error:
+        raise ModelFileError(f"{path}: not a conjunct model file ({error})") from None
+    if header.format != FORMAT:
+        raise ModelFileError(f"{path}: not a conjunct model file")
+    if header.version not in _READ:
+        raise ModelFileError(
+            f"{path}: version {header.version} of the model file; "
+            f"this conjunct reads versions {' and '.join(map(str, _READ))}"
+        )
+    try:
+        return msgspec.json.decode(content, type=ModelFile)
+    except _UNDECODABLE as error:
+        raise ModelFileError(f"{path}: damaged model file ({error})") from None
+
+
+class _Header(msgspec.Struct):
+    format: str
+    version: int

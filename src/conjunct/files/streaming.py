@@ -1,0 +1,268 @@
+"""Tables that are not read into memory: files, one after the other, some rows at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from sklearn.base import clone
+
+from conjunct.columns import Columns, StoreKind, joined_parts, united
+from conjunct.counting import DiskPartitions, Partitions, ReadPart, ScratchFile, StreamedRows
+from conjunct.data import Binarizer, BooleanData, CellRules, Preparation, TagCleaner
+from conjunct.errors import CellError, InputError
+from conjunct.files import raw
+from conjunct.files.formats.base import Format, ReadOptions, file_to_read, format_of
+from conjunct.files.raw import Progress, StrPath, existing_file, one_line_errors
+from conjunct.files.rows import FileRows, TagRecipe, WideRecipe
+from conjunct.files.survey import Survey
+from conjunct.memory import available_bytes, byte_text, parse_bytes, resident_bytes
+
+# What is written at a time: enough rows for the counting kernel, few enough for any memory.
+_PAGE_BYTES = 1 << 24
+# Rows of a partition on Dask are as many as take about this much, packed.
+_PARTITION_BYTES = 1 << 25
+# The least that is left for counting beside what Python and the libraries take.
+_LEAST_BYTES = 1 << 25
+
+
+@dataclass(frozen=True, eq=False)
+class Stream(StreamedRows):
+    """Files as one table with the same columns, read some rows at a time whenever it is used.
+
+    Iterating gives one :class:`BooleanData` after the other. ``conjunct.files.stream`` makes it.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the features.
+    n_rows : int
+        Rows of all files.
+    memory : int
+        Bytes that the process may take while a model is fitted.
+    on_dask : bool
+        Whether the rows are counted on the workers of Dask.
+    """
+
+    rows: tuple[FileRows, ...]
+    names: tuple[str, ...]
+    memory: int
+    preparation: Preparation = field(default_factory=Preparation)
+    on_dask: bool = False
+    progress: Progress | None = None
+
+    @property
+    def head(self) -> BooleanData:
+        """The features without any row."""
+        return BooleanData.without_rows(self.names, CellRules(), self.preparation)
+
+    @property
+    def n_rows(self) -> int:
+        return sum(map(len, self.rows))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.n_rows, len(self.names)
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __repr__(self) -> str:
+        files = "1 file" if len(self.rows) == 1 else f"{len(self.rows)} files"
+        return f"Stream({files}, {self.n_rows} rows, {len(self.names)} features)"
+
+    def __iter__(self) -> Iterator[BooleanData]:
+        for rows in self.rows:
+            for table in rows.tables():
+                yield self._finished(table)
+
+    def to_dask(self) -> Stream:
+        """The same rows, to be read and counted by the workers of Dask, who must see the files."""
+        return replace(self, on_dask=True)
+
+    def partitions(
+        self, read: ReadPart, n_jobs: int | None = None, store: StoreKind = "auto"
+    ) -> Partitions:
+        """The rows in parts: on disk, or on the workers of Dask."""
+        if self.on_dask:
+            return self._on_workers(read, store)
+        scratch = ScratchFile()
+        for part in joined_parts(self._stores(read), _PAGE_BYTES):
+            scratch.append(part)
+        left = self.memory - resident_bytes()
+        if left < _LEAST_BYTES:
+            taken = byte_text(resident_bytes() + _LEAST_BYTES)
+            raise InputError(
+                f"memory of {byte_text(self.memory)} is too little: Python and its libraries have "
+                f"most of it already; allow {taken} or more"
+            )
+        return DiskPartitions(scratch, left, n_jobs, store)
+
+    def _stores(self, read: ReadPart) -> Iterator[Columns]:
+        n_read = 0
+        for rows in self.rows:
+            first = rows.start
+            # what goes wrong with what is yielded goes wrong elsewhere
+            with one_line_errors(rows.file):
+                for table in rows.tables():
+                    try:
+                        yield read(self._finished(table))
+                    except CellError as error:
+                        raise rows.located(error, first) from None
+                    first += table.n_rows
+                    n_read += table.n_rows
+                    if self.progress is not None:
+                        self.progress(n_read, self.n_rows)
+
+    def _on_workers(self, read: ReadPart, store: StoreKind) -> Partitions:
+        from conjunct.counting import DaskPartitions, task
+
+        bits = max(1, _PARTITION_BYTES * 8 // max(len(self.names), 1))
+        n_rows = max(1, bits // raw.BATCH_ROWS) * raw.BATCH_ROWS
+        quiet = replace(self, progress=None)
+        parts = [
+            task(_read_part)(replace(quiet, rows=(part,)), read)
+            for rows in self.rows
+            for part in rows.split(n_rows)
+        ]
+        largest = min(n_rows, max(map(len, self.rows), default=0))
+        # tags are read as lists, which take what they take
+        wide = all(isinstance(rows.recipe, WideRecipe) for rows in self.rows)
+        part_bytes = len(self.names) * largest // 8 if wide else 0
+        return DaskPartitions(parts, len(self.names), store, part_bytes)
+
+    def _finished(self, table: BooleanData) -> BooleanData:
+        cleaner = self.preparation.cleaner
+        table = table if cleaner is None else table.cleaned(cleaner)
+        return replace(table, preparation=self.preparation)
+
+
+def _read_part(stream: Stream, read: ReadPart) -> Columns:
+    return united(list(stream._stores(read)))
+
+
+def stream(
+    *paths: StrPath,
+    memory: str | int | None = None,
+    format: str | None = None,
+    columns: Sequence[str] | None = None,
+    exclude: Sequence[str] = (),
+    id: str | None = None,
+    separator: str | None = None,
+    tags: str | None = None,
+    null_values: Sequence[str] = (),
+    binarizer: Binarizer | None = None,
+    cleaner: TagCleaner | None = None,
+    progress: Progress | None = None,
+) -> Stream:
+    """Files as one table that is read some rows at a time, for tables larger than memory.
+
+    Looks through all files once, to find the names of the features and what to make of columns
+    that are not Boolean; a column of these must fit in memory, unless the ``binarizer`` is fitted.
+
+    Parameters
+    ----------
+    *paths : path
+        Files with the same columns, or with tags: one table, in the order given.
+    memory : str or int, optional
+        How much memory the process may take while a model is fitted: ``"500MB"``, ``"2GiB"``, or
+        bytes. By default half of what is free, and what it has already.
+    format, columns, exclude, id, separator, tags, null_values, binarizer, cleaner, progress
+        As in :func:`read_boolean`.
+
+    Returns
+    -------
+    Stream
+        What ``UFC().fit`` takes.
+    """
+    if not paths:
+        raise InputError("name a file to read")
+    options = ReadOptions(format, columns, exclude, id, separator, tags, null_values)
+    allowed = resident_bytes() + available_bytes() // 2 if memory is None else parse_bytes(memory)
+    sources = []
+    for path in paths:
+        with one_line_errors(path):
+            existing_file(path)
+            kind = format_of(path, options.format)
+            kind.check(path, options)
+            sources.append((file_to_read(path, kind, options), kind))
+    tagged = [kind.holds_tags(options) for _, kind in sources]
+    if any(tagged) != all(tagged):
+        raise InputError(
+            f"{sources[tagged.index(True)][0]} holds tags, and "
+            f"{sources[tagged.index(False)][0]} not"
+        )
+    if not all(tagged):
+        found = _stream_table(sources, options, binarizer or Binarizer(), allowed, progress)
+    else:
+        if binarizer is not None and hasattr(binarizer, "rules_"):
+            raise InputError(
+                f"{sources[0][0]}: a fitted Binarizer is for tables, and this is read as tags; "
+                "numbers in SVMlight files are read as a whole only"
+            )
+        found = _stream_tags(sources, options, allowed, progress)
+    return found if cleaner is None else _cleaned_by(found, cleaner)
+
+
+def _stream_table(
+    sources: Sequence[tuple[Path, Format]],
+    options: ReadOptions,
+    binarizer: Binarizer,
+    memory: int,
+    progress: Progress | None,
+) -> Stream:
+    files, formats = zip(*((file, kind.table(file)) for file, kind in sources), strict=True)
+    survey = Survey(files, formats, options, binarizer, progress, memory).look()
+    names = tuple(survey.binarizer.get_feature_names_out())
+    recipe = WideRecipe(names, survey.rules or {})
+    each = zip(files, survey.n_rows, survey.ways, strict=True)
+    rows = tuple(FileRows(file, options, recipe, n, way) for file, n, way in each)
+    preparation = Preparation(survey.binarizer).if_needed()
+    return Stream(rows, names, memory, preparation, progress=progress)
+
+
+def _stream_tags(
+    sources: Sequence[tuple[Path, Format]],
+    options: ReadOptions,
+    memory: int,
+    progress: Progress | None,
+) -> Stream:
+    tags: set[str] = set()
+    n_rows: list[int] = []
+    for file, kind in sources:
+        n_rows.append(0)
+        with one_line_errors(file):
+            for batch in kind.tag_batches(file, options):
+                tags.update(batch.tags)
+                n_rows[-1] += batch.n_rows
+                if progress is not None:
+                    progress(sum(n_rows), None)
+    files = [file for file, _ in sources]
+    if not tags:
+        raise InputError(f"{files[0]} {sources[0][1].no_tags}")
+    names = sorted(tags)
+    if options.columns is not None or options.exclude:
+        names = replace(options, id=None).selected(names, files[0])
+    recipe = TagRecipe(tuple(names))
+    rows = (FileRows(f, options, recipe, n) for f, n in zip(files, n_rows, strict=True))
+    return Stream(tuple(rows), recipe.names, memory, progress=progress)
+
+
+def _cleaned_by(found: Stream, cleaner: TagCleaner) -> Stream:
+    if found.preparation.binarizer is not None:
+        raise InputError(
+            "only tags can be cleaned: some columns are not Boolean, or were left out; "
+            "name those that are tags"
+        )
+    if not hasattr(cleaner, "mapping_"):
+        counts: Counter[str] = Counter()
+        for table in found:
+            supports = table.supports()
+            counts.update(dict(zip(table.names, supports.tolist(), strict=True)))
+        # in the order of the columns, and tags on no row too
+        known = {name: counts[name] for name in found.names}
+        cleaner = clone(cleaner).fit_counts(known)
+    clean = found.head.cleaned(cleaner)
+    return replace(found, names=clean.names, preparation=clean.preparation)

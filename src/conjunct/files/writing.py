@@ -1,0 +1,68 @@
+"""Tables of Booleans to files."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from conjunct.data import BooleanData
+from conjunct.errors import InputError
+from conjunct.files.atomic import write_atomically
+from conjunct.files.formats.base import FORMATS, Writes, writer_of
+from conjunct.files.raw import StrPath, check_name, reason
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def check_table_target(path: StrPath, *, lists: bool = False) -> None:
+    """Refuse a name that says no kind of table which is written, or none that can hold lists."""
+    kind, _ = writer_of(path)
+    if lists and not kind.holds_lists:
+        *first, last = (k.extensions[0] for k in FORMATS.values() if k.writes and k.holds_lists)
+        raise InputError(f"{path}: lists are written as {', '.join(first)} or {last}")
+
+
+def write_table(path: StrPath, frame: pl.DataFrame) -> None:
+    """Write a table, whole or not at all: Booleans are 0/1 in CSV and TSV."""
+    _write(path, "tables", frame)
+
+
+def as_csv(frame: pl.DataFrame) -> str:
+    """A table of Booleans as CSV text, as ``write_table`` writes it."""
+    content = io.BytesIO()
+    FORMATS["csv"].write(content, frame, "uncompressed")
+    return content.getvalue().decode()
+
+
+def is_sparse_file(path: StrPath) -> bool:
+    """Whether the name of a file asks for a sparse matrix."""
+    sparse = (kind.extensions for kind in FORMATS.values() if kind.writes == "matrices")
+    return any(Path(path).suffix.lower() in extensions for extensions in sparse)
+
+
+def write_sparse(path: StrPath, table: BooleanData) -> None:
+    """Write a table as a sparse matrix, whole or not at all; columns are known by their numbers."""
+    if table.n_missing:
+        raise InputError(f"{path}: a sparse file has no missing cells: write .csv or .parquet")
+    if table.ids is not None:
+        raise InputError(f"{path}: a sparse file has no ids: leave --id out, or write .parquet")
+    _write(path, "matrices", table.columns.to_scipy())
+
+
+def _write(path: StrPath, what: Writes, data: Any) -> None:
+    import polars as pl
+
+    kind, compression = writer_of(path, what)
+    check_name(path)
+
+    def write(part: Path) -> None:
+        try:
+            with part.open("wb") as file:
+                kind.write(file, data, compression)
+        except pl.exceptions.PolarsError as error:
+            # a full disk, which polars reports as an error of its own
+            raise OSError(f"{path} cannot be written: {reason(error)}") from None
+
+    write_atomically(path, write)

@@ -1,0 +1,5 @@
+"""The paper's tables and figures as functions and files, and the stability of features."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

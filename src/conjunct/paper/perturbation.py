@@ -1,0 +1,283 @@
+"""How stable features are: under noise (§7.3, figure 12) and in bootstrap samples."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from statistics import fmean
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from conjunct.columns import Columns, PackedColumns, unpack
+from conjunct.data import Backend, BooleanData, as_table
+from conjunct.errors import ConjunctWarning, InputError
+from conjunct.estimators import UFC, FeatureConstructor
+from conjunct.expressions import Expression, pattern_text
+from conjunct.parameters import check, check_whole, is_number
+from conjunct.plots import plot_bars, plot_curves
+from conjunct.ufc import CRITERIA, Risk
+
+NOISE = tuple(round(0.02 * k, 2) for k in range(16))  # §7.3: from 0% to 30%
+N_RUNS = 10  # §7.3
+
+Perturbation = Literal["noise", "bootstrap"]
+# formulas, or patterns where the rule is about chunks
+Feature = Expression | tuple[str, ...]
+Features = frozenset[Feature]
+
+
+@dataclass(frozen=True)
+class Level:
+    """The five indicators of §7.3, averaged over the runs of one noise level."""
+
+    noise: float
+    n_runs: int
+    oi: float
+    c0: float
+    n_features: float
+    common_with_original: float
+    common_between_runs: float
+
+
+@dataclass(frozen=True)
+class Recurrence:
+    """How often a feature came back: ``share`` of the runs on changed data.
+
+    With ``criterion="bits"``, a feature is its chunk, whatever it denies.
+    """
+
+    feature: str
+    original: bool
+    share: float
+
+
+@dataclass(frozen=True)
+class Stability:
+    """What :func:`stability` found.
+
+    ``levels`` has a line for each noise level (one line for bootstrap samples); ``features`` those
+    of all runs, the ones that come back most often first.
+    """
+
+    kind: Perturbation
+    levels: tuple[Level, ...]
+    features: tuple[Recurrence, ...]
+
+    def get_levels(self, backend: Backend = "pandas") -> Any:
+        """A table of ``levels``."""
+        return _table(self.levels, backend)
+
+    def get_features(self, backend: Backend = "pandas") -> Any:
+        """A table of ``features``."""
+        return _table(self.features, backend)
+
+    def plot_indicators(self) -> Any:
+        """OI and C0 by noise (the paper's figure 12a)."""
+        self._check_noise()
+        return self._plot({"OI": "oi", "C0": "c0"}, "Indicators by noise", "indicator")
+
+    def plot_features(self) -> Any:
+        """Numbers of features by noise (the paper's figure 12b)."""
+        self._check_noise()
+        fields = {
+            "features": "n_features",
+            "common with zero noise": "common_with_original",
+            "common between runs": "common_between_runs",
+        }
+        return self._plot(fields, "Features by noise", "number of features")
+
+    def plot_recurrence(self, limit: int = 25) -> Any:
+        """How often the features came back, as bars: the first ``limit`` of them."""
+        rows = [(_shortened(f.feature), f.share, f.original) for f in self.features[:limit]]
+        return plot_bars(rows, title="How often features come back", x_title="share of runs")
+
+    def _plot(self, fields: dict[str, str], title: str, y_title: str) -> Any:
+        rows = [
+            {"noise": 100 * level.noise, "series": name, "value": getattr(level, field)}
+            for level in self.levels
+            for name, field in fields.items()
+            if getattr(level, field) == getattr(level, field)
+        ]
+        return plot_curves(
+            rows, "noise", "value", title=title, x_title="noise (%)", y_title=y_title
+        )
+
+    def _check_noise(self) -> None:
+        if self.kind != "noise":
+            raise InputError("bootstrap samples have no noise levels to plot: see plot_recurrence")
+
+
+def stability(
+    X: Any,
+    estimator: FeatureConstructor | None = None,
+    *,
+    kind: Perturbation = "noise",
+    noise: Sequence[float] = NOISE,
+    n_runs: int = N_RUNS,
+    random_state: int | np.random.RandomState | None = 0,
+    progress: Callable[[int, int], object] | None = None,
+) -> Stability:
+    """Construct features again and again on changed data, and see what comes back.
+
+    Parameters
+    ----------
+    X : array, data frame, sparse matrix or list of baskets
+        Boolean or 0/1 values.
+    estimator : UFC or another feature constructor, optional
+        By default the paper's: ``UFC(Risk(0.001, prune=False))``.
+    kind : {"noise", "bootstrap"}, default="noise"
+        ``"noise"``: exactly ``round(x · k · n)`` cells, drawn anew for each run, are inverted.
+        ``"bootstrap"``: rows are drawn with replacement.
+    noise : sequence of float, default=0, 0.02, …, 0.3
+        Shares of cells to invert.
+    n_runs : int, default=10
+        Changed data sets for each noise level, or bootstrap samples.
+    random_state : int, RandomState or None, default=0
+        The same number gives the same result.
+    progress : callable, optional
+        Called after each run with the number of runs done and of all.
+
+    Returns
+    -------
+    Stability
+
+    Examples
+    --------
+    >>> from conjunct import datasets, stability
+    >>> found = stability(datasets.load_zoo().values, noise=(0, 0.1), n_runs=3)
+    >>> [level.n_runs for level in found.levels]
+    [3, 3]
+    """
+    check(kind in ("noise", "bootstrap"), "kind", kind, "'noise' or 'bootstrap'")
+    check_whole("n_runs", n_runs, 1)
+    for share in noise:
+        check(is_number(share) and 0 <= share <= 1, "noise", share, "shares from 0 to 1")
+    model = paper_model() if estimator is None else clone(estimator)
+    data = BooleanData.read(X, model._rules(), counts=True)
+    random = check_random_state(random_state)
+    return stability_of(data.columns, data.names, model, kind, noise, n_runs, random, progress)
+
+
+def stability_of(
+    store: Columns,
+    names: Sequence[str],
+    model: FeatureConstructor,
+    kind: Perturbation = "noise",
+    noise: Sequence[float] = NOISE,
+    n_runs: int = N_RUNS,
+    random: np.random.RandomState | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> Stability:
+    """As :func:`stability`, on columns that are packed already."""
+    random = np.random.RandomState(0) if random is None else random
+    if store.has_missing:
+        raise InputError("stability needs data without missing cells: fill or drop them first")
+    table = unpack(store.to_bits().bits, store.n_rows)
+    original = _features_of(_fitted(model, table, names))
+    n_all = n_runs * len(noise) if kind == "noise" else n_runs
+    n_done = 0
+
+    def run(changed: NDArray[np.bool_]) -> FeatureConstructor:
+        nonlocal n_done
+        again = _fitted(model, changed, names)
+        n_done += 1
+        if progress is not None:
+            progress(n_done, n_all)
+        return again
+
+    changed: list[tuple[float, list[FeatureConstructor]]]
+    if kind == "noise":
+        changed = [
+            (share, list(map(run, _noised(table, share, n_runs, random)))) for share in noise
+        ]
+    else:
+        changed = [(0.0, list(map(run, _resampled(table, n_runs, random))))]
+    levels = tuple(_level(share, runs, original) for share, runs in changed)
+    runs = [run for share, runs in changed if share or kind == "bootstrap" for run in runs]
+    return Stability(kind, levels, _recurrences(runs, original))
+
+
+def paper_model() -> UFC:
+    """§7.3: risk = 0.001 and no filtering."""
+    return UFC(Risk(0.001, prune=False))
+
+
+def _fitted(
+    model: FeatureConstructor, table: NDArray[np.bool_], names: Sequence[str]
+) -> FeatureConstructor:
+    with warnings.catch_warnings():
+        # with enough noise nothing is constructed, which is what the indicators say
+        warnings.simplefilter("ignore", ConjunctWarning)
+        again: FeatureConstructor = clone(model)
+        return again.fit(BooleanData(tuple(names), PackedColumns.from_table(table, model.n_jobs)))
+
+
+def _noised(
+    table: NDArray[np.bool_], share: float, n_runs: int, random: np.random.RandomState
+) -> Iterator[NDArray[np.bool_]]:
+    n_cells = round(share * table.size)
+    for _ in range(n_runs):
+        noised = table.copy()
+        noised.flat[random.choice(table.size, n_cells, replace=False)] ^= True
+        yield noised
+
+
+def _resampled(
+    table: NDArray[np.bool_], n_runs: int, random: np.random.RandomState
+) -> Iterator[NDArray[np.bool_]]:
+    for _ in range(n_runs):
+        yield table[random.randint(len(table), size=len(table))]
+
+
+def _level(share: float, runs: Sequence[FeatureConstructor], original: Features) -> Level:
+    ends = [run.history_[-1] for run in runs]
+    sets = list(map(_features_of, runs))
+    pairs = [len(one & other) for one, other in combinations(sets, 2)] or [len(sets[0])]
+    return Level(
+        noise=share,
+        n_runs=len(runs),
+        oi=fmean(end.oi for end in ends),
+        c0=fmean(end.c0 for end in ends),
+        n_features=fmean(end.n_features for end in ends),
+        common_with_original=fmean(len(features & original) for features in sets),
+        common_between_runs=fmean(pairs),
+    )
+
+
+def _recurrences(runs: Sequence[FeatureConstructor], original: Features) -> tuple[Recurrence, ...]:
+    counted: Counter[Feature] = Counter(dict.fromkeys(original, 0))
+    for run in runs:
+        counted.update(_features_of(run))
+    found = [
+        Recurrence(_text(feature), feature in original, times / len(runs) if runs else 0.0)
+        for feature, times in counted.items()
+    ]
+    return tuple(sorted(found, key=lambda f: (-f.share, not f.original, len(f.feature), f.feature)))
+
+
+def _features_of(run: FeatureConstructor) -> Features:
+    """What is compared: formulas; or chunks, whose formulas tell of every other chunk too."""
+    criterion = CRITERIA.made(getattr(run, "criterion", None))
+    by_chunks = criterion is not None and criterion.counts_tags
+    return frozenset(run.feature_set_.patterns if by_chunks else run.features_)
+
+
+def _text(feature: Feature) -> str:
+    return pattern_text(feature) if isinstance(feature, tuple) else str(feature)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+def _table(lines: Sequence[Any], backend: Backend) -> Any:
+    rows = [asdict(line) for line in lines]
+    columns = {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
+    return as_table(columns, backend)

@@ -1,0 +1,291 @@
+"""Clustering trees from counts alone (§2; Blockeel et al. 1998).
+
+A node with n rows, supports s and joint counts c is split on the feature f that reduces most the
+within-cluster squared error, summed over all features: by
+
+    Σ_k c_fk²/c_ff + (s_k − c_fk)²/(n − c_ff) − s_k²/n
+        = Σ_k (n c_fk − c_ff s_k)² / (n c_ff (n − c_ff))
+
+One matrix of joint counts gives the reduction of every split. Only the smaller child is counted:
+the larger one's matrix is the parent's less the smaller one's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from heapq import heappop, heappush
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conjunct.columns import (
+    Bits,
+    Counts,
+    PackedColumns,
+    Positions,
+    bits_of_rows,
+    count_pairs,
+    pack_rows,
+    packed_rows,
+)
+from conjunct.expressions import Expression, canonical_key
+
+Condition = int
+"""The position of a column, or its bitwise complement (``~position``) where it must be false."""
+
+Path = tuple[Condition, ...]
+"""The conditions from the root to a node, the root's first."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Where a tree ends, in scikit-learn's terms."""
+
+    max_depth: int | None = None
+    min_samples_split: int = 2
+    min_samples_leaf: int = 1
+    min_impurity_decrease: float = 0.0
+    max_leaf_nodes: int | None = None
+
+
+@dataclass(frozen=True)
+class TreeNode:
+    """A cluster; where it is split, the column, the reduction and the two parts of it."""
+
+    n_rows: int
+    path: Path = ()
+    column: int | None = None
+    gain: float = 0.0
+    yes: int = -1
+    no: int = -1
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Nodes in preorder: a node, all below its ``yes``, then all below its ``no``."""
+
+    nodes: tuple[TreeNode, ...]
+
+    @property
+    def leaves(self) -> tuple[int, ...]:
+        """The numbers of the nodes that are not split, from left to right."""
+        return tuple(k for k, node in enumerate(self.nodes) if node.column is None)
+
+    @property
+    def depth(self) -> int:
+        return max(len(node.path) for node in self.nodes)
+
+    def paths(self) -> tuple[Path, ...]:
+        """The conditions of each leaf."""
+        return tuple(self.nodes[leaf].path for leaf in self.leaves)
+
+    def apply(self, columns: Bits, n_rows: int) -> Positions:
+        """The leaf of each row of packed columns."""
+        found = np.zeros(n_rows, np.intp)
+        pending = [(0, np.arange(n_rows))]
+        while pending:
+            number, rows = pending.pop()
+            node = self.nodes[number]
+            if node.column is None:
+                found[rows] = number
+                continue
+            is_true = bits_of_rows(columns[node.column], rows)
+            pending += [(node.yes, rows[is_true]), (node.no, rows[~is_true])]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Open:
+    """A node that will be split: its rows, their joint counts and the split."""
+
+    rows: Positions
+    joint: Counts
+    column: int
+    gain: float
+
+
+def grow(
+    store: PackedColumns, ranks: Positions, limits: Limits, joint: Counts | None = None
+) -> Tree:
+    """Grow a tree on all columns of a store.
+
+    ``ranks`` orders the columns: of splits with the same gain, that on the column of the lowest
+    rank is made. With ``max_leaf_nodes`` the split of the largest gain is made first, otherwise
+    the order of splits makes no difference.
+    """
+    growth = _Growth(store, ranks, limits)
+    root = store.joint_counts() if joint is None else joint.copy()
+    growth.consider(0, np.arange(store.n_rows), root)
+    while growth.frontier and growth.may_grow:
+        growth.split_next()
+    return Tree(tuple(_preorder(growth.nodes)))
+
+
+class _Growth:
+    """A tree that is being grown."""
+
+    def __init__(self, store: PackedColumns, ranks: Positions, limits: Limits) -> None:
+        self.store = store
+        self.ranks = ranks
+        self.limits = limits
+        self.table = packed_rows(store.bits, store.n_rows).view(np.uint8)
+        self.nodes = [TreeNode(store.n_rows)]
+        self.frontier: list[tuple[float, int, _Open]] = []
+
+    @property
+    def may_grow(self) -> bool:
+        n_leaves = (len(self.nodes) + 1) // 2
+        return self.limits.max_leaf_nodes is None or n_leaves < self.limits.max_leaf_nodes
+
+    def consider(self, number: int, rows: Positions, joint: Counts) -> None:
+        """Put a node on the frontier if it can be split."""
+        if not self._may_split(number):
+            return
+        found = best_split(joint, len(rows), self.ranks, self.limits.min_samples_leaf)
+        if found is None:
+            return
+        column, gain = found
+        if gain / (self.store.n_rows * self.store.n_columns) < self.limits.min_impurity_decrease:
+            return
+        opened = _Open(rows, joint, column, gain)
+        # depth first keeps the fewest matrices alive; best first is for a number of leaves
+        if self.limits.max_leaf_nodes is None:
+            heappush(self.frontier, (0.0, -number, opened))
+        else:
+            heappush(self.frontier, (-gain, number, opened))
+
+    def split_next(self) -> None:
+        """Split the first node of the frontier and look at its two children."""
+        _, number, opened = heappop(self.frontier)
+        number = abs(number)
+        is_true = bits_of_rows(self.store.lines[opened.column], opened.rows)
+        children = self._add_children(number, opened, opened.rows[is_true], opened.rows[~is_true])
+        if not any(self._may_split(child) for child, _ in children):
+            return
+        (smaller, few), (larger, many) = sorted(children, key=lambda child: len(child[1]))
+        counted = count_pairs(pack_rows(self.table[few], self.store.n_columns))
+        rest = opened.joint
+        rest -= counted
+        self.consider(smaller, few, counted)
+        self.consider(larger, many, rest)
+
+    def _add_children(
+        self, number: int, opened: _Open, yes: Positions, no: Positions
+    ) -> list[tuple[int, Positions]]:
+        first = len(self.nodes)
+        parent = self.nodes[number]
+        self.nodes[number] = replace(
+            parent, column=opened.column, gain=opened.gain, yes=first, no=first + 1
+        )
+        for condition, rows in ((opened.column, yes), (~opened.column, no)):
+            self.nodes.append(TreeNode(len(rows), (*parent.path, condition)))
+        return [(first, yes), (first + 1, no)]
+
+    def _may_split(self, number: int) -> bool:
+        node, limits = self.nodes[number], self.limits
+        return (
+            limits.max_depth is None or len(node.path) < limits.max_depth
+        ) and node.n_rows >= max(limits.min_samples_split, 2 * limits.min_samples_leaf)
+
+
+def best_split(
+    joint: Counts, n_rows: int, ranks: Positions, min_samples_leaf: int = 1
+) -> tuple[int, float] | None:
+    """The column whose split reduces the squared error most, and by how much.
+
+    ``None`` where no column leaves ``min_samples_leaf`` rows on both sides.
+    """
+    supports = joint.diagonal()
+    least = max(min_samples_leaf, 1)
+    candidates = np.flatnonzero((supports >= least) & (supports <= n_rows - least))
+    if not len(candidates):
+        return None
+    gains = reductions(joint, n_rows, candidates)
+    largest = gains.max()
+    tied = candidates[gains == largest]
+    return int(tied[ranks[tied].argmin()]), float(largest)
+
+
+def reductions(joint: Counts, n_rows: int, candidates: Positions) -> NDArray[np.float64]:
+    """What a split on each candidate takes from the summed squared error, where that is most.
+
+    The largest reductions are exact integers up to one division, which Python rounds correctly:
+    equal ones are equal numbers, whatever the order of columns. Of the others, which floats show
+    to be smaller, only an approximation is given.
+    """
+    dtype = _exact_dtype(len(joint) * n_rows**2)
+    chosen, supports = joint[candidates].astype(dtype), joint.diagonal().astype(dtype)
+    terms = _Terms(
+        n_rows,
+        supports[candidates],
+        np.einsum("fk,fk->f", chosen, chosen),
+        chosen @ supports,
+        supports @ supports,
+    )
+    gains, errors = terms.approximate()
+    largest = np.flatnonzero(gains + errors >= (gains - errors).max())
+    gains[largest] = terms.exact(largest)
+    return gains
+
+
+@dataclass(frozen=True, eq=False)
+class _Terms:
+    """The parts of Σ_k (n c_fk − c_ff s_k)² for each candidate f; whole numbers in any dtype."""
+
+    n_rows: int
+    yes: NDArray[Any]
+    squares: NDArray[Any]
+    products: NDArray[Any]
+    total: Any
+
+    def approximate(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The reductions in floats, and a bound of the error of each."""
+        n, yes = float(self.n_rows), self.yes.astype(np.float64)
+        plus = n * n * self.squares.astype(np.float64) + yes * yes * float(self.total)
+        minus = 2 * n * yes * self.products.astype(np.float64)
+        scale = n * yes * (n - yes)
+        return (plus - minus) / scale, 1e-14 * (plus + minus) / scale
+
+    def exact(self, which: Positions) -> list[float]:
+        n, total = self.n_rows, int(self.total)
+        parts = (self.yes[which], self.squares[which], self.products[which])
+        return [
+            (n * n * squares - 2 * n * yes * products + yes * yes * total) / (n * yes * (n - yes))
+            for yes, squares, products in zip(*(map(int, part) for part in parts), strict=True)
+        ]
+
+
+def _exact_dtype(largest: int) -> type[Any]:
+    """The quickest type in which sums up to ``largest`` are exact."""
+    if largest < 1 << 53:
+        return np.float64
+    return np.int64 if largest < 1 << 63 else object
+
+
+def simplest_first(expressions: Iterable[Expression]) -> Positions:
+    """A rank for each expression: fewer literals first, then canonical text, then the older."""
+    listed = list(expressions)
+    order = sorted(
+        range(len(listed)), key=lambda k: (listed[k].length, canonical_key(listed[k]), k)
+    )
+    ranks = np.empty(len(listed), np.intp)
+    ranks[order] = range(len(listed))
+    return ranks
+
+
+def _preorder(nodes: list[TreeNode]) -> Iterator[TreeNode]:
+    """The nodes again, numbered in preorder."""
+    order: list[int] = []
+    pending = [0]
+    while pending:
+        number = pending.pop()
+        order.append(number)
+        if nodes[number].column is not None:
+            pending += [nodes[number].no, nodes[number].yes]
+    new = {number: k for k, number in enumerate(order)}
+    for number in order:
+        node = nodes[number]
+        split = node.column is not None
+        yield replace(node, yes=new[node.yes], no=new[node.no]) if split else node

@@ -1,0 +1,25 @@
+"""How strongly two features go together, from exact counts (paper, 3.2, 6.1 and 6.2).
+
+Everything here is a function of four integers: the number of rows ``n``, the two supports and the
+joint count. They become floating-point numbers in the measures and the tests, and nowhere else.
+"""
+
+from .candidates import CutOff as CutOff
+from .candidates import PairFilter as PairFilter
+from .candidates import Pairs as Pairs
+from .candidates import correlated_pairs as correlated_pairs
+from .candidates import with_evidence as with_evidence
+from .corrections import CORRECTIONS as CORRECTIONS
+from .corrections import adjusted as adjusted
+from .corrections import significant as significant
+from .measures.base import MEASURES as MEASURES
+from .measures.base import Floats as Floats
+from .measures.correlation import phi as phi
+from .measures.information import lift as lift
+from .significance import TESTS as TESTS
+from .significance import count_complete_pairs as count_complete_pairs
+from .significance import count_tested_pairs as count_tested_pairs
+from .significance import exact_p_value as exact_p_value
+from .significance import has_expected_frequencies as has_expected_frequencies
+from .significance import p_value as p_value
+from .significance import risk_threshold as risk_threshold

@@ -1,0 +1,209 @@
+"""Which pairs of features are candidates for replacement, and on what evidence."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conjunct.columns import Contingency, Counts, PairCounts, Positions, Which, taken
+from conjunct.features import Compared
+from conjunct.ufc.association.corrections import adjusted, critical_p_value, significant
+from conjunct.ufc.association.measures.base import MEASURES, Floats, covariance
+from conjunct.ufc.association.measures.correlation import phi
+from conjunct.ufc.association.significance import (
+    TESTS,
+    count_tested_pairs,
+    has_expected_frequencies,
+)
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class CutOff:
+    """Where an iteration drew its line: ``compared`` names what was held against ``threshold``.
+
+    A score must exceed it, r must reach it, a p-value must not exceed it. One number for all
+    pairs, unless they are known in different numbers of rows.
+    """
+
+    compared: Compared
+    threshold: float | Floats
+    family_size: int
+
+    def take(self, which: Which) -> CutOff:
+        return replace(self, threshold=taken(self.threshold, which))
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of columns with what speaks for them; ``score`` orders them."""
+
+    counts: Contingency
+    r: Floats
+    score: Floats
+    p_value: Floats
+    p_adjusted: Floats
+    cut_off: CutOff
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    @property
+    def left(self) -> Positions:
+        return self.counts.left
+
+    @property
+    def right(self) -> Positions:
+        return self.counts.right
+
+    @property
+    def joint(self) -> Counts:
+        return self.counts.joint
+
+    def take(self, which: Which) -> Pairs:
+        return Pairs(
+            self.counts.take(which),
+            self.r[which],
+            self.score[which],
+            self.p_value[which],
+            self.p_adjusted[which],
+            self.cut_off.take(which),
+        )
+
+
+@dataclass(frozen=True)
+class PairFilter:
+    """Which pairs are candidates for replacement, and what orders them.
+
+    Given a ``threshold``, those whose measure exceeds it (§3.2). Given ``alpha`` instead, those
+    that are significant at that level (§6.1), whatever the measure. Only positive association
+    counts: r must be above 0.
+    """
+
+    threshold: float = 0.0
+    prune: bool = False
+    alpha: float | None = None
+    measure: str = "phi"
+    test: str = "normal"
+    correction: str | None = None
+
+    def fixed_threshold(self, n_rows: int) -> float | None:
+        """The threshold of every iteration; ``None`` where each draws a line of its own."""
+        if self.alpha is None:
+            return self.threshold
+        if self.correction is not None:
+            return None
+        least = TESTS[self.test].least_r(self.alpha, n_rows)
+        return None if least is None else float(least)
+
+    def accepts(self, counts: Contingency) -> Mask:
+        """Which of these pairs pass, but for the correction. NaN (a constant column) never does."""
+        passes = self.may_accept(counts)
+        if self.needs_more_than_r:
+            some = np.flatnonzero(passes)
+            passes[some] = self.confirms(counts.take(some))
+        return passes
+
+    def may_accept(self, counts: Contingency) -> Mask:
+        """Which of these pairs pass, but for a test that needs more than r and takes longer."""
+        if self.alpha is not None and not self.needs_more_than_r:
+            least = TESTS[self.test].least_r(self.alpha, counts.n_rows)
+            passes = np.asarray(phi(*counts.table) >= least)
+        else:
+            # r > 0, in integers
+            passes = covariance(*counts.table) > 0
+            if self.alpha is None and (self.threshold > 0 or self.measure != "phi"):
+                passes &= self.score(phi(*counts.table), counts) > self.threshold
+        if self.prune:
+            some = np.flatnonzero(passes)
+            passes[some] = has_expected_frequencies(*counts.take(some).table[:3])
+        return passes
+
+    @property
+    def needs_more_than_r(self) -> bool:
+        """Whether pairs must pass a test that r alone does not decide."""
+        return self.alpha is not None and TESTS[self.test].least_r(self.alpha, 1) is None
+
+    def confirms(self, counts: Contingency) -> Mask:
+        """Which of the pairs that may pass do pass the test."""
+        if self.alpha is None:
+            return np.ones(len(counts), np.bool_)
+        return TESTS[self.test].confirms(counts, self.alpha)
+
+    def drawn_once(self, counts: PairCounts) -> tuple[PairFilter, CutOff]:
+        """A filter that needs no correction any more, and the line that it draws.
+
+        The line is that of the pairs of these columns; whatever pairs come later, each is judged
+        by itself against it.
+        """
+        if self.alpha is None or self.correction is None:
+            family_size = count_tested_pairs(counts, prune=self.prune)
+            nothing = np.empty(0, np.float64)
+            return replace(self, correction=None), _cut_off(
+                self, counts.n_rows, nothing, family_size
+            )
+        found = correlated_pairs(counts, self)
+        cut_off = found.cut_off
+        n_significant = int(np.count_nonzero(significant(found.p_adjusted, self.alpha)))
+        critical = critical_p_value(self.alpha, n_significant, cut_off.family_size, self.correction)
+        return replace(self, alpha=critical, correction=None), cut_off
+
+    def score(self, r: Floats, counts: Contingency) -> Floats:
+        """The measure, which orders the pairs."""
+        return r if self.measure == "phi" else MEASURES[self.measure].compute(*counts.table)
+
+    def screen(self) -> PairFilter:
+        """What keeps every pair whose p-value matters to the correction of another."""
+        if self.alpha is None and self.correction is not None:
+            return replace(self, threshold=-math.inf)
+        return self
+
+
+def correlated_pairs(counts: PairCounts, criterion: PairFilter) -> Pairs:
+    """The paper's ``search_correlated_pairs`` on joint counts (§3.2).
+
+    The family of the tests is every pair of columns that are not constant and, with ``prune``,
+    pass the filter of expected frequencies.
+    """
+    screen = criterion.screen()
+    # a few pairs at a time, so that nothing of the size of all of them is allocated
+    passed = [block.take(screen.accepts(block)) for block in counts.pair_blocks()]
+    family_size = count_tested_pairs(counts, prune=criterion.prune)
+    return with_evidence(Contingency.joined(passed, counts.n_rows), family_size, criterion)
+
+
+def with_evidence(counts: Contingency, family_size: int, criterion: PairFilter) -> Pairs:
+    """Pairs that the screen of a criterion let through, with the evidence and the correction."""
+    r = phi(*counts.table)
+    score = criterion.score(r, counts)
+    p = TESTS[criterion.test].p_values(counts, r)
+    p_adjusted = adjusted(p, family_size, criterion.correction)
+    cut_off = _cut_off(criterion, counts.n_rows, p_adjusted, family_size)
+    pairs = Pairs(counts, r, score, p, p_adjusted, cut_off)
+    # without a correction the screen has decided already
+    return pairs if criterion.correction is None else pairs.take(_above(cut_off, pairs))
+
+
+def _cut_off(
+    criterion: PairFilter, n_rows: int | Counts, p_adjusted: Floats, family_size: int
+) -> CutOff:
+    if criterion.alpha is None:
+        return CutOff("score", criterion.threshold, family_size)
+    n_significant = int(np.count_nonzero(significant(p_adjusted, criterion.alpha)))
+    critical = critical_p_value(criterion.alpha, n_significant, family_size, criterion.correction)
+    least = TESTS[criterion.test].least_r(critical, n_rows)
+    if least is None:
+        return CutOff("p_value", critical, family_size)
+    return CutOff("r", least, family_size)
+
+
+def _above(cut_off: CutOff, pairs: Pairs) -> Mask:
+    if cut_off.compared == "score":
+        return np.asarray(pairs.score > cut_off.threshold)
+    if cut_off.compared == "r":
+        return np.asarray(pairs.r >= cut_off.threshold)
+    return np.asarray(significant(pairs.p_value, cut_off.threshold))

@@ -1,0 +1,1 @@
+"""Measures of association: each enters itself in ``MEASURES``."""

@@ -1,0 +1,92 @@
+"""What is looked at after each iteration."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+from conjunct.columns import Counts
+from conjunct.features import Lineage, complexity, mean_length, overlapping_index, rms
+
+
+@dataclass(frozen=True)
+class Indicators:
+    """One line of a run's history. C0 and RMS are NaN where C0 has no meaning.
+
+    ``bits`` is the length of the description of the data by these features, NaN where it is not
+    looked at.
+    """
+
+    iteration: int
+    n_features: int
+    length: float
+    oi: float
+    c0: float
+    rms: float
+    bits: float = math.nan
+
+
+class Evaluated(Protocol):
+    """What of a stage is evaluated."""
+
+    @property
+    def iteration(self) -> int: ...
+
+    @property
+    def features(self) -> tuple[int, ...]: ...
+
+    @property
+    def supports(self) -> Counts: ...
+
+    @property
+    def observed(self) -> int | Counts: ...
+
+
+@dataclass(frozen=True)
+class Evaluator:
+    """Computes the indicators of stages over the same primitives and rows."""
+
+    lineage: Lineage
+    n_rows: int
+    n_distinct_rows: int
+    null_support: int | None = None
+
+    def __call__(self, stage: Evaluated) -> Indicators:
+        oi = self._overlap(stage.supports, stage.observed)
+        c0 = math.nan
+        if self.has_complexity:
+            n_primitives = len(self.lineage.primitives)
+            c0 = complexity(len(stage.features), n_primitives, self.n_distinct_rows)
+        length = mean_length(self.lineage.lengths(stage.features))
+        return Indicators(stage.iteration, len(stage.features), length, oi, c0, rms(oi, c0))
+
+    def _overlap(self, supports: Counts, observed: int | Counts) -> float:
+        if isinstance(observed, int) or self.null_support is None:
+            return overlapping_index(supports, observed, null_support=self.null_support)
+        # "null" is another feature, known in every row
+        return overlapping_index([*supports, self.null_support], [*observed, self.n_rows])
+
+    @property
+    def has_complexity(self) -> bool:
+        """Whether C0 has a meaning: there must be more distinct rows than primitives."""
+        return self.n_distinct_rows > len(self.lineage.primitives)
+
+
+@dataclass(frozen=True)
+class Balance:
+    """What was gained and what it cost, by the measure of the correlated primitives alone.
+
+    ``redundancy`` is in how many rows candidates for replacement still meet, summed over these
+    pairs, as a share of what it was at first; ``growth`` the number of features added, as a share
+    of the primitives that were in a candidate pair. Columns that go with no other count in
+    neither, however many there are.
+    """
+
+    redundancy: float
+    growth: float
+
+    @property
+    def distance(self) -> float:
+        """From the ideal: nothing is redundant, and nothing was added."""
+        return math.hypot(self.redundancy, self.growth)

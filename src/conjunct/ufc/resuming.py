@@ -1,0 +1,171 @@
+"""Runs that go on from where an earlier one came to: only merges are kept, never columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import groupby
+from typing import Protocol
+
+import numpy as np
+
+from conjunct.columns import AnyRewrite, MergeRewrite, Rewrite
+from conjunct.errors import InputError
+from conjunct.features import Lineage, Merge
+from conjunct.ufc.course import Indicators
+from conjunct.ufc.search.ledger import Ledger, Step
+
+
+class ProgressError(InputError):
+    """Progress that cannot be that of this run."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run has come: all merges so far, and the indicators of every step.
+
+    Supports, and the rows in which features are known where cells are missing, are those of all
+    features ever made, by their numbers.
+    """
+
+    merges: tuple[Merge, ...]
+    tried: tuple[Indicators, ...]
+    supports: tuple[int, ...]
+    observed: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class RunIdentity:
+    """What a run is about. Progress of a run about something else is of no use to it."""
+
+    options: str
+    names: str
+    n_rows: int
+    fingerprint: int
+    """Of the rows."""
+
+    @classmethod
+    def of(
+        cls, names: Sequence[str], n_rows: int, fingerprint: int, options: tuple[object, ...]
+    ) -> RunIdentity:
+        """``options`` are those that iterations depend on: not those that end them."""
+        digest = sha256("\0".join(names).encode("utf-8", "surrogatepass")).hexdigest()
+        return cls(repr(options), digest, n_rows, fingerprint)
+
+
+class ProgressStore(Protocol):
+    """Where the progress of a run is kept."""
+
+    def load(self, identity: RunIdentity) -> Progress | None:
+        """The progress kept, if there is some; that of another identity is refused."""
+        ...
+
+    def save(self, identity: RunIdentity, progress: Callable[[], Progress], *, last: bool) -> None:
+        """Keep the progress; not after every step, if steps are quick, but after the last."""
+        ...
+
+    def wrong_run(self, why: object) -> Exception:
+        """What to raise where the progress kept turns out to be that of another run."""
+        ...
+
+
+def check_progress(progress: Progress, lineage: Lineage) -> None:
+    """Make the features of the merges in the lineage, and refuse what no run can have made."""
+    present = set(range(len(lineage.primitives)))
+    n_steps = 0
+    for iteration, merges in groupby(progress.merges, key=lambda merge: merge.iteration):
+        n_steps += 1
+        if iteration != n_steps:
+            raise ProgressError("its iterations are not 1, 2, 3, …")
+        for merge in merges:
+            left, right = merge.left, merge.right
+            if not {left, right} <= present or left == right:
+                raise ProgressError("it replaces features that are not there")
+            present -= {left, right}
+            for number, operands in (
+                (merge.both, (left, right)),
+                (merge.right_only, (~left, right)),
+                (merge.left_only, (left, ~right)),
+            ):
+                if number is not None and lineage.conjoin(*operands) != number:
+                    raise ProgressError("its features are not numbered in the order made")
+            present.update(merge.made)
+    observed = progress.supports if progress.observed is None else progress.observed
+    fits = len(progress.supports) == len(observed) == len(lineage)
+    if not fits or len(progress.tried) != n_steps + 1:
+        raise ProgressError("its parts do not fit together")
+
+
+def rewrites_in_place(merges: Sequence[Merge], n_primitives: int) -> list[AnyRewrite]:
+    """What one pair at a time does to the columns."""
+    column = {feature: feature for feature in range(n_primitives)}
+    rewrites: list[AnyRewrite] = []
+    for n_columns, merge in enumerate(merges, start=n_primitives):
+        left, right = column[merge.left], column[merge.right]
+        rewrites.append(MergeRewrite(left, right, n_columns))
+        places = (merge.both, n_columns), (merge.right_only, right), (merge.left_only, left)
+        column |= {number: place for number, place in places if number is not None}
+    return rewrites
+
+
+def rewrites_in_batches(
+    merges: Sequence[Merge], n_primitives: int
+) -> tuple[tuple[int, ...], list[AnyRewrite]]:
+    """What whole iterations do to the columns, and the features that they leave."""
+    features = tuple(range(n_primitives))
+    rewrites: list[AnyRewrite] = []
+    for _, some in groupby(merges, key=lambda merge: merge.iteration):
+        features, rewrite = _rewritten(features, list(some))
+        rewrites.append(rewrite)
+    return features, rewrites
+
+
+def _rewritten(
+    features: tuple[int, ...], merges: Sequence[Merge]
+) -> tuple[tuple[int, ...], Rewrite]:
+    position = {feature: k for k, feature in enumerate(features)}
+    left = [position.pop(merge.left) for merge in merges]
+    right = [position.pop(merge.right) for merge in merges]
+    kept = sorted(position.values())
+    following = [features[k] for k in kept]
+    plus, minus = list(kept), [-1] * len(kept)
+    for k, merge in enumerate(merges):
+        both = len(features) + k
+        for number, whole, less in (
+            (merge.both, both, -1),
+            (merge.right_only, right[k], both),
+            (merge.left_only, left[k], both),
+        ):
+            if number is not None:
+                following.append(number)
+                plus.append(whole)
+                minus.append(less)
+    columns = (np.array(column, np.intp) for column in (left, right, plus, minus))
+    return tuple(following), Rewrite(*columns)
+
+
+def recorded(
+    steps: Iterable[Step], save: Callable[..., None], books: Callable[[], Ledger]
+) -> Generator[Step]:
+    """The steps, which are saved as they come; what was replayed is saved already."""
+    merges: list[Merge] = []
+    tried: list[Indicators] = []
+
+    def progress() -> Progress:
+        ledger = books()
+        observed = None if ledger.observed is None else tuple(ledger.observed)
+        return Progress(tuple(merges), tuple(tried), tuple(ledger.supports), observed)
+
+    last: Step | None = None
+    try:
+        for step in steps:
+            merges.extend(step.merges)
+            tried.append(step.indicators)
+            last = step
+            if step.merges and not step.is_replayed:
+                save(progress, last=False)
+            yield step
+    finally:
+        if last is not None and last.merges and not last.is_replayed:
+            save(progress, last=True)

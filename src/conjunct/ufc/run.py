@@ -1,0 +1,324 @@
+"""A whole run of uFC: from columns that count to a feature set with its history."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
+from itertools import groupby, islice
+
+import numpy as np
+
+from conjunct.columns import Counts, PairCounts
+from conjunct.counting import Store, Tally
+from conjunct.features import FeatureSet, Lineage, Merge
+from conjunct.ufc.association import PairFilter, correlated_pairs, count_tested_pairs
+from conjunct.ufc.course import Balance, Indicators
+from conjunct.ufc.criteria.base import Criterion, Judge, Search
+from conjunct.ufc.resuming import (
+    Progress,
+    ProgressError,
+    ProgressStore,
+    RunIdentity,
+    check_progress,
+    recorded,
+    rewrites_in_batches,
+    rewrites_in_place,
+)
+from conjunct.ufc.search.batch import BatchSearch
+from conjunct.ufc.search.ledger import Ledger, Redundancy, Step
+from conjunct.ufc.search.pairwise import LeftOut, PairwiseSearch
+from conjunct.ufc.search.stage import Stage
+from conjunct.ufc.search.thorough import merges_to_leave_out
+from conjunct.ufc.stops.base import Stop
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What iterations depend on. ``max_length`` bounds the tags or literals of a new feature."""
+
+    criterion: Criterion
+    search: Search
+    max_length: int | None = None
+
+    @property
+    def options(self) -> tuple[object, ...]:
+        return tuple(sorted(self.criterion.record().items())), self.search, self.max_length
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A feature set, and all steps that were tried on the way, primitives first."""
+
+    feature_set: FeatureSet
+    kept: tuple[Step, ...]
+    tried: tuple[Step, ...]
+    n_distinct_rows: int
+    plan: Plan
+    stop: Stop
+    max_iter: int | None
+    judge: Judge
+    lineage: Lineage
+    first: Callable[[], PairCounts]
+    """The counts of the pairs of columns."""
+
+    @property
+    def criterion(self) -> Criterion:
+        return self.plan.criterion
+
+    @property
+    def n_iter(self) -> int:
+        return len(self.kept) - 1
+
+    @property
+    def n_rows(self) -> int:
+        return self.feature_set.n_rows
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.lineage.primitives)
+
+    @property
+    def history(self) -> tuple[Indicators, ...]:
+        """The indicators of every iteration up to the feature set that was kept."""
+        return tuple(step.indicators for step in self.kept)
+
+    @property
+    def outcome(self) -> str:
+        """Why the run ended where it did; where nothing was made, what would help."""
+        if self.max_iter is not None and self.n_iter == self.max_iter:
+            return f"It stopped after {self.iterations_text}, which is max_iter."
+        was_refused = len(self.tried) > len(self.kept)
+        if self.n_iter == 0:
+            rule: Stop | Criterion = self.stop if was_refused else self.criterion
+            return f"{rule.why_nothing(self)}."
+        if was_refused or self.stop.ends_early(self):
+            return f"{self.stop.why(self)}."
+        return f"{self.criterion.why_no_more(self)}."
+
+    @property
+    def is_worth_a_warning(self) -> bool:
+        """Whether a person should be told at once: nothing was made, or not what was asked for."""
+        if self.n_iter == 0:
+            return self.max_iter != 0
+        return self.stop.ends_early(self)
+
+    @property
+    def iterations_text(self) -> str:
+        noun = "iteration" if self.plan.search == "batch" else "merge"
+        return f"{self.n_iter} {noun}{'s' * (self.n_iter != 1)}"
+
+    @property
+    def bound_text(self) -> str:
+        """What ``max_length`` asks of a pair besides, as the end of a sentence about pairs."""
+        longest = self.plan.max_length
+        if longest is None:
+            return ""
+        noun = "tags" if self.criterion.counts_tags else "literals"
+        return f" and that makes a feature of at most {longest} {noun}"
+
+    def count_tested_pairs(self) -> int:
+        """Pairs of columns, without constant ones."""
+        return count_tested_pairs(self.first(), prune=self.criterion.pair_filter.prune)
+
+    def count_open_pairs(self) -> int:
+        """Pairs of columns that may be joined."""
+        accepts = self.judge.pair_filter.accepts
+        return sum(int(accepts(pairs).sum()) for pairs in self.first().pair_blocks())
+
+    def nearest_pair(self) -> tuple[str, float] | None:
+        """The pair of columns with the smallest p-value, and that; ``None``: no r is above 0."""
+        asked = self.criterion.pair_filter
+        every = correlated_pairs(self.first(), PairFilter(0.0, test=asked.test, prune=asked.prune))
+        if not len(every):
+            return None
+        k = int(every.p_value.argmin())
+        names = self.lineage.primitives
+        return f"{names[every.left[k]]} with {names[every.right[k]]}", float(every.p_value[k])
+
+    def pair_text(self, merge: Merge) -> str:
+        """The two features of a merge, by their patterns."""
+        one, other = (" + ".join(self.lineage.pattern(n)) for n in (merge.left, merge.right))
+        return f"{one} with {other}"
+
+
+def run_ufc(
+    store: Store,
+    names: Sequence[str],
+    plan: Plan,
+    stop: Stop,
+    *,
+    max_iter: int | None = None,
+    watch: Callable[[Indicators], None] = lambda indicators: None,
+    progress_store: ProgressStore | None = None,
+) -> Run:
+    """Iterate until ``max_iter``, until the stopping rule, or until nothing more is replaced.
+
+    ``watch`` is called with the indicators of each step looked at, for progress. A run whose
+    progress a ``progress_store`` has goes on from there, and is told of its steps all the same.
+    """
+    null_support = store.count_null_rows() if stop.null_feature else None
+    work = _Work(store, names, plan, null_support)
+    steps = work.steps()
+    if progress_store is not None:
+        steps = work.recorded(progress_store, (*plan.options, stop.null_feature))
+    tried: list[Step] = []
+
+    def watched() -> Iterator[Step]:
+        for step in steps:
+            tried.append(step)
+            watch(step.indicators)
+            yield step
+
+    # a number past any count is no limit
+    limit = None if max_iter is None else min(max_iter + 1, sys.maxsize)
+    kept = tuple(stop.kept(islice(watched(), limit)))
+    steps.close()
+    merges = tuple(merge for step in kept for merge in step.merges)
+    return Run(
+        work.feature_set(merges),
+        kept,
+        tuple(tried),
+        work.n_distinct_rows,
+        plan,
+        stop,
+        max_iter,
+        work.judge,
+        work.lineage,
+        work.first,
+    )
+
+
+class _Work:
+    """The columns of a run, its books, and the steps that it makes."""
+
+    def __init__(
+        self, store: Store, names: Sequence[str], plan: Plan, null_support: int | None
+    ) -> None:
+        self.store = store
+        self.plan = plan
+        self.lineage = Lineage(names)
+        self.n_distinct_rows = store.count_distinct_rows()
+        self._first = cache(partial(Tally.of, store))
+        self._null_support = null_support
+        self._redundancy = Redundancy()
+
+    def first(self) -> PairCounts:
+        """The counts of the pairs of columns."""
+        return self._first().counts
+
+    @cached_property
+    def judge(self) -> Judge:
+        return self.plan.criterion.judge(self.first, self.plan.search)
+
+    def steps(self) -> Generator[Step]:
+        """The primitives, and all that follows from them."""
+        first = self.first()
+        self.ledger = self._books(first.supports, first.observed)
+        search = self._search((), self.ledger)
+        yield search.first()
+        yield from search.steps()
+
+    def recorded(
+        self, progress_store: ProgressStore, options: tuple[object, ...]
+    ) -> Generator[Step]:
+        """The same, from where an earlier run came to; recorded as they go on."""
+        names, store = self.lineage.primitives, self.store
+        identity = RunIdentity.of(names, store.n_rows, store.fingerprint(), options)
+        progress = progress_store.load(identity)
+        if progress is None:
+            steps = self.steps()
+        else:
+            try:
+                check_progress(progress, self.lineage)
+            except ProgressError as error:
+                raise progress_store.wrong_run(error) from None
+            steps = self._resumed(progress)
+        return recorded(steps, partial(progress_store.save, identity), lambda: self.ledger)
+
+    def feature_set(self, merges: Sequence[Merge]) -> FeatureSet:
+        """The features that some merges leave."""
+        ledger = self.ledger
+        features = ledger.features_after(merges)
+        observed = ledger.observed
+        return FeatureSet.compacted(
+            self.lineage,
+            features,
+            [ledger.supports[number] for number in features],
+            self.store.n_rows,
+            merges,
+            None if observed is None else [observed[number] for number in features],
+            ledger.primitive_supports,
+        )
+
+    def _resumed(self, progress: Progress) -> Generator[Step]:
+        """What was made is told again; columns are made and counted only if the run goes on."""
+        self.ledger = self._books_after(progress, progress.merges)
+        done = 0
+        by_iteration = groupby(progress.merges, key=lambda merge: merge.iteration)
+        groups = [(), *(tuple(merges) for _, merges in by_iteration)]
+        for indicators, merges in zip(progress.tried, groups, strict=True):
+            done += len(merges)
+            balance = cache(partial(self._balance_after, progress, progress.merges[:done]))
+            yield Step(indicators, merges, balance, is_replayed=True)
+        yield from self._search(progress.merges, self.ledger).steps()
+
+    def _balance_after(self, progress: Progress, merges: tuple[Merge, ...]) -> Balance:
+        return self._search(merges, self._books_after(progress, merges)).first().balance()
+
+    def _books_after(self, progress: Progress, merges: Sequence[Merge]) -> Ledger:
+        m = len(self.lineage.primitives)
+        supports, observed = np.array(progress.supports), progress.observed
+        known = self.store.n_rows if observed is None else np.array(observed)[:m]
+        ledger = self._books(supports[:m], known)
+        ledger.resume(merges, progress.supports, observed, progress.tried[-1].bits)
+        return ledger
+
+    def _books(
+        self, supports: Counts, observed: int | Counts, lineage: Lineage | None = None
+    ) -> Ledger:
+        return Ledger(
+            lineage or self.lineage,
+            supports,
+            observed,
+            self.store.n_rows,
+            self.n_distinct_rows,
+            self._null_support,
+        )
+
+    def _search(self, merges: tuple[Merge, ...], ledger: Ledger) -> BatchSearch | PairwiseSearch:
+        """The search after some merges. Only the columns of that stage are made and counted."""
+        m, plan = len(self.lineage.primitives), self.plan
+        if plan.search == "pairwise":
+            return self._pairwise(merges, ledger)
+        if plan.search == "thorough":
+            return self._pairwise(merges, ledger, merges_to_leave_out(self._trial))
+        features, rewrites = rewrites_in_batches(merges, m)
+        tally = Tally.of(self.store.after(rewrites)) if rewrites else self._first()
+        stage = Stage(len(rewrites), features, tally)
+        return BatchSearch(
+            stage, ledger, plan.criterion, self.judge, plan.max_length, self._redundancy
+        )
+
+    def _pairwise(
+        self, merges: tuple[Merge, ...], ledger: Ledger, left_out: LeftOut = frozenset()
+    ) -> PairwiseSearch:
+        rewrites = rewrites_in_place(merges, len(self.lineage.primitives))
+        tally = Tally.of(self.store.after(rewrites)) if rewrites else self._first()
+        return PairwiseSearch(
+            tally.merging(),
+            ledger,
+            self.plan.criterion,
+            self.judge,
+            self.plan.max_length,
+            self._redundancy,
+            merges,
+            left_out,
+        )
+
+    def _trial(self, left_out: LeftOut) -> PairwiseSearch:
+        """A search from the beginning with books of its own."""
+        first = self.first()
+        ledger = self._books(first.supports, first.observed, Lineage(self.lineage.primitives))
+        return self._pairwise((), ledger, left_out)

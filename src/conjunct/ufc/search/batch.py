@@ -1,0 +1,114 @@
+"""Batch search: Algorithm 2 as a generator of steps. An iteration replaces a whole matching."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+import numpy as np
+
+from conjunct.features import Lineage, Merge
+from conjunct.ufc.association import Pairs
+from conjunct.ufc.course import Balance
+from conjunct.ufc.criteria.base import Criterion, Judge
+from conjunct.ufc.search.ledger import Ledger, Made, Redundancy, Step
+from conjunct.ufc.search.pairing import ByText, greedy_matching, in_order_of_texts
+from conjunct.ufc.search.stage import Stage, replace_pairs
+
+
+class BatchSearch:
+    """All pairs of a greedy matching at once, iteration after iteration."""
+
+    def __init__(
+        self,
+        stage: Stage,
+        ledger: Ledger,
+        criterion: Criterion,
+        judge: Judge,
+        max_length: int | None,
+        redundancy: Redundancy,
+    ) -> None:
+        self.stage = stage
+        self._ledger = ledger
+        self._criterion = criterion
+        self._judge = judge
+        self._max_length = max_length
+        self._last: tuple[Stage, Pairs] | None = None
+        self._redundancy = redundancy
+
+    def candidates(self) -> Pairs:
+        """The pairs that the next iteration may replace, looked for once a stage."""
+        if self._last is None or self._last[0] is not self.stage:
+            pairs = self._criterion.candidates(self.stage, self._ledger, self._judge)
+            if self._max_length is not None:
+                sizes = self._ledger.sizes(
+                    self.stage.features, self._max_length, in_tags=self._criterion.counts_tags
+                )
+                fits = sizes[pairs.left] + sizes[pairs.right] <= self._max_length
+                pairs = pairs.take(fits)
+            self._last = (self.stage, pairs)
+        return self._last[1]
+
+    def first(self) -> Step:
+        return self._step(())
+
+    def steps(self) -> Iterator[Step]:
+        """The next iterations, for as long as a pair is replaced."""
+        lineage = self._ledger.lineage
+        while len(pairs := taken_pairs(self.candidates(), self.stage.features, lineage)):
+            self._last = None
+            self.stage = replace_pairs(self.stage, pairs, lineage)
+            yield self._step(self._entered(pairs))
+
+    def _step(self, merges: tuple[Merge, ...]) -> Step:
+        indicators = self._ledger.indicators(self.stage.iteration)
+        return Step(indicators, merges, cache(self._balance))
+
+    def _entered(self, pairs: Pairs) -> tuple[Merge, ...]:
+        """The merges of the last iteration, in the books."""
+        supports = dict(zip(self.stage.features, self.stage.supports.tolist(), strict=True))
+        observed = self.stage.observed
+        known: dict[int, int] | None = None
+        if not isinstance(observed, int):
+            known = dict(zip(self.stage.features, observed.tolist(), strict=True))
+        entered = []
+        for k, merge in enumerate(self.stage.merges):
+            numbers = (merge.both, merge.right_only, merge.left_only)
+            made = Made(
+                numbers,
+                _each(supports, numbers),
+                None if known is None else _each(known, numbers),
+            )
+            entered.append(self._ledger.enter(merge, pairs.counts.take(slice(k, k + 1)), made))
+        return tuple(entered)
+
+    def _balance(self) -> Balance:
+        pairs = self.candidates()
+        meetings = int(pairs.joint.sum(dtype=np.int64))
+        n_correlated = len(np.union1d(pairs.left, pairs.right))
+        return self._redundancy.balance(meetings, n_correlated, self._ledger)
+
+
+def _each(counts: dict[int, int], numbers: Sequence[int | None]) -> tuple[int, int, int]:
+    both, right, left = (0 if number is None else counts[number] for number in numbers)
+    return both, right, left
+
+
+def taken_pairs(pairs: Pairs, features: Sequence[int], lineage: Lineage) -> Pairs:
+    """The candidates that an iteration replaces, in the order in which they are taken."""
+    return in_order_of_texts(matched(pairs, features, lineage), text_order(features, lineage))
+
+
+def matched(pairs: Pairs, features: Sequence[int], lineage: Lineage) -> Pairs:
+    """The pairs that a greedy matching takes, by falling score."""
+    return pairs.take(greedy_matching(pairs, len(features), text_order(features, lineage)))
+
+
+def text_order(features: Sequence[int], lineage: Lineage) -> ByText:
+    """What puts columns in the order of the texts of their features."""
+
+    def ordered(columns: list[int]) -> list[int]:
+        column_of = {features[column]: column for column in columns}
+        return [column_of[feature] for feature in lineage.by_text(column_of)]
+
+    return ordered

@@ -1,0 +1,1 @@
+"""The stopping rules, one file each."""

@@ -1,0 +1,76 @@
+"""Both kernels give the integers of a plain matrix product, for any threads and blocks."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from conjunct.columns import PackedColumns, packing
+from conjunct.columns import kernel as counting
+
+any_table = arrays(np.bool_, st.tuples(st.integers(1, 200), st.integers(1, 40)))
+
+
+@pytest.fixture(params=["numkong", "numpy"])
+def kernel(request, monkeypatch):
+    if request.param == "numpy":
+        monkeypatch.setattr(counting, "numkong", None)
+    assert counting.kernel_name() == request.param
+    return request.param
+
+
+def expected(left, right):
+    return left.T.astype(int) @ right.astype(int)
+
+
+@given(table=any_table, split=st.integers(0, 40), numpy_kernel=st.booleans())
+def test_counts_are_a_matrix_product(table, split, numpy_kernel):
+    bits, numkong = packing.pack(table), counting.numkong
+    try:
+        counting.numkong = None if numpy_kernel else numkong
+        assert np.array_equal(counting.count_pairs(bits), expected(table, table))
+        across = counting.count_across(bits[:split], bits[split:])
+        assert np.array_equal(across, expected(table[:, :split], table[:, split:]))
+        assert np.array_equal(counting.count_each(bits), table.sum(axis=0))
+    finally:
+        counting.numkong = numkong
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+@pytest.mark.parametrize("block_bytes", [8, 64, 1 << 28])
+def test_threads_and_blocks_change_nothing(kernel, n_jobs, block_bytes, monkeypatch):
+    monkeypatch.setattr(counting, "_BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(counting, "_PAIRS_PER_THREAD", 1)
+    table = np.random.default_rng(1).random((1000, 37)) < 0.4
+    bits = packing.pack(table)
+    assert np.array_equal(counting.count_pairs(bits, n_jobs), expected(table, table))
+    across = counting.count_across(bits[:5], bits[5:], n_jobs)
+    assert np.array_equal(across, expected(table[:, :5], table[:, 5:]))
+
+
+def test_counts_of_blocks_are_added_in_64_bits(kernel, monkeypatch):
+    monkeypatch.setattr(counting, "_BLOCK_BYTES", 8)
+    bits = packing.pack(np.ones((640, 2), bool))
+    counts = counting.count_pairs(bits)
+    assert counts.dtype == np.int64
+    assert counts.tolist() == [[640, 640], [640, 640]]
+
+
+def n_threads(n_jobs):
+    return PackedColumns.from_table(np.eye(2, dtype=bool), n_jobs).n_threads
+
+
+@pytest.mark.parametrize(("asked", "given_"), [(None, 1), (1, 1), (3, 3)])
+def test_threads(asked, given_):
+    assert n_threads(asked) == given_
+
+
+def test_all_processors():
+    assert n_threads(-1) >= n_threads(-2) >= 1
+
+
+@given(any_table)
+def test_null_rows(table):
+    store = PackedColumns.from_table(table)
+    assert store.count_null_rows() == int((~table.any(axis=1)).sum())

@@ -1,0 +1,164 @@
+"""Lists of rows give the integers of packed bits, whatever the blocks they are counted in."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conjunct.columns import PackedColumns, Rewrite, SparseColumns, counts, sizing, sparse
+from conjunct.counting import Tally
+from tables import tables
+
+
+def pairs_of(counts):
+    """All pairs that met: {(left, right): (rows, their supports, their joint count)}."""
+    pairs = {}
+    for block in counts.pair_blocks():
+        n_rows = np.broadcast_to(block.n_rows, len(block)).tolist()
+        counts = zip(
+            n_rows,
+            block.left_support.tolist(),
+            block.right_support.tolist(),
+            block.joint.tolist(),
+            strict=True,
+        )
+        ends = zip(block.left.tolist(), block.right.tolist(), strict=True)
+        for pair, values in zip(ends, counts, strict=True):
+            assert pair[0] < pair[1]
+            assert pair not in pairs
+            pairs[pair] = values
+    return pairs
+
+
+def assert_same(one, other):
+    assert one.n_rows == other.n_rows
+    assert one.observed == other.observed
+    assert one.supports.tolist() == other.supports.tolist()
+    assert pairs_of(one) == pairs_of(other)
+    above = np.triu_indices(len(one.supports), 1)
+    assert one.for_pairs(*above).joint.tolist() == other.for_pairs(*above).joint.tolist()
+
+
+@st.composite
+def rewrites(draw, n_columns):
+    """What replacing some pairs, each column in one at most, makes of the columns, in any order."""
+    ends = draw(st.permutations(range(n_columns)))
+    n_pairs = draw(st.integers(0, n_columns // 2))
+    pairs = [sorted(ends[2 * k : 2 * k + 2]) for k in range(n_pairs)]
+    columns = [(k, -1) for k in range(n_columns) if all(k not in pair for pair in pairs)]
+    for k, (i, j) in enumerate(pairs):
+        columns += [(n_columns + k, -1), (j, n_columns + k), (i, n_columns + k)]
+    columns = draw(st.permutations(columns))[: draw(st.integers(0, len(columns)))]
+    left, right, plus, minus = (
+        np.array(values, np.intp)
+        for values in (
+            [i for i, _ in pairs],
+            [j for _, j in pairs],
+            [plus for plus, _ in columns],
+            [minus for _, minus in columns],
+        )
+    )
+    return Rewrite(left, right, plus, minus)
+
+
+@given(tables(max_rows=100), st.data(), st.sampled_from([1, 7, 1 << 22]))
+def test_same_integers_before_and_after_rewrites(table, data, at_once):
+    before = sparse._MEETINGS_AT_ONCE, counts._PAIRS_AT_ONCE
+    sparse._MEETINGS_AT_ONCE = counts._PAIRS_AT_ONCE = at_once
+    try:
+        stores = PackedColumns.from_table(table), SparseColumns.from_table(table)
+        tallies = list(map(Tally.of, stores))
+        assert_same(*(tally.counts for tally in tallies))
+        for _ in range(3):
+            rewrite = data.draw(rewrites(tallies[0].store.n_columns))
+            tallies = [t.with_conjunctions(rewrite.left, rewrite.right) for t in tallies]
+            tallies = [tally.rewritten(rewrite) for tally in tallies]
+            assert_same(*(tally.counts for tally in tallies))
+    finally:
+        sparse._MEETINGS_AT_ONCE, counts._PAIRS_AT_ONCE = before
+
+
+@given(tables(max_rows=60), st.lists(st.integers(0, 59), max_size=60))
+def test_rows_are_counted(table, repeated):
+    table = table[[k % len(table) for k in repeated] or [0]]
+    store = SparseColumns.from_table(table)
+    assert store.count_distinct_rows() == len(np.unique(table, axis=0))
+    assert store.count_null_rows() == int((~table.any(axis=1)).sum())
+    assert store.supports().tolist() == table.sum(axis=0).tolist()
+
+
+@given(tables(max_rows=60))
+def test_rows_of_equal_mix_are_told_apart(table):
+    class NoMix:
+        def integers(self, low, high, size, dtype):
+            return np.zeros(size, dtype)
+
+    made = sparse.np.random.default_rng
+    sparse.np.random.default_rng = lambda seed: NoMix()
+    try:
+        counted = SparseColumns.from_table(table).count_distinct_rows()
+    finally:
+        sparse.np.random.default_rng = made
+    assert counted == len(np.unique(table, axis=0))
+
+
+@given(tables(max_rows=60), st.sampled_from([sp.csr_array, sp.csc_matrix, sp.coo_array]))
+def test_from_a_matrix(table, kind):
+    store = SparseColumns.from_matrix(kind(table))
+    expected = SparseColumns.from_table(table)
+    assert store.n_rows == expected.n_rows
+    assert [line.tolist() for line in store.lines] == [line.tolist() for line in expected.lines]
+
+
+def test_zeros_that_are_stored_and_cells_that_are_stored_twice():
+    cells = np.array([0, 1, 1, 1]), (np.array([0, 1, 1, 2]), np.array([0, 1, 1, 0]))
+    store = SparseColumns.from_matrix(sp.coo_array(cells, shape=(3, 2)))
+    assert [line.tolist() for line in store.lines] == [[2], [1]]
+
+
+@given(tables(max_rows=60), st.data())
+def test_lines_are_conjoined(table, data):
+    store = SparseColumns.from_table(table)
+    column = st.integers(0, table.shape[1] - 1)
+    i, j = data.draw(column), data.draw(column)
+    for not_left in (False, True):
+        for not_right in (False, True):
+            both = (table[:, i] ^ not_left) & (table[:, j] ^ not_right)
+            made = store.conjunction(
+                store.lines[i], store.lines[j], not_left=not_left, not_right=not_right
+            )
+            assert made.tolist() == np.flatnonzero(both).tolist()
+    either = store.disjunction(store.lines[i], store.lines[j])
+    assert either.tolist() == np.flatnonzero(table[:, i] | table[:, j]).tolist()
+    assert store.nowhere.tolist() == []
+    counts = store.with_lines([store.lines[i]]).against(store)
+    assert counts.joint.tolist() == (table & table[:, [i]]).sum(axis=0).tolist()
+    assert counts.left_support.tolist() == [table[:, i].sum()] * table.shape[1]
+    assert counts.right_support.tolist() == table.sum(axis=0).tolist()
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (5, 0)])
+def test_nothing_to_count(shape):
+    store = SparseColumns.from_matrix(sp.csr_array(shape, dtype=np.int8))
+    assert (store.n_rows, store.n_columns) == shape
+    assert store.count_distinct_rows() == min(1, shape[0])
+    assert pairs_of(store.pair_counts()) == {}
+
+
+@given(tables(max_rows=60))
+def test_size(table):
+    size = SparseColumns.from_table(table).size()
+    assert (size.n_rows, size.n_columns) == table.shape
+    assert size.n_ones == table.sum()
+    assert size.n_meetings == (table.sum(axis=1) ** 2).sum()
+    assert size.n_common_pairs == len(pairs_of(PackedColumns.from_table(table).pair_counts()))
+
+
+def test_met_pairs_are_guessed_from_a_sample(monkeypatch):
+    rng = np.random.default_rng(0)
+    table = rng.random((300, 400)) < rng.random(400) ** 4 / 5
+    monkeypatch.setattr(sizing, "_SAMPLE", 40)
+    store = SparseColumns.from_table(table)
+    met = len(pairs_of(store.pair_counts()))
+    assert abs(store.size().n_common_pairs / met - 1) < 0.2

@@ -1,0 +1,159 @@
+"""A cluster that cannot, or can no longer, do the work: one line, and never a wait without end."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from threading import Timer
+
+import dask
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from distributed import Client, Future, LocalCluster
+
+from conjunct import UFC, ClusterError, InputError
+from conjunct.counting import dask_cluster as cluster
+
+TABLE = pd.DataFrame(np.random.default_rng(0).random((200, 4)) < 0.4, columns=list("abcd"))
+TABLE["e"] = TABLE["a"]
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    monkeypatch.setattr(cluster, "_SECONDS_TO_CONNECT", 0.5)
+    monkeypatch.setattr(cluster, "_SECONDS_BETWEEN_LOOKS", 0.1)
+    monkeypatch.setattr(cluster, "_SECONDS_OF_PATIENCE", 0.5)
+
+
+def made(**options):
+    options = {"threads_per_worker": 1, "processes": False, "dashboard_address": ":0"} | options
+    return LocalCluster(**options)
+
+
+def fit():
+    UFC(max_iter=1).fit(dd.from_pandas(TABLE, npartitions=2))
+
+
+@pytest.mark.usefixtures("impatient")
+def test_without_workers():
+    with made(n_workers=0) as alone, Client(alone) as client:
+        line = f"the Dask scheduler at {client.scheduler.address} has no workers: start some first"
+        with pytest.raises(InputError, match=f"^{re.escape(line)}$"):
+            fit()
+
+
+def test_a_limit_below_what_a_worker_has_already():
+    line = r"may take 150 MB of memory, of which .*: each worker needs ([\d.]+) (MB|GB) or more"
+    small = made(n_workers=1, memory_limit="150MB")
+    with small, Client(small), pytest.raises(InputError, match=line) as found:
+        fit()
+    number, unit = re.search(line, str(found.value)).groups()
+    needed = float(number) * {"MB": 1, "GB": 1000}[unit]
+    with made(n_workers=1, memory_limit=f"{needed + 50:.0f}MB") as enough, Client(enough):
+        fit()
+
+
+def test_a_limit_below_what_a_part_takes():
+    with made(n_workers=1, memory_limit="4GB") as small, Client(small) as client:
+        cluster.check_workers(client, 10**8)
+        with pytest.raises(InputError, match=r"each worker needs 1\d(\.\d)? GB or more"):
+            cluster.check_workers(client, 10**10)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_limit_that_pauses_a_worker_at_once():
+    with made(n_workers=1, memory_limit="150MB") as small, Client(small) as client:
+        while not all(idle for *_, idle in cluster._workers(client)):
+            time.sleep(0.05)
+        with pytest.raises(InputError, match="may take 150 MB of memory, of which"):
+            fit()
+
+
+@pytest.mark.usefixtures("impatient")
+def test_workers_that_are_all_paused():
+    with (
+        dask.config.set({"distributed.worker.memory.pause": 0.001}),
+        made(n_workers=2, memory_limit="2GB") as full,
+        Client(full) as client,
+    ):
+        while not all(idle for *_, idle in cluster._workers(client)):
+            time.sleep(0.05)
+        with pytest.raises(ClusterError, match="all 2 workers of Dask are paused, since"):
+            cluster.computed(dask.delayed(sum)([1, 2]))
+
+
+@pytest.mark.usefixtures("impatient")
+def test_workers_that_are_all_gone():
+    with made(n_workers=1) as left, Client(left) as client:
+        left.scale(0)
+        while cluster._workers(client):
+            time.sleep(0.05)
+        with pytest.raises(ClusterError, match=r"no worker of .* is left: start some"):
+            cluster.computed(dask.delayed(sum)([1, 2]))
+
+
+@pytest.mark.usefixtures("impatient")
+def test_slow_work_is_waited_for():
+    with made(n_workers=1) as slow, Client(slow):
+        assert cluster.computed(dask.delayed(lambda: time.sleep(1.5) or 7)()) == 7
+
+
+def test_work_that_ends_just_after_a_look(monkeypatch):
+    """It was waited for in vain, and is done when it is asked."""
+    result = Future.result
+
+    def late(self, timeout=None):
+        if timeout is None:
+            return result(self)
+        while not self.done():
+            time.sleep(0.01)
+        raise TimeoutError
+
+    monkeypatch.setattr(Future, "result", late)
+    with made(n_workers=1) as slow, Client(slow):
+        assert cluster.computed(dask.delayed(sum)([3, 4])) == 7
+
+
+@pytest.mark.parametrize("error", [TimeoutError("own"), OSError("own"), InputError("own")])
+def test_errors_of_the_work_stay_what_they_are(error):
+    def fail():
+        raise error
+
+    any_cluster = made(n_workers=1)
+    with any_cluster, Client(any_cluster), pytest.raises(type(error), match="own"):
+        cluster.computed(dask.delayed(fail)())
+
+
+def test_work_that_kills_its_workers():
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        made(n_workers=1, processes=True, silence_logs=50) as deadly,
+        Client(deadly),
+        pytest.raises(ClusterError, match="workers of Dask died of the same work 1 times"),
+    ):
+        cluster.computed(dask.delayed(os.kill)(dask.delayed(os.getpid)(), signal.SIGKILL))
+
+
+SCHEDULER = """
+import asyncio, sys
+from distributed import Scheduler, Worker
+async def run():
+    async with Scheduler(port=0, dashboard_address=":0") as s, Worker(s.address, nthreads=1):
+        print(s.address, flush=True)
+        await s.finished()
+asyncio.run(run())
+"""
+
+
+def test_a_scheduler_that_is_lost():
+    command = [sys.executable, "-c", SCHEDULER]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        address = process.stdout.readline().decode().strip()
+        with Client(address, timeout=1):
+            Timer(0.5, process.kill).start()
+            with pytest.raises(ClusterError, match=f"^the Dask scheduler at {address} was lost"):
+                cluster.computed(dask.delayed(time.sleep)(30))

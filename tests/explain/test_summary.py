@@ -1,0 +1,128 @@
+"""One summary of a model: its sentences are true, and every place that tells of it says them."""
+
+import re
+from html import unescape
+
+import hypothesis.extra.numpy as hnp
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conjunct import UFC, Bits, ConjunctWarning, Report, Risk, UFCPath, UFringe, datasets
+from conjunct.cli.terminal import as_options
+from conjunct.explain import Summary, constructed
+
+tables = hnp.arrays(np.bool_, st.tuples(st.integers(4, 30), st.integers(2, 6)))
+
+
+@pytest.fixture(scope="module")
+def zoo():
+    data = datasets.load_zoo()
+    return pl.DataFrame(data.values, schema=list(data.feature_names))
+
+
+def words(page):
+    text = re.sub(r"<(style|script|svg)\b.*?</\1>", " ", page, flags=re.DOTALL)
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", text)).split())
+
+
+def number_before(noun, text):
+    return int(re.search(rf"([\d,]+) {noun}", text)[1].replace(",", ""))
+
+
+@pytest.mark.parametrize("model", [UFC(), UFC("risk"), UFCPath(max_iter=2), UFringe(30)], ids=str)
+def test_every_place_says_the_same(model, zoo):
+    summary = Summary(model.fit(zoo))
+    page = words(Report(model, zoo).html())
+    for said in (summary.found, summary.scores, summary.ended):
+        assert said in page
+    assert all(passage.text in page for passage in summary.method)
+    if not isinstance(model, UFringe):
+        shown = words(model._repr_html_().partition("<style>")[0])
+        assert f"{summary.found} {summary.length}" in shown
+        assert summary.ended in shown
+        assert model.outcome_ == summary.outcome
+
+
+@pytest.mark.filterwarnings("ignore::conjunct.ConjunctWarning")
+@given(tables)
+def test_numbers_in_sentences_are_those_of_the_model(table):
+    names = [f"tag{k}" for k in range(table.shape[1])]
+    model = UFC(0.1, max_iter=2).fit(pl.DataFrame(table, schema=names))
+    summary, fitted = Summary(model), model.feature_set_
+    assert number_before("row", summary.found) == len(table)
+    assert number_before("column", summary.found) == table.shape[1]
+    if not model.n_iter_:
+        assert "nothing was constructed" in summary.found
+        assert (summary.length, summary.scores, summary.constructed) == ("", "", ())
+        return
+    assert number_before("correlated pair", summary.found) == len(fitted.merges)
+    assert number_before("features? (?:was|were) constructed", summary.found) == sum(
+        feature.length > 1 for feature in model.features_
+    )
+    assert number_before("columns? (?:was|were) kept", summary.found) == len(summary.kept)
+    share = model.description_length_ / model.baseline_length_
+    assert f"takes {share:.1%} of the bits" in summary.length
+    most = max(f.rows for f in summary.constructed) if summary.constructed else None
+    assert most is None or f"true in {most} row" in summary.scores
+
+
+@pytest.mark.filterwarnings("ignore::conjunct.ConjunctWarning")
+@given(tables, st.booleans())
+def test_constructed_features_are_ranked(table, by_bits):
+    names = [f"tag{k}" for k in range(table.shape[1])]
+    model = UFC(Bits(alpha=None), max_iter=5, stop="never").fit(pl.DataFrame(table, schema=names))
+    found = constructed(model.feature_set_, by_bits=by_bits)
+    rules = model.get_rules("dict")
+    made = [k for k, iteration in enumerate(rules["iteration"]) if iteration]
+    assert sorted(one.text for one in found) == sorted(rules["pattern"][k] for k in made)
+    rows = dict(zip(rules["pattern"], rules["support"], strict=True))
+    assert [rows[one.text] for one in found] == [one.rows for one in found]
+    if not by_bits:
+        assert [one.rows for one in found] == sorted((one.rows for one in found), reverse=True)
+        return
+    saved = [one.saved for one in found if one.saved is not None]
+    assert saved == sorted(saved, reverse=True)
+    assert all(one.saved is None for one in found[len(saved) :])
+
+
+def passages(model):
+    return " ".join(passage.text for passage in Summary(model).method)
+
+
+def test_the_method_is_that_of_the_search(zoo):
+    exact = Risk(test="exact", correction="holm")
+    assert "each iteration draws a line of its own" in passages(UFC(exact).fit(zoo))
+    one_by_one = passages(UFC(exact, search="pairwise").fit(zoo))
+    assert "the line is drawn once" in one_by_one
+    assert "One pair was replaced at a time" in one_by_one
+    assert "the one came first" in passages(UFC(search="thorough", max_iter=2).fit(zoo))
+    assert "those came first" in passages(UFC(search="batch", max_iter=2).fit(zoo))
+    assert "No feature has more than 3 tags" in passages(UFC(max_length=3).fit(zoo))
+    assert "No feature has more than 3 literals" in passages(UFC("risk", max_length=3).fit(zoo))
+
+
+def test_only_parameters_are_put_into_the_words_of_the_prompt():
+    baskets = [["max_iter", "stop=never"]] * 30 + [["other"]] * 30
+    summary = Summary(UFC(max_iter=1).fit(baskets), as_options)
+    assert '"max_iter + stop=never" saves' in summary.text
+    assert "which is --max-iter" in summary.text
+
+
+def test_nothing_constructed():
+    with pytest.warns(ConjunctWarning):
+        model = UFC().fit(np.array([[0, 1], [1, 0], [0, 0], [1, 1]] * 5))
+    summary = Summary(model)
+    assert summary.text == f"{summary.found} {model.outcome_}"
+    assert summary.chunks == summary.constructed == ()
+
+
+def test_why_it_ended_is_never_made_up(zoo):
+    model = UFC().fit(zoo)
+    del model.outcome_
+    assert Summary(model).outcome == ""
+    assert "did not keep why" in Summary(model).ended
+    assert "reaches the 30 asked for" in Summary(UFringe(30).fit(zoo)).ended
+    assert "gave a new conjunction" in Summary(UFringe(10_000, max_depth=2).fit(zoo)).ended

@@ -1,0 +1,303 @@
+"""The house: where things are, who may use what, and how a family grows by one file."""
+
+import ast
+import importlib
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conjunct.registry import Registry, summaries
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tools"))
+import map as drawing  # noqa: E402
+
+sys.path.pop(0)
+PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+PARTS = drawing.parts()
+
+
+def test_the_map_lists_every_folder():
+    _, _, rest = PAGE.partition("| in `src/conjunct/`")
+    rows = rest.partition("\n\n")[0].splitlines()[2:]
+    listed = [name.strip("`/") for row in rows for name in row.split("|")[1].split()]
+    assert sorted(name.removesuffix(".py").rstrip("`,/") for name in listed) == PARTS
+
+
+def test_the_picture_is_that_of_the_code():
+    code = [sys.executable, str(ROOT / "tools" / "map.py"), "--check"]
+    done = subprocess.run(code, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_circle_is_found():
+    with pytest.raises(drawing.CycleError):
+        drawing.levels({"data": {"files"}, "files": {"data"}})
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_folders_are_entered_by_their_doors(part):
+    place = ROOT / "src" / "conjunct" / part
+    files = place.rglob("*.py") if place.is_dir() else [place.with_suffix(".py")]
+    past = []
+    for file in files:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            if isinstance(node, ast.Import):
+                modules = [alias.name for alias in node.names]
+            for module in modules:
+                names = module.split(".")
+                if names[0] == "conjunct" and len(names) > 2 and names[1] != part:
+                    past.append(f"{file.name}:{node.lineno} {module}")
+    assert past == []
+
+
+# What a newcomer writes for a new member of each family, and a command that uses it.
+MEASURE = """
+from conjunct.ufc.association.measures.base import MEASURES, Measure
+
+def kulczynski(n_rows, left, right, joint):
+    return (joint / left + joint / right) / 2
+
+MEASURES.enter(Measure(name="yours", summary="Kulczynski's", compute=kulczynski, least=0, below=1))
+"""
+CRITERION = """
+from conjunct.ufc.criteria.base import CRITERIA
+from conjunct.ufc.criteria.threshold import Threshold
+
+@CRITERIA.enter
+class Yours(Threshold):
+    name = "yours"
+    summary = "join what is correlated above 0.4"
+
+    def __init__(self, measure="phi", prune=False):
+        super().__init__(0.4, measure, prune)
+"""
+STOP = """
+from conjunct.ufc.stops.base import STOPS, Stop
+
+@STOPS.enter
+class Yours(Stop):
+    name = "yours"
+    summary = "after one iteration"
+
+    def kept(self, steps):
+        for step in steps:
+            yield step
+            if step.indicators.iteration == 1:
+                return
+
+    def why(self, run):
+        return "It stopped after one iteration, as always"
+"""
+FORMAT = """
+import polars as pl
+
+from conjunct.files.formats.base import FORMATS, Scan, TableFormat
+from conjunct.files.raw import text_lines
+
+class Yours(TableFormat):
+    name = "stars"
+    summary = "a star where a cell is true"
+    extensions = (".stars",)
+
+    def scans(self, file, options, as_text):
+        names, *rows = (line.strip().split("|") for line in text_lines(file))
+        cells = [[cell == "*" for cell in row] for row in rows]
+        yield Scan(pl.LazyFrame(cells, names, orient="row"), names, len(rows))
+
+FORMATS.enter(Yours())
+"""
+DIALECT = """
+from conjunct.export.dialects.base import DIALECTS
+from conjunct.export.dialects.postgres import Postgres
+
+class Yours(Postgres):
+    name = "redshift"
+    summary = "Redshift"
+
+DIALECTS.enter(Yours())
+"""
+ENGINE = '''
+from conjunct.columns import PackedColumns
+from conjunct.counting.partitioned import added
+from conjunct.counting.engines.base import ENGINES, Engine
+
+class Blocks(list):
+    """Rows as a list of arrays."""
+
+class InMemory:
+    def __init__(self, parts):
+        self.parts = parts
+        self.n_rows = sum(part.n_rows for part in parts)
+        self.n_columns, self.layout, self.size = parts[0].n_columns, PackedColumns, None
+
+    def total(self, rewrites, count, n_columns):
+        return added([count(part.after(rewrites)) for part in self.parts])
+
+    def count_distinct_rows(self):
+        return PackedColumns.united(self.parts).count_distinct_rows()
+
+    def count_null_rows(self):
+        return sum(part.count_null_rows() for part in self.parts)
+
+class Yours(Engine):
+    name = "yours"
+    summary = "lists of arrays"
+    advice = "put the arrays together first"
+
+    def holds(self, data):
+        return isinstance(data, Blocks)
+
+    def head(self, data):
+        return data[0][:0]
+
+    def partitions(self, data, read, n_columns, store, n_jobs):
+        return InMemory([PackedColumns.of(read(part)) for part in data])
+
+    def mapped(self, data, make, n_columns, dtype):
+        return Blocks(map(make, data))
+
+ENGINES.enter(Yours())
+'''
+COMMAND = '''
+def yours(data: str) -> None:
+    """Say what was given."""
+    print(f"yours: {data}")
+'''
+FAMILIES = {
+    "measure": ("ufc/association/measures", MEASURE, "fit zoo.csv --criterion 0.6 --measure yours"),
+    "criterion": ("ufc/criteria", CRITERION, "fit zoo.csv --criterion yours"),
+    "stopping rule": ("ufc/stops", STOP, "fit zoo.csv --criterion risk --stop yours"),
+    "format": ("files/formats", FORMAT, "fit zoo.stars --format stars"),
+    "dialect": ("export/dialects", DIALECT, "export model.json --dialect redshift"),
+    "command": ("cli/commands", COMMAND, "yours zoo.csv"),
+}
+RUN = """
+import importlib, sys
+importlib.import_module(sys.argv[1]).__path__.append(sys.argv[2])
+from conjunct.cli import main
+del sys.argv[1:3]
+sys.exit(main())
+"""
+
+
+ENGINE_RUN = """
+import importlib, sys
+importlib.import_module("conjunct.counting.engines").__path__.append(sys.argv[1])
+import numpy as np
+from conjunct import UFC, datasets
+from conjunct.counting import ENGINES
+ENGINES["yours"]
+from conjunct.counting.engines.yours import Blocks
+table = datasets.load_zoo().values
+blocks = Blocks([table[:40], table[40:41], table[41:]])
+model, expected = UFC().fit(blocks), UFC().fit(table)
+assert model.features_ == expected.features_
+assert model.feature_set_.supports == expected.feature_set_.supports
+assert np.array_equal(np.concatenate(model.transform(blocks)), expected.transform(table))
+print("same")
+"""
+
+
+def test_a_new_engine_is_one_file(tmp_path):
+    (tmp_path / "yours.py").write_text(ENGINE)
+    run_ = [sys.executable, "-c", ENGINE_RUN, str(tmp_path)]
+    done = subprocess.run(run_, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "same\n", "")
+    assert "| an engine | `counting/engines/yours.py` |" in PAGE
+
+
+def test_the_table_tells_where_each_family_lives():
+    for family, (folder, _, _) in FAMILIES.items():
+        assert f"| a {family} | `{folder}/yours.py` |" in PAGE
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("house")
+    run(folder, "datasets zoo --out zoo.csv", "-m", "conjunct")
+    run(folder, "fit zoo.csv --out model.json", "-m", "conjunct")
+    names, *rows = (folder / "zoo.csv").read_text().replace(",", "|").splitlines()
+    stars = "\n".join(rows).replace("1", "*").replace("0", ".")
+    (folder / "zoo.stars").write_text(f"{names}\n{stars}\n")
+    return folder
+
+
+def run(folder, words, *how):
+    command = [sys.executable, *how, *words.split()]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_new_member_is_one_file(family, folder, tmp_path):
+    home, text, words = FAMILIES[family]
+    (tmp_path / "yours.py").write_text(text)
+    home = f"conjunct.{home.replace('/', '.')}"
+    done = run(folder, words, "-c", RUN, home, str(tmp_path))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout
+    assert run(folder, words, "-m", "conjunct").returncode == 2
+
+
+def registries():
+    for part in PARTS:
+        door = importlib.import_module(f"conjunct.{part}")
+        for name in getattr(door, "__all__", ()):
+            found = getattr(door, name)
+            if isinstance(found, Registry):
+                yield pytest.param(found, id=name)
+
+
+@pytest.mark.parametrize("registry", [*registries()])
+def test_names_and_summaries_are_those_of_the_members(registry):
+    assert registry
+    members = {name: member.summary for name, member in registry.items()}
+    assert summaries(registry.home) == members
+    assert all(member.name == name for name, member in registry.items())
+
+
+@pytest.mark.parametrize("registry", [*registries()])
+def test_the_documentation_names_every_member(registry):
+    pages = " ".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("*.md"))
+    words = set(re.findall(r"\w+", pages.lower()))
+    assert [name for name in registry if name not in words] == []
+
+
+def test_two_members_of_one_name():
+    class One:
+        name = "same"
+
+    class Other:
+        name = "same"
+
+    family = Registry("thing", __name__)
+    family.enter(One)
+    family.enter(One)
+    with pytest.raises(ValueError, match="two members of thing are called 'same'"):
+        family.enter(Other)
+
+
+LOADED = """
+import sys
+from conjunct import UFC
+print(*sorted(sys.modules))
+"""
+
+
+def test_an_estimator_loads_what_a_fit_needs():
+    run_ = [sys.executable, "-c", LOADED]
+    loaded = subprocess.run(run_, capture_output=True, text=True, check=True).stdout.split()
+    ours = [name for name in loaded if name.startswith("conjunct.")]
+    assert len(ours) <= 85
+    for folder in ("files", "explain", "export", "trees", "datasets", "plots", "paper"):
+        assert [name for name in ours if name.startswith(f"conjunct.{folder}.")] == []
+    assert not {"sklearn.tree", "polars", "msgspec", "altair"} & set(loaded)
+
+
+def test_doors_are_read_in_any_locale():
+    for door in (ROOT / "src" / "conjunct").rglob("*.pyi"):
+        assert door.read_text(encoding="utf-8").isascii(), door

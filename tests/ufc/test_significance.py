@@ -1,0 +1,65 @@
+"""The exact test and the size of a family, against the oracle."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import hypergeom
+
+import naive_statistics as naive
+from conjunct.columns import PackedColumns
+from conjunct.ufc.association import count_tested_pairs, exact_p_value
+from conjunct.ufc.association.significance import is_exactly_significant
+from tables import tables
+
+cells = st.tuples(*[st.integers(0, 40)] * 4).filter(any)
+
+
+def exact(a, b, c, d):
+    [p] = exact_p_value(a + b + c + d, *(np.array([count]) for count in (a + b, a + c, a)))
+    return p
+
+
+@given(cells)
+def test_exact_p_values_are_the_oracles(table):
+    assert exact(*table) == pytest.approx(float(naive.exact_p(*table)), rel=1e-9)
+
+
+@given(
+    st.integers(1, 10**6).flatmap(
+        lambda n: st.tuples(st.just(n), st.integers(0, n), st.integers(0, n), st.floats(-9, 9))
+    )
+)
+def test_exact_p_values_of_many_rows_are_scipys(drawn):
+    n, s, t, z = drawn
+    spread = math.sqrt(s * t * (n - s) * (n - t) / n**3)
+    c = min(max(round(s * t / n + z * spread), s + t - n, 0), s, t)
+    [p] = exact_p_value(n, np.array([s]), np.array([t]), np.array([c]))
+    assert p == pytest.approx(hypergeom.sf(c - 1, n, s, t), rel=1e-7)
+
+
+@given(cells)
+def test_only_positive_association_is_significant(table):
+    # a median of a hypergeometric distribution is next to its mean (Jogdeo and Samuels, 1968)
+    a, b, c, d = table
+    if a * d <= b * c:
+        assert naive.exact_p(*table) >= 1 / 2
+        assert exact(*table) >= 0.5 - 1e-12
+
+
+@given(tables(max_rows=60), st.booleans())
+def test_family_is_every_pair_tested(table, prune):
+    features = [(str(k), tuple(column)) for k, column in enumerate(table.T.tolist())]
+    size = count_tested_pairs(PackedColumns.from_table(table).pair_counts(), prune=prune)
+    assert size == len(list(naive.family(features, prune)))
+
+
+@given(cells, st.sampled_from([0.4, 0.05, 0.01, 1e-4, 1e-9]) | st.floats(1e-12, 0.49))
+def test_bounds_decide_as_the_sum_does(table, alpha):
+    a, b, c, d = table
+    if a * d > b * c:
+        counts = (np.array([count]) for count in (a + b, a + c, a))
+        [is_significant] = is_exactly_significant(a + b + c + d, *counts, alpha)
+        assert is_significant == (naive.exact_p(*table) <= alpha * (1 + 1e-9))

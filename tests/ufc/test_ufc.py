@@ -1,0 +1,185 @@
+"""uFC against the oracle and its invariants, on small awkward tables."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive
+import naive_scale
+from conjunct.columns import PackedColumns
+from conjunct.columns.packing import unpack
+from conjunct.expressions import canonical_text
+from conjunct.features.lineage import Lineage
+from conjunct.ufc import Risk, Threshold
+from conjunct.ufc.association import correlated_pairs
+from conjunct.ufc.search.batch import taken_pairs
+from conjunct.ufc.search.stage import Stage, replace_pairs
+from runs import planned, ran, with_null
+from tables import named, tables
+
+NAMES = "abcdefgh"
+
+criteria = st.builds(
+    Threshold, st.sampled_from([0.0, 0.1, 0.3, 0.6]), prune=st.booleans()
+) | st.builds(Risk, st.sampled_from([0.001, 0.1, 0.4]), prune=st.booleans())
+plans = st.builds(
+    planned,
+    criteria,
+    st.sampled_from(["batch", "pairwise"]),
+    st.sampled_from([None, 2, 3, 5]),
+)
+
+
+def run(table, plan, **options):
+    return ran(PackedColumns.from_table(table), NAMES[: table.shape[1]], plan, **options)
+
+
+def naive_run(table, plan, max_iter):
+    return naive.ufc(
+        named(table, NAMES),
+        max_iter,
+        plan.criterion.fixed_threshold(len(table)),
+        strict=isinstance(plan.criterion, Threshold),
+        prune=plan.criterion.prune,
+        max_length=plan.max_length,
+        search=plan.search,
+    )
+
+
+@given(tables(), plans, st.integers(0, 4))
+def test_features_are_the_oracles(table, plan, max_iter):
+    expected = naive_run(table, plan, max_iter)
+    actual = run(table, plan, max_iter=max_iter)
+    assert actual.n_iter == len(expected) - 1
+    texts = [canonical_text(e) for e in actual.feature_set.expressions]
+    assert texts == [naive.canonical(tree) for tree, _ in expected[-1]]
+    assert list(actual.feature_set.supports) == [sum(column) for _, column in expected[-1]]
+
+
+@given(tables(max_rows=30), plans)
+def test_indicators_are_the_oracles(table, plan):
+    expected = naive_run(table, plan, 3)
+    actual = run(table, plan, max_iter=3)
+    for line, features in zip(actual.history, expected, strict=True):
+        assert line.n_features == len(features)
+        assert line.length == pytest.approx(naive.mean_length(features))
+        assert line.oi == pytest.approx(naive.overlapping_index(features), abs=1e-12)
+        if naive.distinct_rows(expected[0]) > len(expected[0]):
+            assert line.c0 == pytest.approx(naive.complexity(features, expected[0]))
+            assert line.rms == pytest.approx(naive.rms(features, expected[0]))
+        else:
+            assert math.isnan(line.c0)
+            assert math.isnan(line.rms)
+
+
+@given(tables(max_rows=60, max_columns=5), plans)
+def test_rms_stop_is_the_oracles(table, plan):
+    expected = naive_run(table, plan, 6)
+    if naive.distinct_rows(expected[0]) <= len(expected[0]):
+        return
+    kept = naive.until_rms_rises(expected)
+    if kept < 6:  # the oracle looked far enough
+        assert run(table, plan, stop="rms").n_iter == kept
+
+
+@given(tables(max_rows=60, max_columns=5), plans)
+def test_relative_stop_is_the_oracles(table, plan):
+    sets = naive_run(table, plan, 6)
+    options = {
+        "threshold": plan.criterion.fixed_threshold(len(table)),
+        "strict": isinstance(plan.criterion, Threshold),
+        "prune": plan.criterion.prune,
+        "max_length": plan.max_length,
+    }
+    kept = naive_scale.until_balance_worsens(sets, **options)
+    actual = run(table, plan, stop="relative", max_iter=6)
+    assert actual.n_iter == kept
+    expected = naive_scale.balances(sets, **options)[: len(actual.tried)]
+    balances = [step.balance() for step in actual.tried]
+    assert [(b.redundancy, b.growth) for b in balances] == expected
+    assert len(balances) >= kept + 1
+
+
+@given(tables(), criteria)
+def test_a_pair_gives_way_to_three_disjoint_parts_of_its_union(table, criterion):
+    lineage = Lineage(NAMES[: table.shape[1]])
+    stage = Stage.first(PackedColumns.from_table(table))
+    for _ in range(3):
+        found = correlated_pairs(stage.counts, criterion.pair_filter)
+        pairs = taken_pairs(found, stage.features, lineage)
+        after = replace_pairs(stage, pairs, lineage)
+        columns = dict(
+            zip(stage.features, unpack(stage.tally.store.bits, len(table)).T, strict=True)
+        )
+        made = dict(zip(after.features, unpack(after.tally.store.bits, len(table)).T, strict=True))
+        for merge in after.merges:
+            parts = [made[number] for number in merge.made]
+            left, right = columns[merge.left], columns[merge.right]
+            assert np.array_equal(np.sum(parts, axis=0) > 0, left | right)
+            assert np.sum(parts, axis=0).max() == 1
+            assert all(part.any() for part in parts)
+        fallen = stage.supports.sum() - after.supports.sum()
+        assert fallen == sum(merge.joint for merge in after.merges)
+        stage = after
+
+
+@given(tables(), criteria)
+def test_counts_carried_along_are_those_counted_anew(table, criterion):
+    lineage = Lineage(NAMES[: table.shape[1]])
+    stage = Stage.first(PackedColumns.from_table(table))
+    for _ in range(4):
+        pairs = correlated_pairs(stage.counts, criterion.pair_filter)
+        stage = replace_pairs(stage, taken_pairs(pairs, stage.features, lineage), lineage)
+        assert np.array_equal(stage.tally.counts.joint, stage.tally.store.joint_counts())
+
+
+@given(tables(), plans, st.randoms(use_true_random=False))
+def test_order_of_rows_and_columns_changes_nothing(table, plan, random):
+    rows, columns = list(range(len(table))), list(range(table.shape[1]))
+    random.shuffle(rows)
+    random.shuffle(columns)
+    names = [NAMES[k] for k in columns]
+    shuffled = PackedColumns.from_table(table[np.ix_(rows, columns)])
+    actual = ran(shuffled, names, plan, max_iter=3).feature_set
+    expected = run(table, plan, max_iter=3).feature_set
+    supports = dict(zip(expected.expressions, expected.supports, strict=True))
+    assert dict(zip(actual.expressions, actual.supports, strict=True)) == supports
+
+
+@given(tables(), plans, st.integers(1, 4))
+def test_recover_undoes_evaluate(table, plan, max_iter):
+    feature_set = run(table, plan, max_iter=max_iter).feature_set
+    features = feature_set.evaluate(PackedColumns.from_table(table))
+    assert features.supports().tolist() == list(feature_set.supports)
+    recovered = unpack(feature_set.recover(features).bits, len(table))
+    assert np.array_equal(recovered, table)
+
+
+@given(tables(max_rows=60, max_columns=5), plans)
+def test_a_feature_set_holds_only_what_its_merges_made(table, plan):
+    # the RMS stop looks one iteration further before it decides; nothing of that is kept
+    feature_set = run(table, plan, stop="rms").feature_set
+    made = [number for merge in feature_set.merges for number in merge.made]
+    assert made == list(range(len(feature_set.lineage.primitives), len(feature_set.lineage)))
+
+
+def test_ties_follow_joint_count_then_text():
+    # a∧b and c∧d have r = 1; c∧d has the larger joint count and comes first
+    table = np.array([[1, 1, 1, 1]] + [[0, 0, 1, 1]] * 2 + [[0, 0, 0, 0]] * 3, bool)
+    merges = run(table, planned(Threshold(0.5)), max_iter=1).feature_set.merges
+    assert [(merge.left, merge.right) for merge in merges] == [(2, 3), (0, 1)]
+    # four equal columns: all pairs tie, texts decide
+    table = np.repeat([[True], [False]], 4, axis=1)
+    lineage = ran(PackedColumns.from_table(table), "dcba", planned(Threshold(0.5)), max_iter=1)
+    texts = {canonical_text(e) for e in lineage.feature_set.expressions}
+    assert texts == {"a & b", "c & d"}
+
+
+def test_null_feature_counts_rows_without_any():
+    table = np.array([[1, 1], [0, 0], [0, 0], [1, 0]], bool)
+    plan = planned(Threshold(0.0))
+    assert run(table, plan, max_iter=0).history[0].oi == -0.25
+    assert run(table, plan, max_iter=0, stop=with_null("never")).history[0].oi == 0.125
