@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from conjunct.columns import Columns, StoreKind
 from conjunct.data import (
+    Baskets,
     BooleanData,
     CellRules,
     Container,
@@ -83,15 +83,14 @@ class BooleanEstimator(BaseEstimator):
 
     def _by_position(self, container: Container) -> Container:
         """Columns with names, for a model that was fitted without any."""
-        data = container.data
-        if not isinstance(data, BooleanData):
+        if isinstance(container, Baskets):
             raise InputError("baskets need a model fitted on named columns; this one has no names")
-        if len(data.names) != self.n_features_in_:
+        if container.n_columns != self.n_features_in_:
             raise InputError(
-                f"the data has {len(data.names)} columns, and the model, which has no names, "
+                f"the data has {container.n_columns} columns, and the model, which has no names, "
                 f"{self.n_features_in_}"
             )
-        return container_of(replace(data, names=self._primitive_names()))
+        return container.renamed(self._primitive_names())
 
     def _like_fitted(self) -> BooleanData:
         """What other rows are read like."""

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from conjunct.columns import Columns, Counts
 from conjunct.data import MISSING, Backend, Baskets, BooleanData, InParts, container_of
 from conjunct.errors import ConjunctWarning, InputError
-from conjunct.estimators.chunks import ChunkForm, RowChunks, written_chunks
+from conjunct.estimators.chunks import ChunkForm, RowChunks, lazy_chunks, written_chunks
 from conjunct.estimators.constructor import FeatureConstructor
 from conjunct.estimators.in_parts import FeatureSupports, sendable
 from conjunct.estimators.notebook import ShownInNotebooks
@@ -55,12 +55,13 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
 
         Rows may hold combinations of tags that training never saw: no feature has these tags
         then. A warning says in how many rows; ``unseen="keep"`` gives them columns of their own,
-        and ``chunks`` never loses a tag. A collection of Dask gives another, which is computed
-        when it is used, without a warning.
+        and ``chunks`` never loses a tag. A lazy table, of Polars, DuckDB, Ibis or Spark, and a
+        collection of Dask give another, which is computed when it is used, without a warning.
         """
         check_is_fitted(self)
         container = self._container(X)
-        if self.unseen == "keep" or isinstance(container, InParts):
+        is_lazy = container.lazy is not None or isinstance(container, InParts)
+        if self.unseen == "keep" or is_lazy:
             return super().transform(container)
         columns = self._read(container)
         n_rows = self._count_unseen(columns)
@@ -82,6 +83,9 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
             warnings.warn(_what_was_lost(self.feature_set_), ConjunctWarning, stacklevel=2)
         texts = self._column_names()
         container = container_of(X)
+        if container.lazy is not None:
+            columns = self._lazy_columns(container, texts)
+            return self._made_features().recover(columns).named(self._primitive_names())
         if isinstance(container, InParts):
             raise InputError(container.engine.advice)
         has_order = container.has_names and not isinstance(container, Baskets)
@@ -123,6 +127,9 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
         check_is_fitted(self)
         chunks_of = RowChunks(self._like_fitted(), self._every_feature)
         container = self._container(X)
+        if container.lazy is not None:
+            columns = self._lazy_columns(container, self._primitive_names())
+            return lazy_chunks(self._every_feature, columns.filled(), form)
         if isinstance(container, InParts):
             return chunks_of.over(container, form)
         return written_chunks(container, chunks_of(container), form, backend)
