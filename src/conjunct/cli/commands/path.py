@@ -10,7 +10,7 @@ import typer
 
 from conjunct.cli.help import OUTPUT
 from conjunct.cli.inputs import DataInput, prepares_data
-from conjunct.cli.options import Ascii, DataFile, Jobs, Missing, ReportFile
+from conjunct.cli.options import Ascii, DataFile, Jobs, KeepColumns, Missing, ReportFile
 from conjunct.cli.outputs import Output, speaks
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ def path(
         typer.Option(help="Stop after this many seconds; what was found is kept."),
     ] = 600,
     jobs: Jobs = None,
+    keep_columns: KeepColumns = False,
     report: ReportFile = None,
     ascii_: Ascii = False,
     *,
@@ -113,6 +114,7 @@ def path(
             max_threshold,
             max_iter,
             prune,
+            keep_columns=keep_columns,
             missing=missing,
             max_solutions=max_solutions,
             max_seconds=max_seconds,
