@@ -397,6 +397,8 @@ def container_of(X: Any) -> Container:
 
 def unchecked(data: Any) -> Container:
     """Rows in memory as a container; there may be none, as in some parts."""
+    if isinstance(data, Container):
+        return data
     return _Held(data) if isinstance(data, BooleanData) else container_for(data)
 
 

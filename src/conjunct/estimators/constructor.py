@@ -19,7 +19,7 @@ from conjunct.data import Backend, BooleanData, Container, InParts, as_table
 from conjunct.errors import InputError, ModelFileError
 from conjunct.estimators.base import BooleanEstimator, distinct_names
 from conjunct.estimators.exportable import Exportable
-from conjunct.estimators.in_parts import PartFeatures
+from conjunct.estimators.in_parts import PartMaker, sendable
 from conjunct.estimators.readable import Readable
 from conjunct.estimators.rule_table import formula_columns, nugget_columns, rule_columns
 from conjunct.expressions import Expression, Style
@@ -99,8 +99,9 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
             columns = self._lazy_columns(container, self._primitive_names())
             return self._made_features().evaluate(columns).named(self._column_names())
         if isinstance(container, InParts):
-            made, names = self._made_features(), self._column_names()
-            return PartFeatures.of(self._like_fitted(), made, names).over(container)
+            make = sendable(self._made_features()).evaluate
+            names = tuple(self._column_names())
+            return PartMaker(self._like_fitted(), make, names).over(container)
         return self._features_of(container, self._read(container))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
@@ -288,7 +289,10 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
     def _column_names(self, primitives: tuple[str, ...] | None = None) -> list[str]:
         """What ``transform`` calls them, over primitives that may have other names."""
         made = self._made_features()
-        fitted = made if primitives is None else made.renamed(primitives)
+        return self._names_of(made if primitives is None else made.renamed(primitives))
+
+    def _names_of(self, fitted: FeatureSet) -> list[str]:
+        """What features are called, all differently."""
         return distinct_names(fitted.lineage.texts(fitted.features, self.style))
 
     def _watch(self, indicators: Indicators) -> None:

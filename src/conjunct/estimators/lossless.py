@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +16,7 @@ from conjunct.data import MISSING, Backend, Baskets, BooleanData, InParts, conta
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators.chunks import ChunkForm, RowChunks, lazy_chunks, written_chunks
 from conjunct.estimators.constructor import FeatureConstructor
-from conjunct.estimators.in_parts import FeatureSupports, sendable
+from conjunct.estimators.in_parts import FeatureSupports, PartMaker, sendable
 from conjunct.estimators.notebook import ShownInNotebooks
 from conjunct.features import FeatureSet
 
@@ -31,6 +33,7 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
 
     names: Names = "formula"
     unseen: Unseen = "warn"
+    keep_columns: bool = False
 
     @property
     def patterns_(self) -> tuple[tuple[str, ...], ...]:
@@ -53,15 +56,17 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
     def transform(self, X: Any) -> Any:
         """The constructed features of the rows of ``X``, in a container of the same kind.
 
+        With ``keep_columns`` the columns come first, and then the features that are no columns.
         Rows may hold combinations of tags that training never saw: no feature has these tags
-        then. A warning says in how many rows; ``unseen="keep"`` gives them columns of their own,
-        and ``chunks`` never loses a tag. A lazy table, of Polars, DuckDB, Ibis or Spark, and a
-        collection of Dask give another, which is computed when it is used, without a warning.
+        then. Unless the columns are kept, a warning says in how many rows; ``unseen="keep"``
+        gives them columns of their own, and ``chunks`` never loses a tag. A lazy table, of Polars,
+        DuckDB, Ibis or Spark, and a collection of Dask give another, which is computed when it is
+        used, without a warning.
         """
         check_is_fitted(self)
         container = self._container(X)
         is_lazy = container.lazy is not None or isinstance(container, InParts)
-        if self.unseen == "keep" or is_lazy:
+        if self.unseen == "keep" or self.keep_columns or is_lazy:
             return super().transform(container)
         columns = self._read(container)
         n_rows = self._count_unseen(columns)
@@ -76,27 +81,29 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
         Undoes ``transform`` exactly for every row of the training data, and with
         ``unseen="keep"`` for every row there could be. Features below ``min_support`` are
         taken as false, with a warning that says how much that loses. With missing cells it is not
-        exact: a cell may come back missing where that of a partner was.
+        exact: a cell may come back missing where that of a partner was. With ``keep_columns`` it
+        is always exact: the columns are taken as they are, whatever the features say.
         """
         check_is_fitted(self)
-        if self.feature_set_.suppressed:
+        if self.feature_set_.suppressed and not self.keep_columns:
             warnings.warn(_what_was_lost(self.feature_set_), ConjunctWarning, stacklevel=2)
-        texts = self._column_names()
+        texts, names = self._column_names(), self._primitive_names()
+        recover: Callable[[Any], Any] = sendable(self._made_features(), merges=True).recover
+        if self.keep_columns:
+            recover = partial(_first_columns, len(names))
         container = container_of(X)
         if container.lazy is not None:
-            columns = self._lazy_columns(container, texts)
-            return self._made_features().recover(columns).named(self._primitive_names())
-        if isinstance(container, InParts):
-            raise InputError(container.engine.advice)
+            return recover(self._lazy_columns(container, texts)).named(names)
         has_order = container.has_names and not isinstance(container, Baskets)
         if has_order and list(container.names or ()) != texts:
             raise InputError("the columns are not the features of this model, in their order")
-        columns = container.stored(texts, replace(self._rules(), binarize=None))
-        if columns.n_columns != len(texts):
-            raise InputError(f"X has {columns.n_columns} columns, the model {len(texts)} features")
-        recovered = self._made_features().recover(columns)
-        rows = BooleanData(self._primitive_names(), recovered)
-        return rows.to(container, nullable=self.missing == "pairwise")
+        if not isinstance(container, Baskets) and container.n_columns != len(texts):
+            raise InputError(
+                f"X has {container.n_columns} columns, the model {len(texts)} features"
+            )
+        rules = replace(self._rules(), binarize=None)
+        back = PartMaker(BooleanData.without_rows(texts, rules), recover, names)
+        return back.over(container) if isinstance(container, InParts) else back(container)
 
     def chunks(self, X: Any, form: ChunkForm = "lists", *, backend: Backend | None = None) -> Any:
         """Each row as its chunks: its tags, in groups that belong together.
@@ -162,13 +169,12 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
         return self.feature_set_.with_unseen.with_rare()
 
     def _made_features(self) -> FeatureSet:
-        return self.feature_set_.with_unseen if self.unseen == "keep" else self.feature_set_
+        fitted = self.feature_set_
+        made = fitted.with_unseen if self.unseen == "keep" else fitted
+        return made.beside_primitives() if self.keep_columns else made
 
-    def _column_names(self, primitives: tuple[str, ...] | None = None) -> list[str]:
-        if self.names == "formula":
-            return super()._column_names(primitives)
-        made = self._made_features()
-        return list((made if primitives is None else made.renamed(primitives)).pattern_texts)
+    def _names_of(self, fitted: FeatureSet) -> list[str]:
+        return super()._names_of(fitted) if self.names == "formula" else list(fitted.pattern_texts)
 
     def _count_unseen(self, store: Columns) -> int:
         """In how many rows a combination is true that training never saw.
@@ -184,6 +190,10 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
         for line in lines:
             anywhere = store.disjunction(anywhere, line)
         return int(store.with_lines([anywhere]).supports()[0])
+
+
+def _first_columns(number: int, columns: Any) -> Any:
+    return columns.with_lines(columns.lines[:number])
 
 
 def _what_was_unseen(n_rows: int) -> str:

@@ -5,8 +5,10 @@ Their logic is Kleene's in all lazy tables: null and false is false, null and tr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 from typing import Any, Self
 
 import narwhals as nw
@@ -14,7 +16,7 @@ import narwhals as nw
 from conjunct.data import BLANKS, Container
 from conjunct.errors import InputError
 from conjunct.export.raw import NO, YES, Check, Flag, OneOf, PartOneOf
-from conjunct.expressions import Constant, Expression, Not, Or, Primitive, nodes
+from conjunct.expressions import Constant, Counted, Expression, Not, Or, Primitive, nodes
 
 MAX_LITERALS = 10_000
 """Libraries write out what expressions share, so a longer formula is refused."""
@@ -22,7 +24,7 @@ MAX_LITERALS = 10_000
 # How many merges within each other a step may hold.
 _STRIDES = (1, 2, 3, 4)
 # What float() takes, less 1_000 and digits of other scripts.
-_NUMBER = r"^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$"
+_NUMBER = r"^[+-]?(([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?|[iI]nf(inity)?)$"
 
 
 def to_narwhals(
@@ -55,6 +57,8 @@ def to_narwhals(
             return nw.lit(node.value)
         if isinstance(node, Not):
             return ~operands[0]
+        if isinstance(node, Counted):
+            return _counted(operands, node.number, node.most)
         return _joined(operands, is_or=isinstance(node, Or))
 
     for name, feature in features.items():
@@ -85,6 +89,19 @@ def _joined(operands: Sequence[nw.Expr], *, is_or: bool) -> nw.Expr:
     half = len(operands) // 2
     left, right = (_joined(some, is_or=is_or) for some in (operands[:half], operands[half:]))
     return left | right if is_or else left & right
+
+
+def _counted(operands: Sequence[nw.Expr], least: int, most: int) -> nw.Expr:
+    """Whether so many operands are true; null where that depends on missing cells."""
+    true = _number_of(operand.fill_null(False) for operand in operands)
+    possible = _number_of(operand.fill_null(True) for operand in operands)
+    excluded = (possible < least) | (true > most)
+    certain = (true >= least) & (possible <= most)
+    return nw.when(certain).then(True).otherwise(nw.when(excluded).then(False))
+
+
+def _number_of(operands: Iterable[nw.Expr]) -> nw.Expr:
+    return reduce(add, (operand.cast(nw.Int32) for operand in operands))
 
 
 def truth(column: nw.Expr, dtype: Any, cut: float | None) -> nw.Expr:
@@ -129,7 +146,8 @@ def _is(expression: nw.Expr) -> nw.Expr:
 
 
 def _text(column: nw.Expr) -> nw.Expr:
-    return column.cast(nw.String).str.strip_chars(BLANKS)
+    # Ibis strips no characters but its own
+    return column.cast(nw.String).str.replace_all(f"^[{BLANKS}]+|[{BLANKS}]+$", "")
 
 
 def _number_in(word: nw.Expr) -> nw.Expr:
@@ -227,6 +245,15 @@ class LazyColumns:
 
     def disjunction(self, left: Line, right: Line) -> Line:
         return _line((left, right), lambda one, other: one | other)
+
+    def tally(self, literals: Sequence[tuple[Line, bool]], number: int, *, exactly: bool) -> Line:
+        lines, negated = zip(*literals, strict=True)
+
+        def make(*cells: nw.Expr) -> nw.Expr:
+            counted = [~cell if no else cell for cell, no in zip(cells, negated, strict=True)]
+            return _counted(counted, number, number if exactly else len(counted))
+
+        return _line(lines, make)
 
     def filled(self) -> Self:
         """False where a cell is missing."""
