@@ -36,10 +36,10 @@ class UFCPath(LosslessConstructor):
         The largest number of iterations.
     prune : bool, default=False
         Leave out pairs with an expected frequency below 5. The paper's figures use both.
-    max_solutions : int, optional
-        Stop after this number of solutions. What was found is kept, from the highest λ down, and
-        ``complete_`` is False.
-    max_seconds : float, optional
+    max_solutions : int or None, default=10_000
+        Stop after this number of solutions. What was found is kept, from the highest λ down,
+        ``complete_`` is False, and a warning says which λ were covered. None: no limit.
+    max_seconds : float or None, default=600
         Stop after this number of seconds, likewise.
     null_feature : bool, default=False
         Count the paper's artificial feature "null" in the overlapping index.
@@ -103,8 +103,8 @@ class UFCPath(LosslessConstructor):
         max_iter: int = 20,
         prune: bool = False,
         *,
-        max_solutions: int | None = None,
-        max_seconds: float | None = None,
+        max_solutions: int | None = 10_000,
+        max_seconds: float | None = 600,
         null_feature: bool = False,
         keep_columns: bool = False,
         binarize: float | None = None,

@@ -63,13 +63,13 @@ def path(
     ] = False,
     missing: Missing = "raise",
     max_solutions: Annotated[
-        int | None,
+        int,
         typer.Option(help="Stop after this many solutions; what was found is kept."),
-    ] = None,
+    ] = 10_000,
     max_seconds: Annotated[
-        float | None,
+        float,
         typer.Option(help="Stop after this many seconds; what was found is kept."),
-    ] = None,
+    ] = 600,
     jobs: Jobs = None,
     keep_columns: KeepColumns = False,
     report: ReportFile = None,
