@@ -33,14 +33,15 @@ def plot_front(
     """The distribution of solutions with the front and the closest point (the paper's figure 7).
 
     ``marked`` are further points to show, by name. ``magnified`` shows the region around the
-    closest point only.
+    closest point only. The description of a mark is the name of its series and its position among
+    them: ``solution 12``, ``Pareto front 3``.
     """
     names = ["solution", "Pareto front", "closest point", *(marked or {})]
     far = 2.5 * max(closest.oi, closest.c0) if magnified else None
     layers = [
         _points(_rows("solution", solutions), names, far, size=18, opacity=0.55),
         _line(_rows("Pareto front", front), names, far),
-        _points(_rows("Pareto front", front), names, far, size=14),
+        _points(_rows("Pareto front", front), names, far, size=34),
         _points(_rows("closest point", [closest]), names, far, size=170),
     ]
     layers += [
@@ -98,8 +99,14 @@ def _distance(point: Point) -> float:
 
 
 def _rows(name: str, points: Sequence[Point]) -> list[Row]:
-    rounded = ((round(point.oi, 6), round(point.c0, 6)) for point in points)
-    return [{"series": name, "oi": oi, "c0": c0} for oi, c0 in dict.fromkeys(rounded)]
+    """Each place once, under the first of the points there."""
+    places: dict[tuple[float, float], int] = {}
+    for k, point in enumerate(points):
+        places.setdefault((round(point.oi, 6), round(point.c0, 6)), k)
+    return [
+        {"mark": f"{name} {k}", "series": name, "oi": oi, "c0": c0}
+        for (oi, c0), k in places.items()
+    ]
 
 
 def _layered(layers: Sequence[Any]) -> Any:
@@ -132,11 +139,18 @@ def _points(
 ) -> Any:
     import altair as alt
 
+    far_oi = far_c0 if far_oi is None else far_oi
+    shown = [
+        row
+        for row in rows
+        if (far_c0 is None or row["c0"] <= far_c0) and (far_oi is None or row["oi"] <= far_oi)
+    ]
     return (
-        chart_of(rows)
+        chart_of(shown)
         .mark_point(size=size, filled=True, opacity=opacity, clip=True)
         .encode(
-            **_axes(far_c0, far_c0 if far_oi is None else far_oi),
+            **_axes(far_c0, far_oi),
+            description="mark:N",
             color=alt.Color.from_dict(_coloured(names, plain)),
             shape=alt.Shape.from_dict(by_series(names, None, "shape")),
         )
