@@ -1,13 +1,14 @@
 """A SELECT that computes features in a database, built as a syntax tree by sqlglot.
 
 SQL's own logic is Kleene's: NULL AND FALSE is FALSE, NULL AND TRUE is NULL. So missing cells need
-no care.
+no care, but where literals are counted.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
 from typing import Literal, TypeAlias
 
 from sqlglot import exp
@@ -17,7 +18,7 @@ from conjunct.export.dialects.base import DIALECTS, Dialect, shortened, truth
 from conjunct.export.raw import Check, Flag
 from conjunct.export.raw_sql import Checks
 from conjunct.export.steps import STRIDES, WHOLE, Plan, parts_of, plan_of
-from conjunct.expressions import Constant, Expression, Not, Or, Primitive, nodes
+from conjunct.expressions import Constant, Counted, Expression, Not, Or, Primitive, nodes
 
 Source: TypeAlias = Literal["boolean", "integer", "text"]
 Kind: TypeAlias = Literal["select", "view", "table", "dbt"]
@@ -128,7 +129,8 @@ def to_sql(
     if plan is None:
         columns: dict[str, exp.Expr] = {name: _column(name) for name in keep}
         columns |= {
-            name: database.kept(_sql(expression, read)) for name, expression in features.items()
+            name: database.kept(_sql(expression, read, database))
+            for name, expression in features.items()
         }
         query = _select(columns, aliased)
     else:
@@ -199,20 +201,62 @@ def _select(columns: Mapping[str, exp.Expr], origin: exp.Expr) -> exp.Select:
     return exp.Select(expressions=aliased).from_(origin, copy=False)
 
 
-def _sql(expression: Expression, read: Callable[[Primitive], exp.Expr]) -> exp.Expr:
+def _sql(
+    expression: Expression, read: Callable[[Primitive], exp.Expr], database: Dialect
+) -> exp.Expr:
     """A formula as SQL; ``read`` says how a primitive is."""
     if isinstance(expression, Constant):
         return truth(expression.value)
     if isinstance(expression, Not):
-        return exp.not_(_sql(expression.operand, read), copy=False)
+        return exp.not_(_sql(expression.operand, read, database), copy=False)
     if isinstance(expression, Primitive):
         return read(expression)
-    return _joined(expression, lambda operand: _sql(operand, read))
+    return _joined(expression, lambda operand: _sql(operand, read, database), database)
 
 
-def _joined(expression: Expression, operand_sql: Callable[[Expression], exp.Expr]) -> exp.Expr:
+def _joined(
+    expression: Expression, operand_sql: Callable[[Expression], exp.Expr], database: Dialect
+) -> exp.Expr:
+    if isinstance(expression, Counted):
+        return database.either(*_counted(expression, operand_sql))
     join = exp.or_ if isinstance(expression, Or) else exp.and_
     return join(*map(operand_sql, expression._children), copy=False)
+
+
+def _counted(
+    node: Counted, operand_sql: Callable[[Expression], exp.Expr]
+) -> tuple[exp.Expr, exp.Expr]:
+    """Where it is certain that so many operands are true, and where that they are not.
+
+    It is neither where that depends on missing cells.
+    """
+
+    def number_of(*, denied: bool) -> exp.Expr:
+        def one(operand: Expression) -> exp.Expr:
+            value = operand_sql(operand)
+            holds = exp.not_(value, copy=False) if denied else value
+            return exp.Case(ifs=[exp.If(this=holds, true=_number(1))], default=_number(0))
+
+        total = reduce(lambda x, y: exp.Add(this=x, expression=y), map(one, node.operands))
+        return exp.paren(total, copy=False)
+
+    def true(comparison: type[exp.Binary], number: int) -> exp.Expr:
+        return comparison(this=number_of(denied=False), expression=_number(number))
+
+    def false(comparison: type[exp.Binary], number: int) -> exp.Expr:
+        return comparison(this=number_of(denied=True), expression=_number(number))
+
+    # with n operands, n − k of them false leave k that are true or missing
+    n = len(node.operands)
+    certain, excluded = true(exp.GTE, node.number), false(exp.GT, n - node.number)
+    if node.most < n:
+        certain = exp.and_(certain, false(exp.GTE, n - node.most), copy=False)
+        excluded = exp.or_(excluded, true(exp.GT, node.most), copy=False)
+    return certain, excluded
+
+
+def _number(value: int) -> exp.Expr:
+    return exp.Literal.number(value)
 
 
 def _best_plan(features: Iterable[Expression], *, has_checks: bool) -> Plan | None:
@@ -247,10 +291,10 @@ def _in_steps(
         if isinstance(part, Not):
             return exp.not_(value(part.operand, step), copy=False)
         if isinstance(part, Constant) or step == 0:
-            return _sql(part, read)
+            return _sql(part, read, database)
         if plan.step[part] < step:
             return database.holds(_column(made[part]))
-        return _joined(part, lambda operand: value(operand, step))
+        return _joined(part, lambda operand: value(operand, step), database)
 
     def stored(part: Expression, step: int) -> exp.Expr:
         is_column = part in plan.step and plan.step[part] < step

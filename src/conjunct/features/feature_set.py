@@ -12,7 +12,7 @@ from conjunct.columns import Columns
 from conjunct.errors import InputError
 from conjunct.expressions import Expression, parse, pattern_text
 from conjunct.features import description_length
-from conjunct.features.lineage import Lineage, feature_of
+from conjunct.features.lineage import Lineage, Tally, feature_of
 
 S = TypeVar("S", bound=Columns)
 Compared = Literal["score", "r", "p_value"]
@@ -64,7 +64,7 @@ class FeatureSet:
     features: tuple[int, ...]
     supports: tuple[int, ...]
     n_rows: int
-    # for each conjunction of the lineage, the iteration that made it
+    # for each feature of the lineage that is no primitive, the iteration that made it
     iterations: tuple[int, ...]
     # what uFC replaced, which is what can be undone; other algorithms replace nothing
     merges: tuple[Merge, ...] = ()
@@ -109,7 +109,7 @@ class FeatureSet:
                     left_only=conjoin(merge.left_only, left, ~right),
                 )
             )
-            iterations += [merge.iteration] * (len(own.conjunctions) - len(iterations))
+            iterations += [merge.iteration] * (len(own.made) - len(iterations))
         return cls(
             own,
             tuple(number[feature] for feature in features),
@@ -161,6 +161,30 @@ class FeatureSet:
             suppressed_supports=(),
         )
 
+    def after_first(self, n_merges: int) -> FeatureSet:
+        """The features after the first few merges, suppressed ones among them.
+
+        The three conjunctions of a pair are disjoint, so their supports follow from the joint
+        count; where cells are missing they do not.
+        """
+        supports = dict(enumerate(self.primitive_supports))
+        for merge in self.merges[:n_merges]:
+            left, right = supports.pop(merge.left), supports.pop(merge.right)
+            parts = (
+                (merge.both, merge.joint),
+                (merge.right_only, right - merge.joint),
+                (merge.left_only, left - merge.joint),
+            )
+            supports |= {number: support for number, support in parts if number is not None}
+        return FeatureSet.compacted(
+            self.lineage,
+            supports,
+            supports.values(),
+            self.n_rows,
+            self.merges[:n_merges],
+            primitive_supports=self.primitive_supports,
+        )
+
     def rare(self) -> FeatureSet:
         """The suppressed features instead of the others."""
         return replace(
@@ -170,6 +194,20 @@ class FeatureSet:
             suppressed=(),
             suppressed_supports=(),
             known=None if self.known is None else self.known[len(self.features) :],
+        )
+
+    def beside_primitives(self) -> FeatureSet:
+        """The primitives, then the features that are none: to be evaluated and named.
+
+        In how many rows a primitive is known is not kept.
+        """
+        m = len(self.lineage.primitives)
+        new = [k for k, number in enumerate(self.features) if number >= m]
+        return replace(
+            self,
+            features=(*range(m), *(self.features[k] for k in new)),
+            supports=(*self.primitive_supports, *(self.supports[k] for k in new)),
+            known=None,
         )
 
     @property
@@ -268,7 +306,12 @@ class FeatureSet:
         wanted = self.features if numbers is None else tuple(numbers)
         lines = dict(enumerate(primitives.lines))
         for number in self.lineage.ancestors(wanted):
-            left, right = self.lineage.conjunctions[number - len(self.lineage.primitives)]
+            made = self.lineage.made[number - len(self.lineage.primitives)]
+            if isinstance(made, Tally):
+                counted = [(lines[feature_of(x)], x < 0) for x in made.literals]
+                lines[number] = primitives.tally(counted, made.number, exactly=made.exactly)
+                continue
+            left, right = made
             lines[number] = primitives.conjunction(
                 lines[feature_of(left)],
                 lines[feature_of(right)],
@@ -335,7 +378,7 @@ class FeatureSet:
         return self.iterations[k] if k >= 0 else 0
 
     def parents(self, number: int) -> tuple[int, ...]:
-        """The two features that a feature was made from; none for a primitive."""
+        """The features that a feature was made from, two or more; none for a primitive."""
         operands = self.lineage.operands(number) or ()
         return tuple(feature_of(literal) for literal in operands)
 
