@@ -102,6 +102,11 @@ class PackedColumns(Columns):
             bits = bits & packing.pack_column(np.ones(n_rows, np.bool_))
         return type(self)(np.ascontiguousarray(bits), n_rows, self.n_jobs)
 
+    def take_rows(self, rows: Positions) -> Self:
+        lines = [packing.pack_column(self.cells(k)[0][rows]) for k in range(self.n_columns)]
+        shape = (self.n_columns, line_bytes(len(rows)))
+        return type(self)(np.array(lines, np.uint8).reshape(shape), len(rows), self.n_jobs)
+
     @property
     def everywhere(self) -> Bits:
         """The line of a column that is true in every row."""
