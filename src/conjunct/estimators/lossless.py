@@ -18,6 +18,7 @@ from conjunct.estimators.chunks import ChunkForm, RowChunks, lazy_chunks, writte
 from conjunct.estimators.constructor import FeatureConstructor
 from conjunct.estimators.in_parts import FeatureSupports, PartMaker, sendable
 from conjunct.estimators.notebook import ShownInNotebooks
+from conjunct.estimators.weights import weighted
 from conjunct.features import FeatureSet
 
 Names = Literal["pattern", "formula"]
@@ -141,7 +142,7 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
             return chunks_of.over(container, form)
         return written_chunks(container, chunks_of(container), form, backend)
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the bits that a row of ``X`` takes, on average, in the code of the features.
 
         The higher, the better the features describe rows like these; as ``PCA.score`` it can be
@@ -154,12 +155,14 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
         X : array, data frame, sparse matrix, list of baskets, stream or collection of Dask
             The data of ``fit``, or other rows with the same columns.
         y : ignored
+        sample_weight : array of shape (n_rows,), optional
+            A row of weight w counts as w equal rows.
         """
         check_is_fitted(self)
         every = self._every_feature
         supports = np.array(every.supports, np.float64) + 0.5
         bits = np.log2(supports.sum()) - np.log2(supports)
-        columns = self._like_fitted().like(self._container(X)).columns
+        columns = weighted(self._like_fitted().like(self._container(X)).columns, sample_weight)
         counts: Counts = columns.total(FeatureSupports(sendable(every)))
         return -float(np.dot(counts, bits)) / max(int(columns.n_rows), 1)
 

@@ -11,5 +11,6 @@ from .polars import to_polars as to_polars
 from .python import to_python as to_python
 from .raw import Check as Check
 from .raw import checks_of as checks_of
+from .sql import Kind as Kind
 from .sql import Source as Source
 from .sql import to_sql as to_sql
