@@ -1,9 +1,13 @@
-"""Features that leave conjunct: as SQL, as Polars expressions, as a Python function.
+"""Features that leave conjunct: as SQL, Polars expressions, a Python function, ONNX.
 
 One file for each, and nothing imported here: each needs another library, or none.
 """
 
 from .dialects.base import DIALECTS as DIALECTS
+from .onnx import Graph as Graph
+from .onnx import check_exportable as check_exportable
+from .onnx import columns_of_features as columns_of_features
+from .onnx import to_onnx as to_onnx
 from .polars import to_polars as to_polars
 from .python import to_python as to_python
 from .raw import Check as Check
