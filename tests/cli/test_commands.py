@@ -87,6 +87,7 @@ RISK = ["--criterion", "risk"]
         (["--max-length", "3"], {"max_length": 3}),
         (["--min-support", "0.1"], {"min_support": 0.1}),
         (["--names", "formula"], {"names": "formula"}),
+        (["--keep-columns"], {"keep_columns": True}),
         (["--jobs", "2"], {"n_jobs": 2}),
         (["--ascii"], {"style": "ascii"}),
     ],

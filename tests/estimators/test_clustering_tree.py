@@ -57,6 +57,14 @@ def test_descriptions_are_conjunctions(model):
     )
 
 
+@pytest.mark.parametrize(("n_rows", "fewest"), [(900, 1), (4000, 4)])
+def test_many_rows_do_not_make_a_cluster_each(n_rows, fewest):
+    table = np.random.default_rng(0).random((n_rows, 14)) < 0.5
+    sizes = np.bincount(ClusteringTree().fit(table).labels_)
+    assert sizes.min() == fewest
+    assert len(sizes) <= 1000
+
+
 @given(tables(), st.sampled_from([1, 3]), tables())
 def test_a_cluster_is_where_its_description_is_true(table, min_samples_leaf, others):
     model = ClusteringTree(min_samples_leaf=min_samples_leaf).fit(table)

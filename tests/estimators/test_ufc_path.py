@@ -86,6 +86,11 @@ def test_a_spent_budget_is_said_and_marked(zoo):
     assert whole.covered_from_ == 0.002
 
 
+def test_a_path_is_bounded_by_default():
+    defaults = UFCPath().get_params()
+    assert (defaults["max_solutions"], defaults["max_seconds"]) == (10_000, 600)
+
+
 def test_a_file_keeps_the_closest_point(zoo, path, tmp_path):
     path.save(tmp_path / "path.json")
     back = conjunct.load(tmp_path / "path.json")

@@ -73,6 +73,15 @@ WithFormulas = Annotated[
     ),
 ]
 
+KeepColumns = Annotated[
+    bool,
+    typer.Option(
+        "--keep-columns",
+        help="transform and export give the columns too, before the features.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+
 Missing = Annotated[
     Literal["raise", "false", "pairwise"],
     typer.Option(

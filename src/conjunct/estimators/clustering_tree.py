@@ -34,8 +34,9 @@ class ClusteringTree(ClusterMixin, TransformerMixin, BooleanEstimator):
         Most conditions of a cluster.
     min_samples_split : int or float, default=2
         Rows that a cluster must have to be split; a number between 0 and 1 is a share of all.
-    min_samples_leaf : int or float, default=1
-        Rows that each part must have; a number between 0 and 1 is a share of all.
+    min_samples_leaf : int or float, default=0.001
+        Rows that each part must have; a number between 0 and 1 is a share of all. The default is
+        one row for up to 1,000 rows, and bounds a tree of many rows at 1,000 clusters.
     min_impurity_decrease : float, default=0.0
         A split must reduce the squared error, per row and column of the data, by this much.
     max_leaf_nodes : int, optional
@@ -92,7 +93,7 @@ class ClusteringTree(ClusterMixin, TransformerMixin, BooleanEstimator):
         *,
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
-        min_samples_leaf: int | float = 1,
+        min_samples_leaf: int | float = 0.001,
         min_impurity_decrease: float = 0.0,
         max_leaf_nodes: int | None = None,
         binarize: float | None = None,

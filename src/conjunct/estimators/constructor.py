@@ -275,7 +275,10 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
     def _column_names(self, primitives: tuple[str, ...] | None = None) -> list[str]:
         """What ``transform`` calls them, over primitives that may have other names."""
         made = self._made_features()
-        fitted = made if primitives is None else made.renamed(primitives)
+        return self._names_of(made if primitives is None else made.renamed(primitives))
+
+    def _names_of(self, fitted: FeatureSet) -> list[str]:
+        """What features are called, all differently."""
         return distinct_names(fitted.lineage.texts(fitted.features, self.style))
 
     def _watch(self, indicators: Indicators) -> None:

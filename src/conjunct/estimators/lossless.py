@@ -31,6 +31,7 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
 
     names: Names = "formula"
     unseen: Unseen = "warn"
+    keep_columns: bool = False
 
     @property
     def patterns_(self) -> tuple[tuple[str, ...], ...]:
@@ -53,14 +54,15 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
     def transform(self, X: Any) -> Any:
         """The constructed features of the rows of ``X``, in a container of the same kind.
 
+        With ``keep_columns`` the columns come first, and then the features that are no columns.
         Rows may hold combinations of tags that training never saw: no feature has these tags
-        then. A warning says in how many rows; ``unseen="keep"`` gives them columns of their own,
-        and ``chunks`` never loses a tag. A collection of Dask gives another, which is computed
-        when it is used, without a warning.
+        then. Unless the columns are kept, a warning says in how many rows; ``unseen="keep"``
+        gives them columns of their own, and ``chunks`` never loses a tag. A collection of Dask
+        gives another, which is computed when it is used, without a warning.
         """
         check_is_fitted(self)
         container = self._container(X)
-        if self.unseen == "keep" or isinstance(container, InParts):
+        if self.unseen == "keep" or self.keep_columns or isinstance(container, InParts):
             return super().transform(container)
         columns = self._read(container)
         n_rows = self._count_unseen(columns)
@@ -75,10 +77,11 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
         Undoes ``transform`` exactly for every row of the training data, and with
         ``unseen="keep"`` for every row there could be. Features below ``min_support`` are
         taken as false, with a warning that says how much that loses. With missing cells it is not
-        exact: a cell may come back missing where that of a partner was.
+        exact: a cell may come back missing where that of a partner was. With ``keep_columns`` it
+        is always exact: the columns are taken as they are, whatever the features say.
         """
         check_is_fitted(self)
-        if self.feature_set_.suppressed:
+        if self.feature_set_.suppressed and not self.keep_columns:
             warnings.warn(_what_was_lost(self.feature_set_), ConjunctWarning, stacklevel=2)
         texts = self._column_names()
         container = container_of(X)
@@ -90,7 +93,10 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
         columns = container.stored(texts, replace(self._rules(), binarize=None))
         if columns.n_columns != len(texts):
             raise InputError(f"X has {columns.n_columns} columns, the model {len(texts)} features")
-        recovered = self._made_features().recover(columns)
+        if self.keep_columns:
+            recovered = columns.select(range(self.n_features_in_))
+        else:
+            recovered = self._made_features().recover(columns)
         rows = BooleanData(self._primitive_names(), recovered)
         return rows.to(container, nullable=self.missing == "pairwise")
 
@@ -155,13 +161,12 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
         return self.feature_set_.with_unseen.with_rare()
 
     def _made_features(self) -> FeatureSet:
-        return self.feature_set_.with_unseen if self.unseen == "keep" else self.feature_set_
+        fitted = self.feature_set_
+        made = fitted.with_unseen if self.unseen == "keep" else fitted
+        return made.beside_primitives() if self.keep_columns else made
 
-    def _column_names(self, primitives: tuple[str, ...] | None = None) -> list[str]:
-        if self.names == "formula":
-            return super()._column_names(primitives)
-        made = self._made_features()
-        return list((made if primitives is None else made.renamed(primitives)).pattern_texts)
+    def _names_of(self, fitted: FeatureSet) -> list[str]:
+        return super()._names_of(fitted) if self.names == "formula" else list(fitted.pattern_texts)
 
     def _count_unseen(self, store: Columns) -> int:
         """In how many rows a combination is true that training never saw.

@@ -31,8 +31,8 @@ class Readable:
         """The same, where no cell is missing."""
 
     @abstractmethod
-    def _column_names(self) -> list[str]:
-        """What ``transform`` calls the features."""
+    def _names_of(self, fitted: FeatureSet) -> list[str]:
+        """What features are called, all differently."""
 
     @property
     def _by_pattern(self) -> bool:
@@ -103,7 +103,8 @@ class Readable:
         """The features most like one: by the correlation of their columns on ``X``, or without
         data by the primitives they share."""
         check_is_fitted(self)
-        fitted, number, texts = self.feature_set_, self._number(feature), self._column_names()
+        fitted, number = self.feature_set_, self._number(feature)
+        texts = self._names_of(fitted)
         if X is None:
             return explain.nearest_by_primitives(fitted, number, texts, n)
         return explain.nearest_by_columns(fitted, number, self._read(X), texts, n)

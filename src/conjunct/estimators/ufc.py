@@ -81,6 +81,9 @@ class UFC(LosslessConstructor):
         What ``transform`` does about combinations that training never saw: it warns, with the
         number of rows that hold one, or gives each a column of its own, so that
         ``inverse_transform`` is exact for every row there could be.
+    keep_columns : bool, default=False
+        ``transform`` gives the columns first, and then the features that are no columns: linear
+        models gain from both together. ``features_`` and all that is told of them stay the same.
     binarize : float, optional
         Values above it are true. ``None``: values must be Boolean or 0/1.
     missing : {"raise", "false", "pairwise"}, default="raise"
@@ -164,6 +167,7 @@ class UFC(LosslessConstructor):
         min_support: float | None = None,
         names: Names = "pattern",
         unseen: Unseen = "warn",
+        keep_columns: bool = False,
         binarize: float | None = None,
         missing: Missing = "raise",
         store: StoreKind = "auto",
@@ -181,6 +185,7 @@ class UFC(LosslessConstructor):
         self.min_support = min_support
         self.names = names
         self.unseen = unseen
+        self.keep_columns = keep_columns
         self.binarize = binarize
         self.missing = missing
         self.store = store
@@ -304,6 +309,7 @@ class UFC(LosslessConstructor):
         check_frequency("min_support", self.min_support, optional=True)
         check_choice("names", self.names, NAMES)
         check_choice("unseen", self.unseen, UNSEEN)
+        check(isinstance(self.keep_columns, bool), "keep_columns", self.keep_columns, "a Boolean")
         check_choice("store", self.store, STORE_KINDS)
         check_common(self)
 

@@ -36,13 +36,15 @@ class UFCPath(LosslessConstructor):
         The largest number of iterations.
     prune : bool, default=False
         Leave out pairs with an expected frequency below 5. The paper's figures use both.
-    max_solutions : int, optional
-        Stop after this number of solutions. What was found is kept, from the highest λ down, and
-        ``complete_`` is False.
-    max_seconds : float, optional
+    max_solutions : int or None, default=10_000
+        Stop after this number of solutions. What was found is kept, from the highest λ down,
+        ``complete_`` is False, and a warning says which λ were covered. None: no limit.
+    max_seconds : float or None, default=600
         Stop after this number of seconds, likewise.
     null_feature : bool, default=False
         Count the paper's artificial feature "null" in the overlapping index.
+    keep_columns : bool, default=False
+        ``transform`` gives the columns first, and then the features that are no columns.
     binarize : float, optional
         Values above it are true. ``None``: values must be Boolean or 0/1.
     missing : {"raise", "false", "pairwise"}, default="raise"
@@ -101,9 +103,10 @@ class UFCPath(LosslessConstructor):
         max_iter: int = 20,
         prune: bool = False,
         *,
-        max_solutions: int | None = None,
-        max_seconds: float | None = None,
+        max_solutions: int | None = 10_000,
+        max_seconds: float | None = 600,
         null_feature: bool = False,
+        keep_columns: bool = False,
         binarize: float | None = None,
         missing: Missing = "raise",
         style: Style = "unicode",
@@ -118,6 +121,7 @@ class UFCPath(LosslessConstructor):
         self.max_solutions = max_solutions
         self.max_seconds = max_seconds
         self.null_feature = null_feature
+        self.keep_columns = keep_columns
         self.binarize = binarize
         self.missing = missing
         self.style = style
@@ -165,6 +169,7 @@ class UFCPath(LosslessConstructor):
             max_iter=which.iterations,
             stop=Never(null_feature=self.null_feature),
             names="formula",
+            keep_columns=self.keep_columns,
             binarize=self.binarize,
             missing=self.missing,
             style=self.style,
@@ -284,6 +289,7 @@ class UFCPath(LosslessConstructor):
             seconds,
             "None or a number above 0",
         )
+        check(isinstance(self.keep_columns, bool), "keep_columns", self.keep_columns, "a Boolean")
         check_common(self)
 
 

@@ -52,9 +52,11 @@ def method(model: FittedModel) -> tuple[Passage, ...]:
         if given["max_length"]:
             unit = "tags" if criterion.counts_tags else "literals"
             how.append(f"No feature has more than {given['max_length']} {unit}.")
+        how += [_BESIDE] * given["keep_columns"]
         return Passage("How", " ".join(how)), _which_pairs(model, criterion, one_by_one)
     if "min_threshold" in given:
         how = [_REPLACED, _MANY_AT_ONCE, *[_PRUNED] * given["prune"]]
+        how += [_BESIDE] * given["keep_columns"]
         return Passage("How", " ".join(how)), Passage("Which λ", _every_threshold(given))
     grown = "clustering tree" if type(model).__name__ == "UFringe" else "decision tree"
     return (
@@ -81,6 +83,7 @@ _REPLACED = (
 _MANY_AT_ONCE = (
     "Each iteration replaced as many pairs as possible, the strongest first, no feature twice."
 )
+_BESIDE = "The model's transform gives the columns first, then the features that are no columns."
 _PRUNED = "Pairs with an expected frequency below 5 were left alone (pruning)."
 
 

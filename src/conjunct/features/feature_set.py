@@ -172,6 +172,20 @@ class FeatureSet:
             known=None if self.known is None else self.known[len(self.features) :],
         )
 
+    def beside_primitives(self) -> FeatureSet:
+        """The primitives, then the features that are none: to be evaluated and named.
+
+        In how many rows a primitive is known is not kept.
+        """
+        m = len(self.lineage.primitives)
+        new = [k for k, number in enumerate(self.features) if number >= m]
+        return replace(
+            self,
+            features=(*range(m), *(self.features[k] for k in new)),
+            supports=(*self.primitive_supports, *(self.supports[k] for k in new)),
+            known=None,
+        )
+
     @property
     def expressions(self) -> tuple[Expression, ...]:
         return self.lineage.expressions(self.features)

@@ -50,11 +50,11 @@ class Study:
     @cached_property
     def path(self) -> UFCPath:
         """Every λ from 0.002 to 0.5, up to 20 iterations (§5.3)."""
-        return self.fitted(UFCPath(max_solutions=self.max_solutions))
+        return self.fitted(UFCPath(max_solutions=self.max_solutions, max_seconds=None))
 
     @cached_property
     def pruned_path(self) -> UFCPath:
-        return self.fitted(UFCPath(prune=True, max_solutions=self.max_solutions))
+        return self.fitted(UFCPath(prune=True, max_solutions=self.max_solutions, max_seconds=None))
 
     def risk_based(self, alpha: float, *, prune: bool = False, **options: Any) -> UFC:
         """The risk-based run for a risk α (§6): by default the paper's, without pruning."""

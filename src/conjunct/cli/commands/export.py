@@ -129,7 +129,7 @@ def _text(
     if names == "number":
         columns = "number"
     else:
-        adapt(fitted, names)
+        adapt(fitted, names=names)
     if to == "python":
         return fitted.to_python(columns=columns, form=form)
     if find_spec("sqlglot") is None:

@@ -12,6 +12,7 @@ from conjunct.cli.options import (
     Ascii,
     DataFiles,
     Jobs,
+    KeepColumns,
     Missing,
     ModelOut,
     Names,
@@ -37,6 +38,7 @@ def fit(
             rich_help_panel=OUTPUT,
         ),
     ] = "pattern",
+    keep_columns: KeepColumns = False,
     formulas: WithFormulas = False,
     ascii_: Ascii = False,
     store: Annotated[
@@ -67,6 +69,7 @@ def fit(
       $ conjunct fit zoo.csv --out model.json --report report.html
       $ conjunct fit zoo.csv --max-length 3 --formulas --out model.json
       $ conjunct fit zoo.csv --alpha none --out model.json
+      $ conjunct fit zoo.csv --keep-columns --out model.json
       $ conjunct fit zoo.csv --criterion risk --test exact --correction holm
       $ conjunct fit zoo.csv --criterion 0.4 --max-iter 2 --no-prune
       $ conjunct fit zoo.csv --criterion risk --stop relative --store sparse
@@ -86,6 +89,7 @@ def fit(
     model = UFC(
         **rule,
         names=names,
+        keep_columns=keep_columns,
         missing=missing,
         store=store,
         checkpoint=checkpoint,

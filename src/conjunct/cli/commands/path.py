@@ -10,7 +10,7 @@ import typer
 
 from conjunct.cli.help import OUTPUT
 from conjunct.cli.inputs import DataInput, prepares_data
-from conjunct.cli.options import Ascii, DataFile, Jobs, Missing, ReportFile
+from conjunct.cli.options import Ascii, DataFile, Jobs, KeepColumns, Missing, ReportFile
 from conjunct.cli.outputs import Output, speaks
 
 if TYPE_CHECKING:
@@ -63,14 +63,15 @@ def path(
     ] = False,
     missing: Missing = "raise",
     max_solutions: Annotated[
-        int | None,
+        int,
         typer.Option(help="Stop after this many solutions; what was found is kept."),
-    ] = None,
+    ] = 10_000,
     max_seconds: Annotated[
-        float | None,
+        float,
         typer.Option(help="Stop after this many seconds; what was found is kept."),
-    ] = None,
+    ] = 600,
     jobs: Jobs = None,
+    keep_columns: KeepColumns = False,
     report: ReportFile = None,
     ascii_: Ascii = False,
     *,
@@ -113,6 +114,7 @@ def path(
             max_threshold,
             max_iter,
             prune,
+            keep_columns=keep_columns,
             missing=missing,
             max_solutions=max_solutions,
             max_seconds=max_seconds,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -45,6 +45,15 @@ def transform(
             rich_help_panel=OUTPUT,
         ),
     ] = None,
+    keep_columns: Annotated[
+        bool | None,
+        typer.Option(
+            "--keep-columns/--no-keep-columns",
+            help="Write the columns too, before the features. As the model was told if not given.",
+            show_default=False,
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
     *,
     source: DataInput,
     output: Output,
@@ -70,7 +79,7 @@ def transform(
     _check_target(out, model, output.json)
     with step(f"read {model}"):
         fitted = load(model)
-    adapt(fitted, names, unseen)
+    adapt(fitted, names=names, unseen=unseen, keep_columns=keep_columns)
     table = source.read_for(fitted, data)
     with source.naming_cells_of(data), step("computed features"):
         features = fitted.transform(table)
@@ -97,18 +106,18 @@ def transform(
     )
 
 
-def adapt(model: FeatureConstructor, names: Names | None, unseen: Unseen | None = None) -> None:
+def adapt(model: FeatureConstructor, **told: Any) -> None:
     """Set what a model is told about the columns that it makes, where that is given."""
     from conjunct.errors import InputError
     from conjunct.estimators import LosslessConstructor
 
-    if names is None and unseen is None:
-        return
-    if not isinstance(model, LosslessConstructor):
-        option = "--names" if names is not None else "--unseen"
-        raise InputError(f"{option} does not go with a model of kind {type(model).__name__}")
-    model.names = names or model.names
-    model.unseen = unseen or model.unseen
+    for name, value in told.items():
+        if value is None:
+            continue
+        if not isinstance(model, LosslessConstructor):
+            option, kind = f"--{name.replace('_', '-')}", type(model).__name__
+            raise InputError(f"{option} does not go with a model of kind {kind}")
+        setattr(model, name, value)
 
 
 def _check_room(n_rows: int, n_features: int) -> None:
