@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.quality import representations
-from benchmarks.quality.representations import SHARES, SIZED, Fitted
+from benchmarks.quality.representations import SHARES, SIZED, Fitted, comes_back
 from benchmarks.quality.sets import SEED, LabelledSet, Table
 
 Classes = NDArray[np.intp]
@@ -149,27 +149,29 @@ def agreement(clustering: str, made: Any, classes: Classes) -> float:
 
 
 def _readability(fit: Fitted, rows: Table) -> dict[str, float]:
-    found = fit.features
-    n_found = max(len(found), 1)
-    return {
+    """Columns given, chunks among them, tags of a chunk, negations in a constructed feature."""
+    found = {
         "features": float(fit.transform(rows[:1]).shape[1]),
-        "constructed": float(len(found)),
-        "tags": sum(len(feature.tags) for feature in found) / n_found,
-        "negations": sum(feature.negations for feature in found) / n_found,
+        "chunks": float(len(fit.chunks)),
     }
+    if fit.chunks:
+        found["tags"] = float(np.mean([len(feature.tags) for feature in fit.chunks]))
+    if fit.features:
+        found["negations"] = float(np.mean([feature.negations for feature in fit.features]))
+    return found
 
 
 def stability(name: str, table: Table, n_samples: int) -> tuple[list[float], int]:
-    """The share of the constructed features that each bootstrap sample has too."""
+    """The share of the chunks that each bootstrap sample has too."""
     original = representations.fitted(name, table)
     assert original is not None
     n_cut_off, shares = int(original.cut_off), []
     random = np.random.default_rng(SEED)
-    for _ in range(n_samples if original.features else 0):
+    for _ in range(n_samples if original.chunks else 0):
         sample = table[random.integers(len(table), size=len(table))]
         again = representations.fitted(name, sample)
         assert again is not None
         n_cut_off += again.cut_off
-        back = [original.same(feature, again.features) for feature in original.features]
+        back = [comes_back(feature, again.chunks) for feature in original.chunks]
         shares.append(float(np.mean(back)))
     return shares, n_cut_off

@@ -7,7 +7,7 @@ training rows, by the log-loss of logistic regression: they do see the classes f
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -36,16 +36,23 @@ ALIKE = 0.95
 
 @dataclass(frozen=True)
 class Feature:
-    """A constructed feature: its tags, how many negations it has, and what makes it the same."""
+    """A constructed feature: its tags, how many negations it has, and what makes it the same.
+
+    Components are the same if they point the same way, features of uFC if they have the same
+    tags, those of uFRINGE if their formulas are equal.
+    """
 
     tags: Itemset
     negations: int
-    identity: Hashable
+    identity: Any
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """What fitting gives. Without ``bits_of``, the rows cannot be told by the features."""
+    """What fitting gives; ``features`` are the constructed ones.
+
+    Without ``bits_of``, the rows cannot be told by the features.
+    """
 
     transform: Callable[[Table], NDArray[Any]]
     features: Sequence[Feature]
@@ -54,12 +61,9 @@ class Fitted:
     """Where it was fitted in another process."""
     cut_off: bool = False
 
-    def same(self, one: Feature, others: Sequence[Feature]) -> bool:
-        """Whether a feature is among those of another fit."""
-        if isinstance(one.identity, tuple) and one.identity and one.identity[0] == "component":
-            vectors = np.array([other.identity[1] for other in others])  # type: ignore[index]
-            return bool(len(vectors)) and bool((np.abs(vectors @ one.identity[1]) >= ALIKE).any())
-        return one.identity in {other.identity for other in others}
+    @property
+    def chunks(self) -> list[Feature]:
+        return [feature for feature in self.features if len(feature.tags) > 1]
 
 
 Fit = Callable[..., Fitted]
@@ -70,10 +74,9 @@ def columns(train: Table) -> Fitted:
     return Fitted(lambda table: table, (), partial(_unseen.bits_of, bare.feature_set_))
 
 
-def constructed(make: Callable[[], Any], keep_columns: bool, train: Table) -> Fitted:
+def constructed(make: Callable[[], Any], train: Table) -> Fitted:
     """By uFC of any kind."""
     model = make()
-    model.set_output(transform="default")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that nothing is constructed, the figures tell
         model.fit(train)
@@ -81,18 +84,17 @@ def constructed(make: Callable[[], Any], keep_columns: bool, train: Table) -> Fi
     def transform(table: Table) -> NDArray[Any]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what training never saw is part of the measurement
-            made = np.asarray(model.transform(table), bool)
-        return np.hstack([table, made]) if keep_columns else made
+            return np.asarray(model.transform(table), bool)
 
     found = model.feature_set_
-    features = _features_of(found, by_pattern=getattr(model, "criterion", None) == "bits")
     if isinstance(model, UFringe):  # it keeps the columns, and replaces nothing
+        features = _features_of(found, by_tags=False)
         vocabulary = itemsets.in_cover_order([feature.tags for feature in features], train)
         return Fitted(transform, features, partial(itemsets.bits_of, vocabulary))
-    return Fitted(transform, features, partial(_unseen.bits_of, found))
+    return Fitted(transform, _features_of(found, by_tags=True), partial(_unseen.bits_of, found))
 
 
-def _features_of(found: FeatureSet, *, by_pattern: bool) -> list[Feature]:
+def _features_of(found: FeatureSet, *, by_tags: bool) -> list[Feature]:
     lineage = found.lineage
     number = {name: k for k, name in enumerate(lineage.primitives)}
     negations = [0] * len(lineage.primitives)
@@ -100,10 +102,18 @@ def _features_of(found: FeatureSet, *, by_pattern: bool) -> list[Feature]:
         negations.append(sum(negations[x] if x >= 0 else 1 + negations[~x] for x in pair))
     made = []
     for k, expression in zip(found.features, found.expressions, strict=True):
-        tags = frozenset(number[name] for name in lineage.pattern(k))
-        if k >= len(lineage.primitives) and (len(tags) > 1 or not by_pattern):
-            made.append(Feature(tags, negations[k], tags if by_pattern else expression))
+        if k >= len(lineage.primitives):
+            tags = frozenset(number[name] for name in lineage.pattern(k))
+            made.append(Feature(tags, negations[k], tags if by_tags else expression))
     return made
+
+
+def comes_back(one: Feature, others: Sequence[Feature]) -> bool:
+    """Whether a feature is among those of another fit."""
+    if isinstance(one.identity, np.ndarray):
+        vectors = np.array([other.identity for other in others])
+        return bool(len(others)) and bool((abs(vectors @ one.identity) >= ALIKE).any())
+    return any(one.identity == other.identity for other in others)
 
 
 def components(make: Callable[[int], Any], train: Table, share: float) -> Fitted:
@@ -119,7 +129,7 @@ def components(make: Callable[[int], Any], train: Table, share: float) -> Fitted
         if length:
             tags = frozenset(np.flatnonzero(abs(weights) >= FAINT * abs(weights).max()).tolist())
             denied = int(((weights < 0) & (abs(weights) >= FAINT * abs(weights).max())).sum())
-            features.append(Feature(tags, denied, ("component", weights / length)))
+            features.append(Feature(tags, denied, weights / length))
 
     def transform(table: Table) -> NDArray[Any]:
         with warnings.catch_warnings():
@@ -146,7 +156,7 @@ def frequent(train: Table, share: float) -> Fitted:
     found = itemsets.frequent(train, max(2, round(share * train.shape[1])))
     return Fitted(
         lambda table: np.hstack([table, itemsets.occurrences(found, table)]),
-        _of_tags(found),
+        of_tags(found),
         partial(itemsets.bits_of, itemsets.in_cover_order(found, train)),
     )
 
@@ -155,21 +165,21 @@ def factors(train: Table, share: float) -> Fitted:
     found = itemsets.factors(train, max(2, round(share * train.shape[1])))
     return Fitted(
         lambda table: itemsets.occurrences(found, table),
-        _of_tags(found),
+        of_tags(found),
         partial(itemsets.bits_of, itemsets.in_cover_order(found, train)),
     )
 
 
-def slim(train: Table) -> Fitted | None:
+def slim(train: Table, seconds: float = SLIM_SECONDS) -> Fitted | None:
     """``None`` where it cannot be had."""
     python = _slim_python()
     if python is None:
         return None
-    found = _slim.mined(python, train, SLIM_SECONDS)
+    found = _slim.mined(python, train, seconds)
     vocabulary = itemsets.in_cover_order(map(frozenset, found["itemsets"]), train)
     return Fitted(
         lambda table: itemsets.cover(vocabulary, table),
-        _of_tags(vocabulary),
+        of_tags(vocabulary),
         partial(itemsets.bits_of, vocabulary),
         found["seconds"],
         found["cut off"],
@@ -181,21 +191,17 @@ def _slim_python() -> Path | None:
     return _slim.environment()
 
 
-def _of_tags(found: Sequence[Itemset]) -> list[Feature]:
+def of_tags(found: Sequence[Itemset]) -> list[Feature]:
     return [Feature(tags, 0, tags) for tags in found if len(tags) > 1]
-
-
-def _path() -> UFCPath:
-    return UFCPath(max_solutions=N_SOLUTIONS)
 
 
 REPRESENTATIONS: dict[str, Fit] = {
     "columns": columns,
-    "uFCα": partial(constructed, partial(UFC, "risk"), False),
-    "uFC*": partial(constructed, _path, False),
-    "uFRINGE": partial(constructed, UFringe, False),
-    "bits": partial(constructed, UFC, False),
-    "bits + columns": partial(constructed, UFC, True),
+    "uFCα": partial(constructed, partial(UFC, "risk")),
+    "uFC*": partial(constructed, partial(UFCPath, max_solutions=N_SOLUTIONS)),
+    "uFRINGE": partial(constructed, UFringe),
+    "bits": partial(constructed, UFC),
+    "bits + columns": partial(constructed, partial(UFC, keep_columns=True)),
     "PCA": partial(components, _pca),
     "NMF": partial(components, _nmf),
     "itemsets + columns": frequent,
@@ -205,9 +211,9 @@ REPRESENTATIONS: dict[str, Fit] = {
 SIZED = ("PCA", "NMF", "itemsets + columns", "factors")
 """Their number of features is chosen."""
 BESIDE: dict[str, Fit] = {
-    "uFCα + columns": partial(constructed, partial(UFC, "risk"), True),
-    "uFCα, max_length=4": partial(constructed, partial(UFC, "risk", max_length=4), False),
-    "bits, max_length=4": partial(constructed, partial(UFC, max_length=4), False),
+    "uFCα + columns": partial(constructed, partial(UFC, "risk", keep_columns=True)),
+    "uFCα, max_length=4": partial(constructed, partial(UFC, "risk", max_length=4)),
+    "bits, max_length=4": partial(constructed, partial(UFC, max_length=4)),
 }
 """Only beside the first measurements."""
 

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from benchmarks._measure import report
-
 
 def check(run: dict[str, Any]) -> int:
     return 0
