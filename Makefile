@@ -76,7 +76,7 @@ browser:
 	  DEBIAN_FRONTEND=noninteractive apt-get install -y chromium chromium-driver >/dev/null 2>&1; \
 	} || true
 
-$(INSTALLED): $(BIN)/python pyproject.toml constraints.txt
+$(INSTALLED): $(BIN)/python pyproject.toml constraints.txt hatch_build.py $(wildcard src/conjunct/columns/native/*.[ch])
 	@echo "Installing conjunct and its tools into .venv"
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all,dev]'

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -52,17 +53,33 @@ assert (model.inverse_transform(model.transform(table)) == table).all()
 assert str(parse("a & ~b")) == "a \\u2227 \\u00acb"
 for name in ("polars", "typer", "rich", "pandas", "sqlglot", "altair", "dask"):
     assert name not in sys.modules
+from conjunct.columns.kernel import kernel_name
+print(kernel_name())
 """
 
 
+HAS_COMPILER = shutil.which("cc") is not None
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["wheel", "sdist"])
-def test_built_and_installed_without_extras(kind, tmp_path):
+@pytest.mark.parametrize(
+    ("kind", "compiler", "kernel"),
+    [
+        pytest.param("wheel", "cc", "native" if HAS_COMPILER else "numkong", id="wheel"),
+        pytest.param("sdist", "cc", "native" if HAS_COMPILER else "numkong", id="sdist"),
+        pytest.param("wheel", "no-such-compiler", "numkong", id="without a compiler"),
+    ],
+)
+def test_built_and_installed_without_extras(kind, compiler, kernel, tmp_path, monkeypatch):
     """In an environment of its own, with the main dependencies and nothing else."""
+    monkeypatch.setenv("CC", compiler)
     run = [sys.executable, "-m", "build", "--no-isolation", f"--{kind}", "-o", str(tmp_path)]
     built = subprocess.run([*run, str(ROOT)], capture_output=True, text=True, timeout=280)
     assert built.returncode == 0, built.stdout + built.stderr
     (package,) = (path for path in tmp_path.iterdir() if path.suffix in (".whl", ".gz"))
+    if kind == "wheel":
+        # a library is for one kind of machine; without one, a wheel is for all
+        assert package.name.endswith("-py3-none-any.whl") == (kernel != "native")
     venv.create(tmp_path / "env", with_pip=False, symlinks=os.name != "nt")
     python = tmp_path / "env" / ("Scripts" if os.name == "nt" else "bin") / "python"
     pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet"]
@@ -73,6 +90,7 @@ def test_built_and_installed_without_extras(kind, tmp_path):
     options = {"cwd": tmp_path, "env": environment, "capture_output": True, "text": True}
     done = subprocess.run([python, "-c", SMOKE], timeout=200, **options)
     assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [kernel]
     command = subprocess.run([python, "-m", "conjunct"], timeout=200, **options)
     assert command.returncode == 1
     assert "the commands need typer, rich, polars: pip install" in command.stderr

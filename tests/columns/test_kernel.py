@@ -1,4 +1,4 @@
-"""Both kernels give the integers of a plain matrix product, for any threads and blocks."""
+"""All kernels give the integers of a plain matrix product, for any threads and blocks."""
 
 import numpy as np
 import pytest
@@ -12,11 +12,23 @@ from conjunct.columns import kernel as counting
 any_table = arrays(np.bool_, st.tuples(st.integers(1, 200), st.integers(1, 40)))
 
 
-@pytest.fixture(params=["numkong", "numpy"])
-def kernel(request, monkeypatch):
-    if request.param == "numpy":
+KERNELS = ["native", "numkong", "numpy"]
+
+
+def use(name, monkeypatch):
+    """Count by one kernel, as if those before it were not installed."""
+    if name == "native" and counting.native is None:
+        pytest.skip("conjunct was installed without a C compiler")
+    if name != "native":
+        monkeypatch.setattr(counting, "native", None)
+    if name == "numpy":
         monkeypatch.setattr(counting, "numkong", None)
-    assert counting.kernel_name() == request.param
+    assert counting.kernel_name() == name
+
+
+@pytest.fixture(params=KERNELS)
+def kernel(request, monkeypatch):
+    use(request.param, monkeypatch)
     return request.param
 
 
@@ -24,17 +36,33 @@ def expected(left, right):
     return left.T.astype(int) @ right.astype(int)
 
 
-@given(table=any_table, split=st.integers(0, 40), numpy_kernel=st.booleans())
-def test_counts_are_a_matrix_product(table, split, numpy_kernel):
-    bits, numkong = packing.pack(table), counting.numkong
-    try:
-        counting.numkong = None if numpy_kernel else numkong
+@pytest.mark.parametrize("name", KERNELS)
+@given(table=any_table, split=st.integers(0, 40))
+def test_counts_are_a_matrix_product(name, table, split):
+    bits = packing.pack(table)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        use(name, monkeypatch)
         assert np.array_equal(counting.count_pairs(bits), expected(table, table))
-        across = counting.count_across(bits[:split], bits[split:])
-        assert np.array_equal(across, expected(table[:, :split], table[:, split:]))
+        product = expected(table[:, :split], table[:, split:])
+        assert np.array_equal(counting.count_across(bits[:split], bits[split:]), product)
+        # lines from different places in memory
+        apart = [line.copy() for line in bits[:split]]
+        assert np.array_equal(counting.count_across(apart, bits[split:]), product)
         assert np.array_equal(counting.count_each(bits), table.sum(axis=0))
-    finally:
-        counting.numkong = numkong
+
+
+@pytest.mark.skipif(counting.native is None, reason="installed without a C compiler")
+@pytest.mark.parametrize("n_rows", [1, 64, 65, 640, 4096 * 8 - 1, 4096 * 8 + 1, 70_000])
+def test_every_processor_counts_the_same(n_rows, monkeypatch):
+    """Words, adders, wide words: whichever this processor has, on whole pieces and on rests."""
+    table = np.random.default_rng(n_rows).random((n_rows, 11)) < 0.6
+    bits = packing.pack(table)
+    for way in range(counting.native.native_best_way() + 1):
+        monkeypatch.setattr(counting, "_way", way)
+        assert np.array_equal(counting.count_pairs(bits), expected(table, table))
+        assert np.array_equal(
+            counting.count_across(bits[:9], bits[9:]), expected(table[:, :9], table[:, 9:])
+        )
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])

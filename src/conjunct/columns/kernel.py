@@ -1,8 +1,8 @@
 """The counting kernel: how often packed columns occur together.
 
-NumKong does the work where it is installed; ``np.bitwise_count`` gives the same integers where it
-is not. Counts of a block of rows fit in 32 bits; blocks are added up in 64, and only a table of
-one block, whose counts cannot outgrow 32 bits, keeps them there.
+Our own C does the work where it was built, NumKong where it was not; ``np.bitwise_count`` gives
+the same integers where both are missing. Counts of a block of rows fit in 32 bits; blocks are added
+up in 64, and only a table of one block, whose counts cannot outgrow 32 bits, keeps them there.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conjunct.columns.native.library import address, addresses, library
 from conjunct.columns.packing import Bits
 
 try:
@@ -24,6 +25,9 @@ except ImportError:  # the NumPy kernel below gives the same counts
     _numkong = None  # type: ignore[assignment]
 
 numkong: Any = _numkong
+native: Any = library
+# how the C kernel counts: as wide as this processor can
+_way: int = 0 if native is None else native.native_best_way()
 
 Counts = NDArray[np.signedinteger[Any]]
 
@@ -37,12 +41,16 @@ _TILE = 256
 
 
 def kernel_name() -> str:
-    """Which kernel counts here: ``"numkong"`` or ``"numpy"``."""
+    """Which kernel counts here: ``"native"``, ``"numkong"`` or ``"numpy"``."""
+    if native is not None:
+        return "native"
     return "numpy" if numkong is None else "numkong"
 
 
 def bit_pairs_a_second() -> float:
     """About how many pairs of bits a thread counts, by what the processor can do."""
+    if native is not None:
+        return (3e10, 1e11, 3e11, 5e11)[_way]
     if numkong is None:
         return 1e10
     # eight words at a time, or one
@@ -60,6 +68,10 @@ def count_each(bits: Bits) -> Counts:
 def count_pairs(bits: Bits, n_jobs: int = 1) -> Counts:
     """Joint counts of every pair of lines, symmetric, supports on the diagonal."""
     total = np.zeros((len(bits), len(bits)), _dtype(bits))
+    if native is not None:
+        _count_native(bits, bits, total, _triangle(bits, n_jobs), triangle=True)
+        _mirror(total)
+        return total
     for block in _row_blocks(bits):
         upper = _symmetric_numpy(block) if numkong is None else _symmetric(block, n_jobs)
         np.add(total, upper, out=total, casting="unsafe")
@@ -74,6 +86,11 @@ def count_across(left: Bits | Sequence[Bits], right: Bits, n_jobs: int = 1) -> C
     """
     total = np.zeros((len(left), len(right)), _dtype(right))
     if not total.size:
+        return total
+    if native is not None:
+        threads = _threads(total.size, right, n_jobs)
+        edges = [len(left) * k // threads for k in range(threads + 1)]
+        _count_native(left, right, total, edges)
         return total
     for start in range(0, right.shape[1], _BLOCK_BYTES):
         block = slice(start, start + _BLOCK_BYTES)
@@ -123,16 +140,43 @@ def _mirror(counted: Counts) -> None:
 def _symmetric(bits: Bits, n_jobs: int) -> NDArray[np.int32]:
     m = len(bits)
     out = numkong.zeros((m, m), dtype="uint32")
-    # Row ranges of about equal numbers of pairs: row i of the triangle has m − i of them.
-    threads = _threads(m * m // 2, bits, n_jobs)
-    edges = [round(m * (1 - math.sqrt(1 - k / threads))) for k in range(threads + 1)]
     _share(
-        edges,
+        _triangle(bits, n_jobs),
         lambda start, stop: numkong.dots_symmetric(
             bits, dtype="uint1", out=out, start_row=start, end_row=stop
         ),
     )
     return np.asarray(out).view(np.int32)  # of at most 2^30 rows
+
+
+def _triangle(bits: Bits, n_jobs: int) -> list[int]:
+    """Row ranges of about equal numbers of pairs: row i of the triangle has m − i of them."""
+    m = len(bits)
+    threads = _threads(m * m // 2, bits, n_jobs)
+    return [round(m * (1 - math.sqrt(1 - k / threads))) for k in range(threads + 1)]
+
+
+def _count_native(
+    left: Bits | Sequence[Bits],
+    right: Bits,
+    total: Counts,
+    edges: list[int],
+    *,
+    triangle: bool = False,
+) -> None:
+    """Add counts to a total, a range of its rows on each thread."""
+    one, other = addresses(left), addresses(right)
+    n_right, n_bytes = right.shape
+    lines, others, out = address(one), address(other), address(total)
+    is_wide = total.dtype == np.int64
+
+    def count(start: int, stop: int) -> None:
+        if native.native_count(
+            _way, lines, start, stop, others, n_right, n_bytes, out, is_wide, triangle
+        ):
+            raise MemoryError("no memory is left to count in")
+
+    _share(edges, count)
 
 
 def _across(right: Bits) -> Callable[[Bits, Bits], NDArray[np.uint32]]:

@@ -1,12 +1,13 @@
 """A SELECT that computes features in a database, built as a syntax tree by sqlglot.
 
 SQL's own logic is Kleene's: NULL AND FALSE is FALSE, NULL AND TRUE is NULL. So missing cells need
-no care.
+no care, but where literals are counted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
 from typing import Literal, TypeAlias
 
 from sqlglot import exp
@@ -16,7 +17,7 @@ from conjunct.export.dialects.base import DIALECTS, Dialect, shortened, without_
 from conjunct.export.raw import Check
 from conjunct.export.raw_sql import check_sql
 from conjunct.export.steps import STRIDES, WHOLE, Plan, parts_of, plan_of
-from conjunct.expressions import Constant, Expression, Not, Or, Primitive, nodes
+from conjunct.expressions import Constant, Counted, Expression, Not, Or, Primitive, nodes
 
 Source: TypeAlias = Literal["boolean", "integer"]
 
@@ -102,7 +103,7 @@ def to_sql(
             value = _truth(_column(primitive.name), source, cut, database, nan)
         if not fill:
             return value
-        return exp.Coalesce(this=value, expressions=[_sql(Constant(False), read)])
+        return exp.Coalesce(this=value, expressions=[_constant(False)])
 
     origin = exp.Table(
         **dict(zip(("this", "db", "catalog"), map(_identifier, reversed(parts)), strict=False)),
@@ -126,9 +127,7 @@ def _select(columns: Mapping[str, exp.Expr], origin: exp.Expr) -> exp.Select:
 def _sql(expression: Expression, read: Callable[[Primitive], exp.Expr]) -> exp.Expr:
     """A formula as SQL; ``read`` says how a primitive is."""
     if isinstance(expression, Constant):
-        # not TRUE, which in SQLite is a column where one is called so
-        one, other = exp.Literal.number(1), exp.Literal.number(int(expression.value))
-        return exp.EQ(this=one, expression=other)
+        return _constant(expression.value)
     if isinstance(expression, Not):
         return exp.not_(_sql(expression.operand, read), copy=False)
     if isinstance(expression, Primitive):
@@ -137,8 +136,50 @@ def _sql(expression: Expression, read: Callable[[Primitive], exp.Expr]) -> exp.E
 
 
 def _joined(expression: Expression, operand_sql: Callable[[Expression], exp.Expr]) -> exp.Expr:
+    if isinstance(expression, Counted):
+        return _counted(expression, operand_sql)
     join = exp.or_ if isinstance(expression, Or) else exp.and_
     return join(*map(operand_sql, expression._children), copy=False)
+
+
+def _counted(node: Counted, operand_sql: Callable[[Expression], exp.Expr]) -> exp.Expr:
+    """Whether so many operands are true; NULL where that depends on missing cells."""
+
+    def number_of(*, denied: bool) -> exp.Expr:
+        def one(operand: Expression) -> exp.Expr:
+            value = operand_sql(operand)
+            holds = exp.not_(value, copy=False) if denied else value
+            return exp.Case(ifs=[_when(holds, _number(1))], default=_number(0))
+
+        total = reduce(lambda x, y: exp.Add(this=x, expression=y), map(one, node.operands))
+        return exp.paren(total, copy=False)
+
+    def true(comparison: type[exp.Binary], number: int) -> exp.Expr:
+        return comparison(this=number_of(denied=False), expression=_number(number))
+
+    def false(comparison: type[exp.Binary], number: int) -> exp.Expr:
+        return comparison(this=number_of(denied=True), expression=_number(number))
+
+    # with n operands, n − k of them false leave k that are true or missing
+    n = len(node.operands)
+    certain, excluded = true(exp.GTE, node.number), false(exp.GT, n - node.number)
+    if node.most < n:
+        certain = exp.and_(certain, false(exp.GTE, n - node.most), copy=False)
+        excluded = exp.or_(excluded, true(exp.GT, node.most), copy=False)
+    return exp.Case(ifs=[_when(certain, _constant(True)), _when(excluded, _constant(False))])
+
+
+def _when(condition: exp.Expr, value: exp.Expr) -> exp.If:
+    return exp.If(this=condition, true=value)
+
+
+def _constant(value: bool) -> exp.Expr:
+    # not TRUE, which in SQLite is a column where one is called so
+    return exp.EQ(this=_number(1), expression=_number(int(value)))
+
+
+def _number(value: int) -> exp.Expr:
+    return exp.Literal.number(value)
 
 
 def _best_plan(features: Iterable[Expression], *, has_checks: bool) -> Plan | None:

@@ -12,7 +12,7 @@ from conjunct.columns import Columns
 from conjunct.errors import InputError
 from conjunct.expressions import Expression, parse, pattern_text
 from conjunct.features import description_length
-from conjunct.features.lineage import Lineage, feature_of
+from conjunct.features.lineage import Lineage, Tally, feature_of
 
 S = TypeVar("S", bound=Columns)
 Compared = Literal["score", "r", "p_value"]
@@ -64,7 +64,7 @@ class FeatureSet:
     features: tuple[int, ...]
     supports: tuple[int, ...]
     n_rows: int
-    # for each conjunction of the lineage, the iteration that made it
+    # for each feature of the lineage that is no primitive, the iteration that made it
     iterations: tuple[int, ...]
     # what uFC replaced, which is what can be undone; other algorithms replace nothing
     merges: tuple[Merge, ...] = ()
@@ -109,7 +109,7 @@ class FeatureSet:
                     left_only=conjoin(merge.left_only, left, ~right),
                 )
             )
-            iterations += [merge.iteration] * (len(own.conjunctions) - len(iterations))
+            iterations += [merge.iteration] * (len(own.made) - len(iterations))
         return cls(
             own,
             tuple(number[feature] for feature in features),
@@ -282,7 +282,12 @@ class FeatureSet:
         wanted = self.features if numbers is None else tuple(numbers)
         lines = dict(enumerate(primitives.lines))
         for number in self.lineage.ancestors(wanted):
-            left, right = self.lineage.conjunctions[number - len(self.lineage.primitives)]
+            made = self.lineage.made[number - len(self.lineage.primitives)]
+            if isinstance(made, Tally):
+                counted = [(lines[feature_of(x)], x < 0) for x in made.literals]
+                lines[number] = primitives.tally(counted, made.number, exactly=made.exactly)
+                continue
+            left, right = made
             lines[number] = primitives.conjunction(
                 lines[feature_of(left)],
                 lines[feature_of(right)],
@@ -349,7 +354,7 @@ class FeatureSet:
         return self.iterations[k] if k >= 0 else 0
 
     def parents(self, number: int) -> tuple[int, ...]:
-        """The two features that a feature was made from; none for a primitive."""
+        """The features that a feature was made from, two or more; none for a primitive."""
         operands = self.lineage.operands(number) or ()
         return tuple(feature_of(literal) for literal in operands)
 

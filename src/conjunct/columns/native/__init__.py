@@ -1,0 +1,1 @@
+"""What is written in C, and how it is called."""
