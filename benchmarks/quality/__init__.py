@@ -2,7 +2,7 @@
 
 ``python -m benchmarks quality`` takes less than half an hour on two cores. Each cell (a
 representation on a set) is kept as soon as it is measured, so that a run that was interrupted goes
-on; when all are there, they become ``benchmarks/results/quality.json``. SLIM is run in an
+on; when all are there, they become ``benchmarks/results/quality/found.json``. SLIM is run in an
 environment of its own, which is made once (``_slim``).
 """
 
@@ -23,9 +23,11 @@ from benchmarks import _results, _slim
 from benchmarks._apart import ONE_THREAD
 from benchmarks.quality import measures, recovery, sets
 from benchmarks.quality.representations import REPRESENTATIONS
+from benchmarks.quality.summary import summarised
 from benchmarks.quality.targets import check
 from conjunct import __version__
 
+RESULTS = _results.FOLDER / "quality"
 N_PROCESSES = 2
 FIRST_PARTS = {
     "mushroom": ("Naive Bayes", "tree", "k-means"),
@@ -56,21 +58,23 @@ class Cell(NamedTuple):
 
 def cells() -> Iterator[Cell]:
     """All of them; those of sets that are not here too."""
-    for kind in recovery.KINDS:
-        yield from (Cell("planted", kind, method) for method in recovery.METHODS)
+    for by in REPRESENTATIONS:
+        yield from (Cell("sets", name, by) for name in sets.SETS)
     for name in FIRST_PARTS:
         yield from (Cell("first", name, by) for by in FIRST)
-    for name in sets.SETS:
-        yield from (Cell("sets", name, by) for by in REPRESENTATIONS)
+    for kind in recovery.KINDS:
+        yield from (Cell("planted", kind, method) for method in recovery.METHODS)
 
 
 def main() -> int:
     start, found = time.perf_counter(), measured(list(cells()), _folder())
-    run: dict[str, Any] = {"shapes": _shapes()}
+    parts: dict[str, dict[str, Any]] = {}
     for cell, what in found.items():
-        run.setdefault(cell.part, {}).setdefault(cell.on, {})[cell.by] = what["found"]
-    run["seconds"] = sum(what["seconds"] for what in found.values())
-    _results.save("quality", run)
+        parts.setdefault(cell.part, {}).setdefault(cell.on, {})[cell.by] = what["found"]
+    run: dict[str, Any] = {part: summarised(part, what) for part, what in parts.items()}
+    run |= {"shapes": _shapes(), "seconds": sum(what["seconds"] for what in found.values())}
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    _results.save(f"{RESULTS.name}/found", run)
     shutil.rmtree(_folder())
     print(f"{len(found)} cells, {time.perf_counter() - start:,.0f} s for those measured now")
     return check(run)
@@ -88,6 +92,9 @@ def measured(wanted: list[Cell], folder: Path) -> dict[Cell, Any]:
     with ProcessPoolExecutor(N_PROCESSES, mp_context=get_context("spawn")) as pool:
         running = {pool.submit(_timed, cell): cell for cell in missing}
         for done in as_completed(running):
+            if (error := done.exception()) is not None:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise error
             cell, what = running[done], done.result()
             part = files[cell].with_suffix(".part")
             part.write_text(json.dumps(what), encoding="utf-8")
@@ -114,4 +121,4 @@ def _folder() -> Path:
     here = Path(__file__).parent
     names = ("sets", "planted", "itemsets", "representations", "measures", "recovery")
     text = "".join((here / f"{name}.py").read_text(encoding="utf-8") for name in names)
-    return _results.FOLDER / f"quality-{__version__}-{sha256(text.encode()).hexdigest()[:8]}"
+    return RESULTS / f"cells-{__version__}-{sha256(text.encode()).hexdigest()[:8]}"

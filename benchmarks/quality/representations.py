@@ -22,9 +22,9 @@ from benchmarks.quality.itemsets import Itemset, Table
 from conjunct import UFC, UFCPath, UFringe
 from conjunct.features.feature_set import FeatureSet
 
-N_SOLUTIONS = 600
+N_SOLUTIONS = 300
 """UFCPath looks at so many at most, from the highest λ down."""
-SLIM_SECONDS = 3
+SLIM_SECONDS = 2
 """Of the processor: SLIM then gives what it has found."""
 SHARES = (0.25, 0.5, 1.0)
 """Numbers of features to choose from, as shares of the number of columns."""
@@ -148,7 +148,7 @@ def _pca(n_components: int) -> Any:
 def _nmf(n_components: int) -> Any:
     from sklearn.decomposition import NMF
 
-    return NMF(n_components, init="nndsvda", random_state=0)
+    return NMF(n_components, init="nndsvda", tol=1e-3, random_state=0)
 
 
 def frequent(train: Table, share: float) -> Fitted:
@@ -197,16 +197,16 @@ def of_tags(found: Sequence[Itemset]) -> list[Feature]:
 
 REPRESENTATIONS: dict[str, Fit] = {
     "columns": columns,
+    "bits": partial(constructed, UFC),
+    "bits + columns": partial(constructed, partial(UFC, keep_columns=True)),
     "uFCα": partial(constructed, partial(UFC, "risk")),
     "uFC*": partial(constructed, partial(UFCPath, max_solutions=N_SOLUTIONS)),
     "uFRINGE": partial(constructed, UFringe),
-    "bits": partial(constructed, UFC),
-    "bits + columns": partial(constructed, partial(UFC, keep_columns=True)),
-    "PCA": partial(components, _pca),
-    "NMF": partial(components, _nmf),
     "itemsets + columns": frequent,
     "factors": factors,
     "SLIM": slim,
+    "PCA": partial(components, _pca),
+    "NMF": partial(components, _nmf),
 }
 SIZED = ("PCA", "NMF", "itemsets + columns", "factors")
 """Their number of features is chosen."""
