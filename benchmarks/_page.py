@@ -304,7 +304,7 @@ def _transform(run: dict[str, Any]) -> str:
         [way["name"], f"{_figures(way['seconds'])} s", f"{n_rows / way['seconds'] / 1e6:.2f}"]
         for way in run["ways"]
     ]
-    return _table(["", "processor time", "million rows a second"], lines)
+    return table_of(["", "processor time", "million rows a second"], lines)
 
 
 def _figures(value: float) -> str:

@@ -50,9 +50,7 @@ def report(
     ] = None,
     stability: Annotated[
         bool,
-        typer.Option(
-            "--stability", help="Tell how often each feature comes back in other samples."
-        ),
+        typer.Option("--stability", help="Tell how often features come back in new samples."),
     ] = False,
     *,
     source: DataInput,
