@@ -36,7 +36,8 @@ def export(
         Target,
         typer.Option(
             help="A SELECT, a view or a table of it, a dbt model file, a Python function, "
-            "ONNX (to a file), the model as JSON, or the JSON Schema of model files (which needs no MODEL)."
+            "ONNX (to a file), the model as JSON, or the JSON Schema of model files (which needs "
+            "no MODEL)."
         ),
     ] = "sql",
     dialect: Annotated[
