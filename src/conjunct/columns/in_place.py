@@ -6,12 +6,14 @@ positions of i and j. Only i ∧ j is counted with the others.
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.columns.kernel import Counts, count_across
+from conjunct.columns.kernel import Counts, count_across, counts_dtype
+from conjunct.columns.native.library import address, native_library
 from conjunct.columns.packing import Bits
 
 
@@ -40,6 +42,25 @@ class MergedBits:
         self._lines[self._n] = both
         self._n += 1
         return joint
+
+
+def merged_lists(ones: Any) -> MergedLists | CompiledLists:
+    """Lists of rows, in C where it was built and counts fit in 32 bits."""
+    compiled = native_library is not None and counts_dtype(ones.shape[0]) is np.int32
+    return CompiledLists(ones) if compiled else MergedLists(ones)
+
+
+class CompiledLists:
+    """Columns as lists of rows, and rows as lists of columns, in C; merged with their counts."""
+
+    def __init__(self, ones: Any) -> None:
+        starts, rows = ones.indptr.astype(np.int64), ones.indices.astype(np.int32, copy=False)
+        n_rows, n_columns = ones.shape
+        arrays = map(address, (starts, np.ascontiguousarray(rows)))
+        self.pointer: int | None = native_library.native_lists_new(n_columns, n_rows, *arrays)
+        if self.pointer is None:
+            raise MemoryError("no memory is left for lists of rows")
+        weakref.finalize(self, native_library.native_lists_free, self.pointer)
 
 
 class MergedLists:

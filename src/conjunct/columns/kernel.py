@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.columns.native.library import address, addresses, library
+from conjunct.columns.native.library import address, addresses, native_library
 from conjunct.columns.packing import Bits
 
 try:
@@ -25,7 +25,7 @@ except ImportError:  # the NumPy kernel below gives the same counts
     _numkong = None  # type: ignore[assignment]
 
 numkong: Any = _numkong
-native: Any = library
+native: Any = native_library
 # how the C kernel counts: as wide as this processor can
 _way: int = 0 if native is None else native.native_best_way()
 

@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 from conjunct.columns import packing
 from conjunct.columns.base import Arrays, Columns, Mask, MergedColumns, Words
 from conjunct.columns.counts import Contingency, CountMatrix, as_dtype
-from conjunct.columns.in_place import MergedBits, MergedLists
+from conjunct.columns.in_place import CompiledLists, MergedBits, merged_lists
 from conjunct.columns.kernel import Counts, count_across, count_each, count_pairs
 from conjunct.columns.packing import Bits, line_bytes
 from conjunct.columns.rewriting import Positions, Rewrite
@@ -151,9 +151,9 @@ class PackedColumns(Columns):
         columns = zip(rewrite.plus, rewrite.minus, strict=True)
         return self.with_lines([lines[p] if m < 0 else lines[p] ^ lines[m] for p, m in columns])
 
-    def in_place(self) -> MergedColumns:
+    def in_place(self) -> MergedColumns | CompiledLists:
         if merges_as_lists(self.n_rows, self.n_columns, self.count_ones()):
-            return MergedLists(self.ones())
+            return merged_lists(self.ones())
         return MergedBits(self.bits, self.n_threads)
 
     def ones(self) -> Any:

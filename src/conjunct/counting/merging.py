@@ -118,7 +118,7 @@ class MatrixPairs:
         if self._n < len(self._joint):
             return True
         room = self._n + self._n // 2
-        if _matrix_bytes(room) > LARGEST_MATRIX:
+        if matrix_bytes(room) > LARGEST_MATRIX:
             return False
         self._grow(room)
         return True
@@ -249,7 +249,7 @@ def _larger(matrix: Counts, n: int, room: int) -> Counts:
     return larger
 
 
-def _matrix_bytes(n_columns: int) -> int:
+def matrix_bytes(n_columns: int) -> int:
     return 4 * n_columns**2
 
 
