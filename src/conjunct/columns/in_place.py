@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.columns.kernel import Counts, count_across, counts_dtype
+from conjunct.columns.kernel import Counts, counts_dtype, merge_lines
 from conjunct.columns.native.library import address, native_library
 from conjunct.columns.packing import Bits
 
@@ -35,11 +35,7 @@ class MergedBits:
     def merge(self, left: int, right: int) -> Counts:
         if self._n == len(self._lines):
             self._make_room()
-        both = self._lines[left] & self._lines[right]
-        joint = count_across(self._lines[: self._n], both[None], self._n_threads)[:, 0]
-        self._lines[left] ^= both
-        self._lines[right] ^= both
-        self._lines[self._n] = both
+        joint = merge_lines(self._lines, self._n, left, right, self._n_threads)
         self._n += 1
         return joint
 

@@ -113,6 +113,24 @@ def count_across(left: Bits | Sequence[Bits], right: Bits, n_jobs: int = 1) -> C
     return total
 
 
+def merge_lines(lines: Bits, n: int, left: int, right: int, n_jobs: int = 1) -> Counts:
+    """Merge two of the first ``n`` lines in place: ``left ∧ right`` comes after them, and is taken
+    from both. How often it is true with each of them as it was before.
+    """
+    n_bytes = lines.shape[1]
+    is_small = _dtype(lines) is np.int32 and _threads(n, lines, n_jobs) == 1
+    if native is not None and is_small:
+        joint = np.empty(n, np.int32)
+        native.native_merge_lines(_way, address(lines), n, n_bytes, left, right, address(joint))
+        return joint
+    both = lines[left] & lines[right]
+    counted = count_across(lines[:n], both[None], n_jobs)[:, 0]
+    lines[left] ^= both
+    lines[right] ^= both
+    lines[n] = both
+    return counted
+
+
 def counts_dtype(n_rows: int) -> type[np.int32] | type[np.int64]:
     """The type that holds counts of ``n_rows`` rows."""
     return np.int32 if n_rows <= 8 * _BLOCK_BYTES else np.int64

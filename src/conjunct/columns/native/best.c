@@ -187,19 +187,19 @@ static int32_t look_at(Pairs *p, int32_t column) {
         p->joint == NULL ? NULL : p->joint + (size_t)column * (size_t)p->room;
     const Entry *entries = matrix == NULL ? p->rows[column].entries : NULL;
     const int32_t n_entries = matrix == NULL ? p->rows[column].n : p->n;
-    const int32_t longest = p->max_size ? p->max_size - p->sizes[column] : INT32_MAX;
+    const int32_t longest = p->max_size - p->sizes[column];
     const double cost = p->costs[column], of_s = shrink_of(p, s), log_total = log2(p->total);
-    const double cells = p->total + p->n_used;
+    const double cells = p->total + p->n_used, share = 1 / p->total;
     int32_t n = 0;
     for (int32_t k = 0; k < n_entries; k++) {
         const int64_t a = matrix == NULL ? entries[k].count : matrix[k];
         if (a == 0) continue;
         const int32_t id = matrix == NULL ? entries[k].id : k;
         const int64_t t = p->supports[id];
-        if (n_rows * a <= s * t || p->sizes[id] > longest) continue;
+        if (n_rows * a <= s * t || (p->max_size && p->sizes[id] > longest)) continue;
         const int64_t rest_s = s - a, rest_t = t - a;
         const double joint = (double)a, added = 1.0 - (rest_s == 0) - (rest_t == 0);
-        double worth = (cells - joint + added) * lost_share(joint / p->total);
+        double worth = (cells - joint + added) * lost_share(joint * share);
         worth += (joint - added) * log_total + shrink_of(p, a);
         worth -= of_s - shrink_of(p, rest_s) + (shrink_of(p, t) - shrink_of(p, rest_t));
         worth -= (rest_s ? cost : 0.0) + (rest_t ? p->costs[id] : 0.0);

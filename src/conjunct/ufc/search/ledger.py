@@ -206,10 +206,17 @@ class Ledger:
         if number != len(self.supports):
             raise ValueError(f"feature {number} is not the next one")
         # a pattern is what a feature asserts: i ∧ ¬j asserts what i does
-        asserted = [left] * (number != right_only) + [right] * (number != left_only)
+        costs, n_tags = self.costs, self.n_tags
         self.supports.append(support)
-        self.costs.append(sum(self.costs[part] for part in asserted))
-        self.n_tags.append(sum(self.n_tags[part] for part in asserted))
+        if number == right_only:
+            costs.append(costs[right])
+            n_tags.append(n_tags[right])
+        elif number == left_only:
+            costs.append(costs[left])
+            n_tags.append(n_tags[left])
+        else:
+            costs.append(costs[left] + costs[right])
+            n_tags.append(n_tags[left] + n_tags[right])
         if self.observed is not None:
             self.observed.append(observed)
 
