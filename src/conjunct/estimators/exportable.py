@@ -62,7 +62,7 @@ class Exportable:
         keep: Sequence[str] = (),
         form: Form = "built",
     ) -> str:
-        """A SELECT that computes the features in a database. Needs sqlglot (``conjunct[sql]``).
+        """A SELECT that computes the features in a database. Needs sqlglot.
 
         Parameters
         ----------
@@ -91,7 +91,7 @@ class Exportable:
         try:
             from conjunct.export import to_sql
         except ImportError:
-            raise ImportError('SQL needs sqlglot: pip install "conjunct[sql]"') from None
+            raise ImportError("SQL needs sqlglot: pip install sqlglot") from None
         features = self._exported(columns, form)
         return to_sql(
             features,
