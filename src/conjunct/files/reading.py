@@ -59,8 +59,8 @@ def read_boolean(
         (.gz, .zst).
     format : str, optional
         ``"csv"``, ``"tsv"``, ``"parquet"``, ``"arrow"``, ``"json"``, ``"jsonl"``, ``"excel"``,
-        ``"arff"``, ``"baskets"`` or ``"svmlight"``, whatever the name ends in; ``"long"`` for a table of ids
-        and tags.
+        ``"arff"``, ``"baskets"`` or ``"svmlight"``, whatever the name ends in; ``"long"`` for a
+        table of ids and tags.
     columns, exclude : sequence of str
         Columns (or tags) to read, and not to read.
     id : str, optional

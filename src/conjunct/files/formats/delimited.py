@@ -93,7 +93,7 @@ class Delimited(TableFormat):
         """Refuse rows of another width than the header's: polars fills them with nulls."""
         blank: list[int] = []
         width = 0
-        for line, row in self._rows(file, options):
+        for k, (line, row) in enumerate(self._rows(file, options)):
             width = width or len(row)
             if not row:
                 blank.append(line)
@@ -102,8 +102,10 @@ class Delimited(TableFormat):
                 raise InputError(f"{file}, line {blank[0]} is blank: remove it, or fill it in")
             if len(row) != width:
                 cells = "1 cell" if len(row) == 1 else f"{len(row)} cells"
+                of_r = "; if R wrote it, write it with row.names=FALSE"
                 raise InputError(
                     f"{file}, line {line}: {cells} where the first line has {width} names"
+                    f"{of_r if (k, len(row)) == (1, width + 1) else ''}"
                 )
         return len(blank)
 
