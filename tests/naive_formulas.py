@@ -1,7 +1,7 @@
 """Slow, obvious meanings of formulas. It imports nothing from conjunct.
 
 A formula is plain nested tuples: ("name", "sky"), ("constant", True), ("not", f),
-("and", f, g, ...), ("or", f, g, ...).
+("and", f, g, ...), ("or", f, g, ...), ("at least", 2, f, g, ...), ("exactly", 2, f, g, ...).
 """
 
 import itertools
@@ -14,7 +14,13 @@ def names(formula):
         return {parts[0]}
     if kind == "constant":
         return set()
+    if kind in ("at least", "exactly"):
+        parts = parts[1:]
     return set().union(*map(names, parts))
+
+
+def holds(kind, number, n_true):
+    return n_true >= number if kind == "at least" else n_true == number
 
 
 def value(formula, values):
@@ -26,6 +32,9 @@ def value(formula, values):
         return parts[0]
     if kind == "not":
         return not value(parts[0], values)
+    if kind in ("at least", "exactly"):
+        number, *operands = parts
+        return holds(kind, number, sum(value(operand, values) for operand in operands))
     return (any if kind == "or" else all)(value(part, values) for part in parts)
 
 
@@ -40,6 +49,12 @@ def kleene(formula, values):
     if kind == "not":
         inner = kleene(parts[0], values)
         return None if inner is None else not inner
+    if kind in ("at least", "exactly"):
+        number, *operands = parts
+        inner = [kleene(operand, values) for operand in operands]
+        ways = itertools.product(*[[False, True] if one is None else [one] for one in inner])
+        outcomes = {holds(kind, number, sum(way)) for way in ways}
+        return outcomes.pop() if len(outcomes) == 1 else None
     inner = [kleene(part, values) for part in parts]
     decisive = kind == "or"
     if decisive in inner:

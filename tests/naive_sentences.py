@@ -28,7 +28,8 @@ _WORDS = (
     "every row", "no row", "either", "neither", "nor", "none of", "not", "both", "all of",
     "no", "without", "with", "where", "and", "or", ",", ";", "(", ")",
 )  # fmt: skip
-_TOKEN = re.compile("|".join(map(re.escape, [*_STATEMENTS, *_SAID, *_WORDS])) + "| ")
+_COUNT = r"(at least|fewer than|exactly) (\d+) of"
+_TOKEN = re.compile(_COUNT + "|" + "|".join(map(re.escape, [*_STATEMENTS, *_SAID, *_WORDS])) + "| ")
 
 
 def meaning(sentence):
@@ -56,7 +57,8 @@ def truth_table(formula):
 def _names(formula):
     if formula[0] == "name":
         return {formula[1]}
-    return set() if formula[0] == "constant" else set().union(*map(_names, formula[1:]))
+    parts = formula[2:] if formula[0] in ("at least", "exactly") else formula[1:]
+    return set() if formula[0] == "constant" else set().union(*map(_names, parts))
 
 
 def _is_true(formula, values):
@@ -67,6 +69,10 @@ def _is_true(formula, values):
         return parts[0]
     if kind == "not":
         return not _is_true(parts[0], values)
+    if kind in ("at least", "exactly"):
+        number, *operands = parts
+        n_true = sum(_is_true(operand, values) for operand in operands)
+        return n_true == number or (kind == "at least" and n_true > number)
     return (all if kind == "and" else any)(_is_true(part, values) for part in parts)
 
 
@@ -106,11 +112,26 @@ class _Reader:
             while self.accept("or"):
                 found.append(self.alternative())
             return ("or", *found)
+        if count := re.fullmatch(_COUNT, self.tokens[self.at]):
+            return self.count(count)
         if self.accept("not"):
+            if count := re.fullmatch(_COUNT, self.tokens[self.at]):
+                return ("not", self.count(count))
             if self.accept("both") or self.accept("all of"):
                 return ("not", ("and", *self.series()[0]))
             return ("not", self.inner())
         return self.listing()
+
+    def count(self, words):
+        self.take()
+        counted = [self.alternative()]
+        while self.accept(","):
+            counted.append(self.alternative())
+        assert self.accept("and")
+        counted.append(self.alternative())
+        kind, number = words.groups()
+        stated = ("exactly" if kind == "exactly" else "at least", int(number), *counted)
+        return ("not", stated) if kind == "fewer than" else stated
 
     def alternative(self):
         return self.inner() if self.next_is("(") else self.literal()

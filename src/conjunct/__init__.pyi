@@ -31,7 +31,10 @@ from .estimators import correlated_pairs as correlated_pairs
 from .estimators import describe_groups as describe_groups
 from .estimators import load as load
 from .expressions import And as And
+from .expressions import AtLeast as AtLeast
 from .expressions import Constant as Constant
+from .expressions import Count as Count
+from .expressions import Exactly as Exactly
 from .expressions import Expression as Expression
 from .expressions import Not as Not
 from .expressions import Or as Or

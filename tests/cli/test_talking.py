@@ -14,9 +14,9 @@ import pytest
 import typer
 
 from conjunct import datasets, load
-from conjunct.cli.app import app
+from conjunct.cli.app import application
 
-COMMANDS = typer.main.get_command(app).commands
+COMMANDS = typer.main.get_command(application()).commands
 WRITING = {
     "demo": "demo",
     "fit": "fit zoo.csv --out new.json",
@@ -86,7 +86,7 @@ def test_json_and_verbose_everywhere():
 
 def test_an_option_means_the_same_everywhere():
     kinds = {}
-    for command in app.registered_commands:
+    for command in application().registered_commands:
         signature = inspect.signature(command.callback, eval_str=True)
         for name, parameter in signature.parameters.items():
             kind = typing.get_args(parameter.annotation)[0]
@@ -237,6 +237,8 @@ def test_time_left_where_it_is_known(command, zoo):
     assert "Constructing: run 64 of 64" in seen
     assert re.search(r"0:\d\d:\d\d left +0:\d\d:\d\d", re.sub(r"\x1b\[[0-9;]*m", "", seen))
     assert "Constructing" not in on_a_terminal([*words, "--runs", "1", "--quiet"])
+    page = on_a_terminal(["report", "model.json", "zoo.csv", "-o", "r.html", "--stability"])
+    assert "Constructing on samples: run 20 of 20" in page
 
 
 def test_names_cannot_speak_to_the_terminal(call, tmp_path):

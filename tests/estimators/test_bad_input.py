@@ -38,7 +38,10 @@ REFUSED = {
     "pandas NA": (pd.DataFrame({"a": [True, pd.NA]}, dtype="boolean"), "column 'a', row 1"),
     "dates": (pd.DataFrame({"a": pd.to_datetime(["2020-01-01"])}), "column 'a', row 0"),
     "sparse two": (sp.csr_array(np.array([[0, 2]])), "column 'x1', row 0: 2 is not Boolean"),
-    "lazy": (pl.LazyFrame({"a": [True]}), "collect"),
+    "lazy": (pl.LazyFrame({"a": [True, None]}), "column 'a', row 1: the value is missing"),
+    "lazy words": (pl.LazyFrame({"a": ["x"]}), "column 'a', row 0: 'x' is not Boolean"),
+    "lazy without rows": (pl.LazyFrame({"a": []}, {"a": pl.Boolean}), "no rows"),
+    "a column": (pl.Series([True, False]), "a Series is no table"),
     "equal names": (pd.DataFrame([[1, 0]], columns=["a", "a"]), "two columns are called 'a'"),
     "ragged": ([[0, 1], [1]], "different lengths"),
     "a string for a basket": ([{"a"}, "b"], "a basket must be a set or a list"),
@@ -160,7 +163,9 @@ def test_rms_that_never_rises_ends_while_formulas_can_be_read():
 
 def test_words_are_told_how_they_become_boolean():
     mixed = pd.DataFrame({"wet": [True, False], "colour": ["red", "green"]})
-    with pytest.raises(CellError, match=r"'colour', row 0: .* BooleanData\.of\(data\) makes"):
+    with pytest.raises(
+        CellError, match=r"'colour', row 0: .*BooleanData\.of\(data\)\), or Binarizer"
+    ):
         UFC().fit(mixed)
-    with pytest.raises(CellError, match="or pass binarize= to cut numbers at a threshold"):
+    with pytest.raises(CellError, match=r"or pass binarize= .*Binarizer\(\) in a pipeline"):
         UFC().fit(pd.DataFrame({"a": [0, 7]}))

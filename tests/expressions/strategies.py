@@ -1,7 +1,8 @@
 """Hypothesis strategies, and slow, obvious meanings of an expression.
 
 A formula is drawn as plain nested tuples, ("name", "sky"), ("constant", True), ("not", f),
-("and", f, g, ...), ("or", f, g, ...), and built from them, so that no oracle asks the code under
+("and", f, g, ...), ("or", f, g, ...), ("at least", 2, f, g, ...), ("exactly", 2, f, g, ...), and
+built from them, so that no oracle asks the code under
 test what an expression is.
 """
 
@@ -10,7 +11,7 @@ from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
 
-from conjunct.expressions import And, Constant, Expression, Not, Or, Primitive
+from conjunct.expressions import And, AtLeast, Constant, Exactly, Expression, Not, Or, Primitive
 
 Formula: TypeAlias = tuple[Any, ...]
 
@@ -20,6 +21,7 @@ NASTY_NAMES = [
     "(", ")", "()", "a & b", "~a", "¬(a ∧ b)", "age in [30, 45)",
     '"', '"a"', "\\", "\\n", "\\u0041", '\\"', "'", "don't", "a\u00a0b", "\u2028", "\u2003a",
     "\u200f", "\u202eabc\u202c", "\u2066", "\ufeff", "\ud800", "\udfff", "\ud83d\ude00", "😀",
+    "a, b", "{", "}", "at least 2 of {a, b}", "exactly 0 of {", "at least 2 of", "exactly 1 of a",
     "\U000e0001", "\U0010ffff", "\u0301", "e\u0301", "é", "$x_1^2$", "100%", "{a}", "#1",
 ]  # fmt: skip
 
@@ -37,9 +39,17 @@ def formulas(names: st.SearchStrategy[str] = names) -> st.SearchStrategy[Formula
             | st.tuples(
                 st.sampled_from(["and", "or"]), st.lists(inner, min_size=2, max_size=4)
             ).map(lambda drawn: (drawn[0], *drawn[1]))
+            | st.lists(inner, min_size=2, max_size=5).flatmap(_counts)
         ),
         max_leaves=12,
     )
+
+
+def _counts(operands: list[Formula]) -> st.SearchStrategy[Formula]:
+    n = len(operands)
+    at_least = st.tuples(st.just("at least"), st.integers(1, n))
+    exactly = st.tuples(st.just("exactly"), st.integers(0, n))
+    return (at_least | exactly).map(lambda drawn: (*drawn, *operands))
 
 
 def build(formula: Formula) -> Expression:
@@ -50,6 +60,9 @@ def build(formula: Formula) -> Expression:
         return Not(build(parts[0]))
     if kind == "constant":
         return Constant(parts[0])
+    if kind in ("at least", "exactly"):
+        number, *operands = parts
+        return (AtLeast if kind == "at least" else Exactly)(number, map(build, operands))
     return (And if kind == "and" else Or)(*map(build, parts))
 
 
@@ -67,6 +80,9 @@ def canonical(formula: Formula) -> Any:
         return formula
     if formula[0] == "not":
         return ("not", canonical(formula[1]))
+    if formula[0] in ("at least", "exactly"):
+        kind, number, *operands = formula
+        return (kind, number, frozenset(Counter(map(canonical, operands)).items()))
     return (formula[0], frozenset(Counter(map(canonical, flat_operands(formula))).items()))
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive_formulas
-from conjunct.expressions import And, Constant, Expression, Not, Or, Primitive
+from conjunct.expressions import And, AtLeast, Constant, Exactly, Expression, Not, Or, Primitive
 from expressions.strategies import (
     Formula,
     build,
@@ -34,6 +34,10 @@ def regrouped(formula: Formula, draw: st.DataObject) -> Formula:
         return formula
     if formula[0] == "not":
         return ("not", regrouped(formula[1], draw))
+    if formula[0] in ("at least", "exactly"):
+        kind, number, *operands = formula
+        shuffled = draw.draw(st.permutations([regrouped(part, draw) for part in operands]))
+        return (kind, number, *shuffled)
     parts = [regrouped(part, draw) for part in flat_operands(formula)]
     parts = draw.draw(st.permutations(parts))
     while len(parts) > 2 and draw.draw(st.booleans()):
@@ -98,6 +102,13 @@ def count_small(one: Formula, other: Formula, kind: str) -> int:
         (Primitive("é"), Primitive("e\u0301")),
         (Primitive("a & b"), And(a, b)),
         (Primitive("~a"), Not(a)),
+        (AtLeast(1, [a, b]), Or(a, b)),
+        (AtLeast(2, [a, b]), And(a, b)),
+        (AtLeast(2, [a, b]), AtLeast(1, [a, b])),
+        (AtLeast(2, [a, b]), Exactly(2, [a, b])),
+        (AtLeast(2, [a, a, b]), AtLeast(2, [a, b, b])),
+        (AtLeast(2, [a, b, AtLeast(1, [c, d])]), AtLeast(2, [a, b, c, d])),
+        (Primitive("at least 1 of {a, b}"), AtLeast(1, [a, b])),
     ],
 )
 def test_structure_not_logic(one: Expression, other: Expression) -> None:
@@ -129,7 +140,8 @@ def naive_literals(formula: Formula) -> list[Formula]:
         return []
     if formula[0] == "name" or (formula[0] == "not" and formula[1][0] == "name"):
         return [formula]
-    return [literal for part in formula[1:] for literal in naive_literals(part)]
+    parts = formula[2:] if formula[0] in ("at least", "exactly") else formula[1:]
+    return [literal for part in parts for literal in naive_literals(part)]
 
 
 @given(formulas())

@@ -12,7 +12,17 @@ from hypothesis import strategies as st
 import naive_formulas
 from conjunct import UFC, Risk, datasets
 from conjunct.errors import InputError
-from conjunct.expressions import And, Constant, Expression, Not, Or, Primitive, parse
+from conjunct.expressions import (
+    And,
+    AtLeast,
+    Constant,
+    Exactly,
+    Expression,
+    Not,
+    Or,
+    Primitive,
+    parse,
+)
 from conjunct.expressions.simplification import FORMS, in_form, simplified_on
 from expressions.strategies import Formula, build, doubled, formulas, ladder
 
@@ -31,6 +41,9 @@ def unbuilt(expression: Expression) -> Formula:
         return ("constant", expression.value)
     if isinstance(expression, Not):
         return ("not", unbuilt(expression.operand))
+    if isinstance(expression, AtLeast | Exactly):
+        kind = "at least" if isinstance(expression, AtLeast) else "exactly"
+        return (kind, expression.number, *map(unbuilt, expression.operands))
     assert isinstance(expression, And | Or)
     kind = "and" if isinstance(expression, And) else "or"
     return (kind, *map(unbuilt, expression.operands))
@@ -49,6 +62,10 @@ def column(expression: Expression, table: dict[str, np.ndarray]) -> np.ndarray:
         return np.full(len(next(iter(table.values()))), expression.value)
     if isinstance(expression, Not):
         return ~column(expression.operand, table)
+    if isinstance(expression, AtLeast | Exactly):
+        n_true = np.sum([column(operand, table) for operand in expression.operands], axis=0)
+        same = n_true == expression.number
+        return same if isinstance(expression, Exactly) else same | (n_true > expression.number)
     assert isinstance(expression, And | Or)
     join = np.logical_and if isinstance(expression, And) else np.logical_or
     return join.reduce([column(operand, table) for operand in expression.operands])

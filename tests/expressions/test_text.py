@@ -8,7 +8,9 @@ from hypothesis import given
 from conjunct.errors import InputError
 from conjunct.expressions import (
     And,
+    AtLeast,
     Constant,
+    Exactly,
     Expression,
     Not,
     Or,
@@ -83,6 +85,19 @@ groups, road, interior = map(Primitive, ("groups", "road", "interior"))
             "⊤ ∨ ¬⊥",
             "true | ~false",
             r"\top \vee \overline{\bot}",
+        ),
+        (
+            And(sky, Not(AtLeast(2, [tree, Not(road), And(groups, forest)]))),
+            "sky ∧ ¬(at least 2 of {tree, ¬road, groups ∧ forest})",
+            "sky & ~(at least 2 of {tree, ~road, groups & forest})",
+            r"sky \wedge \overline{\textrm{at least 2 of }\{tree, \overline{road}, "
+            r"groups \wedge forest\}}",
+        ),
+        (
+            Exactly(0, [tree, road]),
+            "exactly 0 of {tree, road}",
+            "exactly 0 of {tree, road}",
+            r"\textrm{exactly 0 of }\{tree, road\}",
         ),
         (Not(Not(sky)), "¬¬sky", "~~sky", r"\overline{\overline{sky}}"),
         (
@@ -201,13 +216,20 @@ def naive_canonical_text(formula: Formula) -> str:
         return f"~({inner})" if formula[1][0] in ("and", "or") else f"~{inner}"
     if formula[0] == "constant":
         return "true" if formula[1] else "false"
-    texts = [
+    if formula[0] in ("at least", "exactly"):
+        kind, number, *operands = formula
+        return f"{kind} {number} of {{{', '.join(naive_sorted_texts(operands))}}}"
+    texts = naive_sorted_texts(flat_operands(formula))
+    return (" & " if formula[0] == "and" else " | ").join(texts)
+
+
+def naive_sorted_texts(operands: list[Formula]) -> list[str]:
+    return sorted(
         f"({naive_canonical_text(part)})"
         if part[0] in ("and", "or")
         else naive_canonical_text(part)
-        for part in flat_operands(formula)
-    ]
-    return (" & " if formula[0] == "and" else " | ").join(sorted(texts))
+        for part in operands
+    )
 
 
 @given(formulas())

@@ -12,8 +12,8 @@ from conjunct.registry import described, summaries
 
 # Spelled out, since the help must not wait for polars; a test compares them with the registry.
 READ = (
-    "Table (.csv, .tsv, .parquet, .arrow, .jsonl, .arff), transactions (.dat, .basket) "
-    "or .svmlight; text may be compressed (.gz, .zst)"
+    "Table (.csv, .tsv, .xlsx, .ods, .parquet, .arrow, .json, .jsonl, .arff), transactions "
+    "(.dat, .basket) or .svmlight; text may be compressed (.gz, .zst)"
 )
 WRITTEN = "Table to write: .csv, .tsv, .jsonl (also .gz, .zst), .parquet or .arrow"
 SPARSE = ".npz or .svmlight"
@@ -96,6 +96,7 @@ MissingOrFalse = Annotated[
 
 CRITERIA = summaries("conjunct.ufc.criteria")
 STOPS = summaries("conjunct.ufc.stops")
+DIALECTS = summaries("conjunct.export.dialects")
 if TYPE_CHECKING:
     Measure: TypeAlias = str
     Test: TypeAlias = str
@@ -115,7 +116,7 @@ else:
             if told.get("is_read", True)
         )
     ]
-    Dialect = Literal[tuple(summaries("conjunct.export.dialects"))]
+    Dialect = Literal[tuple(DIALECTS)]
 
 # Spelled out, since the help must not wait for NumPy; a test compares them with the library's.
 Search = Literal["batch", "pairwise", "thorough"]

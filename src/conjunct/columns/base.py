@@ -102,6 +102,24 @@ class Columns(ABC):
     def disjunction(self, left: Any, right: Any) -> Any:
         """The line of ``left ∨ right``."""
 
+    def tally(self, literals: Sequence[tuple[Any, bool]], number: int, *, exactly: bool) -> Any:
+        """The line that is true where at least, or exactly, ``number`` of some literals are.
+
+        A literal is a line, and whether it is negated. Where cells are missing, it is missing
+        unless it is the same whatever they are.
+        """
+        # at_least[k]: where k or more of the literals seen so far are true
+        nowhere = self.nowhere
+        everywhere = self.conjunction(nowhere, nowhere, not_left=True, not_right=True)
+        at_least = [everywhere, *[nowhere] * (number + exactly)]
+        for line, negated in literals:
+            for k in range(len(at_least) - 1, 0, -1):
+                more = self.conjunction(at_least[k - 1], line, not_left=False, not_right=negated)
+                at_least[k] = self.disjunction(at_least[k], more)
+        if not exactly:
+            return at_least[number]
+        return self.conjunction(at_least[number], at_least[-1], not_left=False, not_right=True)
+
     def select(self, positions: Iterable[int | None]) -> Self:
         """Some of the columns, in the order given; ``None`` is one that is true in no row."""
         lines, nowhere = self.lines, self.nowhere
@@ -110,6 +128,10 @@ class Columns(ABC):
     @abstractmethod
     def first_rows(self, n_rows: int) -> Self:
         """The same columns of fewer rows."""
+
+    @abstractmethod
+    def take_rows(self, rows: Positions) -> Self:
+        """The same columns of some rows, in rising order."""
 
     def filled(self) -> Columns:
         """The same columns, false where a cell is missing."""

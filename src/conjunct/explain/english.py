@@ -6,7 +6,17 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from conjunct.expressions import And, Constant, Expression, Not, Or, Primitive, render
+from conjunct.expressions import (
+    And,
+    AtLeast,
+    Constant,
+    Counted,
+    Expression,
+    Not,
+    Or,
+    Primitive,
+    render,
+)
 
 MAX_LITERALS = 100
 """A formula of more literals is not a line any more."""
@@ -29,6 +39,7 @@ _SAID = {
 _CODE = re.compile(r"[A-Za-z]{0,3}[ _.-]?\d+")
 # a name that holds one of these could be taken for a part of the sentence
 _WORD = r"\b(?:and|or|nor|no|not|none|with|without|either|neither|both|all|where|every|row)\b"
+_WORD = rf"{_WORD}|\b(?:at least|exactly|fewer than) \d+ of\b"
 _WORDS = re.compile(rf"{_WORD}|[,;()\"]")
 # of what a column is said to be, as in [30, 45), the signs are its own
 _VALUE_WORDS = re.compile(rf"{_WORD}|[;\"]")
@@ -61,6 +72,8 @@ def english(expression: Expression) -> str:
     'colour is red and age is not in [30, 45)'
     >>> english(parse("tree & ~(groups & road) & (road | ~person)"))
     'tree; not both groups and road; road or no person'
+    >>> english(parse("tree & at least 2 of {bicycle, backpack, ~car}"))
+    'tree; at least 2 of bicycle, backpack and (no car)'
     """
     if expression.length > MAX_LITERALS:
         return f"a formula of {expression.length:,} literals, too long for a line"
@@ -72,6 +85,8 @@ def _said(expression: Expression) -> str:
         return "every row" if expression.value else "no row"
     if isinstance(expression, Or):
         return _alternatives(expression)
+    if isinstance(expression, Counted):
+        return f"{'at least' if isinstance(expression, AtLeast) else 'exactly'} {_of(expression)}"
     if isinstance(expression, Not) and not isinstance(expression.operand, Primitive):
         return _denied(expression.operand)
     operands = _flat(expression, And)
@@ -153,7 +168,15 @@ def _denied(operand: Expression) -> str:
     if isinstance(operand, And) and all(map(_is_plain, members)):
         said = [_said(member) for member in members]
         return f"not {'both' if len(said) == 2 else 'all of'} {_series(said, 'and')}"
+    if isinstance(operand, Counted):
+        return f"{'fewer than' if isinstance(operand, AtLeast) else 'not exactly'} {_of(operand)}"
     return f"not ({_said(operand)})"
+
+
+def _of(expression: Counted) -> str:
+    """What is counted; all but names in parentheses, for "no" would seem to deny the rest too."""
+    said = [_said(x) if _is_plain(x) else f"({_said(x)})" for x in expression.operands]
+    return f"{expression.number} of {_series(said, 'and')}"
 
 
 def _series(words: Sequence[str], last: str) -> str:

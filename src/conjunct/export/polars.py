@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from conjunct.data import BLANKS, DatePart
 from conjunct.errors import InputError
 from conjunct.export.raw import NO, YES, Check, Flag, OneOf, PartOneOf
-from conjunct.expressions import Constant, Expression, Not, Or, Primitive, nodes
+from conjunct.expressions import Constant, Counted, Expression, Not, Or, Primitive, nodes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -51,6 +51,8 @@ def to_polars(
             return pl.lit(node.value)
         if isinstance(node, Not):
             return ~operands[0]
+        if isinstance(node, Counted):
+            return _counted(node, operands)
         return pl.any_horizontal(operands) if isinstance(node, Or) else pl.all_horizontal(operands)
 
     for name, feature in features.items():
@@ -63,6 +65,17 @@ def to_polars(
             if node not in built:
                 built[node] = expression_of(node)
     return [built[feature].alias(name) for name, feature in features.items()]
+
+
+def _counted(node: Counted, operands: list[pl.Expr]) -> pl.Expr:
+    """Whether so many operands are true; null where that depends on missing cells."""
+    import polars as pl
+
+    true = pl.sum_horizontal(x.fill_null(False).cast(pl.Int32) for x in operands)
+    possible = pl.sum_horizontal(x.fill_null(True).cast(pl.Int32) for x in operands)
+    certain = (true >= node.number) & (possible <= node.most)
+    excluded = (possible < node.number) | (true > node.most)
+    return pl.when(certain).then(True).when(excluded).then(False)
 
 
 def _passes(check: Check, column: pl.Expr) -> pl.Expr:

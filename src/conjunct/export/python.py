@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from conjunct.export.raw import NO, YES, Check, Flag, Interval, OneOf, PartOneOf
-from conjunct.expressions import Constant, Expression, Not, Or, Primitive, nodes
+from conjunct.expressions import AtLeast, Constant, Counted, Expression, Not, Or, Primitive, nodes
 
 _HEAD = '''\
 """Features constructed by conjunct. This file needs nothing but Python."""
@@ -39,6 +39,18 @@ def _and(*values):
 
 def _or(*values):
     return True if True in values else None if None in values else False
+"""
+
+_COUNTS = """
+
+def _at_least(number, *values):
+    if values.count(True) >= number:
+        return True
+    return None if len(values) - values.count(False) >= number else False
+
+
+def _exactly(number, *values):
+    return _and(_at_least(number, *values), _not(_at_least(number + 1, *values)))
 """
 
 # every check of a raw column; an unknown word is none of those asked for
@@ -141,7 +153,8 @@ def to_python(
     if raw is not None:
         values = "what the table that the model was fitted on holds"
         tail = _RAW.replace("{words}", repr((*NO, *YES))).replace("{yes}", repr(YES))
-    return _HEAD.replace("{values}", values) + "\n".join(lines) + "\n" + tail + _TAIL
+    counts = _COUNTS if any(isinstance(node, Counted) for node in variable) else ""
+    return _HEAD.replace("{values}", values) + "\n".join(lines) + "\n" + tail + _TAIL + counts
 
 
 def _code(
@@ -153,8 +166,12 @@ def _code(
         return f"_truth(row, {node.name!r})"
     if isinstance(node, Constant):
         return repr(node.value)
+    operands = ", ".join(variable[operand] for operand in node._children)
+    if isinstance(node, Counted):
+        counted = "_at_least" if isinstance(node, AtLeast) else "_exactly"
+        return f"{counted}({node.number}, {operands})"
     call = "_not" if isinstance(node, Not) else "_or" if isinstance(node, Or) else "_and"
-    return f"{call}({', '.join(variable[operand] for operand in node._children)})"
+    return f"{call}({operands})"
 
 
 def _check_code(check: Check) -> str:

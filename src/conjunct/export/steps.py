@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from conjunct.expressions import And, Expression, Not, Or, Primitive, nodes
+from conjunct.expressions import And, Counted, Expression, Not, Or, Primitive, nodes
 
 # Conjunctions within conjunctions that a step may hold; the last puts all of them into one.
 WHOLE = 1 << 62
@@ -46,8 +46,8 @@ class Plan:
 
 
 def parts_of(features: Sequence[Expression]) -> list[Expression]:
-    """Primitives, conjunctions and disjunctions, each after what it is made of."""
-    found = (node for node in nodes(*features) if isinstance(node, Primitive | And | Or))
+    """All but negations and constants, each after what it is made of."""
+    found = (node for node in nodes(*features) if isinstance(node, Primitive | And | Or | Counted))
     return list(dict.fromkeys(found))
 
 

@@ -1,7 +1,10 @@
 """What a feature is: a formula over named primitives, and its text."""
 
+from .count import Count as Count
 from .expression import And as And
+from .expression import AtLeast as AtLeast
 from .expression import Constant as Constant
+from .expression import Exactly as Exactly
 from .expression import Expression as Expression
 from .expression import Not as Not
 from .expression import Or as Or
@@ -16,6 +19,7 @@ from .text import render as render
 
 """For the other folders of conjunct."""
 
+from .expression import Counted as Counted
 from .expression import nodes as nodes
 from .keys import Key as Key
 from .keys import conjunction_key as conjunction_key

@@ -1,7 +1,8 @@
-"""The kinds of expression: a primitive, a negation, a conjunction; a disjunction, a constant.
+"""The kinds of expression: primitive, negation, conjunction; disjunction, constant; counts.
 
-Construction makes the first three. Disjunctions and constants are what simplification needs to
-say the same thing in fewer words.
+uFC and the FRINGE family make the first three, and those that count literals ``AtLeast`` and
+``Exactly``. Disjunctions and constants are what simplification needs to say the same thing in fewer
+words.
 
 Expressions share their operands, so twenty iterations of pairing may stand for a formula
 with a million literals in a few dozen nodes. Nothing here expands that graph: building,
@@ -11,9 +12,9 @@ no walk recurses.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import blake2b
-from typing import Any, Literal, NoReturn, TypeAlias, final
+from typing import Any, ClassVar, Literal, NoReturn, TypeAlias, final
 
 Style: TypeAlias = Literal["unicode", "ascii", "latex"]
 
@@ -23,8 +24,8 @@ _LONGEST_REPR = 1_000
 class Expression:
     """A Boolean formula over named primitives; immutable and hashable.
 
-    Equality ignores the order and the nesting of conjunctions and of disjunctions and nothing
-    else: it compares structure, not logic, so ``And(a, a) != a`` and ``Not(Not(a)) != a``.
+    Equality ignores the order of operands, and the nesting of conjunctions and of disjunctions, and
+    nothing else: it compares structure, not logic, so ``And(a, a) != a`` and ``Not(Not(a)) != a``.
 
     Examples
     --------
@@ -72,7 +73,7 @@ class Expression:
         for node in nodes(self):
             if isinstance(node, Not) and isinstance(node.operand, Primitive):
                 found.add(node)
-            elif isinstance(node, _Connective):
+            elif isinstance(node, _Connective | Counted):
                 found.update(child for child in node.operands if isinstance(child, Primitive))
         return frozenset(found)
 
@@ -106,6 +107,9 @@ class Expression:
                 known[id(node)] = not known[id(node.operand)]
             elif isinstance(node, Constant):
                 known[id(node)] = node.value
+            elif isinstance(node, Counted):
+                n_true = sum(known[id(child)] for child in node.operands)
+                known[id(node)] = node.number <= n_true <= node.most
             else:
                 some = any if isinstance(node, Or) else all
                 known[id(node)] = some(known[id(child)] for child in node._children)
@@ -280,6 +284,74 @@ class Or(_Connective):
     """The disjunction of two or more expressions; `operands` keeps them as they were given."""
 
     __slots__ = ()
+
+
+class Counted(Expression):
+    """A condition on how many of two or more expressions are true: `AtLeast` or `Exactly`."""
+
+    __slots__ = ("_sorted", "number", "operands")
+    __match_args__ = ("number", "operands")
+    number: int
+    operands: tuple[Expression, ...]
+    _sorted: tuple[Expression, ...] | None  # owned by order.compare_canonical
+    _least: ClassVar[int]
+
+    def __init__(self, number: int, operands: Iterable[Expression]) -> None:
+        kind = type(self).__name__
+        operands = tuple(operands)
+        for position, operand in enumerate(operands, start=1):
+            if not isinstance(operand, Expression):
+                raise TypeError(
+                    f"operand {position} of {kind} must be an Expression, "
+                    f"not {type(operand).__name__!r}"
+                )
+        if len(operands) < 2:
+            raise ValueError(f"{kind} takes at least two operands, got {len(operands)}")
+        if isinstance(number, bool) or not isinstance(number, int):
+            raise TypeError(f"the number of {kind} must be an int, not {type(number).__name__!r}")
+        if not self._least <= number <= len(operands):
+            raise ValueError(
+                f"the number of {kind} must be from {self._least} to {len(operands)}, "
+                f"the number of its operands; got {number}"
+            )
+        _set(self, "number", number)
+        _set(self, "operands", operands)
+        _set(self, "_sorted", None)
+        total = sum(x._digest for x in operands)  # exact, as in a connective
+        content = f"{number:x} {len(operands):x} {total:x}".encode()
+        digest = _digest(kind.lower().encode(), content)
+        self._store(operands, sum(x._length for x in operands), digest)
+
+    @property
+    def most(self) -> int:
+        """The largest number of true operands with which it holds; ``number`` is the smallest."""
+        return self.number if isinstance(self, Exactly) else len(self.operands)
+
+
+@final
+class AtLeast(Counted):
+    """At least ``number`` of the operands are true (M-of-N); literals as a rule.
+
+    An operand that is given twice counts twice.
+
+    >>> print(AtLeast(2, [Primitive("bicycle"), Primitive("backpack"), ~Primitive("car")]))
+    at least 2 of {bicycle, backpack, ¬car}
+    """
+
+    __slots__ = ()
+    _least = 1
+
+
+@final
+class Exactly(Counted):
+    """Exactly ``number`` of the operands are true: a value of X-of-N; see `Count`.
+
+    >>> print(Exactly(0, [Primitive("bicycle"), Primitive("backpack")]))
+    exactly 0 of {bicycle, backpack}
+    """
+
+    __slots__ = ()
+    _least = 0
 
 
 _set = object.__setattr__  # the only way past the immutability above

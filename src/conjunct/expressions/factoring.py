@@ -6,7 +6,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from conjunct.expressions.cubes import Cube
-from conjunct.expressions.expression import And, Constant, Expression, Not, Or, Primitive
+from conjunct.expressions.expression import (
+    And,
+    Constant,
+    Counted,
+    Expression,
+    Not,
+    Or,
+    Primitive,
+    nodes,
+)
 
 
 def all_of(operands: Sequence[Expression]) -> Expression:
@@ -21,6 +30,35 @@ def any_of(operands: Sequence[Expression]) -> Expression:
     if len(operands) < 2:
         return operands[0] if operands else Constant(False)
     return Or(*operands)
+
+
+def spelled_out(expression: Expression) -> Expression:
+    """The formula without counts: conjunctions and disjunctions of the operands, which share parts.
+
+    At least k of the operands after the i-th are true where at least k of those after the next
+    are, or the next and at least k − 1 of those.
+    """
+    built: dict[int, Expression] = {}
+    for node in nodes(expression):
+        operands = [built[child.digest] for child in node._children]
+        if isinstance(node, Counted):
+            enough = _at_least(operands, node.number)
+            if node.most < len(operands):
+                enough = And(enough, Not(_at_least(operands, node.most + 1)))
+            built[node.digest] = enough
+        elif isinstance(node, Not):
+            built[node.digest] = Not(operands[0])
+        else:
+            built[node.digest] = type(node)(*operands) if isinstance(node, And | Or) else node
+    return built[expression.digest]
+
+
+def _at_least(operands: Sequence[Expression], number: int) -> Expression:
+    found: list[Expression] = [Constant(True), *[Constant(False)] * number]
+    for operand in reversed(operands):
+        for k in range(number, 0, -1):
+            found[k] = Or(found[k], And(operand, found[k - 1]))
+    return found[number]
 
 
 def sum_of_products(cubes: Sequence[Cube], names: Sequence[str]) -> Expression:

@@ -9,7 +9,16 @@ from __future__ import annotations
 
 from functools import cmp_to_key
 
-from conjunct.expressions.expression import And, Constant, Expression, Not, Or, Primitive
+from conjunct.expressions.expression import (
+    And,
+    Constant,
+    Counted,
+    Expression,
+    Not,
+    Or,
+    Primitive,
+)
+from conjunct.expressions.text import count_words
 
 Piece = Expression | str
 
@@ -34,7 +43,7 @@ canonical_key = cmp_to_key(compare_canonical)
 
 
 def _sort_operands(root: Expression) -> None:
-    """Give each connective of the graph its flattened operands in canonical order."""
+    """Give connectives and counts their operands in canonical order, connectives flattened."""
     pending = [root]
     while pending:
         node = pending[-1]
@@ -43,6 +52,8 @@ def _sort_operands(root: Expression) -> None:
             pending += unsorted
             continue
         pending.pop()
+        if isinstance(node, Counted) and node._sorted is None:
+            object.__setattr__(node, "_sorted", tuple(sorted(node.operands, key=_as_operand)))
         if isinstance(node, And | Or) and node._sorted is None:
             flattened = [part for x in node.operands for part in _operands(x, type(node))]
             flattened.sort(key=_as_operand)
@@ -52,7 +63,7 @@ def _sort_operands(root: Expression) -> None:
 def _is_sorted(node: Expression) -> bool:
     while isinstance(node, Not):
         node = node.operand
-    return not isinstance(node, And | Or) or node._sorted is not None
+    return not isinstance(node, And | Or | Counted) or node._sorted is not None
 
 
 def _operands(expression: Expression, kind: type[And] | type[Or]) -> tuple[Expression, ...]:
@@ -98,6 +109,11 @@ def _opened(node: Expression) -> list[Piece]:
         return ["~", *_enclosed(node.operand)]
     if isinstance(node, Constant):
         return ["true" if node.value else "false"]
+    if isinstance(node, Counted):
+        listed: list[Piece] = []
+        for operand in node._sorted or ():
+            listed += [", ", *_enclosed(operand)]
+        return [count_words(node) + "{", *listed[1:], "}"]
     kind, operator = (Or, " | ") if isinstance(node, Or) else (And, " & ")
     pieces: list[Piece] = []
     for operand in _operands(node, kind):

@@ -6,7 +6,10 @@ from typing import TypeAlias
 
 from conjunct.expressions.expression import (
     And,
+    AtLeast,
     Constant,
+    Counted,
+    Exactly,
     Expression,
     Not,
     Or,
@@ -14,11 +17,12 @@ from conjunct.expressions.expression import (
     nodes,
 )
 
-Entry: TypeAlias = str | bool | int | tuple[bool, tuple[int, ...]]
+Positions: TypeAlias = tuple[int, ...]
+Entry: TypeAlias = str | bool | int | tuple[bool, Positions] | tuple[bool, Positions, int]
 Packed: TypeAlias = tuple[Entry, ...]
 """An entry a node, operands first and called by position: a str is a primitive, a bool a
 constant, an int the negation of an earlier entry, a tuple a conjunction (True) or a disjunction
-(False) of earlier entries."""
+(False) of earlier entries; with a number, at least (True) or exactly (False) so many of them."""
 
 
 def pack(root: Expression) -> Packed:
@@ -39,7 +43,10 @@ def pack(root: Expression) -> Packed:
             packed.append(node.value)
         else:
             operands = tuple(position[id(child)] for child in node._children)
-            packed.append((isinstance(node, And), operands))
+            if isinstance(node, Counted):
+                packed.append((isinstance(node, AtLeast), operands, node.number))
+            else:
+                packed.append((isinstance(node, And), operands))
     return tuple(packed)
 
 
@@ -57,6 +64,10 @@ def unpack(packed: Packed) -> Expression:
             built.append(Constant(entry))
         elif isinstance(entry, int):
             built.append(Not(built[entry]))
+        elif len(entry) == 3:
+            at_least, operands, number = entry
+            counted = AtLeast if at_least else Exactly
+            built.append(counted(number, [built[index] for index in operands]))
         else:
             conjunction, operands = entry
             kind = And if conjunction else Or

@@ -8,8 +8,17 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from conjunct.errors import InputError
-from conjunct.expressions.expression import And, Constant, Expression, Not, Or, Primitive
-from conjunct.expressions.text import CONSTANTS
+from conjunct.expressions.expression import (
+    And,
+    AtLeast,
+    Constant,
+    Exactly,
+    Expression,
+    Not,
+    Or,
+    Primitive,
+)
+from conjunct.expressions.text import CONSTANTS, COUNT, SEPARATORS
 
 # Possessive repeats: an unclosed quote is given up at once instead of tried at every length.
 _TOKEN = re.compile(
@@ -24,8 +33,15 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+# inside the braces of a count
+_COUNTED_TOKEN = re.compile(
+    r"(?P<next> , ) | (?P<end> \} ) | "
+    + _TOKEN.pattern.replace(r"(?P<bare>   [^", rf"(?P<bare>   [^{SEPARATORS}"),
+    re.VERBOSE | re.DOTALL,
+)
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
 _SIMPLE_ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "r": "\r", "t": "\t"}
+_SPACE = re.compile(r"\s*")
 _UNCLEAR_SPACE = re.compile(r"\s\s|[^\S ]")
 
 _OPERAND = "a name, '¬', '~' or '('"
@@ -52,9 +68,11 @@ class _Token(NamedTuple):
 
 @dataclass(slots=True)
 class _Group:
-    """What has been read of one pair of parentheses, or of the whole text."""
+    """What has been read of one pair of parentheses or braces, or of the whole text."""
 
     column: int
+    count: re.Match[str] | None = None
+    counted: list[Expression] = field(default_factory=list)
     negations: int = 0
     operands: list[Expression] = field(default_factory=list)
     alternatives: list[Expression] = field(default_factory=list)
@@ -71,16 +89,29 @@ class _Group:
 
     def expression(self) -> Expression:
         self.end_alternative()
-        return _joined(Or, self.alternatives)
+        whole, self.alternatives = _joined(Or, self.alternatives), []
+        return whole
+
+    def end_counted(self) -> None:
+        self.counted.append(self.expression())
+
+    def count_expression(self, count: re.Match[str]) -> Expression:
+        kind = AtLeast if count[1] == "at least" else Exactly
+        try:
+            return kind(int(count[2]), self.counted)
+        except ValueError as error:
+            raise ExpressionSyntaxError(str(error), self.column) from None
 
 
 def parse(text: str) -> Expression:
     r"""Read a formula, as `render` writes it in its Unicode and ASCII styles.
 
     Operators may be mixed: ``∧`` or ``&``, ``∨`` or ``|``, ``¬`` or ``~``, and parentheses;
-    ``∧`` binds closer than ``∨``. ``⊤`` or ``true`` and ``⊥`` or ``false`` are constants. A name
+    ``∧`` binds closer than ``∨``. ``⊤`` or ``true`` and ``⊥`` or ``false`` are constants, and
+    ``at least 2 of {a, ¬b, c}`` and ``exactly 2 of {a, ¬b, c}`` are counts. A name
     stands bare, with single spaces inside, or in double quotes with the escapes ``\"``, ``\\``,
-    ``\n``, ``\r``, ``\t``, ``\uXXXX`` and ``\UXXXXXXXX``.
+    ``\n``, ``\r``, ``\t``, ``\uXXXX`` and ``\UXXXXXXXX``; in braces, one with a comma or a brace
+    needs quotes.
 
     Raises
     ------
@@ -110,11 +141,20 @@ def parse(text: str) -> Expression:
             group.negations += 1
         elif operand_next and token.kind == "open":
             groups.append(_Group(token.column))
+        elif operand_next and token.kind == "count":
+            groups.append(_Group(token.column, COUNT.match(token.content)))
+        elif not operand_next and token.kind == "next" and group.count:
+            group.end_counted()
+            operand_next = True
+        elif not operand_next and token.kind == "end" and group.count:
+            group.end_counted()
+            groups.pop()
+            groups[-1].add(group.count_expression(group.count))
         elif not operand_next and token.kind in ("and", "or"):
             if token.kind == "or":
                 group.end_alternative()
             operand_next = True
-        elif not operand_next and token.kind == "close" and len(groups) > 1:
+        elif not operand_next and token.kind == "close" and len(groups) > 1 and not group.count:
             groups.pop()
             groups[-1].add(group.expression())
         else:
@@ -133,6 +173,8 @@ def _unexpected(
 ) -> ExpressionSyntaxError:
     if operand_next:
         expected = _OPERAND
+    elif groups[-1].count:
+        expected = f"{_OPERATOR}, ',' or the '}}' of column {groups[-1].column}"
     elif len(groups) > 1:
         expected = f"{_OPERATOR} or the ')' of column {groups[-1].column}"
     else:
@@ -141,13 +183,20 @@ def _unexpected(
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    position = 0
+    position = braces = 0
     while position < len(text):
-        match = _TOKEN.match(text, position)
+        space = _SPACE.match(text, position)
+        if count := COUNT.match(text, space.end() if space else position):
+            yield _Token("count", count.group(), count.start() + 1)
+            braces += 1
+            position = count.end()
+            continue
+        match = (_COUNTED_TOKEN if braces else _TOKEN).match(text, position)
         column = position + 1
         if match is None:
             raise _no_token(text[position], column)
         kind, content = str(match.lastgroup), match.group()
+        braces -= kind == "end"
         if kind == "quoted":
             yield _Token("name", _unescape(content[1:-1], column + 1), column)
         elif kind != "bare":
@@ -162,7 +211,8 @@ def _tokens(text: str) -> Iterator[_Token]:
 def _no_token(character: str, column: int) -> ExpressionSyntaxError:
     if character == '"':
         return ExpressionSyntaxError("expected a closing '\"' for the quote opened here", column)
-    return ExpressionSyntaxError("a backslash is allowed in a quoted name only", column)
+    what = "a backslash" if character == "\\" else "inside braces, a brace"
+    return ExpressionSyntaxError(f"{what} is allowed in a quoted name only", column)
 
 
 def _check_spaces(name: str, column: int) -> None:

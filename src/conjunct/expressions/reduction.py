@@ -2,6 +2,7 @@
 
 A conjunction is a set: repetitions go, a contradiction makes it false, and what holds for the
 whole need not be said again inside: ``building ∧ ¬(sky ∧ building)`` is ``building ∧ ¬sky``.
+At least one of some is a disjunction, and all of them, or none, a conjunction.
 """
 
 from __future__ import annotations
@@ -10,14 +11,24 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
-from conjunct.expressions.expression import And, Constant, Expression, Not, Or, Primitive, nodes
+from conjunct.expressions.expression import (
+    And,
+    AtLeast,
+    Constant,
+    Counted,
+    Expression,
+    Not,
+    Or,
+    Primitive,
+    nodes,
+)
 from conjunct.expressions.factoring import all_of, any_of
 
 MAX_WORK = 1_000_000
 """Operands looked at before a formula is left as it is; about a second."""
 
 Part: TypeAlias = int
-"""The number of a primitive or conjunction, or its complement (``~number``) for the negation."""
+"""The number of a primitive, conjunction or count; its complement (``~number``) is the negation."""
 
 _TRUE: Part = 0
 _FALSE: Part = ~_TRUE
@@ -28,7 +39,7 @@ class TooMuchWorkError(Exception):
 
 
 def reduced(expression: Expression) -> Expression:
-    """An equivalent formula, with negations on primitives only and often shorter.
+    """An equivalent formula, with negations on primitives and counts only and often shorter.
 
     What the formula shares stays shared. One that would take more than `MAX_WORK` is returned
     as it is.
@@ -52,6 +63,8 @@ def reduced(expression: Expression) -> Expression:
                 of[id(node)] = ~operands[0]
             elif isinstance(node, Or):
                 of[id(node)] = ~parts.conjoin(~operand for operand in operands)
+            elif isinstance(node, Counted):
+                of[id(node)] = parts.counted(type(node), node.number, operands)
             else:
                 of[id(node)] = parts.conjoin(operands)
     except TooMuchWorkError:
@@ -84,11 +97,13 @@ def _operands(
 
 
 class _Parts:
-    """Numbered primitives and conjunctions; equal ones have one number."""
+    """Numbered primitives, conjunctions and counts; equal ones have one number."""
 
     def __init__(self) -> None:
-        self._members: list[dict[Part, None]] = [{}]  # an ordered set each; none for a primitive
+        # an ordered set each; none for a primitive or count
+        self._members: list[dict[Part, None]] = [{}]
         self._primitives: dict[Part, Primitive] = {}
+        self._counts: dict[Part, tuple[type[Counted], int, list[Part]]] = {}
         self._numbers: dict[object, Part] = {}
         self._work = 0
 
@@ -109,6 +124,30 @@ class _Parts:
             if shorter.keys() == members.keys():
                 return self._conjunction(members)
             members = shorter
+
+    def counted(self, kind: type[Counted], number: int, operands: Sequence[Part]) -> Part:
+        """``number`` of the operands, which says less of those that are certain."""
+        times = Counter(operands)
+        number -= times.pop(_TRUE, 0)
+        times.pop(_FALSE, None)
+        for operand in [x for x in times if x >= 0 and ~x in times]:
+            # of a and ¬a one is true
+            pairs = min(times[operand], times[~operand])
+            times -= Counter({operand: pairs, ~operand: pairs})
+            number -= pairs
+        left = list(times.elements())
+        self._work += len(left)
+        if number > len(left) or (number < 0 and kind is not AtLeast):
+            return _FALSE
+        if number == len(left):
+            return self.conjoin(left)
+        if number <= 0:
+            return _TRUE if kind is AtLeast else self.conjoin(~x for x in left)
+        if number == 1 and kind is AtLeast:
+            return ~self.conjoin(~x for x in left)
+        part = self._number((kind, number, frozenset(times.items())), {})
+        self._counts.setdefault(part, (kind, number, left))
+        return part
 
     def _flattened(self, operands: Iterable[Part]) -> dict[Part, None]:
         members: dict[Part, None] = {}
@@ -151,8 +190,11 @@ class _Parts:
         pending = [part]
         while pending:
             current = pending[-1]
-            members = self._members[max(current, ~current)]
+            number = max(current, ~current)
+            members = self._members[number]
             wanted = [member if current >= 0 else ~member for member in members]
+            if number in self._counts:
+                wanted = self._counts[number][2]
             missing = [member for member in wanted if member not in built]
             if missing:
                 pending.extend(missing)
@@ -163,7 +205,11 @@ class _Parts:
             if members:
                 join = all_of if current >= 0 else any_of
                 built[current] = join([built[member] for member in wanted])
+                continue
+            if number in self._counts:
+                kind, least, _ = self._counts[number]
+                positive: Expression = kind(least, [built[operand] for operand in wanted])
             else:
-                primitive = self._primitives[max(current, ~current)]
-                built[current] = primitive if current >= 0 else Not(primitive)
+                positive = self._primitives[number]
+            built[current] = positive if current >= 0 else Not(positive)
         return built[part]

@@ -19,8 +19,8 @@ from conjunct.expressions.cubes import (
     irredundant_cubes,
     multiplied_out,
 )
-from conjunct.expressions.expression import Expression, Not, Or, Primitive, nodes
-from conjunct.expressions.factoring import all_of, any_of, factored, sum_of_products
+from conjunct.expressions.expression import Counted, Expression, Not, Or, Primitive, nodes
+from conjunct.expressions.factoring import all_of, any_of, factored, spelled_out, sum_of_products
 from conjunct.expressions.pruning import Cases, pruned
 from conjunct.expressions.reduction import reduced
 from conjunct.expressions.truth import MAX_VARIABLES, all_cases, occurring, truth_table, variable
@@ -119,7 +119,7 @@ def disjunctive(expression: Expression) -> Expression:
     built, names = _reduced(expression)
     try:
         if len(names) > MAX_VARIABLES:
-            sums = [sum_of_products(multiplied_out(built, names), names)]
+            sums = [sum_of_products(multiplied_out(reduced(spelled_out(built)), names), names)]
         else:
             sums = [
                 sum_of_products(irredundant_cubes(t.lower, t.upper, len(names)), t.names)
@@ -206,7 +206,7 @@ def _divided(built: Expression) -> Expression:
         digest = node.digest
         own = {node.name} if isinstance(node, Primitive) else ()
         names[digest] = frozenset(own).union(*(names[x.digest] for x in node._children))
-        if len(names[digest]) <= _PART_VARIABLES:
+        if len(names[digest]) <= _PART_VARIABLES or isinstance(node, Counted):
             form[digest] = node
         elif isinstance(node, Not):
             form[digest] = Not(form[node.operand.digest])

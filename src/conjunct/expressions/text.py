@@ -8,7 +8,9 @@ from typing import NamedTuple, get_args
 from conjunct.errors import InputError
 from conjunct.expressions.expression import (
     And,
+    AtLeast,
     Constant,
+    Counted,
     Expression,
     Not,
     Or,
@@ -21,6 +23,12 @@ OPERATORS = '∧∨¬&|~()"\\'
 
 CONSTANTS = {"⊤": True, "true": True, "⊥": False, "false": False}
 """Words for always and never: a name that is one of them is quoted."""
+
+COUNT = re.compile(r"(at least|exactly) ([0-9]{1,9}) of \{")
+"""How a count begins; ``}`` ends it. A name that begins so is quoted."""
+
+SEPARATORS = ",{}"
+"""Characters that cannot stand in a name without quotes inside the braces of a count."""
 
 MAX_LITERALS = 10_000_000
 """A formula of more literals is not written out: its nodes may be few, its text would not fit."""
@@ -61,13 +69,24 @@ class _Notation(NamedTuple):
     after_literal: str
     before_group: str
     after_group: str
+    before_count: str = "{}{{"
+    after_count: str = "}"
 
 
 _NOTATIONS: dict[Style, _Notation] = {
     "unicode": _Notation(" ∧ ", " ∨ ", "⊤", "⊥", "¬", "", "¬(", ")"),
     "ascii": _Notation(" & ", " | ", "true", "false", "~", "", "~(", ")"),
     "latex": _Notation(
-        r" \wedge ", r" \vee ", r"\top", r"\bot", r"\overline{", "}", r"\overline{", "}"
+        r" \wedge ",
+        r" \vee ",
+        r"\top",
+        r"\bot",
+        r"\overline{",
+        "}",
+        r"\overline{",
+        "}",
+        r"\textrm{{{}}}\{{",
+        r"\}",
     ),
 }
 
@@ -76,7 +95,7 @@ def render(expression: Expression, style: Style = "unicode") -> str:
     r"""Write a formula out, in the order it was built, with nested conjunctions flattened.
 
     A conjunction inside a disjunction stands in parentheses, as the other way round, so that
-    nobody needs to know which binds closer.
+    nobody needs to know which binds closer. What a count counts stands in braces.
 
     Parameters
     ----------
@@ -100,6 +119,8 @@ def render(expression: Expression, style: Style = "unicode") -> str:
     >>> tree, forest = Primitive("tree"), Primitive("R&D (north)")
     >>> render(~(tree & ~forest))
     '¬(tree ∧ ¬"R&D (north)")'
+    >>> render(AtLeast(2, [tree, ~forest, Primitive("red, blue")]))
+    'at least 2 of {tree, ¬"R&D (north)", "red, blue"}'
     >>> print(render(~tree & forest, "latex"))
     \overline{\textit{tree}} \wedge \textit{R\&D\ (north)}
     """
@@ -109,23 +130,39 @@ def render(expression: Expression, style: Style = "unicode") -> str:
     _refuse_endless(expression)
     notation = _NOTATIONS[style]
     written: list[str] = []
+    braces = 0
     pending: list[Expression | str] = [expression]
     while pending:
         item = pending.pop()
         if isinstance(item, str):
             written.append(item)
+            braces -= item == notation.after_count
         elif isinstance(item, Primitive):
-            written.append(_latex_name(item.name) if style == "latex" else _name(item.name))
+            bare = _name(item.name, SEPARATORS if braces else "")
+            written.append(_latex_name(item.name) if style == "latex" else bare)
         elif isinstance(item, Not):
-            grouped = isinstance(item.operand, And | Or)
+            grouped = isinstance(item.operand, And | Or | Counted)
             written.append(notation.before_group if grouped else notation.before_literal)
             pending.append(notation.after_group if grouped else notation.after_literal)
             pending.append(item.operand)
         elif isinstance(item, Constant):
             written.append(notation.true if item.value else notation.false)
+        elif isinstance(item, Counted):
+            braces += 1
+            written.append(notation.before_count.format(count_words(item)))
+            pending.append(notation.after_count)
+            last, *others = reversed(item.operands)
+            pending.append(last)
+            for operand in others:
+                pending += (", ", operand)
         else:
             pending.extend(_joined(item, notation))
     return "".join(written)
+
+
+def count_words(node: Counted) -> str:
+    """What stands before the braces of a count."""
+    return f"{'at least' if isinstance(node, AtLeast) else 'exactly'} {node.number} of "
 
 
 def _joined(node: Expression, notation: _Notation) -> list[Expression | str]:
@@ -164,10 +201,11 @@ def canonical_text(expression: Expression) -> str:
 
 
 class _Group(NamedTuple):
-    """A conjunction or disjunction being written."""
+    """A conjunction, disjunction or count being written."""
 
     kind: type[Expression]
-    negations: int
+    before: str
+    after: str
     pending: list[Expression]
     texts: list[str]
 
@@ -175,29 +213,33 @@ class _Group(NamedTuple):
 def _sorted_text(expression: Expression) -> str:
     # No memo of inner texts: each would be kept whole at every level of a deep formula.
     whole = Or if isinstance(expression, Or) else And
-    groups = [_Group(whole, 0, [expression], [])]
+    groups = [_Group(whole, "", "", [expression], [])]
     while True:
-        kind, negations, pending, texts = groups[-1]
+        kind, before, after, pending, texts = groups[-1]
         if pending:
             node = pending.pop()
-            bars = 0
+            bars = ""
             while isinstance(node, Not):
                 node = node.operand
-                bars += 1
+                bars += "~"
             if isinstance(node, Primitive):
-                texts.append("~" * bars + node.name)
+                texts.append(bars + node.name)
             elif isinstance(node, Constant):
-                texts.append("~" * bars + ("true" if node.value else "false"))
+                texts.append(bars + ("true" if node.value else "false"))
+            elif isinstance(node, Counted):
+                opening = f"{bars}{count_words(node)}{{"
+                groups.append(_Group(Counted, opening, "}", list(node.operands), []))
             elif bars or type(node) is not kind:
-                groups.append(_Group(type(node), bars, list(node._children), []))
+                groups.append(_Group(type(node), bars + "(", ")", list(node._children), []))
             else:
                 pending.extend(node._children)
             continue
         groups.pop()
-        text = (" | " if kind is Or else " & ").join(sorted(texts))
+        between = ", " if kind is Counted else " | " if kind is Or else " & "
+        text = before + between.join(sorted(texts)) + after
         if not groups:
             return text
-        groups[-1].texts.append("~" * negations + "(" + text + ")")
+        groups[-1].texts.append(text)
 
 
 def _refuse_endless(expression: Expression) -> None:
@@ -222,10 +264,12 @@ def render_negation(text: str, style: Style, *, is_group: bool) -> str:
     return notation.before_literal + text + notation.after_literal
 
 
-def _name(name: str) -> str:
+def _name(name: str, also: str) -> str:
+    """The name, in quotes if it could be misread: an operator, or one of ``also``, is in it."""
     bare = (
         name.isprintable()  # no controls, surrogates, bidi marks, or spaces other than " "
-        and not any(character in OPERATORS for character in name)
+        and not any(character in OPERATORS or character in also for character in name)
+        and not COUNT.match(name)
         and name not in CONSTANTS
         and name.strip(" ") == name != ""
         and "  " not in name

@@ -10,7 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from conjunct.expressions.expression import Constant, Expression, Not, Or, Primitive, nodes
+from conjunct.expressions.expression import (
+    Constant,
+    Counted,
+    Expression,
+    Not,
+    Or,
+    Primitive,
+    nodes,
+)
 
 MAX_VARIABLES = 22
 """Truth tables are made for no more primitives than this: 4 million cases, half a megabyte."""
@@ -81,6 +89,8 @@ def _computed(steps: list[_Step], primitives: Mapping[str, int], everywhere: int
             value = 0
             for operand in operands:
                 value |= known[operand]
+        elif isinstance(node, Counted):
+            value = _counted(node, [known[operand] for operand in operands], everywhere)
         else:
             value = everywhere
             for operand in operands:
@@ -89,6 +99,16 @@ def _computed(steps: list[_Step], primitives: Mapping[str, int], everywhere: int
         for operand in last_used:
             del known[operand]
     return known[len(steps) - 1]
+
+
+def _counted(node: Counted, columns: Sequence[int], everywhere: int) -> int:
+    # at_least[k]: where k or more of the columns seen so far are true
+    at_least = [everywhere] + [0] * (node.number + 1)
+    for column in columns:
+        for k in range(node.number + 1, 0, -1):
+            at_least[k] |= at_least[k - 1] & column
+    enough = at_least[node.number]
+    return enough if node.most == len(columns) else enough & ~at_least[node.number + 1]
 
 
 def truth_table(expression: Expression, names: Sequence[str]) -> int:

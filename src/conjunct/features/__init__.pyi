@@ -21,3 +21,5 @@ from .feature_set import Compared as Compared
 from .feature_set import FeatureSet as FeatureSet
 from .feature_set import Merge as Merge
 from .lineage import Lineage as Lineage
+from .lineage import Made as Made
+from .lineage import Tally as Tally

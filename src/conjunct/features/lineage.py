@@ -1,18 +1,22 @@
-"""Where features come from: primitives, and conjunctions of two literals over earlier features.
+"""Where features come from: primitives, and what is made of literals over earlier features.
 
-Everything that Algorithm 1 constructs, whatever the learner, has this form. A feature is known by
-its number: primitives first, then conjunctions in the order made. A literal is the number of a
-feature, or its bitwise complement (``~number``) for the negation.
+Everything that Algorithm 1 constructs is a conjunction of two literals or a count of several,
+whatever the learner. A feature is known by its number: primitives first, then the others in the
+order made. A literal is the number of a feature, or its bitwise complement (``~number``) for the
+negation.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from conjunct.errors import InputError
 from conjunct.expressions import (
     And,
+    AtLeast,
+    Exactly,
     Expression,
     Key,
     Not,
@@ -30,6 +34,18 @@ from conjunct.expressions import (
 Literal = int
 Start = tuple[float, ...]
 
+
+class Tally(NamedTuple):
+    """A feature that is true where at least, or exactly, ``number`` of some literals are."""
+
+    literals: tuple[Literal, ...]
+    number: int
+    exactly: bool
+
+
+Made = tuple[Literal, Literal] | Tally
+"""What a feature is made of: two literals that are joined, or several that are counted."""
+
 # of all formulas that are written out together, with the parts they are made of
 _MOST_CHARACTERS = 1 << 25
 
@@ -39,11 +55,11 @@ _MORE = math.inf
 
 
 class Lineage:
-    """All features made so far. Equal conjunctions of the same literals get the same number."""
+    """All features made so far. What is made twice of the same literals gets the same number."""
 
     def __init__(self, primitives: Sequence[str]) -> None:
         self.primitives = tuple(primitives)
-        self.conjunctions: list[tuple[Literal, Literal]] = []
+        self.made: list[Made] = []
         self._lengths = [1] * len(self.primitives)
         # made when first asked for: most features of a long run are never written out or compared
         self._expressions: dict[int, Expression] = dict(enumerate(map(Primitive, self.primitives)))
@@ -53,10 +69,15 @@ class Lineage:
         }
         self._is_plain = all(map(is_plain, self.primitives))
         self._starts = self._ranks()
-        self._numbers: dict[tuple[Literal, Literal], int] = {}
+        self._numbers: dict[Made, int] = {}
 
     def __len__(self) -> int:
         return len(self._lengths)
+
+    @property
+    def conjunctions(self) -> list[tuple[Literal, Literal]]:
+        """The pairs of literals that were joined, in the order made; counts left out."""
+        return [made for made in self.made if not isinstance(made, Tally)]
 
     def conjoin(self, left: Literal, right: Literal) -> int:
         """The number of ``left ∧ right``, which is made if it is new."""
@@ -64,10 +85,31 @@ class Lineage:
         number = self._numbers.get(pair)
         if number is None:
             number = self._numbers[pair] = len(self._lengths)
-            self.conjunctions.append(pair)
+            self.made.append(pair)
             one, other = left if left >= 0 else ~left, right if right >= 0 else ~right
             self._lengths.append(self._lengths[one] + self._lengths[other])
         return number
+
+    def count(self, tally: Tally) -> int:
+        """The number of "so many of these literals", which is made if it is new."""
+        number = self._numbers.get(tally)
+        if number is None:
+            number = self._numbers[tally] = len(self._lengths)
+            self.made.append(tally)
+            self._lengths.append(sum(self._lengths[feature_of(x)] for x in tally.literals))
+            self._is_plain = False  # keys are those of conjunctions
+        return number
+
+    def make(self, made: Made) -> int:
+        """The number of what is made so, new or not."""
+        return self.count(made) if isinstance(made, Tally) else self.conjoin(*made)
+
+    def formula(self, made: Made) -> Expression:
+        """What would be made so, as an expression."""
+        if not isinstance(made, Tally):
+            return self.conjunction(*made)
+        literals = [self._literal(x) for x in made.literals]
+        return (Exactly if made.exactly else AtLeast)(made.number, literals)
 
     def conjunction(self, left: Literal, right: Literal) -> Expression:
         """``left ∧ right`` as an expression, which is not made for it."""
@@ -80,26 +122,26 @@ class Lineage:
     def forget_after(self, length: int) -> None:
         """Unmake all but the first ``length`` features."""
         for number in range(length, len(self)):
-            del self._numbers[self.conjunctions[number - len(self.primitives)]]
+            del self._numbers[self.made[number - len(self.primitives)]]
             self._expressions.pop(number, None)
             self._keys.pop(number, None)
             self._keys.pop(~number, None)
             self._starts.pop(number, None)
             self._patterns.pop(number, None)
         del self._lengths[length:]
-        del self.conjunctions[length - len(self.primitives) :]
+        del self.made[length - len(self.primitives) :]
 
     def expression(self, number: int) -> Expression:
         pending = [number]
         while pending:
-            pair = self.operands(pending[-1])
-            missing = [feature_of(x) for x in pair or () if feature_of(x) not in self._expressions]
+            literals = self.operands(pending[-1]) or ()
+            missing = [feature_of(x) for x in literals if feature_of(x) not in self._expressions]
             if missing:
                 pending += missing
                 continue
             made = pending.pop()
-            if pair is not None and made not in self._expressions:
-                self._expressions[made] = self.conjunction(*pair)
+            if made not in self._expressions:
+                self._expressions[made] = self.formula(self.made[made - len(self.primitives)])
         return self._expressions[number]
 
     def expressions(self, numbers: Iterable[int]) -> tuple[Expression, ...]:
@@ -116,6 +158,9 @@ class Lineage:
         wanted = list(numbers)
         names = [Primitive(name).text(style) for name in self.primitives]
         made = self.ancestors(wanted)
+        if any(isinstance(self.made[number - len(names)], Tally) for number in made):
+            # names are written in another way where they are counted
+            return [self.expression(number).text(style) for number in wanted]
         self._check_texts([*map(len, names)], made, wanted)
         texts = dict(enumerate(names))
 
@@ -125,7 +170,7 @@ class Lineage:
             return text if x >= 0 else render_negation(text, style, is_group=is_group)
 
         for number in made:
-            left, right = self.conjunctions[number - len(names)]
+            left, right = self._pair(number)
             texts[number] = render_conjunction(literal(left), literal(right), style)
         return [texts[number] for number in wanted]
 
@@ -134,7 +179,7 @@ class Lineage:
         size = dict(enumerate(names))
         total = 0
         for number in made:
-            left, right = self.conjunctions[number - len(names)]
+            left, right = self._pair(number)
             # with what is written between and around the two
             size[number] = size[feature_of(left)] + size[feature_of(right)] + 9
             total += size[number]
@@ -152,11 +197,15 @@ class Lineage:
         return self._lengths[number]
 
     def pattern(self, number: int) -> tuple[str, ...]:
-        """The primitives that a feature asserts, in the order of their names."""
+        """The primitives that a feature asserts, in the order of their names.
+
+        A count asserts none of those it counts.
+        """
         patterns = self._patterns
-        pending = [number]
+        pending = [] if number in patterns else [number]
         while pending:
-            asserted = [x for x in self.operands(pending[-1]) or () if x >= 0]
+            operands = () if self.is_count(pending[-1]) else self.operands(pending[-1]) or ()
+            asserted = [x for x in operands if x >= 0]
             missing = [x for x in asserted if x not in patterns]
             if missing:
                 pending += missing
@@ -174,7 +223,7 @@ class Lineage:
 
         ``f ∧ g`` is not, though f or g may be: all rows that ever had its pattern have it still.
         """
-        return any(literal < 0 for literal in self.operands(number) or ())
+        return not self.is_count(number) and any(x < 0 for x in self.operands(number) or ())
 
     def by_text(self, numbers: Iterable[int]) -> list[int]:
         """The features in the order of their canonical texts."""
@@ -201,13 +250,21 @@ class Lineage:
         """Literal occurrences of each feature."""
         return [*map(self._lengths.__getitem__, numbers)]
 
-    def operands(self, number: int) -> tuple[Literal, Literal] | None:
-        """The two literals of a conjunction; ``None`` for a primitive."""
+    def operands(self, number: int) -> tuple[Literal, ...] | None:
+        """The literals that a feature was made of; ``None`` for a primitive."""
         k = number - len(self.primitives)
-        return self.conjunctions[k] if k >= 0 else None
+        if k < 0:
+            return None
+        made = self.made[k]
+        return made.literals if isinstance(made, Tally) else made
+
+    def is_count(self, number: int) -> bool:
+        """Whether a feature counts literals, rather than joins two."""
+        k = number - len(self.primitives)
+        return k >= 0 and isinstance(self.made[k], Tally)
 
     def ancestors(self, numbers: Iterable[int]) -> list[int]:
-        """The conjunctions that these features are or are made from, in the order made."""
+        """The features that are no primitives among these and what they are made from, in order."""
         n_primitives = len(self.primitives)
         found: set[int] = set()
         pending = [number for number in numbers if number >= n_primitives]
@@ -215,16 +272,21 @@ class Lineage:
             number = pending.pop()
             if number not in found:
                 found.add(number)
-                parts = map(feature_of, self.conjunctions[number - n_primitives])
+                parts = map(feature_of, self.operands(number) or ())
                 pending += [part for part in parts if part >= n_primitives]
         return sorted(found)
 
     def renamed(self, primitives: Sequence[str]) -> Lineage:
-        """The same conjunctions over primitives with other names."""
+        """The same features over primitives with other names."""
         other = Lineage(primitives)
-        for left, right in self.conjunctions:
-            other.conjoin(left, right)
+        for made in self.made:
+            other.make(made)
         return other
+
+    def _pair(self, number: int) -> tuple[Literal, Literal]:
+        """The two literals of a conjunction."""
+        left, right = self.made[number - len(self.primitives)]  # type: ignore[misc]
+        return left, right
 
     def _ranks(self) -> dict[int, Start]:
         """The ranks of the names that come before every negation."""
@@ -236,11 +298,11 @@ class Lineage:
 
         Different starts are in the order of the texts.
         """
-        starts, n_primitives = self._starts, len(self.primitives)
+        starts = self._starts
         pending = [number]
         while pending:
             made = pending[-1]
-            left, right = self.conjunctions[made - n_primitives]
+            left, right = self._pair(made)
             one = starts.get(left) if left >= 0 else (_MORE,)
             other = starts.get(right) if right >= 0 else (_MORE,)
             if one is None or other is None:
@@ -253,7 +315,7 @@ class Lineage:
         keys, n_primitives = self._keys, len(self.primitives)
         pending = [number]
         while pending:
-            left, right = self.conjunctions[pending[-1] - n_primitives]
+            left, right = self._pair(pending[-1])
             one, other = keys.get(left), keys.get(right)
             if one is None:
                 if ~left not in keys:

@@ -20,6 +20,7 @@ from conjunct.features import (
     FeatureSet,
     Lineage,
     Merge,
+    Tally,
     bits_saved,
     mean_length_of,
     primitive_costs,
@@ -28,7 +29,7 @@ from conjunct.features import (
 from conjunct.ufc import Floats, Indicators, exact_p_value, p_value, phi
 
 if TYPE_CHECKING:
-    from conjunct.files.model import ModelFile
+    from conjunct.files.model import ModelFile, TallyRecord
 
 # what another processor may compute a little differently
 _CLOSE = 1e-6
@@ -91,15 +92,26 @@ def _lineage(model: ModelFile) -> Lineage:
     check(len(model.primitives) >= 1, "it has no primitives")
     check(len(set(model.primitives)) == len(model.primitives), "two primitives share a name")
     lineage = Lineage(model.primitives)
-    for left, right in model.conjunctions:
+    for record in model.conjunctions:
         known = len(lineage)
-        check(-known <= left < known and -known <= right < known, "a conjunction refers ahead")
-        number = lineage.conjoin(left, right)
+        made = record if isinstance(record, tuple) else _tally(record)
+        literals = made.literals if isinstance(made, Tally) else made
+        check(all(-known <= x < known for x in literals), "a conjunction refers ahead")
+        number = lineage.make(made)
         check(number == known, "a conjunction stands twice")
         check(lineage.length(number) <= _LONGEST, "a conjunction is absurdly long")
     same = len(model.iterations) == len(model.conjunctions)
     check(same, "iterations and conjunctions differ in number")
     return lineage
+
+
+def _tally(record: TallyRecord) -> Tally:
+    n_literals = len(record.literals)
+    check(n_literals >= 2, "a count is of less than two literals")
+    check(len(set(record.literals)) == n_literals, "a literal is counted twice")
+    in_range = (0 if record.exactly else 1) <= record.number <= n_literals
+    check(in_range, "the number of a count is out of range")
+    return Tally(tuple(record.literals), record.number, record.exactly)
 
 
 def _replay(merges: tuple[Merge, ...], lineage: Lineage, n_rows: int) -> set[int]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from conjunct.data import Binarizer, BinarizerRecord, Preparation, TagCleaner, TagsRecord
 from conjunct.errors import InputError, ModelFileError
-from conjunct.features import Compared, FeatureSet, Merge
+from conjunct.features import Compared, FeatureSet, Merge, Tally
 from conjunct.files.atomic import write_atomically
 from conjunct.files.consistency import check, checked_features
 from conjunct.ufc import Indicators, Setting
@@ -70,6 +70,14 @@ class IndicatorsRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     bits: float | None = None
 
 
+class TallyRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A feature that is true where at least, or exactly, a number of literals are."""
+
+    literals: list[int]
+    number: int
+    exactly: bool
+
+
 class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What a model file holds, in the order written."""
 
@@ -85,7 +93,7 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     primitives: list[str]
     # rows in which each primitive is true; what version 1 does not say follows from the features
     primitive_supports: list[int] = []
-    conjunctions: list[tuple[int, int]]
+    conjunctions: list[tuple[int, int] | TallyRecord]
     iterations: list[int]
     features: list[int]
     supports: list[int]
@@ -172,7 +180,12 @@ def model_file(
         outcome=outcome,
         primitive_supports=list(feature_set.primitive_supports),
         primitives=list(feature_set.lineage.primitives),
-        conjunctions=list(feature_set.lineage.conjunctions),
+        conjunctions=[
+            TallyRecord(list(made.literals), made.number, made.exactly)
+            if isinstance(made, Tally)
+            else made
+            for made in feature_set.lineage.made
+        ],
         iterations=list(feature_set.iterations),
         features=list(feature_set.features),
         supports=list(feature_set.supports),

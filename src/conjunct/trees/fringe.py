@@ -95,7 +95,7 @@ def run_fringe(
     for stage in until_enough(stages, max_features):
         tried.append(evaluate(stage))
         watch(tried[-1])
-        n_made = len(lineage.conjunctions) - len(iterations)
+        n_made = len(lineage.made) - len(iterations)
         iterations += [stage.iteration] * n_made
         kept = stage
     feature_set = FeatureSet(

@@ -99,7 +99,9 @@ def _other_conjunctions(
     numbers, operands = [], []
     for number in feature_set.features + feature_set.suppressed:
         parts = lineage.operands(number)
-        if parts is not None and not all(0 <= part < m for part in parts):
+        if parts is None or lineage.is_count(number):
+            continue
+        if not all(0 <= part < m for part in parts):
             numbers.append(number)
             operands.append(parts)
 
@@ -109,8 +111,8 @@ def _other_conjunctions(
         negated = np.array(literals, np.int64) < 0
         return np.where(negated, store.n_rows - counts, counts)
 
-    left = supports([left for left, _ in operands])
-    right = supports([right for _, right in operands])
+    left = supports([pair[0] for pair in operands])
+    right = supports([pair[1] for pair in operands])
     return numbers, (left, right, supports(numbers))
 
 
