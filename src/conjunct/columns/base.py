@@ -17,7 +17,6 @@ from conjunct.columns.rewriting import AnyRewrite, MergeRewrite, Positions, Rewr
 from conjunct.columns.sizing import Need, Size
 
 if TYPE_CHECKING:
-    from conjunct.columns.in_place import CompiledLists
     from conjunct.columns.packed import PackedColumns
 
 Arrays = tuple[NDArray[Any], ...]
@@ -167,7 +166,7 @@ class Columns(ABC):
         return self.with_lines(lines)
 
     @abstractmethod
-    def in_place(self) -> MergedColumns | CompiledLists:
+    def in_place(self) -> MergedColumns:
         """A copy, to be merged in place."""
 
     @abstractmethod

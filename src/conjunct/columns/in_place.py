@@ -47,7 +47,7 @@ def merged_lists(ones: Any) -> MergedLists | CompiledLists:
 
 
 class CompiledLists:
-    """Columns as lists of rows, and rows as lists of columns, in C; merged with their counts."""
+    """Columns as lists of rows, and rows as lists of columns, in C."""
 
     def __init__(self, ones: Any) -> None:
         starts, rows = ones.indptr.astype(np.int64), ones.indices.astype(np.int32, copy=False)
@@ -56,7 +56,15 @@ class CompiledLists:
         self.pointer: int | None = native_library.native_lists_new(n_columns, n_rows, *arrays)
         if self.pointer is None:
             raise MemoryError("no memory is left for lists of rows")
+        self._n = n_columns
         weakref.finalize(self, native_library.native_lists_free, self.pointer)
+
+    def merge(self, left: int, right: int) -> Counts:
+        joint = np.empty(self._n, np.int32)
+        if native_library.native_lists_merge(self.pointer, left, right, address(joint)) < 0:
+            raise MemoryError("no memory is left for lists of rows")
+        self._n += 1
+        return joint
 
 
 class MergedLists:

@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 from conjunct.columns import packing
 from conjunct.columns.base import Arrays, Columns, Mask, MergedColumns, Words
 from conjunct.columns.counts import Contingency, CountMatrix, as_dtype
-from conjunct.columns.in_place import CompiledLists, MergedBits, merged_lists
+from conjunct.columns.in_place import MergedBits, merged_lists
 from conjunct.columns.kernel import Counts, count_across, count_each, count_pairs
 from conjunct.columns.packing import Bits, line_bytes
 from conjunct.columns.rewriting import Positions, Rewrite
@@ -159,7 +159,7 @@ class PackedColumns(Columns):
         columns = zip(rewrite.plus, rewrite.minus, strict=True)
         return self.with_lines([lines[p] if m < 0 else lines[p] ^ lines[m] for p, m in columns])
 
-    def in_place(self) -> MergedColumns | CompiledLists:
+    def in_place(self) -> MergedColumns:
         if merges_as_lists(self.n_rows, self.n_columns, self.count_ones()):
             return merged_lists(self.ones())
         return MergedBits(self.bits, self.n_threads)

@@ -31,7 +31,7 @@ _CANDIDATES = 64
 class CompiledMerging:
     """Columns without missing cells, whose counts fit in 32 bits."""
 
-    def __init__(self, first: Any, columns: MergedColumns | CompiledLists) -> None:
+    def __init__(self, first: Any, columns: MergedColumns) -> None:
         self.first: PairCounts = first
         self.n_rows: int = first.n_rows
         self._columns = columns

@@ -11,7 +11,6 @@ import numpy as np
 
 from conjunct.columns import (
     AnyRewrite,
-    CompiledLists,
     MergedColumns,
     Need,
     PairCounts,
@@ -50,7 +49,7 @@ class Store(Protocol):
         """The same columns, with what helps to count and to rewrite ``left[k] ∧ right[k]``."""
         ...
 
-    def in_place(self) -> MergedColumns | CompiledLists:
+    def in_place(self) -> MergedColumns:
         """A copy, to be merged in place."""
         ...
 
@@ -100,7 +99,7 @@ class Tally:
 
     def merging(self) -> Merging:
         """The same columns, to be merged in place, one pair at a time."""
-        columns: Any = self.store.in_place()
+        columns = self.store.in_place()
         if self.store.has_missing:
             return MaskedMerging(self.counts, columns)
         if native_library is not None and counts_dtype(self.store.n_rows) is np.int32:

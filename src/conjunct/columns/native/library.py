@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 # of the functions in C and what they take; a library of another number is not used
-_VERSION = 3
+_VERSION = 4
 _FILE = Path(__file__).with_name("_native.so")
 
 
@@ -31,6 +31,7 @@ def _loaded() -> Any:
         "native_count": (number, *2 * (pointer, size, size), pointer, number, number),
         "native_merge_lines": (number, pointer, size, size, size, size, pointer),
         "native_lists_new": (number, long, pointer, pointer),
+        "native_lists_merge": (pointer, number, number, pointer),
         "native_lists_free": (pointer,),
         "native_pairs_new": (number, number, long, pointer),
         "native_pairs_matrix": (pointer, pointer),

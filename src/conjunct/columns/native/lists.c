@@ -100,9 +100,9 @@ static int32_t take_common(Lists *lists, int32_t left, int32_t right) {
     return n_one - n_left;
 }
 
-/* Replaces two columns by their conjunctions; in how many rows each other column meets the new one
-   is written to the pairs. In how many rows both are true; -1 where memory ends. */
-int32_t lists_merge(Lists *lists, int32_t left, int32_t right, Pairs *pairs) {
+/* Replaces two columns by their conjunctions, and counts in how many rows each other column meets
+   the new one. In how many rows both are true; -1 where memory ends. */
+static int32_t merge(Lists *lists, int32_t left, int32_t right) {
     if (lists->n == lists->room && !make_room(lists, lists->room + lists->room / 2)) return -1;
     const int32_t n_both = take_common(lists, left, right), new = lists->n++;
     const int32_t *both = lists->rows + lists->starts[left] + lists->lengths[left];
@@ -124,6 +124,24 @@ int32_t lists_merge(Lists *lists, int32_t left, int32_t right, Pairs *pairs) {
         /* the last cell takes the place of the one that goes */
         cells[of_right] = cells[n - 1];
     }
+    return n_both;
+}
+
+/* In how many rows each column is true with both of two, which are merged; -1 where memory ends. */
+int32_t native_lists_merge(Lists *lists, int32_t left, int32_t right, int32_t *joint) {
+    const int32_t n_both = merge(lists, left, right), new = lists->n - 1;
+    if (n_both < 0) return -1;
+    memcpy(joint, lists->counts, (size_t)new * sizeof *joint);
+    joint[left] = joint[right] = n_both;
+    memset(lists->counts, 0, (size_t)new * sizeof *lists->counts);
+    memset(lists->is_met, 0, (size_t)(new / 64 + 1) * sizeof *lists->is_met);
+    return n_both;
+}
+
+/* The same, to the pairs: only the columns that are met. */
+int32_t lists_merge(Lists *lists, int32_t left, int32_t right, Pairs *pairs) {
+    const int32_t n_both = merge(lists, left, right), new = lists->n - 1;
+    if (n_both < 0) return -1;
     pairs->n_met = 0;
     for (int32_t k = 0; k <= new / 64; k++) {
         uint64_t bits = lists->is_met[k];
