@@ -160,7 +160,7 @@ def _content(
         encoded: bytes = fitted.to_onnx(columns=columns, form=form).SerializeToString()
         return encoded
     if find_spec("sqlglot") is None:
-        raise InputError('SQL needs sqlglot: pip install "conjunct[sql]"')
+        raise InputError("SQL needs sqlglot: pip install sqlglot")
     return fitted.to_sql(
         table or "data",
         dialect=dialect,
