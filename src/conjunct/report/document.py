@@ -139,7 +139,8 @@ class Report:
             "history": model.history_,
             "history_picture": self._history_picture(),
             "correlation": page.inline_svg(
-                correlation_of(model, shown.primitives, limits.HEAT_MAP), "correlation"
+                correlation_of(model, shown.primitives, shown.features, limits.HEAT_MAP),
+                "correlation",
             ),
             "heat_map_limit": limits.HEAT_MAP,
             "n_primitives": shown.primitives.n_columns,

@@ -63,7 +63,7 @@ class ModelOnRows:
         """What is said of the model, here as everywhere."""
         return Summary(self.model)
 
-    @property
+    @cached_property
     def by_pattern(self) -> bool:
         """Whether features are read by their patterns: the model was made by bits."""
         return self.model._by_pattern
@@ -118,7 +118,7 @@ class ModelOnRows:
     def _shortened(self, number: int) -> Expression:
         built = self.model.feature_set_.lineage.expression(number)
         names = built.primitives
-        if built.length <= 1 or built.length > _SIMPLIFIED:
+        if not 2 < built.length <= _SIMPLIFIED:
             return built
         if self.simplifies_on_rows and len(names) * self.n_rows <= _CELLS:
             return simplified_on(
