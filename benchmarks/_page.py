@@ -56,6 +56,7 @@ def tables_of(found: dict[str, Any]) -> dict[str, str]:
         "thorough": _thorough(found["thorough"]),
         "chance": _chance(found["chance"]),
         "merges": _merges(found["merges"]),
+        "transform": _transform(found["transform"]),
     }
 
 
@@ -295,6 +296,15 @@ def _merges(run: dict[str, Any]) -> str:
             ]
         )
     return _table(head, lines)
+
+
+def _transform(run: dict[str, Any]) -> str:
+    n_rows = run["shape"][0]
+    lines = [
+        [way["name"], f"{_figures(way['seconds'])} s", f"{n_rows / way['seconds'] / 1e6:.2f}"]
+        for way in run["ways"]
+    ]
+    return _table(["", "processor time", "million rows a second"], lines)
 
 
 def _figures(value: float) -> str:

@@ -85,6 +85,7 @@ RISK = ["--criterion", "risk"]
         (["--search", "batch"], {"search": "batch"}),
         (["--stop", "never", "--max-iter", "9"], {"stop": "never", "max_iter": 9}),
         (["--max-length", "3"], {"max_length": 3}),
+        (["--max-features", "20"], {"max_features": 20}),
         (["--min-support", "0.1"], {"min_support": 0.1}),
         (["--names", "formula"], {"names": "formula"}),
         (["--keep-columns"], {"keep_columns": True}),

@@ -6,15 +6,33 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Protocol, Self, TypeVar
 
-from conjunct.columns import Columns
 from conjunct.errors import InputError
 from conjunct.expressions import Expression, parse, pattern_text
 from conjunct.features import description_length
 from conjunct.features.lineage import Lineage, Tally, feature_of
 
-S = TypeVar("S", bound=Columns)
+
+class Lines(Protocol):
+    """Columns by what they are made of: in memory, or those of a lazy table."""
+
+    @property
+    def lines(self) -> Sequence[Any]: ...
+
+    @property
+    def nowhere(self) -> Any: ...
+
+    def with_lines(self, lines: Sequence[Any]) -> Self: ...
+
+    def conjunction(self, left: Any, right: Any, *, not_left: bool, not_right: bool) -> Any: ...
+
+    def disjunction(self, left: Any, right: Any) -> Any: ...
+
+    def tally(self, literals: Sequence[tuple[Any, bool]], number: int, *, exactly: bool) -> Any: ...
+
+
+S = TypeVar("S", bound=Lines)
 Compared = Literal["score", "r", "p_value"]
 """Which number of a pair was held against the cut-off."""
 
@@ -159,6 +177,30 @@ class FeatureSet:
             supports=self.supports + self.suppressed_supports,
             suppressed=(),
             suppressed_supports=(),
+        )
+
+    def after_first(self, n_merges: int) -> FeatureSet:
+        """The features after the first few merges, suppressed ones among them.
+
+        The three conjunctions of a pair are disjoint, so their supports follow from the joint
+        count; where cells are missing they do not.
+        """
+        supports = dict(enumerate(self.primitive_supports))
+        for merge in self.merges[:n_merges]:
+            left, right = supports.pop(merge.left), supports.pop(merge.right)
+            parts = (
+                (merge.both, merge.joint),
+                (merge.right_only, right - merge.joint),
+                (merge.left_only, left - merge.joint),
+            )
+            supports |= {number: support for number, support in parts if number is not None}
+        return FeatureSet.compacted(
+            self.lineage,
+            supports,
+            supports.values(),
+            self.n_rows,
+            self.merges[:n_merges],
+            primitive_supports=self.primitive_supports,
         )
 
     def rare(self) -> FeatureSet:
