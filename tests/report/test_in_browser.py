@@ -426,7 +426,8 @@ def test_everything_is_reached_by_keyboard(page, street_page):
         seen.add(
             page.js(
                 "const e = document.activeElement;"
-                "return e.id || e.name || e.dataset.sort || e.classList[0] || e.getAttribute('href')"
+                "return e.id || e.name || e.dataset.sort || e.classList[0]"
+                " || e.getAttribute('href')"
             )
         )
     assert {

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _CHUNKS = 5
 _NAME_LENGTH = 120
+_CONTRAST_LENGTH = 160
 _CELL = "text-align:left;padding:2px 14px 2px 0"
 
 
@@ -44,7 +45,7 @@ def summary_html(summary: Summary) -> str:
         cells = [
             (
                 explain.shortened(chunk.text, _NAME_LENGTH),
-                explain.shortened(chunk.contrast, 2 * _NAME_LENGTH),
+                explain.shortened(chunk.contrast, _CONTRAST_LENGTH),
                 f"{chunk.rows:,}",
                 f"{chunk.saved:,.1f}",
             )

@@ -131,6 +131,7 @@ class Report:
             # whom a session tells of its progress is no part of a model, and no two sessions agree
             "model": repr(clone(model).set_params(callback=None)),
             "is_training": shown.is_training,
+            "on_rows": shown.simplifies_on_rows,
             "overview": overview(shown),
             "story": self._story(),
             "table": table,
@@ -158,6 +159,7 @@ class Report:
             "lines": [self._line_data(line) for line in table.lines],
             "steps": None if course_of_chunks is None else course_of_chunks.data,
             "plane": _plane_data(solutions),
+            "onRows": shown.simplifies_on_rows,
             "images": thumbnails.uris,
         }
         return page.render(content, data)
