@@ -8,6 +8,12 @@
   const names = new Map(run.names.map(([number, text], rank) => [number, { text, rank }]));
   const supports = new Map(run.supports);
 
+  // what training never saw has no number: other rows may have it, as the chunk of its pattern
+  let unseen = 0;
+  for (const merge of run.steps.flat()) {
+    merge.forEach((number, k) => (merge[k] = number < 0 ? --unseen : number));
+  }
+
   // what each feature asserts: both sides of what was joined, or the side that is left
   const patterns = new Map(run.names.map(([number]) => [number, [number]]));
   const rest = new Set();
