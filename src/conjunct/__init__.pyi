@@ -30,6 +30,8 @@ from .estimators import compare as compare
 from .estimators import correlated_pairs as correlated_pairs
 from .estimators import describe_groups as describe_groups
 from .estimators import load as load
+from .estimators import register_onnx as register_onnx
+from .estimators import save_mlflow as save_mlflow
 from .expressions import And as And
 from .expressions import AtLeast as AtLeast
 from .expressions import Constant as Constant
