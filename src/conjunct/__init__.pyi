@@ -54,6 +54,7 @@ from .plots import plot_ancestry as plot_ancestry
 from .plots import plot_correlation as plot_correlation
 from .plots import plot_front as plot_front
 from .plots import plot_history as plot_history
+from .plots import plot_network as plot_network
 from .plots import plot_stability as plot_stability
 from .report import Report as Report
 from .ufc import Bits as Bits
