@@ -93,6 +93,9 @@ class PackedColumns(Columns):
     def cells(self, position: int) -> tuple[Mask, None]:
         return packing.unpack_line(self.lines[position], self.n_rows), None
 
+    def to_dense(self) -> Mask:
+        return packing.unpack(self.bits, self.n_rows)
+
     def first_rows(self, n_rows: int) -> Self:
         bits = self.bits[:, : line_bytes(n_rows)]
         if n_rows % 64:

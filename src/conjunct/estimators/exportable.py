@@ -16,6 +16,7 @@ from conjunct.expressions import Expression, Style
 from conjunct.features import FeatureSet
 
 if TYPE_CHECKING:
+    import narwhals as nw
     import polars as pl
 
     from conjunct.export import Check, Kind, Source
@@ -25,7 +26,7 @@ FeatureNames = Literal["formula", "number"]
 
 
 class Exportable:
-    """Mixin of FeatureConstructor: the features as SQL, Polars, Python and JSON.
+    """Mixin of FeatureConstructor: the features as SQL, narwhals, Polars, Python and JSON.
 
     They take the raw table if the model was fitted on one (``BooleanData``, or a command). All of
     them treat missing cells by Kleene's logic: a conjunction is false if a part is false,
@@ -128,6 +129,47 @@ class Exportable:
 
         return to_polars(
             self._exported(columns, form),
+            cut=self.binarize,
+            raw=self._raw(),
+            fill=self.missing == "false",
+        )
+
+    def to_narwhals(
+        self,
+        *,
+        source: Source = "boolean",
+        columns: FeatureNames = "formula",
+        form: Form = "built",
+    ) -> list[nw.Expr]:
+        """One expression of narwhals a feature, for any table that it knows, lazy ones included.
+
+        ``transform(table)`` of a lazy table computes the same, and what features share once.
+
+        Parameters
+        ----------
+        source : {"boolean", "integer"}, default="boolean"
+            What the columns hold: Booleans, or 0 and 1. A model with ``binarize`` compares numbers.
+        columns : {"formula", "number"}, default="formula"
+            What the features are called: as in ``transform``, or f0, f1, ….
+        form : {"built", "nested", "dnf", "simplified"}, default="built"
+
+        Examples
+        --------
+        >>> import narwhals as nw, polars as pl
+        >>> from conjunct import UFC
+        >>> baskets = [["water", "cascade"]] * 40 + [["water"]] * 20 + [["sky"]] * 60
+        >>> model = UFC().fit(baskets)
+        >>> table = pl.LazyFrame({"sky": [True, False], "cascade": [False] * 2, "water": [None, 1]})
+        >>> table = table.cast(pl.Boolean)
+        >>> found = nw.from_native(table).select(*model.to_narwhals()).to_native()
+        >>> found.collect().rows()
+        [(True, False, None), (False, False, True)]
+        """
+        from conjunct.export import to_narwhals
+
+        return to_narwhals(
+            self._exported(columns, form),
+            source=source,
             cut=self.binarize,
             raw=self._raw(),
             fill=self.missing == "false",
