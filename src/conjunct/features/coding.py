@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
-from conjunct.columns import Columns
-from conjunct.features.feature_set import FeatureSet
-
-S = TypeVar("S", bound=Columns)
+from conjunct.features.feature_set import FeatureSet, S
 
 
 def answers(features: FeatureSet, primitives: S) -> tuple[S, S]:
