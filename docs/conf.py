@@ -23,7 +23,7 @@ html_show_sphinx = False
 html_copy_source = False
 html_show_sourcelink = False
 html_static_path: list[str] = []
-html_extra_path = ["model-schema.json"]
+html_extra_path = ["model-schema.json", "tags-to-insight.ipynb", "live"]
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns: list[str] = []
@@ -50,6 +50,20 @@ def draw_gallery(sphinx: Any) -> None:
     page = (HERE / "gallery.md").read_text(encoding="utf-8")
     code = "\n".join(re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
     subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)
+
+
+def write_report(sphinx: Any) -> None:
+    """Write the report that the first page shows."""
+    import polars as pl
+
+    from conjunct import UFC, Report, datasets
+
+    coco = datasets.load_coco_val2017()
+    table = pl.DataFrame(coco.values, schema=list(coco.feature_names))
+    folder = HERE / "live"
+    folder.mkdir(exist_ok=True)
+    report = Report(UFC().fit(table), table, title="Objects in photographs")
+    report.save(folder / "live-report.html")
 
 
 def write_helps(sphinx: Any) -> None:
@@ -87,6 +101,7 @@ def setup(app: Any) -> None:
     app.connect("autodoc-skip-member", skip_fitted)
     app.connect("builder-inited", draw_gallery)
     app.connect("builder-inited", write_helps)
+    app.connect("builder-inited", write_report)
     app.add_html_math_renderer("mathml", (formula, None), (formula, None))
 
 
