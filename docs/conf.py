@@ -24,6 +24,7 @@ html_copy_source = False
 html_show_sourcelink = False
 html_static_path: list[str] = []
 html_extra_path = ["model-schema.json", "tags-to-insight.ipynb", "live"]
+(HERE / "live").mkdir(exist_ok=True)  # write_report fills it
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns: list[str] = []
@@ -60,10 +61,8 @@ def write_report(sphinx: Any) -> None:
 
     coco = datasets.load_coco_val2017()
     table = pl.DataFrame(coco.values, schema=list(coco.feature_names))
-    folder = HERE / "live"
-    folder.mkdir(exist_ok=True)
     report = Report(UFC().fit(table), table, title="Objects in photographs")
-    report.save(folder / "live-report.html")
+    report.save(HERE / "live" / "live-report.html")
 
 
 def write_helps(sphinx: Any) -> None:
@@ -93,8 +92,12 @@ def formula(writer: Any, node: Any) -> None:
 
 
 def skip_fitted(app: Any, what: str, name: str, member: Any, skip: bool, options: Any) -> bool:
-    """Leave out what ends in one underscore: a class lists its fitted attributes itself."""
-    return skip or (name.endswith("_") and not name.endswith("__"))
+    """Leave out what ends in one underscore: a class lists its fitted attributes itself.
+
+    Nor is set_fit_request and its like documented here: scikit-learn makes it, and its text.
+    """
+    is_request = name.startswith("set_") and name.endswith("_request")
+    return skip or is_request or (name.endswith("_") and not name.endswith("__"))
 
 
 def setup(app: Any) -> None:

@@ -117,7 +117,7 @@ def rows_become_chunks(table: pl.DataFrame, model: UFC) -> tuple[int, int, str, 
         f"{table.height:,} photographs: {n_tags:,} tags become {n_chunks:,} chunks, nothing lost"
     )
     parts.append(words(24, y + 8, found, "small"))
-    return 760, int(y + 28), "Tags of photographs gather to chunks that belong together", parts
+    return 540, int(y + 28), "Tags of photographs gather to chunks that belong together", parts
 
 
 SOME = ("chair", "dining table", "cup", "bottle", "fork", "knife", "car", "truck", "bus")
