@@ -22,6 +22,7 @@ from .errors import ConjunctWarning as ConjunctWarning
 from .errors import InputError as InputError
 from .errors import ModelFileError as ModelFileError
 from .estimators import UFC as UFC
+from .estimators import ChunkClassifier as ChunkClassifier
 from .estimators import ClusteringTree as ClusteringTree
 from .estimators import Fringe as Fringe
 from .estimators import UFCPath as UFCPath
