@@ -27,6 +27,7 @@ from .estimators import ClusteringTree as ClusteringTree
 from .estimators import Fringe as Fringe
 from .estimators import UFCPath as UFCPath
 from .estimators import UFringe as UFringe
+from .estimators import Update as Update
 from .estimators import compare as compare
 from .estimators import correlated_pairs as correlated_pairs
 from .estimators import describe_groups as describe_groups
