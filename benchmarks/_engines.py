@@ -89,7 +89,7 @@ def _worker(engine: str) -> int:
     """A process that counts: one of Dask, or one that the daemon of Spark has forked."""
     running = _processes()
     if engine == "spark":
-        daemons = {pid for pid, (_, words, _) in running.items() if "pyspark.daemon" in words}
+        daemons = {pid for pid, (_, words, _) in running.items() if "-m pyspark.daemon" in words}
         return next(pid for pid in daemons if running[pid][0] in daemons)
     return next(
         pid

@@ -87,7 +87,7 @@ def workers_of(pid):
     ).stdout
     lines = [line.split(None, 2) for line in listed.splitlines()]
     parents = {int(own): int(parent) for own, parent, _ in lines}
-    daemons = {int(own) for own, _, words in lines if "spark_daemon" in words}
+    daemons = {int(own) for own, _, words in lines if "-m spark_daemon" in words}
 
     def is_ours(process):
         while process in parents:
