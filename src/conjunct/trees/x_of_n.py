@@ -1,0 +1,88 @@
+"""XofN (Zheng 1995): a set of literals is searched at each node, each number of true ones a branch.
+
+The best set is that with which test and classes take the fewest bits (MDL). From the empty set the
+best neighbour is taken, one literal added or left out, even if it is worse: parity shows nothing
+until all its literals are there. The search ends after some steps without a new best.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from conjunct.columns import Counts
+from conjunct.trees.class_bits import DECIMALS, Floats, class_bits, literals_bits
+from conjunct.trees.count_tree import CountTest, Labelled, Search
+
+Literals = tuple[int, ...]
+
+
+def best_x_of_n(patience: int) -> Search:
+    """Search that ends after ``patience`` steps without a shorter description."""
+
+    def search(data: Labelled, min_samples_leaf: int) -> CountTest | None:
+        literals: Literals = ()
+        best: Literals = ()
+        fewest = np.inf
+        waited = 0
+        seen = {frozenset(literals)}
+        while waited < patience:
+            found = _best_neighbour(data, literals, seen, min_samples_leaf)
+            if found is None:
+                break
+            literals, bits = found
+            seen.add(frozenset(literals))
+            waited += 1
+            if bits < fewest:
+                best, fewest, waited = literals, bits, 0
+        return CountTest(best, None) if best else None
+
+    return search
+
+
+def _best_neighbour(
+    data: Labelled, literals: Literals, seen: set[frozenset[int]], min_samples_leaf: int
+) -> tuple[Literals, float] | None:
+    """The set with one literal less or more that takes the fewest bits; smaller sets first."""
+    n_columns = data.table.shape[1]
+    sets: list[Literals] = []
+    bits: list[float] = []
+    for k in range(len(literals)) if len(literals) > 1 else ():
+        fewer = literals[:k] + literals[k + 1 :]
+        sets.append(fewer)
+        branches = CountTest(fewer, None).branches(data.table)
+        totals = data.totals_by(branches, len(fewer) + 1)
+        bits += _bits(totals[:, None], len(fewer), n_columns, min_samples_leaf).tolist()
+    n_true = CountTest(literals, None).branches(data.table)
+    n_groups = len(literals) + 1
+    totals, true = data.totals_by(n_true, n_groups), data.true_by(n_true, n_groups)
+    used = {max(x, ~x) for x in literals}
+    free = [column for column in range(n_columns) if column not in used]
+    for negated in (False, True) if free else ():
+        of_literal = totals[:, None] - true if negated else true
+        moved = _moved(totals, of_literal)
+        found = _bits(moved, len(literals) + 1, n_columns, min_samples_leaf)
+        sets += [(*literals, ~column if negated else column) for column in free]
+        bits += found[free].tolist()
+    new = [k for k, each in enumerate(sets) if frozenset(each) not in seen and bits[k] < np.inf]
+    if not new:
+        return None
+    chosen = min(new, key=lambda k: bits[k])
+    return sets[chosen], bits[chosen]
+
+
+def _moved(totals: Counts, of_literal: Counts) -> Counts:
+    """Rows by number of true literals with one more, given those in which that is true."""
+    n_groups, n_columns, n_classes = of_literal.shape
+    moved = np.zeros((n_groups + 1, n_columns, n_classes), np.int64)
+    moved[:-1] = totals[:, None] - of_literal
+    moved[1:] += of_literal
+    return moved
+
+
+def _bits(moved: Counts, n_literals: int, n_columns: int, min_samples_leaf: int) -> Floats:
+    """Bits of test and classes; infinite where fewer than two branches have enough rows."""
+    sizes = moved.sum(axis=-1)
+    total: Floats = np.where(sizes > 0, 1 + class_bits(moved), 0.0).sum(axis=0)
+    enough = (sizes >= min_samples_leaf).sum(axis=0) >= 2
+    bits = np.round(total + literals_bits(n_literals, n_columns), DECIMALS)
+    return np.where(enough, bits, np.inf)
