@@ -83,6 +83,10 @@ def best_x_of_n(rows, labels, k, least, patience):
             for column in range(n_columns)
             if column not in used
         ]
+        if not literals:
+            for wanted in (True, False):
+                for one, other in itertools.combinations(range(n_columns), 2):
+                    sets.append(((one, True), (other, wanted)))
         found = []
         for each in sets:
             groups = [[label for _, label in g] for g in split((each, None), rows, labels).values()]

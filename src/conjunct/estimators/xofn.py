@@ -20,16 +20,16 @@ class XofN(TreeClassifier):
     """XofN: a decision tree whose tests count true literals, with a branch for each number of them.
 
     At each node the set of literals is searched with which test and classes take the fewest bits:
-    from the empty set, one literal is added or left out at a time. For each number that occurs at
-    a node, "exactly k of these" is a feature. There is one tree, as in `ID2of3`.
+    from the best literal or pair, one literal is added or left out at a time. For each number that
+    occurs at a node, "exactly k of these" is a feature. There is one tree, as in `ID2of3`.
 
     Parameters
     ----------
     prune : bool, default=True
         Cut the tree back where a leaf tells its rows in fewer bits than all that is below it.
     patience : int, default=5
-        The search at a node ends after so many steps without a shorter description. Parity takes
-        some, for it shows nothing until all its literals are there.
+        The search at a node ends after so many steps without a shorter description. Parity of
+        three and more takes some, and luck: it shows nothing until all its literals are there.
     redundant : {"keep", "drop"}, default="keep"
         ``"drop"``: leave out columns that are true nowhere or equal to one that is there already,
         and formulas in which a literal occurs twice.
@@ -64,7 +64,7 @@ class XofN(TreeClassifier):
     >>> import numpy as np
     >>> from conjunct import XofN
     >>> X = np.random.default_rng(0).random((400, 5)) < 0.5
-    >>> y = X[:, 0] ^ X[:, 1] ^ X[:, 2]
+    >>> y = X[:, :3].sum(axis=1) == 1
     >>> model = XofN().fit(X, y)
     >>> print(*model.features_[5:], sep="\\n")
     exactly 0 of {x0, x1, x2}

@@ -7,19 +7,20 @@ of two or more are looked at, but for those that cannot be better than the best 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from math import log2
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conjunct.expressions import Expression
 from conjunct.features import Made
-from conjunct.trees.class_bits import DECIMALS, entropy_bits
+from conjunct.trees.class_bits import DECIMALS
 from conjunct.trees.clustering import Limits, Path
 from conjunct.trees.count_tree import CountTree, Truths, grow_counts, labelled
 from conjunct.trees.m_of_n import best_m_of_n
 from conjunct.trees.schema import PackedStage, all_of
 
-MOST_LOOKED_AT = 10_000
+MOST_LOOKED_AT = 2_000
 """Subsets of the conditions of one path; a longer search ends with the best so far."""
 
 
@@ -84,21 +85,29 @@ def best_conjunction(path: Path, table: Truths, is_class: Truths) -> Path | None
     Of those with the same information gain, the fewest, then those nearest to the root. None if no
     conjunction tells anything.
     """
-    columns = [table[:, x] if x >= 0 else ~table[:, ~x] for x in path]
-    total = np.array([np.sum(is_class), np.sum(~is_class)])
+    n_rows = len(table)
+    positive, everywhere = _as_bits(is_class), _as_bits(np.ones(n_rows, bool))
+    columns = [_as_bits(table[:, x] if x >= 0 else ~table[:, ~x]) for x in path]
+    n_positive = positive.bit_count()
+
+    def gain(n_inside: int, n_outside: int) -> float:
+        """Of rows of which so many are of the class, and so many of others."""
+        return _gain(n_inside, n_outside, n_positive, n_rows - n_positive)
+
     best: Path | None = None
     most, looked_at = 0.0, 0
-    pending: list[tuple[Path, int, Truths]] = [((), 0, np.ones(len(table), bool))]
+    pending: list[tuple[Path, int, int]] = [((), 0, everywhere)]
     while pending and looked_at < MOST_LOOKED_AT:
         chosen, start, rows = pending.pop()
-        inside = np.array([np.sum(rows & is_class), np.sum(rows & ~is_class)])
+        inside = (rows & positive).bit_count()
+        outside = rows.bit_count() - inside
+        own = gain(inside, outside)
         if len(chosen) > 1:
             looked_at += 1
-            gain = _gain(inside, total)
-            if gain > most or (best and gain == most and len(chosen) < len(best)):
-                best, most = chosen, gain
+            if own > most or (best and own == most and len(chosen) < len(best)):
+                best, most = chosen, own
         # gain is convex: no subset of the rows tells more than all of them, or those of one class
-        bound = max(_gain(inside * np.array(of), total) for of in ((1, 0), (0, 1), (1, 1)))
+        bound = max(own, gain(inside, 0), gain(0, outside))
         shorter = best is None or len(chosen) + 1 < len(best)
         if bound > most or (bound == most and shorter):
             following = range(len(path) - 1, start - 1, -1)
@@ -106,6 +115,18 @@ def best_conjunction(path: Path, table: Truths, is_class: Truths) -> Path | None
     return best
 
 
-def _gain(inside: NDArray[np.int64], total: NDArray[np.int64]) -> float:
-    outside = entropy_bits(total - inside)
-    return round(float(entropy_bits(total) - entropy_bits(inside) - outside), DECIMALS)
+def _as_bits(rows: Truths) -> int:
+    return int.from_bytes(np.packbits(rows).tobytes(), "big")
+
+
+def _gain(inside: int, outside: int, n_class: int, n_others: int) -> float:
+    """Bits about the class that a set of rows tells, given its rows of the class and others."""
+    after = _entropy_bits(inside, outside) + _entropy_bits(n_class - inside, n_others - outside)
+    return round(_entropy_bits(n_class, n_others) - after, DECIMALS)
+
+
+def _entropy_bits(one: int, other: int) -> float:
+    if not one or not other:
+        return 0.0
+    n = one + other
+    return n * log2(n) - one * log2(one) - other * log2(other)

@@ -83,6 +83,11 @@ class Labelled:
         true = (self._floats @ cells).astype(np.int64)
         return true.reshape(-1, n_groups, self.n_classes).transpose(1, 0, 2)
 
+    def true_together(self) -> Counts:
+        """Rows in which two columns are true, by class: (columns, columns, classes)."""
+        of_class = [self._floats[:, self.codes == code] for code in range(self.n_classes)]
+        return np.stack([some @ some.T for some in of_class], axis=-1).astype(np.int64)
+
     @cached_property
     def _floats(self) -> NDArray[Any]:
         # in which sums of this many ones are exact

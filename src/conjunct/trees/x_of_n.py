@@ -1,8 +1,9 @@
 """XofN (Zheng 1995): a set of literals is searched at each node, each number of true ones a branch.
 
-The best set is that with which test and classes take the fewest bits (MDL). From the empty set the
-best neighbour is taken, one literal added or left out, even if it is worse: parity shows nothing
-until all its literals are there. The search ends after some steps without a new best.
+The best set is that with which test and classes take the fewest bits (MDL). The search starts with
+the best literal or pair of literals. Then the best neighbour is taken, one literal added or left
+out, even if it is worse: parity shows nothing until all its literals are there. It ends after some
+steps without a new best.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from conjunct.trees.class_bits import DECIMALS, Floats, class_bits, literals_bit
 from conjunct.trees.count_tree import CountTest, Labelled, Search
 
 Literals = tuple[int, ...]
+
+MOST_PAIRED = 500
+"""Columns of which all pairs are looked at; of more, the search starts with a single literal."""
 
 
 def best_x_of_n(patience: int) -> Search:
@@ -42,7 +46,10 @@ def best_x_of_n(patience: int) -> Search:
 def _best_neighbour(
     data: Labelled, literals: Literals, seen: set[frozenset[int]], min_samples_leaf: int
 ) -> tuple[Literals, float] | None:
-    """The set with one literal less or more that takes the fewest bits; smaller sets first."""
+    """The set with one literal less or more that takes the fewest bits; smaller sets first.
+
+    From the empty set, one of two literals is a neighbour too.
+    """
     n_columns = data.table.shape[1]
     sets: list[Literals] = []
     bits: list[float] = []
@@ -63,11 +70,33 @@ def _best_neighbour(
         found = _bits(moved, len(literals) + 1, n_columns, min_samples_leaf)
         sets += [(*literals, ~column if negated else column) for column in free]
         bits += found[free].tolist()
+    if not literals and 1 < n_columns <= MOST_PAIRED:
+        pair, its_bits = _best_pair(data, min_samples_leaf)
+        sets.append(pair)
+        bits.append(its_bits)
     new = [k for k, each in enumerate(sets) if frozenset(each) not in seen and bits[k] < np.inf]
     if not new:
         return None
     chosen = min(new, key=lambda k: bits[k])
     return sets[chosen], bits[chosen]
+
+
+def _best_pair(data: Labelled, min_samples_leaf: int) -> tuple[Literals, float]:
+    """Two literals, the first of which is positive: negating both changes nothing."""
+    n_columns = data.table.shape[1]
+    left, right = np.triu_indices(n_columns, 1)
+    both = data.true_together()[left, right]
+    true = data.true_by(np.zeros(len(data.codes), np.intp), 1)[0]
+    one, other = true[left] - both, true[right] - both
+    neither = data.counts - one - other - both
+    same = np.stack([neither, one + other, both])
+    opposite = np.stack([other, both + neither, one])
+    moved = np.concatenate([same, opposite], axis=1)
+    bits = _bits(moved, 2, n_columns, min_samples_leaf)
+    k = int(bits.argmin())
+    negated, pair = divmod(k, len(left))
+    second = int(right[pair])
+    return (int(left[pair]), ~second if negated else second), float(bits[k])
 
 
 def _moved(totals: Counts, of_literal: Counts) -> Counts:
