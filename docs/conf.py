@@ -54,11 +54,11 @@ def draw_gallery(sphinx: Any) -> None:
 
 def write_helps(sphinx: Any) -> None:
     """Write what each command says with --help, for the page of the commands."""
-    from conjunct.cli.app import app
+    from conjunct.cli.app import application
 
     folder = HERE / "helps"
     folder.mkdir(exist_ok=True)
-    for command in app.registered_commands:
+    for command in application().registered_commands:
         name = command.callback.__name__
         done = subprocess.run(
             [sys.executable, "-m", "conjunct", name, "--help"],

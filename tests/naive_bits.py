@@ -145,6 +145,16 @@ def run(columns, alpha=0.05, max_iter=None, max_length=None, stop="bits", left_o
     return stages
 
 
+def shortest_within(stages, max_features):
+    """The stages up to the shortest with at most so many features; None if none has so few."""
+    lengths = [
+        (round(length_of(features, stages[0][0]), 6), k)
+        for k, (features, _) in enumerate(stages)
+        if len(features) <= max_features
+    ]
+    return stages[: min(lengths)[1] + 1] if lengths else None
+
+
 def final_length(stages):
     return length_of(stages[-1][0], stages[0][0])
 

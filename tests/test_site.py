@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import conjunct
-from conjunct.cli.app import app
+from conjunct.cli.app import application
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -99,7 +99,7 @@ def test_every_public_name_is_documented():
 
 def test_every_command_has_its_place():
     page = (DOCS / "commands.md").read_text(encoding="utf-8")
-    for command in app.registered_commands:
+    for command in application().registered_commands:
         name = command.callback.__name__
         assert f"| `conjunct {name}" in page
         assert f"```{{literalinclude}} helps/{name}.txt\n" in page

@@ -71,10 +71,12 @@ def described(home: str) -> dict[str, dict[str, Any]]:
         raise ModuleNotFoundError(f"there is no {home}")
     folders = spec.submodule_search_locations or ()
     files = [Path(spec.origin), *(file for place in folders for file in Path(place).glob("*.py"))]
+    texts = (file.read_text(encoding="utf-8") for file in files)
     found = [
         told
-        for file in files
-        for told in map(_constants, ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+        for text in texts
+        if "summary=" in text or "summary =" in text  # to parse the others takes time
+        for told in map(_constants, _outside_functions(ast.parse(text)))
         if "name" in told and "summary" in told
     ]
     found.sort(key=lambda told: (told.get("rank", 0), told["name"]))
@@ -84,6 +86,15 @@ def described(home: str) -> dict[str, dict[str, Any]]:
 def summaries(home: str) -> dict[str, str]:
     """What a family's members are called, and what each does."""
     return {name: told["summary"] for name, told in described(home).items()}
+
+
+def _outside_functions(node: ast.AST) -> Iterator[ast.AST]:
+    """The classes and calls of a file that run when it is imported."""
+    if isinstance(node, ast.ClassDef | ast.Call):
+        yield node
+    for part in ast.iter_child_nodes(node):
+        if not isinstance(part, ast.FunctionDef | ast.Import | ast.ImportFrom):
+            yield from _outside_functions(part)
 
 
 def _constants(node: ast.AST) -> dict[str, Any]:

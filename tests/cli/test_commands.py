@@ -16,7 +16,7 @@ import pytest
 
 from conjunct import UFC, Bits, Risk, Threshold, __version__, datasets, load
 from conjunct.cli import options
-from conjunct.cli.app import app
+from conjunct.cli.app import application
 from conjunct.cli.commands import chunks as chunks_command
 from conjunct.estimators.chunks import CHUNK_FORMS
 from conjunct.estimators.lossless import NAMES, UNSEEN
@@ -85,6 +85,7 @@ RISK = ["--criterion", "risk"]
         (["--search", "batch"], {"search": "batch"}),
         (["--stop", "never", "--max-iter", "9"], {"stop": "never", "max_iter": 9}),
         (["--max-length", "3"], {"max_length": 3}),
+        (["--max-features", "20"], {"max_features": 20}),
         (["--min-support", "0.1"], {"min_support": 0.1}),
         (["--names", "formula"], {"names": "formula"}),
         (["--keep-columns"], {"keep_columns": True}),
@@ -283,7 +284,7 @@ def test_no_command_prints_the_help(call):
     assert call().out == call("--help").out
 
 
-COMMANDS = [command.callback.__name__ for command in app.registered_commands]
+COMMANDS = [command.callback.__name__ for command in application().registered_commands]
 
 
 @pytest.mark.parametrize(
@@ -399,6 +400,55 @@ def test_nothing_heavy_is_imported(code, allowed):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     loaded = {name.partition(".")[0] for name in done.stderr.decode().split()}
     assert loaded & HEAVY <= allowed
+
+
+# what scikit-learn, SciPy and rich would load for functions that a fit does not call
+NOT_FOR_A_FIT = {
+    *("asyncio", "pandas", "pyarrow", "dask", "altair", "rich.progress"),
+    *("numpy.f2py", "numpy.ma", "numpy.testing"),
+    *("scipy.linalg", "scipy.optimize", "scipy.sparse.csgraph", "scipy.sparse.linalg"),
+    *("scipy.stats", "sklearn.cluster", "sklearn.linear_model", "sklearn.tree"),
+    *("conjunct.cli.commands.show", "conjunct.paper", "conjunct.plots"),
+}
+
+
+def test_a_fit_loads_what_it_needs(tmp_path):
+    table = Path(tmp_path, "table.csv")
+    table.write_text("a,b\n" + "1,1\n0,0\n" * 20)
+    code = (
+        f"from conjunct.cli.app import run; run(['fit', {str(table)!r}, '--quiet'])\n"
+        "import sys; sys.stderr.write(' '.join(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    loaded = set(done.stderr.decode().split())
+    assert {"sklearn.base", "polars"} <= loaded
+    assert loaded & NOT_FOR_A_FIT == set()
+
+
+def test_what_was_put_off_is_there_when_used():
+    """Stand-ins are gone once scikit-learn is loaded, and what it took from them works."""
+    code = """
+import sys
+from conjunct.cli.starting import UNUSED, Later, load_scikit_learn
+load_scikit_learn()
+assert not set(UNUSED) & set(sys.modules), set(UNUSED) & set(sys.modules)
+import numpy as np
+from sklearn.utils import fixes, sparsefuncs
+assert fixes._mode(np.array([1, 1, 2])).mode.item() == 1
+assert np.allclose(fixes._sparse_linalg_cg(np.eye(2), np.ones(2))[0], 1)
+assert np.allclose(fixes.laplacian(np.ones((2, 2))), [[1, -1], [-1, 1]])
+assert sparsefuncs.LinearOperator((2, 2), matvec=lambda v: 2 * v).matvec(np.ones(2)).sum() == 4
+assert fixes.pd.DataFrame({"a": [1]}).shape == (1, 1)
+import pandas, scipy.linalg, scipy.stats
+modules = (pandas, scipy.linalg, scipy.stats, np.ma, np.fft, np.testing, np.polynomial)
+assert not [module for module in modules if isinstance(module, Later)]
+from sklearn.linear_model import Ridge
+from sklearn.cluster import KMeans
+assert Ridge(solver="sparse_cg").fit(np.eye(3), np.ones(3)).predict(np.eye(3)).shape == (3,)
+assert KMeans(2).fit(np.eye(3)).n_clusters == 2
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_help_is_quick(command):

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from conjunct import UFC, datasets, load
-from conjunct.cli.app import app
+from conjunct.cli.app import application
 
 EXPECTED = Path(__file__).with_name("expected")
 
 
-COMMANDS = [command.callback.__name__ for command in app.registered_commands]
+COMMANDS = [command.callback.__name__ for command in application().registered_commands]
 PRINTED = {
     "fit.txt": "fit zoo.csv --out model.json",
     "fit-risk.txt": "fit zoo.csv --criterion risk --out model.json",

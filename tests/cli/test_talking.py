@@ -14,9 +14,9 @@ import pytest
 import typer
 
 from conjunct import datasets, load
-from conjunct.cli.app import app
+from conjunct.cli.app import application
 
-COMMANDS = typer.main.get_command(app).commands
+COMMANDS = typer.main.get_command(application()).commands
 WRITING = {
     "demo": "demo",
     "fit": "fit zoo.csv --out new.json",
@@ -86,7 +86,7 @@ def test_json_and_verbose_everywhere():
 
 def test_an_option_means_the_same_everywhere():
     kinds = {}
-    for command in app.registered_commands:
+    for command in application().registered_commands:
         signature = inspect.signature(command.callback, eval_str=True)
         for name, parameter in signature.parameters.items():
             kind = typing.get_args(parameter.annotation)[0]

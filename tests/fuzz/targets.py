@@ -23,7 +23,7 @@ import pyarrow as pa
 import typer
 
 from conjunct import InputError, Risk, TagCleaner, load, parse
-from conjunct.cli.app import app, run
+from conjunct.cli.app import application, run
 from conjunct.errors import ConjunctWarning
 from conjunct.expressions import render
 from conjunct.files import read_boolean
@@ -144,7 +144,7 @@ _BOUNDED = {"--runs": "2", "--bootstrap": "2", "--max-seconds": "1", "--jobs": "
 @cache
 def _commands() -> dict[str, list[str]]:
     """The commands and their options."""
-    found = typer.main.get_command(app).commands
+    found = typer.main.get_command(application()).commands
     return {
         name: sorted(option for p in command.params for option in p.opts if option[0] == "-")
         for name, command in found.items()

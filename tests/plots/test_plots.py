@@ -135,3 +135,36 @@ def test_files(path, tmp_path):
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.png", "a.svg", "b.png", "b.svg"]
+
+
+def described(chart):
+    """What the marks of a chart are called, in the order in which they are drawn."""
+    labels = (mark.get("aria-label") for mark in ElementTree.fromstring(svg_of(chart)).iter())
+    return [label for label in labels if label]
+
+
+def test_marks_of_ancestry_say_which_they_are(path):
+    fitted = path.feature_set_
+    number = fitted.features[-1]
+    marks = described(plot_ancestry(path, path.features_[-1]))
+    for parent in fitted.parents(number):
+        assert {f"node {parent}", f"name {parent}", f"edge {parent} {number}"} <= set(marks)
+    assert f"node {number}" in marks
+
+
+@pytest.mark.parametrize("magnified", [False, True])
+def test_marks_of_the_front_say_which_they_are(path, magnified):
+    best = path.closest_point_
+    chart = plot_front(path.solutions_, path.front_, best, magnified=magnified)
+    far = 2.5 * max(best.oi, best.c0) if magnified else float("inf")
+    marks = described(chart)
+
+    def is_near(solution):
+        return max(round(solution.oi, 6), round(solution.c0, 6)) <= far
+
+    expected = [f"Pareto front {k}" for k, s in enumerate(path.front_) if is_near(s)]
+    assert [mark for mark in marks if mark.startswith("Pareto front ")] == expected
+    assert "closest point 0" in marks
+    shown = {int(mark.split()[1]) for mark in marks if mark.startswith("solution ")}
+    places = {(s.oi, s.c0) for s in path.solutions_ if is_near(s)}
+    assert {(path.solutions_[k].oi, path.solutions_[k].c0) for k in shown} == places

@@ -238,7 +238,7 @@ def test_the_front_by_keyboard(page, street_page):
 
 def test_the_plane_is_magnified(page, street_page):
     page.open(street_page)
-    views = page.all("svg.view")
+    views = page.all(".view")
     assert [view.is_displayed() for view in views] == [True, False]
     page.one('input[name="view"][value="1"]').send_keys(Keys.SPACE)
     assert [view.is_displayed() for view in views] == [False, True]
@@ -296,9 +296,9 @@ def test_text_stands_out(page, street_page, theme):
     page.open(street_page, media=[("prefers-color-scheme", theme)])
     found = page.js(
         "const on = getComputedStyle(document.querySelector('.card')).backgroundColor;"
-        "return ['.card', '.soft', '.note', '.lead', 'summary', '.words', '.node text'].map(s => {"
+        "return ['.card', '.soft', '.note', '.lead', 'summary', '.words', '.node-name'].map(s => {"
         "const e = document.querySelector(s); const c = getComputedStyle(e);"
-        "return [s, s.includes('text') ? c.fill : c.color, on]})"
+        "return [s, s.includes('-name') ? c.fill : c.color, on]})"
     )
     for selector, ink, paper in found:
         assert contrast(ink, paper) >= 4.5, selector

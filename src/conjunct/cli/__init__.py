@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 from collections.abc import Callable
@@ -95,6 +96,8 @@ def _run() -> int:
             f"and may take {_limit() >> 20} MB (ulimit -v)\n"
         )
         return 1
+    # what is imported stays: to look through it for garbage takes a tenth of a second
+    gc.set_threshold(100_000, 20, 20)
     from conjunct.cli.app import run
 
     return run()

@@ -6,6 +6,8 @@ from typing import Any
 
 from typer.core import TyperCommand
 
+from conjunct.cli.starting import load_scikit_learn
+
 RULE, SEARCH, DATA, COUNTING, OUTPUT = "Rule", "Search", "Data", "Counting", "Output"
 _SECTIONS = ("Arguments", "Options", RULE, SEARCH, DATA, COUNTING, OUTPUT)
 
@@ -15,6 +17,11 @@ class GroupedCommand(TyperCommand):
 
     Plain text: rich would add 0.1 s to --help and a column of types to every option.
     """
+
+    def invoke(self, ctx: Any) -> Any:
+        # not for --help, which needs none of it
+        load_scikit_learn()
+        return super().invoke(ctx)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         lines: dict[str, list[tuple[str, str]]] = {title: [] for title in _SECTIONS}

@@ -42,6 +42,9 @@ def iterations(
 @contextmanager
 def rows_read(doing: str) -> Iterator[Callable[[int, int | None], None]]:
     """Show rows as they are read; gives the callback that is told of them."""
+    if not _is_shown():
+        yield lambda n_rows, total: None
+        return
     with _shown(None) as shown:
         task = shown.add_task(doing, total=None)
 
@@ -55,6 +58,9 @@ def rows_read(doing: str) -> Iterator[Callable[[int, int | None], None]]:
 @contextmanager
 def bar(doing: str, total: float | None) -> Iterator[Callable[[float, str], None]]:
     """A bar; gives the function to tell how much is done, and in what words."""
+    if not _is_shown():
+        yield lambda done, words: None
+        return
     with _shown(total) as shown:
         task = shown.add_task(doing, total=total)
 
@@ -70,6 +76,10 @@ def step(what: str) -> Iterator[None]:
     start = time.perf_counter()
     yield
     detail(f"{what}: {time.perf_counter() - start:.2f} s")
+
+
+def _is_shown() -> bool:
+    return sys.stderr.isatty() and not is_quiet()
 
 
 def _shown(total: float | None) -> Progress:
@@ -92,5 +102,4 @@ def _shown(total: float | None) -> Progress:
         TimeRemainingColumn(),
         console=console(sys.stderr),
         transient=True,
-        disable=not sys.stderr.isatty() or is_quiet(),
     )

@@ -115,6 +115,14 @@ def _chosen(
             rich_help_panel=SEARCH,
         ),
     ] = None,
+    max_features: Annotated[
+        int | None,
+        typer.Option(
+            help="Keep the beginning of the run that describes the data shortest with at most so "
+            "many features.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None,
     min_support: Annotated[
         float | None,
         typer.Option(
@@ -135,6 +143,7 @@ def _chosen(
         "stop": stop,
         "max_iter": max_iter,
         "max_length": max_length,
+        "max_features": max_features,
         "min_support": min_support,
     }
 

@@ -6,13 +6,17 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from copy import copy
+from math import isnan
 from typing import Any, Self
+
+from sklearn.utils.validation import check_is_fitted
 
 from conjunct import files
 from conjunct.columns import STORE_KINDS, Need, StoreKind
 from conjunct.counting import Store
 from conjunct.data import BooleanData, Missing
-from conjunct.errors import ConjunctWarning
+from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators.lossless import NAMES, UNSEEN, LosslessConstructor, Names, Unseen
 from conjunct.expressions import Style
 from conjunct.parameters import (
@@ -32,7 +36,9 @@ from conjunct.ufc import (
     RuleRegistry,
     Search,
     Stop,
+    beginning_text,
     run_ufc,
+    shortest_within,
 )
 
 _RULES: dict[str, RuleRegistry[Any]] = {"criterion": CRITERIA, "stop": STOPS}
@@ -71,6 +77,10 @@ class UFC(LosslessConstructor):
     max_length : int, optional
         No feature is made that is longer: that has more tags in its pattern with ``"bits"``, or
         more literals in its formula with the paper's criteria.
+    max_features : int, optional
+        Keep the beginning of the run with the shortest description among those that have at most
+        so many features. The run is the same with and without it, so a fitted model can be
+        ``cut`` further. Counted before ``min_support``, and without what ``keep_columns`` adds.
     min_support : float, optional
         Suppress features that are true in less than this share of rows, in (0, 1]. They are
         listed in ``suppressed_``.
@@ -164,6 +174,7 @@ class UFC(LosslessConstructor):
         max_iter: int | None = None,
         stop: str | Stop | None = None,
         max_length: int | None = None,
+        max_features: int | None = None,
         min_support: float | None = None,
         names: Names = "pattern",
         unseen: Unseen = "warn",
@@ -182,6 +193,7 @@ class UFC(LosslessConstructor):
         self.max_iter = max_iter
         self.stop = stop
         self.max_length = max_length
+        self.max_features = max_features
         self.min_support = min_support
         self.names = names
         self.unseen = unseen
@@ -235,9 +247,43 @@ class UFC(LosslessConstructor):
         """
         return self._need(BooleanData.read(X, self._rules(), counts=True).columns)
 
+    def cut(self, max_features: int) -> UFC:
+        """The same model with at most so many features, at once and without the data.
+
+        It is what ``UFC(max_features=max_features)`` with otherwise the same parameters gives on
+        the data of this model, unless this one was cut already: what was cut off is gone.
+
+        Examples
+        --------
+        >>> from conjunct import UFC, datasets
+        >>> model = UFC().fit(datasets.load_zoo().values)
+        >>> [len(model.cut(k).features_) for k in (18, 20, 30)]
+        [18, 20, 23]
+        """
+        check_is_fitted(self)
+        check_whole("max_features", max_features, 1)
+        fitted, history = self.feature_set_, self.history_
+        if fitted.known is not None or isnan(history[0].bits):
+            why = "cells were missing" if fitted.known is not None else "it was made by version 0.1"
+            raise InputError(
+                f"a model cannot be cut if {why}: fit again with max_features={max_features}"
+            )
+        last = shortest_within(history, max_features)
+        model: UFC = copy(self)
+        model.max_features = min(max_features, self.max_features or max_features)
+        if last < len(history) - 1:
+            n_merges = sum(merge.iteration <= last for merge in fitted.merges)
+            model.feature_set_ = fitted.after_first(n_merges)
+            if self.min_support is not None:
+                model.feature_set_ = model.feature_set_.without_rare(self.min_support)
+            model.history_ = history[: last + 1]
+            noun = self._plan().noun
+            model.outcome_ = beginning_text(last, len(history) - 1, noun, max_features)
+        return model
+
     def _need(self, store: Store) -> Need:
         need = store.need()
-        if (self.search or CRITERIA.checked(self.criterion).search) == "batch":
+        if self._plan().search == "batch":
             return need
         return need.in_merges(store.n_rows, store.n_columns, store.count_ones())
 
@@ -248,14 +294,14 @@ class UFC(LosslessConstructor):
             sys.stdout.write(f"expected: {need}\n")
         if self._tell_cost is not None:
             self._tell_cost(need)
-        criterion = CRITERIA.checked(self.criterion)
-        plan = Plan(criterion, self.search or criterion.search, self.max_length)
+        plan = self._plan()
         run = run_ufc(
             store,
             names,
             plan,
-            self._stop(criterion),
+            self._stop(plan.criterion),
             max_iter=self.max_iter,
+            max_features=self.max_features,
             watch=self._watching(need, store.n_columns),
             progress_store=None if self.checkpoint is None else files.Checkpoint(self.checkpoint),
         )
@@ -264,10 +310,14 @@ class UFC(LosslessConstructor):
             self.feature_set_ = run.feature_set.without_rare(self.min_support)
         self.history_ = run.history
         self.n_distinct_rows_ = run.n_distinct_rows
-        self.threshold_ = criterion.fixed_threshold(store.n_rows)
+        self.threshold_ = plan.criterion.fixed_threshold(store.n_rows)
         self.outcome_ = run.outcome
         if run.is_worth_a_warning:
             warnings.warn(self.outcome_, ConjunctWarning, stacklevel=3)
+
+    def _plan(self) -> Plan:
+        criterion = CRITERIA.checked(self.criterion)
+        return Plan(criterion, self.search or criterion.search, self.max_length)
 
     def _watching(self, need: Need, n_columns: int) -> Callable[[Indicators], None]:
         """Says again what an iteration takes when it is three times what was said last."""
@@ -306,6 +356,7 @@ class UFC(LosslessConstructor):
         check(goes, "search", self.search, wanted)
         check_whole("max_iter", self.max_iter, 0, optional=True)
         check_whole("max_length", self.max_length, 2, optional=True)
+        check_whole("max_features", self.max_features, 1, optional=True)
         check_frequency("min_support", self.min_support, optional=True)
         check_choice("names", self.names, NAMES)
         check_choice("unseen", self.unseen, UNSEEN)

@@ -1,5 +1,6 @@
 """Words and pictures of a model: one summary, and for each feature its forms and its ancestry."""
 
+from .ancestry import AncestryGraph as AncestryGraph
 from .ancestry import AncestryNode as AncestryNode
 from .ancestry import GraphFormat as GraphFormat
 from .ancestry import ancestry as ancestry

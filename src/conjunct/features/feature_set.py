@@ -161,6 +161,30 @@ class FeatureSet:
             suppressed_supports=(),
         )
 
+    def after_first(self, n_merges: int) -> FeatureSet:
+        """The features after the first few merges, suppressed ones among them.
+
+        The three conjunctions of a pair are disjoint, so their supports follow from the joint
+        count; where cells are missing they do not.
+        """
+        supports = dict(enumerate(self.primitive_supports))
+        for merge in self.merges[:n_merges]:
+            left, right = supports.pop(merge.left), supports.pop(merge.right)
+            parts = (
+                (merge.both, merge.joint),
+                (merge.right_only, right - merge.joint),
+                (merge.left_only, left - merge.joint),
+            )
+            supports |= {number: support for number, support in parts if number is not None}
+        return FeatureSet.compacted(
+            self.lineage,
+            supports,
+            supports.values(),
+            self.n_rows,
+            self.merges[:n_merges],
+            primitive_supports=self.primitive_supports,
+        )
+
     def rare(self) -> FeatureSet:
         """The suppressed features instead of the others."""
         return replace(

@@ -14,4 +14,6 @@ from .stability import plot_stability as plot_stability
 
 """For the other folders of conjunct."""
 
+from .ancestry import ancestry_of as ancestry_of
 from .correlation import correlation_of as correlation_of
+from .style import legend_below as legend_below

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from conjunct.estimators import FeatureConstructor
-from conjunct.explain import ancestry_graph, ancestry_roots
+from conjunct.explain import AncestryGraph, ancestry_graph, ancestry_roots
 from conjunct.expressions import Expression
 from conjunct.plots.style import COLOURS, GREY, chart_of, finished
 
-_LEVEL_WIDTH, _PLACE_HEIGHT = 230, 22
-_NAME_LENGTH = 30
-_AFTER_NAME = 0.78  # where lines start, in levels: names stay free of them
+_BOX_WIDTH, _BOX_HEIGHT = 216, 26
+_LEVEL_WIDTH, _PLACE_HEIGHT = 292, 34
+_BEND = 24  # of a line, before it leaves the height of its box
+_MARGIN = 8
+_NAME_LENGTH = 40
 ROLES = {"column": "column of the data", "step": "step on the way", "feature": "feature"}
 
 
@@ -36,62 +38,108 @@ def plot_ancestry(
     max_nodes : int, default=80
         Leave out features that would need more.
     """
-    import altair as alt
-
     fitted = model.feature_set_
     roots = ancestry_roots(fitted, by_pattern=model._by_pattern) or list(fitted.features)
     if feature is not None:
         roots = [model._number(feature)]
     graph = ancestry_graph(fitted, roots, max_nodes, by_pattern=model._by_pattern)
-    at = {node.number: node for node in graph.nodes}
+    first = "those that save most bits" if model._by_pattern else "the most common ones"
+    left_out = f"{first}; {graph.left_out} features are not shown"
+    return ancestry_of(model, graph, [title, left_out] if graph.left_out else title)
+
+
+def ancestry_of(model: FeatureConstructor, graph: AncestryGraph, title: str | list[str]) -> Any:
+    """The picture of a graph of ancestry.
+
+    The descriptions of marks say which they are: ``node 5`` for a box, ``name 5`` for the name in
+    it, ``edge 3 5`` for the line from the box of feature 3 to that of feature 5.
+    """
+    import altair as alt
+
+    corner = {
+        node.number: (_LEVEL_WIDTH * node.level, _PLACE_HEIGHT * node.place) for node in graph.nodes
+    }
+    width = _LEVEL_WIDTH * (graph.n_levels - 1) + _BOX_WIDTH
+    height = _PLACE_HEIGHT * (graph.n_places - 1) + _BOX_HEIGHT
     nodes = [
         {
-            "x": node.level,
-            "y": node.place,
+            "mark": f"node {node.number}",
+            "text": f"name {node.number}",
+            "x": corner[node.number][0],
+            "y": corner[node.number][1],
+            "right": corner[node.number][0] + _BOX_WIDTH,
+            "bottom": corner[node.number][1] + _BOX_HEIGHT,
+            "middle": corner[node.number][1] + _BOX_HEIGHT / 2,
             "role": ROLES[node.role],
             "name": model._label(node.number, _NAME_LENGTH, whole=True),
         }
         for node in graph.nodes
     ]
-    edges = [
+    lines = [
         {
-            "x": at[edge.parent].level + _AFTER_NAME,
-            "y": at[edge.parent].place,
-            "x2": at[edge.child].level,
-            "y2": at[edge.child].place,
+            "mark": f"edge {edge.parent} {edge.child}",
+            "x": x,
+            "y": y + _BOX_HEIGHT / 2,
+            "step": step,
             "sign": "negated" if edge.negated else "as it is",
         }
         for edge in graph.edges
+        for step, (x, y) in enumerate(_way(corner[edge.parent], corner[edge.child]))
     ]
-    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-0.05, graph.n_levels - 0.2], nice=False))
-    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[graph.n_places, -1], nice=False))
-    colours = alt.Scale(domain=list(ROLES.values()), range=[GREY, COLOURS[4], COLOURS[0]])
-    shapes = alt.Scale(domain=list(ROLES.values()), range=["circle", "diamond", "square"])
-    dashes = alt.Scale(domain=["as it is", "negated"], range=[[1, 0], [4, 3]])
-    lines = (
-        chart_of(edges)
-        .mark_rule(color=GREY, opacity=0.7)
-        .encode(
+    roles = list(ROLES.values())
+    across, down = [-_MARGIN, width + _MARGIN], [height + _MARGIN, -_MARGIN]
+    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=across, nice=False))
+    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=down, nice=False))
+    key = alt.Legend(title=None, orient="top")
+    drawn = chart_of(nodes)
+    layers = [
+        drawn.mark_bar(cornerRadius=6, fill="white", strokeWidth=1.6).encode(
             x=x,
             y=y,
-            x2="x2:Q",
-            y2="y2:Q",
-            strokeDash=alt.StrokeDash("sign:N", scale=dashes, legend=None),
+            x2="right:Q",
+            y2="bottom:Q",
+            description="mark:N",
+            stroke=alt.Stroke(
+                "role:N",
+                legend=key,
+                scale=alt.Scale(domain=roles, range=[GREY, COLOURS[4], COLOURS[0]]),
+            ),
+            strokeDash=alt.StrokeDash(
+                "role:N", legend=key, scale=alt.Scale(domain=roles, range=[[1, 0], [6, 3], [1, 0]])
+            ),
+        ),
+        drawn.mark_text(align="left", dx=9, fontSize=12, limit=_BOX_WIDTH - 16).encode(
+            x=x, y="middle:Q", text="name:N", description="text:N"
+        ),
+    ]
+    if lines:
+        curves = chart_of(lines).mark_line(
+            interpolate="monotone", color=GREY, strokeWidth=1.3, opacity=0.7
         )
-    )
-    drawn = chart_of(nodes)
-    points = drawn.mark_point(size=60, filled=True, opacity=1).encode(
-        x=x,
-        y=y,
-        color=alt.Color("role:N", title=None, scale=colours),
-        shape=alt.Shape("role:N", title=None, scale=shapes),
-    )
-    names = drawn.mark_text(align="left", dx=8, fontSize=11).encode(x=x, y=y, text="name:N")
-    first = "those that save most bits" if model._by_pattern else "the most common ones"
-    layers = [lines, points, names] if edges else [points, names]
+        dashes = alt.Scale(domain=["as it is", "negated"], range=[[1, 0], [5, 4]])
+        layers.insert(
+            0,
+            curves.encode(
+                x=x,
+                y=y,
+                order="step:Q",
+                detail="mark:N",
+                description="mark:N",
+                strokeDash=alt.StrokeDash("sign:N", scale=dashes, legend=None),
+            ),
+        )
+    chart = alt.layer(*layers).resolve_scale(strokeDash="independent")
     return finished(
-        alt.layer(*layers),
-        [title, f"{first}; {graph.left_out} features are not shown"] if graph.left_out else title,
-        width=_LEVEL_WIDTH * graph.n_levels,
-        height=max(120, _PLACE_HEIGHT * (graph.n_places + 1)),
+        chart, title, width=width + 2 * _MARGIN, height=height + 2 * _MARGIN, lines_only=True
     )
+
+
+def _way(parent: tuple[float, float], child: tuple[float, float]) -> list[tuple[float, float]]:
+    """From the right end of one box to the left end of the other; level at both ends."""
+    start, end = parent[0] + _BOX_WIDTH, child[0]
+    return [
+        (start, parent[1]),
+        (start + _BEND, parent[1]),
+        (end - _BEND, child[1]),
+        (end, child[1]),
+    ]

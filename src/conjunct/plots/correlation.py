@@ -10,11 +10,12 @@ import numpy as np
 
 from conjunct.columns import Columns
 from conjunct.estimators import FeatureConstructor
-from conjunct.plots.style import chart_of, styled
+from conjunct.plots.style import COLOURS, chart_of, styled
 from conjunct.ufc import Floats, phi
 
 _SIDE = 380
 _NAME_LENGTH = 24
+_SIGNS = "go together", "avoid each other"  # r above 0, below 0
 # of very many columns only the most common ones are looked at
 _MOST_COUNTED = 1000
 
@@ -58,10 +59,11 @@ def _heat_map(what: str, found: Correlations, names: Sequence[str]) -> Any:
     n = len(names)
     # the lower half: the other one says the same. Lines go by number, for names may be anything
     cells = [
-        {"line": i, "column": j, "r": round(float(found.r[i, j]), 2)}
+        {"line": i, "column": j, "r": abs(r), "sign": _SIGNS[r < 0]}
         for i in range(n)
         for j in range(i)
         if found.r[i, j] == found.r[i, j]
+        if (r := round(float(found.r[i, j]), 2))
     ]
     step = max(8.0, _SIDE / max(n, 1))
     side = step * max(n, 1)
@@ -72,11 +74,20 @@ def _heat_map(what: str, found: Correlations, names: Sequence[str]) -> Any:
         .encode(
             x=alt.X("column:O", axis=None, scale=alt.Scale(domain=list(range(n)), padding=0)),
             y=line,
+            # no colour where there is no correlation: the paper shows, whatever its colour is
             color=alt.Color(
+                "sign:N",
+                title=None,
+                scale=alt.Scale(domain=list(_SIGNS), range=[COLOURS[1], COLOURS[0]]),
+                legend=alt.Legend(orient="bottom"),
+            ),
+            opacity=alt.Opacity(
                 "r:Q",
                 title="r",
-                scale=alt.Scale(scheme="blueorange", domain=[-1, 1]),
-                legend=alt.Legend(orient="bottom", gradientLength=160),
+                scale=alt.Scale(domain=[0, 1], range=[0, 1]),
+                legend=alt.Legend(
+                    orient="bottom", values=[0.2, 0.4, 0.6, 0.8, 1], symbolType="square"
+                ),
             ),
         )
     )

@@ -33,20 +33,20 @@ def plot_front(
     """The distribution of solutions with the front and the closest point (the paper's figure 7).
 
     ``marked`` are further points to show, by name. ``magnified`` shows the region around the
-    closest point only.
+    closest point only. The description of a mark is the name of its series and its position among
+    them: ``solution 12``, ``Pareto front 3``.
     """
     names = ["solution", "Pareto front", "closest point", *(marked or {})]
     far = 2.5 * max(closest.oi, closest.c0) if magnified else None
-    layers = [
-        _points(_rows("solution", solutions), names, far, size=18, opacity=0.55),
-        _line(_rows("Pareto front", front), names, far),
-        _points(_rows("Pareto front", front), names, far, size=14),
-        _points(_rows("closest point", [closest]), names, far, size=170),
+    on_front = _rows("Pareto front", front)
+    points = [
+        *_marks(_rows("solution", solutions), 18, opacity=0.55),
+        *_marks(on_front, 34),
+        *_marks(_rows("closest point", [closest]), 170),
     ]
-    layers += [
-        _points(_rows(name, points), names, far, size=55) for name, points in (marked or {}).items()
-    ]
-    return finished(_layered(layers), title)
+    for name, some in (marked or {}).items():
+        points += _marks(_rows(name, some), 55)
+    return finished(_plane(names, on_front, points, far, far, plain=True), title)
 
 
 def plot_fronts(
@@ -59,15 +59,8 @@ def plot_fronts(
     names = list(fronts)
     nearest = min((p for points in fronts.values() for p in points), key=_distance)
     far = 2.5 * max(nearest.oi, nearest.c0) if magnified else None
-    layers = [
-        layer
-        for name, points in fronts.items()
-        for layer in (
-            _line(_rows(name, points), names, far, plain=False),
-            _points(_rows(name, points), names, far, size=22, plain=False),
-        )
-    ]
-    return finished(_layered(layers), title)
+    rows = [row for name, points in fronts.items() for row in _rows(name, points)]
+    return finished(_plane(names, rows, _marks(rows, 22), far, far), title)
 
 
 def plot_trajectories(
@@ -84,13 +77,12 @@ def plot_trajectories(
     start = next(iter(trajectories.values()))[0]
     far_oi = 1.05 * max(start.oi, nearest.oi)
     far_c0 = 3.5 * max(nearest.oi, nearest.c0)
-    layers = [_line(_rows(names[0], front), names, far_c0, far_oi, plain=False)]
+    lines, marks = _rows(names[0], front), []
     for k, (name, way) in enumerate(trajectories.items()):
+        lines += _rows(name, way)
         # where runs stop at the same point, the mark of the earlier one shows behind the other
-        size = max(50, 230 - 80 * k)
-        layers.append(_line(_rows(name, way), names, far_c0, far_oi, plain=False))
-        layers.append(_points(_rows(name, [stops[name]]), names, far_c0, far_oi, size, plain=False))
-    return finished(_layered(layers), title)
+        marks += _marks(_rows(name, [stops[name]]), max(50, 230 - 80 * k))
+    return finished(_plane(names, lines, marks, far_c0, far_oi), title)
 
 
 def _distance(point: Point) -> float:
@@ -98,72 +90,64 @@ def _distance(point: Point) -> float:
 
 
 def _rows(name: str, points: Sequence[Point]) -> list[Row]:
-    rounded = ((round(point.oi, 6), round(point.c0, 6)) for point in points)
-    return [{"series": name, "oi": oi, "c0": c0} for oi, c0 in dict.fromkeys(rounded)]
+    """Each place once, under the first of the points there."""
+    places: dict[tuple[float, float], int] = {}
+    for k, point in enumerate(points):
+        places.setdefault((round(point.oi, 6), round(point.c0, 6)), k)
+    return [
+        {"mark": f"{name} {k}", "series": name, "oi": oi, "c0": c0}
+        for (oi, c0), k in places.items()
+    ]
 
 
-def _layered(layers: Sequence[Any]) -> Any:
-    import altair as alt
-
-    return alt.layer(*layers)
+def _marks(rows: Sequence[Row], size: int, opacity: float = 1.0) -> list[Row]:
+    return [{**row, "size": size, "opacity": opacity} for row in rows]
 
 
-def _axes(far_c0: float | None, far_oi: float | None) -> dict[str, Any]:
+def _plane(
+    names: Sequence[str],
+    lines: Sequence[Row],
+    points: Sequence[Row],
+    far_c0: float | None,
+    far_oi: float | None,
+    *,
+    plain: bool = False,
+) -> Any:
+    """Lines, and points on them; nothing further away is shown."""
     import altair as alt
 
     def limits(far: float | None) -> dict[str, Any]:
         return {} if far is None else {"domain": [0, far], "nice": False}
 
-    return {
+    def is_near(row: Row) -> bool:
+        return (far_c0 is None or row["c0"] <= far_c0) and (far_oi is None or row["oi"] <= far_oi)
+
+    axes = {
         "x": alt.X.from_dict(quantity("oi", _OI, **limits(far_oi))),
         "y": alt.Y.from_dict(quantity("c0", _C0, **limits(far_c0))),
+        "color": alt.Color.from_dict(_coloured(names, plain)),
     }
-
-
-def _points(
-    rows: Sequence[Row],
-    names: Sequence[str],
-    far_c0: float | None,
-    far_oi: float | None = None,
-    size: int = 30,
-    *,
-    opacity: float = 1.0,
-    plain: bool = True,
-) -> Any:
-    import altair as alt
-
-    return (
-        chart_of(rows)
-        .mark_point(size=size, filled=True, opacity=opacity, clip=True)
-        .encode(
-            **_axes(far_c0, far_c0 if far_oi is None else far_oi),
-            color=alt.Color.from_dict(_coloured(names, plain)),
-            shape=alt.Shape.from_dict(by_series(names, None, "shape")),
-        )
-    )
-
-
-def _line(
-    rows: Sequence[Row],
-    names: Sequence[str],
-    far_c0: float | None,
-    far_oi: float | None = None,
-    *,
-    plain: bool = True,
-) -> Any:
-    import altair as alt
-
-    numbered = [{**row, "step": k} for k, row in enumerate(rows)]
-    return (
-        chart_of(numbered)
+    drawn = (
+        chart_of([{**row, "step": k} for k, row in enumerate(lines)])
         .mark_line(strokeWidth=1.8, clip=True)
         .encode(
-            **_axes(far_c0, far_c0 if far_oi is None else far_oi),
-            order=alt.Order.from_dict({"field": "step", "type": "quantitative"}),
-            color=alt.Color.from_dict(_coloured(names, plain)),
+            **axes,
+            order="step:Q",
             strokeDash=alt.StrokeDash.from_dict(_dashed(names, plain)),
         )
     )
+    marks = (
+        chart_of(list(filter(is_near, points)))
+        .mark_point(filled=True, clip=True)
+        .encode(
+            **axes,
+            description="mark:N",
+            shape=alt.Shape.from_dict(by_series(names, None, "shape")),
+            size=alt.Size("size:Q", scale=None),
+            opacity=alt.Opacity("opacity:Q", scale=None),
+        )
+    )
+    return alt.layer(drawn, marks)
 
 
 def _dashed(names: Sequence[str], plain: bool) -> dict[str, Any]:

@@ -26,7 +26,8 @@ def svg_of(chart: Any) -> str:
     _check_addresses()
     import vl_convert
 
-    svg = str(vl_convert.vegalite_to_svg(chart.to_dict()))
+    # its parts were checked when they were made
+    svg = str(vl_convert.vegalite_to_svg(chart.to_dict(validate=False)))
     numbers: dict[str, int] = {}
     return _COUNTED.sub(
         lambda found: found[1] + str(numbers.setdefault(found[2], len(numbers))), svg

@@ -66,6 +66,14 @@ def styled(chart: Any, *, lines_only: bool = False) -> Any:
     )
 
 
+def legend_below(chart: Any, columns: int) -> Any:
+    """A finished chart whose legend stands below it, in columns: for narrow pages."""
+    chart = chart.copy()
+    chart.config.legend.orient = "bottom"
+    chart.config.legend.columns = columns
+    return chart
+
+
 def beside(*charts: Any) -> Any:
     """Finished charts side by side, each with a legend of its own."""
     import altair as alt

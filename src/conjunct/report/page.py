@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -16,7 +17,6 @@ from markupsafe import Markup
 
 from conjunct.explain import MEANINGS, count, decimal, probability, share
 from conjunct.plots import svg_of
-from conjunct.report import ancestry, plane
 
 _SCRIPTS = ("common.js", "table.js", "plane.js", "ancestry.js")
 # what a chart may hold inside the page: no address, no style, nothing but shapes and text
@@ -28,7 +28,20 @@ _ATTRIBUTES = re.compile(
     "text-anchor|transform|viewBox|width|x|x1|x2|y|y1|y2"
 )
 _REFERENCE = re.compile(r"url\(#([\w-]+)\)")
-_BLACK = {"#000", "black", "#000000"}
+# the colours of charts are those of the page, in the light and in the dark
+_INKS = {
+    **dict.fromkeys(("#000", "black", "#000000"), "currentColor"),
+    "white": "var(--card)",
+    "#0072b2": "var(--full)",
+    "#d55e00": "var(--orange)",
+    "#009e73": "var(--green)",
+    "#cc79a7": "var(--pink)",
+    "#e69f00": "var(--yellow)",
+    "#56b4e9": "var(--sky)",
+    "#9a9a9a": "var(--dot)",
+    "#e6e6e6": "var(--grid)",
+    "#555555": "var(--soft)",
+}
 
 
 def render(content: dict[str, Any], data: dict[str, Any]) -> str:
@@ -81,28 +94,33 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(count=count, share=share, decimal=decimal, probability=probability)
-    environment.globals.update(
-        meanings=MEANINGS,
-        plane_size=(plane.WIDTH, plane.HEIGHT),
-        node_size=(ancestry.NODE_WIDTH, ancestry.NODE_HEIGHT),
-    )
+    environment.globals.update(meanings=MEANINGS)
     return environment
 
 
-def inline_svg(chart: Any, name: str) -> Markup:
-    """The chart as an element of the page; ``name`` sets its ids apart from those of others."""
+def inline_svg(
+    chart: Any, name: str, marks: Mapping[str, Mapping[str, str]] | None = None
+) -> Markup:
+    """The chart as an element of the page; ``name`` sets its ids apart from those of others.
+
+    ``marks`` are attributes for the marks of the chart, by their descriptions: what a script needs
+    to find them, and people to know what they can do with them.
+    """
     # it was written by the renderer just now; what names from data became in it is text
     root = ElementTree.fromstring(svg_of(chart))  # noqa: S314
-    _tidied(root, name)
+    _tidied(root, name, marks or {})
     root.attrib.pop("height", None)
-    root.set("aria-hidden", "true")  # the figure around it says what it shows
+    if marks is None:
+        root.set("aria-hidden", "true")  # the figure around it says what it shows
     # the first rectangle is the paper, which the page has
     if len(root) and root[0].tag == "rect":
         root.remove(root[0])
     return Markup(ElementTree.tostring(root, encoding="unicode"))  # noqa: S704
 
 
-def _tidied(element: ElementTree.Element, name: str) -> None:
+def _tidied(
+    element: ElementTree.Element, name: str, marks: Mapping[str, Mapping[str, str]]
+) -> None:
     element.tag = element.tag.rpartition("}")[2]
     kept = {k: v for k, v in element.attrib.items() if _ATTRIBUTES.fullmatch(k)}
     if "id" in kept:
@@ -110,12 +128,13 @@ def _tidied(element: ElementTree.Element, name: str) -> None:
     for key, value in kept.items():
         if "url(" in value:
             kept[key] = _REFERENCE.sub(rf"url(#{name}-\1)", value)
-    if kept.get("fill") in _BLACK:
-        kept["fill"] = "currentColor"
+        elif key in ("fill", "stroke"):
+            kept[key] = _INKS.get(value.lower(), value)
+    kept.update(marks.get(element.get("aria-label", ""), {}))
     element.attrib.clear()
     element.attrib.update(kept)
     for child in list(element):
         if _ELEMENTS.fullmatch(child.tag.rpartition("}")[2]):
-            _tidied(child, name)
+            _tidied(child, name, marks)
         else:
             element.remove(child)

@@ -8,11 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from markupsafe import Markup
+
 from conjunct.data import BooleanData
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators import UFC, FeatureConstructor, UFCPath
 from conjunct.explain import count, decimal, place_of_closest, takes_one_pair
-from conjunct.report import limits
+from conjunct.plots import legend_below, plot_front
+from conjunct.report import limits, page
 from conjunct.report.model_on_rows import ModelOnRows
 from conjunct.ufc import CRITERIA, STOPS, Indicators, Risk, Solution, Threshold
 
@@ -20,8 +23,7 @@ MarkKind = Literal["front", "closest", "model", "risk", "pairwise", "columns"]
 
 _PAIRWISE_LENGTH = 4
 _TEXT_LENGTH = 160
-WIDTH, HEIGHT = 640, 440
-_LEFT, _RIGHT, _TOP, _BOTTOM = 58, 16, 14, 46
+_WIDTH, _HEIGHT = 520, 360
 
 
 @dataclass(frozen=True)
@@ -53,17 +55,10 @@ class Mark:
 
 @dataclass(frozen=True)
 class View:
-    """A part of the plane as a drawing; what lies outside of it is left out.
-
-    ``solutions`` and ``marks`` are (index, x, y), ``front`` the points of a line.
-    """
+    """A part of the plane as a picture."""
 
     name: str
-    x_ticks: tuple[tuple[float, str], ...]
-    y_ticks: tuple[tuple[float, str], ...]
-    solutions: tuple[tuple[int, float, float], ...]
-    front: tuple[tuple[float, float], ...]
-    marks: tuple[tuple[int, float, float], ...]
+    picture: Markup
 
 
 @dataclass(frozen=True)
@@ -94,10 +89,9 @@ def plane(shown: ModelOnRows) -> Plane | str:
     chosen = [k for k, mark in enumerate(marks) if mark.kind == "model"]
     closest = next(k for k, mark in enumerate(marks) if mark.kind == "closest")
     best = path.closest_point_
-    near = 2.5 * max(best.oi, best.c0)
-    views = [_view("All solutions", path, marks, math.inf)]
-    if near > 0:
-        views.append(_view("Around the closest point", path, marks, near))
+    views = [_view("All solutions", path, marks, magnified=False)]
+    if max(best.oi, best.c0) > 0:
+        views.append(_view("Around the closest point", path, marks, magnified=True))
     return Plane(
         path.solutions_,
         marks,
@@ -266,38 +260,41 @@ def _mark(
     return Mark(kind, name, note, numbers, features)
 
 
-def _view(name: str, path: UFCPath, marks: Sequence[Mark], far: float) -> View:
-    points = [(s.oi, s.c0) for s in path.solutions_] + [(m.oi, m.c0) for m in marks]
-    inside = [(oi, c0) for oi, c0 in points if oi <= far and c0 <= far]
-    x_high = 1.04 * max((oi for oi, _ in inside), default=0.0) or 1.0
-    y_high = 1.04 * max((c0 for _, c0 in inside), default=0.0) or 1.0
-    y_low = min(0.0, min((c0 for _, c0 in inside), default=0.0))
+def _view(name: str, path: UFCPath, marks: Sequence[Mark], *, magnified: bool) -> View:
+    others = {mark.name: [mark] for mark in marks if mark.kind not in ("front", "closest")}
+    chart = plot_front(
+        path.solutions_,
+        path.front_,
+        path.closest_point_,
+        title="",
+        marked=others,
+        magnified=magnified,
+    ).properties(width=_WIDTH, height=_HEIGHT)
+    svg_name = "around" if magnified else "plane"
+    return View(name, page.inline_svg(legend_below(chart, 3), svg_name, _drawn(path, marks)))
 
-    def x(oi: float) -> float:
-        return round(_LEFT + (WIDTH - _LEFT - _RIGHT) * oi / x_high, 1)
 
-    def y(c0: float) -> float:
-        return round(
-            HEIGHT - _BOTTOM - (HEIGHT - _TOP - _BOTTOM) * (c0 - y_low) / (y_high - y_low), 1
-        )
-
-    def placed(found: Sequence[Solution | Mark]) -> tuple[tuple[int, float, float], ...]:
-        return tuple(
-            (k, x(one.oi), y(one.c0))
-            for k, one in enumerate(found)
-            if one.oi <= x_high and one.c0 <= y_high
-        )
-
-    return View(
-        name,
-        tuple((x(value), f"{value:g}") for value in ticks(0.0, x_high)),
-        tuple((y(value), f"{value:g}") for value in ticks(y_low, y_high)),
-        placed(path.solutions_),
-        tuple(
-            (x(one.oi), y(one.c0)) for one in path.front_ if one.oi <= x_high and one.c0 <= y_high
-        ),
-        placed(marks),
-    )
+def _drawn(path: UFCPath, marks: Sequence[Mark]) -> dict[str, dict[str, str]]:
+    """What the script finds the points of the picture by."""
+    found = {
+        f"solution {k}": {"class": "solution", "data-k": str(k)}
+        for k in range(len(path.solutions_))
+    }
+    place = {id(solution): k for k, solution in enumerate(path.front_)}
+    for k, mark in enumerate(marks):
+        drawn = f"{mark.name} 0"
+        if mark.kind == "closest":
+            drawn = "closest point 0"
+        elif mark.kind == "front":
+            drawn = f"Pareto front {place[id(mark.numbers)]}"
+        found[drawn] = {
+            "class": f"mark {mark.kind}",
+            "data-k": str(k),
+            "role": "button",
+            "tabindex": "-1",
+            "aria-label": f"{mark.name}: {mark.summary}",
+        }
+    return found
 
 
 def _fitted_quietly(model: Any, shown: ModelOnRows) -> Any:
@@ -306,15 +303,3 @@ def _fitted_quietly(model: Any, shown: ModelOnRows) -> Any:
         warnings.simplefilter("ignore", ConjunctWarning)
         data = BooleanData(shown.model.feature_set_.lineage.primitives, shown.primitives)
         return model.set_params(missing=shown.model.missing).fit(data)
-
-
-def ticks(low: float, high: float, about: int = 6) -> list[float]:
-    """Round numbers from ``low`` to ``high`` for an axis."""
-    if not high > low:
-        return [low]
-    rough = (high - low) / about
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(power * k for k in (1, 2, 5, 10) if power * k >= rough * 0.999)
-    first = math.ceil(low / step - 1e-9)
-    last = math.floor(high / step + 1e-9)
-    return [round(k * step, 10) for k in range(first, last + 1)]

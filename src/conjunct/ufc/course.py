@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from conjunct.columns import Counts
-from conjunct.features import Lineage, complexity, mean_length, overlapping_index, rms
+from conjunct.errors import InputError
+from conjunct.features import DECIMALS, Lineage, complexity, mean_length, overlapping_index, rms
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,32 @@ class Indicators:
     c0: float
     rms: float
     bits: float = math.nan
+
+
+def shortest_within(history: Sequence[Indicators], max_features: int) -> int:
+    """The step of the shortest description among those with at most so many features.
+
+    Of equal ones the first. A merge replaces two features by one to three, so that the steps with
+    few features need not be the first ones.
+    """
+    fits = [line for line in history if line.n_features <= max_features]
+    if not fits:
+        fewest = min(line.n_features for line in history)
+        raise InputError(
+            f"max_features is {max_features}, and no step of the run has fewer than {fewest} "
+            f"features, for nothing is lost on the way from {history[0].n_features} columns: "
+            f"choose at least {fewest}"
+        )
+    return min(fits, key=lambda line: (round(line.bits, DECIMALS), line.iteration)).iteration
+
+
+def beginning_text(n_kept: int, n_made: int, noun: str, max_features: int) -> str:
+    """Why not all of a run was kept."""
+    kept = f"the first {n_kept} {'is' if n_kept == 1 else 'are'}" if n_kept else "none is"
+    return (
+        f"Of {n_made} {noun}{'s' * (n_made != 1)} {kept} kept: of all beginnings with at most "
+        f"{max_features} features, which is max_features, that has the shortest description."
+    )
 
 
 class Evaluated(Protocol):

@@ -14,7 +14,7 @@ from conjunct.columns import Counts, PairCounts
 from conjunct.counting import Store, Tally
 from conjunct.features import FeatureSet, Lineage, Merge
 from conjunct.ufc.association import PairFilter, correlated_pairs, count_tested_pairs
-from conjunct.ufc.course import Balance, Indicators
+from conjunct.ufc.course import Balance, Indicators, beginning_text, shortest_within
 from conjunct.ufc.criteria.base import Criterion, Judge, Search
 from conjunct.ufc.resuming import (
     Progress,
@@ -43,21 +43,32 @@ class Plan:
     max_length: int | None = None
 
     @property
+    def noun(self) -> str:
+        """What a step is called."""
+        return "iteration" if self.search == "batch" else "merge"
+
+    @property
     def options(self) -> tuple[object, ...]:
         return tuple(sorted(self.criterion.record().items())), self.search, self.max_length
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A feature set, and all steps that were tried on the way, primitives first."""
+    """A feature set, and all steps that were tried on the way, primitives first.
+
+    ``made`` are the steps before the stop, and ``kept`` those up to the feature set: the same,
+    unless ``max_features`` asks for fewer.
+    """
 
     feature_set: FeatureSet
     kept: tuple[Step, ...]
+    made: tuple[Step, ...]
     tried: tuple[Step, ...]
     n_distinct_rows: int
     plan: Plan
     stop: Stop
     max_iter: int | None
+    max_features: int | None
     judge: Judge
     lineage: Lineage
     first: Callable[[], PairCounts]
@@ -87,6 +98,9 @@ class Run:
     @property
     def outcome(self) -> str:
         """Why the run ended where it did; where nothing was made, what would help."""
+        if self.max_features is not None and len(self.kept) < len(self.made):
+            noun, n_made = self.plan.noun, len(self.made) - 1
+            return beginning_text(self.n_iter, n_made, noun, self.max_features)
         if self.max_iter is not None and self.n_iter == self.max_iter:
             return f"It stopped after {self.iterations_text}, which is max_iter."
         was_refused = len(self.tried) > len(self.kept)
@@ -102,12 +116,11 @@ class Run:
         """Whether a person should be told at once: nothing was made, or not what was asked for."""
         if self.n_iter == 0:
             return self.max_iter != 0
-        return self.stop.ends_early(self)
+        return len(self.kept) == len(self.made) and self.stop.ends_early(self)
 
     @property
     def iterations_text(self) -> str:
-        noun = "iteration" if self.plan.search == "batch" else "merge"
-        return f"{self.n_iter} {noun}{'s' * (self.n_iter != 1)}"
+        return f"{self.n_iter} {self.plan.noun}{'s' * (self.n_iter != 1)}"
 
     @property
     def bound_text(self) -> str:
@@ -150,10 +163,14 @@ def run_ufc(
     stop: Stop,
     *,
     max_iter: int | None = None,
+    max_features: int | None = None,
     watch: Callable[[Indicators], None] = lambda indicators: None,
     progress_store: ProgressStore | None = None,
 ) -> Run:
     """Iterate until ``max_iter``, until the stopping rule, or until nothing more is replaced.
+
+    Of all beginnings of that with at most ``max_features`` features, the one with the shortest
+    description is kept.
 
     ``watch`` is called with the indicators of each step looked at, for progress. A run whose
     progress a ``progress_store`` has goes on from there, and is told of its steps all the same.
@@ -173,17 +190,22 @@ def run_ufc(
 
     # a number past any count is no limit
     limit = None if max_iter is None else min(max_iter + 1, sys.maxsize)
-    kept = tuple(stop.kept(islice(watched(), limit)))
+    made = tuple(stop.kept(islice(watched(), limit)))
     steps.close()
+    kept = made
+    if max_features is not None:
+        kept = made[: shortest_within([step.indicators for step in made], max_features) + 1]
     merges = tuple(merge for step in kept for merge in step.merges)
     return Run(
         work.feature_set(merges),
         kept,
+        made,
         tuple(tried),
         work.n_distinct_rows,
         plan,
         stop,
         max_iter,
+        max_features,
         work.judge,
         work.lineage,
         work.first,

@@ -2,6 +2,7 @@
   const graph = byId("graph");
   if (!graph) return;
   const nodes = new Map(all(".node", graph).map((node) => [node.dataset.n, node]));
+  const names = all(".node-name", graph);
   const edges = all(".edge", graph).map((drawn) => ({
     drawn,
     parent: drawn.dataset.p,
@@ -34,6 +35,11 @@
       node.classList.toggle("lit", before.has(n) || after.has(n));
       node.classList.toggle("selected", n === followed);
       node.setAttribute("aria-pressed", String(n === followed));
+    }
+    for (const name of names) {
+      const n = name.dataset.n;
+      name.classList.toggle("lit", before.has(n) || after.has(n));
+      name.classList.toggle("selected", n === followed);
     }
     for (const edge of edges) {
       const leads = before.has(edge.parent) && before.has(edge.child);

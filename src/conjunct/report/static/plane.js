@@ -1,9 +1,11 @@
 (() => {
   const plane = report.plane;
   if (!plane) return;
-  const views = all("svg.view");
+  const views = all(".view");
   const tip = byId("tip");
-  const onFront = all(".mark.front, .mark.closest", views[0]).map((m) => Number(m.dataset.k));
+  const onFront = all(".mark.front, .mark.closest", views[0])
+    .map((mark) => Number(mark.dataset.k))
+    .sort((a, b) => a - b);
   let chosen = -1;
 
   function choose(k) {
@@ -30,7 +32,6 @@
     }
   }
 
-
   function show(text, x, y, view) {
     const box = view.parentNode.getBoundingClientRect();
     tip.textContent = text;
@@ -42,7 +43,7 @@
 
   // the nearest point within reach of a finger or a pointer
   function nearest(view, event) {
-    const matrix = view.getScreenCTM();
+    const matrix = view.firstElementChild.getScreenCTM();
     if (!matrix) return null;
     const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix.inverse());
     const reach = event.pointerType === "touch" ? 22 : 11;
@@ -58,20 +59,19 @@
     return best;
   }
 
+  // where the chart has put its points, in its own measure
   const places = new Map();
   function placesOf(view) {
     if (!places.has(view)) {
-      const points = all(".solutions circle", view).map((circle) => ({
-        mark: false,
-        k: Number(circle.dataset.k),
-        x: circle.cx.baseVal.value,
-        y: circle.cy.baseVal.value,
-      }));
-      for (const mark of all(".mark", view)) {
-        const to = mark.transform.baseVal[0].matrix;
-        points.push({ mark: true, k: Number(mark.dataset.k), x: to.e, y: to.f });
-      }
-      places.set(view, points);
+      const back = view.firstElementChild.getScreenCTM().inverse();
+      places.set(
+        view,
+        all(".solution, .mark", view).map((drawn) => {
+          const at = back.multiply(drawn.getScreenCTM());
+          const mark = drawn.classList.contains("mark");
+          return { mark, k: Number(drawn.dataset.k), x: at.e, y: at.f };
+        }),
+      );
     }
     return places.get(view);
   }
