@@ -195,7 +195,13 @@ def _mean(label: str, runs: list[dict[str, float]]) -> dict[str, Any]:
     means = {key: float(np.mean([run[key] for run in runs])) for key in runs[0]}
     spread = float(np.std([run["accuracy"] for run in runs], ddof=1))
     own = None if np.isnan(means["own"]) else means["own"]
-    return {"method": label, **means, "own": own, "spread": spread}
+    # of all features that were made, not of runs
+    literals, made = (
+        sum(run["made"] * run["length"] for run in runs),
+        sum(run["made"] for run in runs),
+    )
+    length = literals / made if made else None
+    return {"method": label, **means, "own": own, "length": length, "spread": spread}
 
 
 def main() -> int:
@@ -227,9 +233,10 @@ def _show(title: str, lines: list[dict[str, Any]]) -> None:
     print(f"\n{title}")
     for line in lines:
         own = "" if line["own"] is None else f"  its own tree {line['own']:.3f}"
+        length = "" if line["length"] is None else f"  length {line['length']:.1f}"
         print(
             f"  {line['method']:<32} accuracy {line['accuracy']:.3f} ± {line['spread']:.3f}  "
-            f"{line['leaves']:5.1f} leaves  {line['made']:6.1f} made  length "
-            f"{line['length']:4.1f}  {line['seconds']:.3f} s{own}",
+            f"{line['leaves']:5.1f} leaves  {line['made']:6.1f} made{length}  "
+            f"{line['seconds']:.3f} s{own}",
             flush=True,
         )
