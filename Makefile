@@ -9,7 +9,7 @@ INSTALLED := .venv/.installed
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all test-part test-min test-wheel check audit bench bench-page fuzz docs picture map browser
+.PHONY: help demo test test-all test-part test-min test-wheel check audit bench bench-page fuzz docs picture map browser databases
 
 help:
 	@echo "conjunct: run make TARGET, where TARGET is one of"
@@ -18,10 +18,10 @@ help:
 demo: $(INSTALLED)  ## construct features on the bundled data and show them
 	$(BIN)/conjunct demo
 
-test: $(INSTALLED) browser  ## run the tests, except the slow ones
+test: $(INSTALLED) browser databases  ## run the tests, except the slow ones
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow"
 
-test-all: $(INSTALLED) browser  ## run every test, on more examples
+test-all: $(INSTALLED) browser databases  ## run every test, on more examples
 	HYPOTHESIS_PROFILE=all $(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 test-part: $(INSTALLED)  ## run the tests of one part in seconds: make test-part PART=ufc
@@ -50,7 +50,7 @@ bench: $(INSTALLED) $(INSTALLED)-bench  ## measure against other libraries, side
 	$(BIN)/python -m benchmarks
 
 bench-page: $(INSTALLED) $(INSTALLED)-bench  ## measure what the pages show, and write it there
-	-$(BIN)/python -m benchmarks limit rivals growth bits chance merges
+	-$(BIN)/python -m benchmarks limit rivals growth bits chance merges transform
 	$(BIN)/python -m benchmarks._page
 
 fuzz: $(INSTALLED) $(INSTALLED)-fuzz  ## fuzz: property tests on thousands of examples, then each target guided by coverage
@@ -74,6 +74,20 @@ browser:
 	  echo "Installing Chromium for the tests of the report" && \
 	  apt-get update >/dev/null 2>&1 && \
 	  DEBIAN_FRONTEND=noninteractive apt-get install -y chromium chromium-driver >/dev/null 2>&1; \
+	} || true
+
+# Exported SQL is run in real servers, which the tests start. Where they cannot be installed, those
+# tests are skipped. Debian would start a server of its own on installation: it is told not to.
+databases:
+	@{ command -v mariadbd >/dev/null 2>&1 || [ -x /usr/sbin/mariadbd ]; } && \
+	  { command -v postgres || ls /usr/lib/postgresql/*/bin/postgres; } >/dev/null 2>&1 || { \
+	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1 && \
+	  echo "Installing PostgreSQL and MariaDB for the tests of exported SQL" && \
+	  apt-get update >/dev/null 2>&1 && mkdir -p /etc/postgresql-common && \
+	  { [ -e /etc/postgresql-common/createcluster.conf ] || \
+	    echo "create_main_cluster = false" >/etc/postgresql-common/createcluster.conf; } && \
+	  DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y --no-install-recommends \
+	    postgresql mariadb-server >/dev/null 2>&1; \
 	} || true
 
 $(INSTALLED): $(BIN)/python pyproject.toml constraints.txt hatch_build.py $(wildcard src/conjunct/columns/native/*.[ch])

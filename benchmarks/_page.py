@@ -56,13 +56,14 @@ def tables_of(found: dict[str, Any]) -> dict[str, str]:
         "thorough": _thorough(found["thorough"]),
         "chance": _chance(found["chance"]),
         "merges": _merges(found["merges"]),
+        "transform": _transform(found["transform"]),
         "family_bundled": _family_bundled(found["family"]),
         "family_problems": _family_problems(found["family"]),
         "m_of_n": _m_of_n(found["m_of_n"]),
     }
 
 
-def _table(head: list[str], lines: list[list[str]]) -> str:
+def table_of(head: list[str], lines: list[list[str]]) -> str:
     rows = [head, ["---"] * len(head), *lines]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in rows)
 
@@ -102,7 +103,7 @@ def _limit(run: dict[str, Any]) -> str:
         f"counts at {table / cache:.0%} of its pace on short lines in the cache, calls included: "
         f"it {'does not wait' if table > 0.9 * cache else 'waits'} for memory."
     )
-    return _table(head, lines) + "\n\n" + _wrapped(told)
+    return table_of(head, lines) + "\n\n" + _wrapped(told)
 
 
 def _rivals(run: dict[str, Any]) -> str:
@@ -114,7 +115,7 @@ def _rivals(run: dict[str, Any]) -> str:
         title = f"**{data['name']}**, {n_rows:,} × {n_columns:,}, "
         head = ["", "time", f"× `{yardstick}`", "resident", "gives"]
         lines = [_rival(line, ours) for line in data["rivals"]]
-        parts.append(f"{title}{data['ones'] / n_rows:.1f} ones a row\n\n{_table(head, lines)}")
+        parts.append(f"{title}{data['ones'] / n_rows:.1f} ones a row\n\n{table_of(head, lines)}")
     return "\n\n".join(parts)
 
 
@@ -148,7 +149,7 @@ def _growth(run: dict[str, Any]) -> str:
                     f"{exponent(sizes, extra):.2f}",
                 ]
             )
-    return _table(["grows", "", "time", "exponent", "memory", "exponent"], lines)
+    return table_of(["grows", "", "time", "exponent", "memory", "exponent"], lines)
 
 
 def _size(sweep: str, value: float) -> str:
@@ -174,7 +175,7 @@ def _scaling(run: dict[str, Any]) -> str:
     head = ["scaling, from 1 to 2", "rows", "on the clock", "of the ideal", "work a row"]
     cores = run["machine"]["cores"]
     told = f"Load of the {cores} cores before: {run['load']:.1f}, of which this run had made 1."
-    return _table(head, lines) + "\n\n" + told
+    return table_of(head, lines) + "\n\n" + told
 
 
 def _bits(run: dict[str, Any]) -> str:
@@ -187,7 +188,7 @@ def _bits(run: dict[str, Any]) -> str:
         "`UFC()`",
         "risk",
     ]
-    table = _table(head, [_bits_line(line) for line in run["sets"]])
+    table = table_of(head, [_bits_line(line) for line in run["sets"]])
     uneven = [
         f"{line['name']} {found['renamed'][0]:.1f} to {found['renamed'][-1]:.1f} ({way})"
         for line in run["sets"]
@@ -231,7 +232,7 @@ def _thorough(run: dict[str, Any]) -> str:
         ]
         for line in run["sets"]
     ]
-    return _table(["", "SLIM", '`search="pairwise"`', '`search="thorough"`'], lines)
+    return table_of(["", "SLIM", '`search="pairwise"`', '`search="thorough"`'], lines)
 
 
 def _unseen(run: dict[str, Any]) -> str:
@@ -250,7 +251,7 @@ def _unseen(run: dict[str, Any]) -> str:
         for line in run["unseen"]
     ]
     scores = ["`score` of the columns", "of `UFC()`", 'of `UFC("risk")`']
-    return _table(["", *names.values(), *scores], lines)
+    return table_of(["", *names.values(), *scores], lines)
 
 
 def _chance(run: dict[str, Any]) -> str:
@@ -268,7 +269,7 @@ def _chance(run: dict[str, Any]) -> str:
         f"{run['hits']} of {n_tables:,} tables in all: {run['hits'] / n_tables:.1%} (95% interval "
         f"{low:.1%} to {high:.1%}); {run['runs']} tables a cell."
     )
-    return _table(head, lines) + "\n\n" + _wrapped(told)
+    return table_of(head, lines) + "\n\n" + _wrapped(told)
 
 
 _FAMILY = ["", "accuracy", "own tree", "leaves", "features", "length", "time"]
@@ -292,7 +293,7 @@ def _family_bundled(run: dict[str, Any]) -> str:
     for data in run["bundled"]:
         n_rows, n_columns, n_classes = data["shape"]
         title = f"**{data['name']}**, {n_rows} × {n_columns}, {n_classes} classes"
-        parts.append(f"{title}\n\n{_table(_FAMILY, [*map(_family_line, data['lines'])])}")
+        parts.append(f"{title}\n\n{table_of(_FAMILY, [*map(_family_line, data['lines'])])}")
     return "\n\n".join(parts)
 
 
@@ -300,7 +301,7 @@ def _family_problems(run: dict[str, Any]) -> str:
     parts = []
     for data in run["problems"]:
         title = f"**{data['name']}**: {data['what']}"
-        parts.append(f"{title}\n\n{_table(_FAMILY, [*map(_family_line, data['lines'])])}")
+        parts.append(f"{title}\n\n{table_of(_FAMILY, [*map(_family_line, data['lines'])])}")
     return "\n\n".join(parts)
 
 
@@ -309,7 +310,7 @@ def _m_of_n(run: dict[str, Any]) -> str:
     for data in run["sets"]:
         one, many = (min(data[kind].values()) for kind in ("one tag", "m of n"))
         lines.append([data["name"], f"{one:.2f}", f"{many:.2f}", f"{1 - many / one:.1%}"])
-    return _table(["", "one tag a test", "at least m of n", "saved"], lines)
+    return table_of(["", "one tag a test", "at least m of n", "saved"], lines)
 
 
 def _merges(run: dict[str, Any]) -> str:
@@ -338,7 +339,16 @@ def _merges(run: dict[str, Any]) -> str:
                 _figures(line["merge"] / line["count"]),
             ]
         )
-    return _table(head, lines)
+    return table_of(head, lines)
+
+
+def _transform(run: dict[str, Any]) -> str:
+    n_rows = run["shape"][0]
+    lines = [
+        [way["name"], f"{_figures(way['seconds'])} s", f"{n_rows / way['seconds'] / 1e6:.2f}"]
+        for way in run["ways"]
+    ]
+    return table_of(["", "processor time", "million rows a second"], lines)
 
 
 def _figures(value: float) -> str:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import subprocess
 import sys
-import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks._apart import ONE_THREAD, Measurement
 
@@ -21,13 +23,19 @@ SECONDS = 900
 
 _RUN = """
 import json, sys, time
-from skmine.itemsets import SLIM
-rows = [[int(tag) for tag in line.split()] for line in open(sys.argv[1])]
-model, start = SLIM(), time.process_time()
-model.fit(rows)
-seconds = time.process_time() - start
-sizes = float(model.data_size_ + model.model_size_)
-print(json.dumps({"seconds": seconds, "bits": sizes}))
+from skmine.itemsets import SLIM, slim
+slim.time = type("clock", (), {"time": time.process_time})  # its limit is one of the processor
+for line in sys.stdin:
+    asked = json.loads(line)
+    model, start = SLIM(max_time=asked["seconds"]), time.process_time()
+    model.fit([row for row in asked["rows"] if row])
+    seconds = time.process_time() - start
+    print(json.dumps({
+        "seconds": seconds,
+        "bits": float(model.data_size_ + model.model_size_),
+        "itemsets": [list(itemset) for itemset in model.codetable_ if len(itemset) > 1],
+        "cut off": 0 < asked["seconds"] < seconds,
+    }), flush=True)
 """
 
 
@@ -51,19 +59,44 @@ def environment() -> Path | None:
 
 def compressed(python: Path, data: Any) -> Measurement:
     """Seconds of the processor and bits of SLIM on a sparse matrix; or where it was stopped."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "rows.txt"
-        rows = np.split(data.indices, data.indptr[1:-1])
-        file.write_text("".join(" ".join(map(str, row)) + "\n" for row in rows if len(row)))
+    rows = [row.tolist() for row in np.split(data.indices, data.indptr[1:-1])]
+    with _started(python) as process:
         try:
-            done = subprocess.run(
-                [str(python), "-W", "ignore", "-c", _RUN, str(file)],
-                check=True,
-                capture_output=True,
-                text=True,
-                timeout=SECONDS,
-                env=os.environ | ONE_THREAD,
-            )
+            answer, _ = process.communicate(_question(rows, -1), timeout=SECONDS)
         except subprocess.TimeoutExpired:
+            process.kill()
             return {"stopped": SECONDS}
-    return dict(json.loads(done.stdout.splitlines()[-1]))
+    found = json.loads(answer)
+    return {"seconds": found["seconds"], "bits": found["bits"]}
+
+
+def mined(python: Path, table: NDArray[np.bool_], seconds: float) -> Measurement:
+    """The sets of SLIM on a table, after so many seconds of the processor at most."""
+    process = _miner(python)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(_question([np.flatnonzero(row).tolist() for row in table], seconds))
+    process.stdin.flush()
+    return dict(json.loads(process.stdout.readline()))
+
+
+@cache
+def _miner(python: Path) -> subprocess.Popen[str]:
+    """One for all tables: to start it takes longer than most."""
+    process = _started(python)
+    atexit.register(process.kill)
+    return process
+
+
+def _started(python: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [str(python), "-W", "ignore", "-c", _RUN],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | ONE_THREAD,
+    )
+
+
+def _question(rows: list[list[int]], seconds: float) -> str:
+    return json.dumps({"rows": rows, "seconds": seconds}) + "\n"

@@ -116,8 +116,8 @@ from conjunct.export.dialects.base import DIALECTS
 from conjunct.export.dialects.postgres import Postgres
 
 class Yours(Postgres):
-    name = "redshift"
-    summary = "Redshift"
+    name = "materialize"
+    summary = "Materialize"
 
 DIALECTS.enter(Yours())
 """
@@ -173,7 +173,7 @@ FAMILIES = {
     "criterion": ("ufc/criteria", CRITERION, "fit zoo.csv --criterion yours"),
     "stopping rule": ("ufc/stops", STOP, "fit zoo.csv --criterion risk --stop yours"),
     "format": ("files/formats", FORMAT, "fit zoo.stars --format stars"),
-    "dialect": ("export/dialects", DIALECT, "export model.json --dialect redshift"),
+    "dialect": ("export/dialects", DIALECT, "export model.json --dialect materialize"),
     "command": ("cli/commands", COMMAND, "yours zoo.csv"),
 }
 RUN = """

@@ -3,6 +3,8 @@
 import pytest
 from PIL import Image
 
+from conjunct import load
+
 
 @pytest.fixture
 def fitted(call):
@@ -43,7 +45,10 @@ def test_at_once_is_the_same_page(call, fitted, tmp_path):
 
 def test_with_stability(call, fitted, tmp_path):
     assert call("report", "model.json", "zoo.csv", "-o", "page.html", "--stability").code == 0
-    assert b'<section id="stability"' in (tmp_path / "page.html").read_bytes()
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert '<section id="stability"' in page
+    assert "drawn anew with replacement, 20 times" in page
+    assert page.count('data-label="Comes back"') == len(load(tmp_path / "model.json").features_)
 
 
 def test_images_by_column_and_by_folder(call, tmp_path):

@@ -237,6 +237,8 @@ def test_time_left_where_it_is_known(command, zoo):
     assert "Constructing: run 64 of 64" in seen
     assert re.search(r"0:\d\d:\d\d left +0:\d\d:\d\d", re.sub(r"\x1b\[[0-9;]*m", "", seen))
     assert "Constructing" not in on_a_terminal([*words, "--runs", "1", "--quiet"])
+    page = on_a_terminal(["report", "model.json", "zoo.csv", "-o", "r.html", "--stability"])
+    assert "Constructing on samples: run 20 of 20" in page
 
 
 def test_names_cannot_speak_to_the_terminal(call, tmp_path):

@@ -89,7 +89,7 @@ def test_a_container_is_looked_at_once():
         (pl.DataFrame({"a": []}, schema={"a": pl.Boolean}), "no rows"),
         ([set()], "no basket has an item"),
         ([[1, 0], [1]], "rows have different lengths"),
-        (pl.DataFrame({"a": [True]}).lazy(), "lazy tables"),
+        (pl.DataFrame({"a": ["x"]}).lazy(), "'x' is not Boolean"),
         (sp.csr_array(np.array([[2]])), "2 is not Boolean"),
     ],
 )

@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 import sqlglot
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import naive_formulas
@@ -40,7 +40,7 @@ hostile = st.sampled_from(
 ) | names  # fmt: skip
 
 
-def can_be_a_column(name: str) -> bool:
+def can_be_a_name(name: str) -> bool:
     return name != "" and "\0" not in name and not any("\ud800" <= c <= "\udfff" for c in name)
 
 
@@ -65,53 +65,59 @@ def expected(drawn: dict[str, Formula], columns: list[str], rows: list[tuple]) -
     ]
 
 
-def quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+SPELLED = {
+    True: ["1", "true", " YES", "1.0"],
+    False: ["0", "False", "no ", "0.00"],
+    None: ["", " "],
+}
 
 
-def run(engine: str, sql: str, columns: list[str], rows: list[tuple], kind: str) -> list[tuple]:
-    """Fill a table called data, run the statement, give what it selects in the order of rows."""
-    connection = duckdb.connect() if engine == "duckdb" else sqlite3.connect(":memory:")
-    try:
-        declared = ", ".join(f"{quoted(name)} {kind}" for name in columns)
-        connection.execute(f"CREATE TABLE data ({declared}, row_number_ INTEGER)")
-        marks = ", ".join("?" * (len(columns) + 1))
-        filled = [(*row, k) for k, row in enumerate(rows)]
-        connection.executemany(f"INSERT INTO data VALUES ({marks})", filled)
-        selected = sorted(connection.execute(sql).fetchall())
-    finally:
-        connection.close()
-    truths = {0: False, 1: True, None: None}
-    return [tuple(truths[value] for value in row[1:]) for row in selected]
+def table_of(columns: list[str], rows: list[tuple], source: str = "boolean") -> pl.DataFrame:
+    """Rows as a frame of Booleans, of 0 and 1, or of texts as people spell them."""
+    if source == "text":
+        rows = [
+            tuple(SPELLED[cell][(j + k) % len(SPELLED[cell])] for k, cell in enumerate(row))
+            for j, row in enumerate(rows)
+        ]
+    kind = {"boolean": pl.Boolean, "integer": pl.Int64, "text": pl.String}[source]
+    cells = zip(*rows, strict=True)
+    # named afterwards: polars takes "^a.*$" for a pattern even here
+    series = [
+        pl.Series("", column).cast(kind).rename(n) for n, column in zip(columns, cells, strict=True)
+    ]
+    return pl.DataFrame(series)
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
-@pytest.mark.parametrize("kind", ["boolean", "integer"])
-@given(exports(hostile.filter(can_be_a_column)))
-def test_sql_follows_kleenes_logic(engine, kind, drawn) -> None:  # type: ignore[no-untyped-def]
+@pytest.mark.parametrize("source", ["boolean", "integer", "text", None])
+@given(exports())
+def test_sql_follows_kleenes_logic(database, source, drawn) -> None:  # type: ignore[no-untyped-def]
     features, columns, rows = drawn
+    assume(all(map(database.can_call, columns)))
     sql = to_sql(
         {name: build(formula) for name, formula in features.items()},
         "data",
-        dialect=engine,
-        source=kind,
+        dialect=database.name,
+        source=source,
         keep=["row_number_"],
     )
-    assert run(engine, sql, columns, rows, kind) == expected(features, columns, rows)
+    # what is not said may be text where any text is taken for false
+    held = source or ("text" if database.name in ("sqlite", "mysql") else "boolean")
+    table = table_of(columns, rows, held)
+    assert database.run(sql, table) == expected(features, columns, rows)
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
-@given(exports(hostile.filter(can_be_a_column)), st.integers(1, 4))
-def test_sql_in_steps_follows_kleenes_logic(engine, drawn, stride) -> None:  # type: ignore[no-untyped-def]
+@given(exports(), st.integers(1, 4))
+def test_sql_in_steps_follows_kleenes_logic(database, drawn, stride) -> None:  # type: ignore[no-untyped-def]
     features, columns, rows = drawn
+    assume(all(map(database.can_call, columns)))
     # long enough for steps, and of the same truth value
     long = {name: And(*[build(formula)] * 101) for name, formula in features.items()}
     long |= {"long": And(*[Primitive(columns[0])] * 101)}
     with patch("conjunct.export.sql.STRIDES", (stride,)):
-        sql = to_sql(long, "data", dialect=engine, keep=["row_number_"])
+        sql = to_sql(long, "data", dialect=database.name, source="boolean", keep=["row_number_"])
     assert "step0" in sql
     features = {**features, "long": ("name", columns[0])}
-    assert run(engine, sql, columns, rows, "boolean") == expected(features, columns, rows)
+    assert database.run(sql, table_of(columns, rows)) == expected(features, columns, rows)
 
 
 def merged(n_columns: int, n_merges: int, longest: int):  # type: ignore[no-untyped-def]
@@ -131,35 +137,39 @@ def merged(n_columns: int, n_merges: int, longest: int):  # type: ignore[no-unty
     return named, rows, list(map(tuple, wanted.tolist()))
 
 
-@pytest.mark.parametrize("engine", [pytest.param("duckdb", marks=pytest.mark.slow), "sqlite"])
-def test_no_step_is_wider_than_the_features(engine: str) -> None:
+@pytest.mark.slow
+def test_no_step_is_wider_than_the_features(database) -> None:  # type: ignore[no-untyped-def]
     """SQLite takes 2,000 columns and PostgreSQL 1,664; all parts together are 3,600 here."""
     features, rows, wanted = merged(300, 1100, 1000)
     assert max(feature.length for feature in features.values()) > 100
-    sql = to_sql(features, "data", dialect=engine, keep=["row_number_"])
-    steps = sqlglot.parse_one(sql, dialect=engine).ctes
+    sql = to_sql(features, "data", dialect=database.name, source="boolean", keep=["row_number_"])
+    steps = sqlglot.parse_one(sql, dialect=database.name).ctes
     assert len(steps) > 2
     assert max(len(step.this.selects) for step in steps) <= len(features) + 1
     columns = [f"a{k}" for k in range(rows.shape[1])]
-    assert run(engine, sql, columns, list(map(tuple, rows.tolist())), "boolean") == wanted
+    assert database.run(sql, table_of(columns, rows.tolist())) == wanted
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
-def test_steps_wherever_the_statement_is_shorter(engine: str) -> None:
-    """Formulas of few literals share parts too."""
+def test_formulas_that_share_parts(database) -> None:  # type: ignore[no-untyped-def]
     features, rows, wanted = merged(120, 272, 64)
-    lengths = [feature.length for feature in features.values()]
-    assert max(lengths) == 64
-    sql = to_sql(features, "data", dialect=engine, keep=["row_number_"])
+    sql = to_sql(features, "data", dialect=database.name, source="boolean", keep=["row_number_"])
+    assert "step1" in sql
+    columns = [f"a{k}" for k in range(rows.shape[1])]
+    assert database.run(sql, table_of(columns, rows.tolist())) == wanted
+
+
+def test_steps_wherever_the_statement_is_shorter() -> None:
+    """Formulas of few literals share parts too."""
+    features, _, _ = merged(120, 272, 64)
+    assert max(feature.length for feature in features.values()) == 64
+    sql = to_sql(features, "data")
     assert len(sql) < 300 * 272  # by the number of merges, not by the length of formulas
     with patch("conjunct.export.sql._best_plan", lambda *of, **options: None):
-        inline = to_sql(features, "data", dialect=engine, keep=["row_number_"])
+        inline = to_sql(features, "data")
     assert len(sql) < len(inline) / 2
-    columns = [f"a{k}" for k in range(rows.shape[1])]
-    assert run(engine, sql, columns, list(map(tuple, rows.tolist())), "boolean") == wanted
 
 
-@given(exports(hostile.filter(can_be_a_column)))
+@given(exports(hostile.filter(can_be_a_name)))
 def test_polars_follows_kleenes_logic(drawn) -> None:  # type: ignore[no-untyped-def]
     features, columns, rows = drawn
     built = to_polars({name: build(formula) for name, formula in features.items()})
@@ -212,36 +222,37 @@ MODELS = [
 def test_exports_give_the_columns_of_transform(name: str, parameters: dict[str, object]) -> None:
     model, frame = fitted(name, **parameters)
     wanted = model.transform(frame)
-    rows = frame.rows()
-    for engine in ("duckdb", "sqlite"):
-        sql = model.to_sql(dialect=engine, keep=["row_number_"])
-        assert run(engine, sql, frame.columns, rows, "boolean") == wanted.rows()
-        connection = duckdb.connect()
-        connection.register("frame", frame)
-    assert connection.sql(model.to_sql("frame")).columns == wanted.columns
+    assert duckdb.sql(model.to_sql("frame")).columns == wanted.columns
     if max(feature.length for feature in model.features_) <= 10_000:
         assert frame.select(model.to_polars()).equals(wanted)
     function = compiled(model.to_python())
     assert [function(row) for row in frame.iter_rows(named=True)] == wanted.to_dicts()
 
 
+@pytest.mark.parametrize(("name", "parameters"), MODELS)
+def test_sql_gives_the_columns_of_transform(database, name, parameters) -> None:  # type: ignore[no-untyped-def]
+    model, frame = fitted(name, **parameters)
+    sql = model.to_sql(dialect=database.name, columns="number", keep=["row_number_"])
+    assert database.run(sql, frame) == model.transform(frame).rows()
+
+
 @pytest.mark.parametrize("form", ["nested", "dnf", "simplified"])
-def test_other_forms_give_the_same_on_whole_rows(form: str) -> None:
+def test_other_forms_give_the_same_on_whole_rows(in_duckdb, form: str) -> None:  # type: ignore[no-untyped-def]
     model, frame = fitted("zoo", criterion=Risk(prune=False), max_iter=3)
     wanted = model.transform(frame)
     assert frame.select(model.to_polars(form=form)).equals(wanted)
     sql = model.to_sql(form=form, keep=["row_number_"])
-    assert run("duckdb", sql, frame.columns, frame.rows(), "boolean") == wanted.rows()
+    assert in_duckdb.run(sql, frame) == wanted.rows()
 
 
-def test_ufringe_exports_negative_features_and_equal_formulas() -> None:
+def test_ufringe_exports_negative_features_and_equal_formulas(in_duckdb) -> None:  # type: ignore[no-untyped-def]
     zoo = datasets.load_zoo()
     frame = pl.DataFrame(zoo.values, schema=list(zoo.feature_names))
     model = UFringe(max_features=60).fit(frame)
     wanted = model.transform(frame)
     assert frame.select(model.to_polars()).equals(wanted)
     sql = model.to_sql(keep=["row_number_"])
-    assert run("duckdb", sql, frame.columns, frame.rows(), "boolean") == wanted.rows()
+    assert in_duckdb.run(sql, frame) == wanted.rows()
     function = compiled(model.to_python())
     assert [function(row) for row in frame.iter_rows(named=True)] == wanted.to_dicts()
 
@@ -255,7 +266,7 @@ def test_numbered_columns() -> None:
         model.to_polars(columns="id")  # type: ignore[arg-type]
 
 
-def test_a_model_with_a_cut_exports_it() -> None:
+def test_a_model_with_a_cut_exports_it(database) -> None:  # type: ignore[no-untyped-def]
     criterion = Risk(prune=False)
     model, frame = fitted("zoo", criterion=criterion, max_iter=2)
     numbers = frame.select(pl.all().cast(pl.Float64) * 2.5)
@@ -264,23 +275,33 @@ def test_a_model_with_a_cut_exports_it() -> None:
     assert numbers.select(cut.to_polars()).equals(wanted)
     function = compiled(cut.to_python())
     assert [function(row) for row in numbers.iter_rows(named=True)] == wanted.to_dicts()
-    for engine in ("duckdb", "sqlite"):
-        sql = cut.to_sql(dialect=engine, keep=["row_number_"])
-        assert run(engine, sql, numbers.columns, numbers.rows(), "double") == wanted.rows()
+    sql = cut.to_sql(dialect=database.name, columns="number", keep=["row_number_"])
+    assert database.run(sql, numbers) == wanted.rows()
+    texts = numbers.cast(pl.String).with_columns(pl.lit(" ").alias("hair"))
+    sql = cut.to_sql(dialect=database.name, columns="number", keep=["row_number_"], source="text")
+    nulls = numbers.with_columns(pl.lit(None, pl.Float64).alias("hair"))
+    assert database.run(sql, texts) == nulls.select(cut.to_polars()).rows()
+
+
+NOT_ALLOWED = {
+    # a dot in a quoted name separates names there; these cannot be names of columns anyway
+    "bigquery": r"[^\w %&=+:'<>#|-]",
+    "mysql": "[\U00010000-\U0010ffff]|\\s$",
+    "oracle": '"',
+}
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@given(hostile.filter(can_be_a_column), hostile.filter(can_be_a_column))
+@given(hostile.filter(can_be_a_name), hostile.filter(can_be_a_name))
 def test_names_are_quoted_in_every_dialect(dialect, column, table) -> None:  # type: ignore[no-untyped-def]
     features = {"f0": Not(Primitive(column))}
-    if dialect == "bigquery" and re.search(r"[^\w %&=+:'<>#|-]", column + table):
-        # a dot in a quoted name separates names there; these cannot be names of columns anyway
-        with pytest.raises(InputError, match="bigquery cannot"):
+    if any(re.search(NOT_ALLOWED.get(dialect, "\0"), name) for name in (column, table)):
+        with pytest.raises(InputError, match=f"{dialect} cannot"):
             to_sql(features, ("schema", table), dialect=dialect)
         return
-    sql = to_sql(features, ("schema", table), dialect=dialect)
+    sql = to_sql(features, ("schema", table), dialect=dialect, source="boolean")
     select = sqlglot.parse_one(sql, read=dialect)
-    assert [found.name for found in select.find_all(sqlglot.exp.Column)] == [column]
+    assert {found.name for found in select.find_all(sqlglot.exp.Column)} == {column}
     (found,) = select.find_all(sqlglot.exp.Table)
     assert (found.db, found.name) == ("schema", table)
     assert len(sqlglot.parse(sql, read=dialect)) == 1
@@ -290,23 +311,24 @@ def test_the_statement_as_written() -> None:
     a, b, c = map(Primitive, "abc")
     features = {"f0": And(a, Not(Or(b, c))), "f1": Constant(True)}
     assert to_sql(
-        features, ("my schema", "t"), dialect="sqlite", source="integer", keep=["id"]
+        features, ("my schema", "t"), dialect="sqlite", source="boolean", keep=["id"]
     ) == (
         "SELECT\n"
         '  "r"."id" AS "id",\n'
-        '  CAST("r"."a" AS REAL) <> 0\n'
-        "  AND NOT (\n"
-        '    CAST("r"."b" AS REAL) <> 0 OR CAST("r"."c" AS REAL) <> 0\n'
+        '  "r"."a" AND NOT (\n'
+        '    "r"."b" OR "r"."c"\n'
         '  ) AS "f0",\n'
         '  1 = 1 AS "f1"\n'
         'FROM "my schema"."t" AS "r"\n'
     )
 
 
-def test_sqlite_does_not_take_a_missing_column_for_text() -> None:
-    sql = to_sql({"f0": Primitive("nope")}, "data", dialect="sqlite", keep=["row_number_"])
+@pytest.mark.parametrize("source", ["boolean", "text"])
+def test_sqlite_does_not_take_a_missing_column_for_text(in_sqlite, source) -> None:  # type: ignore[no-untyped-def]
+    options = {"dialect": "sqlite", "keep": ["row_number_"], "source": source}
+    sql = to_sql({"f0": Primitive("nope")}, "data", **options)
     with pytest.raises(sqlite3.OperationalError, match="no such column"):
-        run("sqlite", sql, ["a"], [(True,)], "boolean")
+        in_sqlite.run(sql, table_of(["a"], [(True,)]))
 
 
 @pytest.mark.parametrize(
@@ -317,7 +339,7 @@ def test_sqlite_does_not_take_a_missing_column_for_text() -> None:
             {"dialect": "cobol"},
             "unknown dialect 'cobol': choose one of big",
         ),
-        ({"f": Primitive("a")}, {"source": "text"}, "source must be 'boolean' or 'integer'; got"),
+        ({"f": Primitive("a")}, {"source": "words"}, "source must be 'boolean', 'integer' or"),
         ({"f": Primitive("a\0")}, {}, "cannot be a name in SQL: it holds a NUL"),
         ({"f0": Primitive("a")}, {"keep": ["id", "f0"]}, "keep: a feature is called 'f0' too"),
         ({"f": Primitive("\ud800")}, {}, "cannot be a name in SQL"),

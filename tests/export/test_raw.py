@@ -2,18 +2,18 @@
 
 import datetime
 import math
-import sqlite3
 import warnings
 from decimal import Decimal
+from pathlib import Path
 
-import duckdb
+import jinja2
 import polars as pl
 import pytest
 import sqlglot
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from conjunct import UFC, Binarizer, BooleanData, Not, Primitive
+from conjunct import UFC, Binarizer, BooleanData, Constant, Not, Primitive
 from conjunct.data.column_rules import CategoryRule, NumberRule
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.export.polars import to_polars
@@ -102,56 +102,36 @@ def wanted(binarizer, table):
     return features, rows
 
 
-def as_stored(value, engine):
-    if engine == "sqlite" and isinstance(value, datetime.date):
-        return value.isoformat(sep=" ") if isinstance(value, datetime.datetime) else str(value)
-    if engine == "sqlite" and isinstance(value, Decimal):
-        return float(value)
-    return value
+def has_infinity(table):
+    return any(isinstance(v, float) and math.isinf(v) for row in table.rows() for v in row)
 
 
-SQL_KINDS = {
-    pl.Boolean: "BOOLEAN",
-    pl.Int64: "BIGINT",
-    pl.Float32: "REAL",
-    pl.Float64: "DOUBLE",
-    pl.String: "TEXT",
-    pl.Date: "DATE",
-}
-
-
-def selected(engine, sql, table):
-    connection = duckdb.connect() if engine == "duckdb" else sqlite3.connect(":memory:")
-
-    def quoted(name):
-        return '"' + name.replace('"', '""') + '"'
-
-    try:
-        kinds = [
-            "DECIMAL(10, 2)" if kind == pl.Decimal else SQL_KINDS.get(kind, "TIMESTAMP")
-            for kind in table.dtypes
-        ]
-        declared = [f"{quoted(n)} {k}" for n, k in zip(table.columns, kinds, strict=True)]
-        connection.execute(f"CREATE TABLE data (row_number_ INTEGER, {', '.join(declared)})")
-        marks = ", ".join("?" * (len(declared) + 1))
-        for k, row in enumerate(table.rows()):
-            cells = [as_stored(value, engine) for value in row]
-            connection.execute(f"INSERT INTO data VALUES ({marks})", [k, *cells])
-        found = sorted(connection.execute(sql).fetchall(), key=lambda row: row[0])
-    finally:
-        connection.close()
-    return [tuple(None if value is None else bool(value) for value in row[1:]) for row in found]
-
-
-@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
 @given(raw_tables(), settings)
-def test_sql_takes_raw_tables(engine, drawn, chosen):
+def test_sql_takes_raw_tables(database, drawn, chosen):
     train, table = drawn
+    assume(database.name != "mysql" or not has_infinity(table))  # it has none
     binarizer = fitted(train, **chosen)
     features, expected = wanted(binarizer, table)
     raw = checks_of(binarizer.rules_)
-    sql = to_sql(features, "data", dialect=engine, keep=["row_number_"], raw=raw)
-    assert selected(engine, sql, table) == expected
+    sql = to_sql(features, "data", dialect=database.name, keep=["row_number_"], raw=raw)
+    assert database.run(sql, table) == expected
+
+
+@given(raw_tables(), settings)
+def test_sql_takes_raw_tables_as_text(database, drawn, chosen):
+    """As sqlite's .import makes them: every cell is text, and a missing one is empty."""
+    train, table = drawn
+    assume(database.name in ("duckdb", "postgres") or not has_infinity(table))  # inf is no number
+    binarizer = fitted(train, **chosen)
+    features, expected = wanted(binarizer, table)
+    cells = [["" if v is None else str(v) for v in column] for column in table.iter_columns()]
+    names = zip(table.columns, cells, strict=True)
+    texts = pl.DataFrame([pl.Series("", c, pl.String).rename(name) for name, c in names])
+    # SQLite needs not be told, but for dates, which are texts there anyway
+    source = None if database.name == "sqlite" else "text"
+    options = {"keep": ["row_number_"], "raw": checks_of(binarizer.rules_), "source": source}
+    sql = to_sql(features, "data", dialect=database.name, **options)
+    assert database.run(sql, texts) == expected
 
 
 @given(raw_tables(), settings)
@@ -194,42 +174,54 @@ def fitted_model():
     return UFC(0.1, max_iter=2, names="formula").fit(table), table
 
 
-def test_a_model_fitted_on_raw_data_takes_raw_data_everywhere():
+def test_a_model_fitted_on_raw_data_takes_raw_data_everywhere(database):
     model, table = fitted_model()
     expected = model.transform(table).to("polars").rows()
     assert any("weight" in name for name in model.get_feature_names_out())
     raw = raw_animals()
     assert raw.select(model.to_polars()).rows() == expected
-    for engine in ("duckdb", "sqlite"):
-        sql = model.to_sql(dialect=engine, keep=["row_number_"])
-        assert selected(engine, sql, raw) == expected
+    sql = model.to_sql(dialect=database.name, columns="number", keep=["row_number_"])
+    assert database.run(sql, raw) == expected
     namespace = {}
     exec(model.to_python(), namespace)
     assert [tuple(namespace["features"](row).values()) for row in raw.rows(named=True)] == expected
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_every_dialect_reads_its_own_sql_of_raw_tables(dialect):
+@pytest.mark.parametrize("source", [None, "text"])
+@pytest.mark.parametrize("kind", ["select", "view", "table"])
+def test_every_dialect_reads_its_own_sql_of_raw_tables(dialect, kind, source):
     model, _ = fitted_model()
-    sql = model.to_sql(dialect=dialect, columns="number")
-    assert sqlglot.parse_one(sql, dialect=dialect).sql(dialect=dialect, pretty=True) + "\n" == sql
+    sql = model.to_sql(dialect=dialect, columns="number", kind=kind, source=source)
+    (read,) = filter(None, sqlglot.parse(sql, dialect=dialect))
+    assert read.sql(dialect=dialect, pretty=True) == sql.rstrip(";\n")
 
 
 @pytest.mark.parametrize(
-    ("dialect", "monday"),
+    ("dialect", "day", "monday"),
     [
-        ("duckdb", 'EXTRACT(ISODOW FROM "r"."d") = 1'),
-        ("postgres", 'EXTRACT(ISODOW FROM "r"."d") = 1'),
-        ("sqlite", 'CAST(STRFTIME(\'%w\', "r"."d") AS INTEGER) = 1'),
-        ("bigquery", "EXTRACT(DAYOFWEEK FROM `r`.`d`) = 2"),
-        ("snowflake", 'DAYOFWEEKISO("r"."d") = 1'),
-        ("spark", "DAYOFWEEK(`r`.`d`) = 2"),
+        ("duckdb", 'EXTRACT(ISODOW FROM "r"."d")', 1),
+        ("postgres", 'EXTRACT(ISODOW FROM "r"."d")', 1),
+        ("sqlite", 'CAST(STRFTIME(\'%w\', "r"."d") AS INTEGER)', 1),
+        ("mysql", "WEEKDAY(`r`.`d`)", 0),
+        ("bigquery", "EXTRACT(DAYOFWEEK FROM `r`.`d`)", 2),
+        ("snowflake", 'DAYOFWEEKISO("r"."d")', 1),
+        ("spark", "DAYOFWEEK(`r`.`d`)", 2),
+        ("databricks", "DAYOFWEEK(`r`.`d`)", 2),
+        ("redshift", 'EXTRACT(DOW FROM "r"."d")', 1),
+        ("trino", 'DAY_OF_WEEK("r"."d")', 1),
+        ("clickhouse", 'toDayOfWeek("r"."d")', 1),
+        ("oracle", 'TRUNC("r"."d", \'DD\') - TRUNC("r"."d", \'IW\')', 0),
+        ("tsql", "CAST('17530101' AS DATETIME2), CAST([r].[d] AS DATETIME2)) % 7", 0),
     ],
 )
-def test_mondays(dialect, monday):
+def test_mondays(dialect, day, monday):
     rule = CategoryRule("d", part="weekday", values=["Monday"])
     raw = checks_of([rule])
-    assert monday in to_sql({"f": Primitive(*raw)}, "data", dialect=dialect, raw=raw)
+    sql = to_sql({"f": Primitive(*raw)}, "data", dialect=dialect, raw=raw)
+    left, right = ("[", "]") if dialect == "tsql" else (sql.split("step0")[0][-1],) * 2
+    assert f"{day} AS {left}v0{right}\n" in sql
+    assert f"{left}v0{right} = {monday}" in sql
 
 
 def test_what_cannot_be_exported_is_said():
@@ -239,7 +231,7 @@ def test_what_cannot_be_exported_is_said():
     with pytest.raises(InputError, match="only whole hours"):
         checks_of([NumberRule("seen", part="hour", edges=[6.5])])
     model, _ = fitted_model()
-    with pytest.raises(InputError, match="source is about Boolean columns"):
+    with pytest.raises(InputError, match="source='integer' is about Boolean columns"):
         model.to_sql(source="integer")
 
 
@@ -252,18 +244,17 @@ def test_python_names_a_word_that_is_not_boolean():
         namespace["features"]({**row, "wet": "maybe"})
 
 
-def test_a_group_of_no_words_is_false():
+def test_a_group_of_no_words_is_false(database):
     raw = checks_of([CategoryRule("c", values=["a"], rare=[], other="other")])
     features = {"f": Primitive("c = other")}
     table = pl.DataFrame({"c": ["a", None]})
-    for engine in ("duckdb", "sqlite"):
-        sql = to_sql(features, "data", dialect=engine, keep=["row_number_"], raw=raw)
-        assert selected(engine, sql, table) == [(False,), (None,)]
+    sql = to_sql(features, "data", dialect=database.name, keep=["row_number_"], raw=raw)
+    assert database.run(sql, table) == [(False,), (None,)]
     assert table.select(to_polars(features, raw=raw)).rows() == [(False,), (None,)]
 
 
 @pytest.mark.parametrize("missing", ["false", "pairwise"])
-def test_missing_cells_are_what_transform_makes_of_them(missing):
+def test_missing_cells_are_what_transform_makes_of_them(database, missing):
     raw = raw_animals().with_columns(
         pl.when(pl.int_range(100) % 7 == column).then(None).otherwise(pl.col(name)).alias(name)
         for column, name in enumerate(raw_animals().columns)
@@ -272,9 +263,8 @@ def test_missing_cells_are_what_transform_makes_of_them(missing):
     model = UFC(0.1, max_iter=2, missing=missing, names="formula").fit(table)
     expected = model.transform(table).to("polars").rows()
     assert raw.select(model.to_polars()).rows() == expected
-    for engine in ("duckdb", "sqlite"):
-        sql = model.to_sql(dialect=engine, keep=["row_number_"])
-        assert selected(engine, sql, raw) == expected
+    sql = model.to_sql(dialect=database.name, columns="number", keep=["row_number_"])
+    assert database.run(sql, raw) == expected
     namespace = {}
     exec(model.to_python(), namespace)
     assert [tuple(namespace["features"](row).values()) for row in raw.rows(named=True)] == expected
@@ -303,3 +293,90 @@ def test_words_of_numbers_are_no_code():
     for word in ("__import__('os')", "nan", "01", "1.0"):
         with pytest.raises(ValueError, match="not a number in its shortest spelling"):
             CategoryRule("c", values=[word], written="numbers")
+
+
+def test_what_sqlite_imports_from_csv(in_sqlite):
+    """Its .import makes text of everything: a blank is missing, and not below every cut."""
+    train = pl.DataFrame({"age": [20.0, 30, 40, 50] * 10, "wet": [True, False] * 20})
+    binarizer = Binarizer(n_bins=2).fit(train)
+    features = {
+        f"f{k}": Primitive(name) for k, name in enumerate(binarizer.get_feature_names_out())
+    }
+    raw = checks_of(binarizer.rules_)
+    sql = to_sql(features, "data", dialect="sqlite", keep=["row_number_"], raw=raw)
+    cells = ["20", " 50 ", "", "n/a", "1e1", "2024-01-01", "12 years", "9007199254740993"]
+    flags = ["1", "true", "", "maybe", "No", "0", "FALSE", "t"]
+    found = in_sqlite.run(sql, pl.DataFrame({"age": cells, "wet": flags}))
+    low = [True, False, None, None, True, None, None, False]
+    wet = [True, True, None, None, False, False, False, True]
+    high = [None if value is None else not value for value in low]
+    assert found == list(zip(low, high, wet, strict=True))
+
+
+@pytest.mark.parametrize("kind", ["view", "table"])
+def test_a_view_and_a_table_hold_the_features(database, kind):
+    model, table = fitted_model()
+    options = {"dialect": database.name, "columns": "number", "keep": ["row_number_"]}
+    made = model.to_sql(**options, kind=kind, into="my features")
+    name = database.quoted("my features")
+    statements = [made, f"SELECT * FROM {name}"]
+    try:
+        found = database.run(statements, raw_animals())
+    finally:
+        database.execute(f"DROP {kind.upper()} IF EXISTS {name}")
+    assert found == model.transform(table).to("polars").rows()
+
+
+HOSTILE_TO_JINJA = [
+    "{{ x }}",
+    "{% raw %}",
+    "{# no #}",
+    "{{{%",
+    "}}",
+    "it's",
+    "{",
+    "\\",
+    "{%endraw%}",
+]
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "bigquery", "mysql"])
+def test_a_dbt_model_is_the_query_with_a_reference(dialect):
+    names = ["a", "b"] if dialect == "bigquery" else HOSTILE_TO_JINJA
+    features = {f"f{k}": Primitive(name) for k, name in enumerate(names)}
+    table = "it's {{ mine }}" if dialect == "duckdb" else "mine"
+    options = {"dialect": dialect, "source": "boolean"}
+    model = jinja2.Template(to_sql(features, table, kind="dbt", **options))
+    quoted = to_sql({"f": Constant(True)}, table, **options).split("FROM ")[1].split(" AS")[0]
+
+    def ref(name):
+        assert name == table
+        return quoted
+
+    assert model.render(ref=ref) == to_sql(features, table, **options).rstrip("\n")
+    two = to_sql(features, ("shop", "orders"), kind="dbt", **options)
+    assert "FROM {{ source('shop', 'orders') }} AS" in two
+
+
+def test_what_a_table_cannot_hold_is_refused():
+    a = Primitive("a")
+    with pytest.raises(InputError, match="sqlite takes 'A' and 'a' for one name: number the"):
+        to_sql({"A": a, "a": a}, "data", dialect="sqlite", kind="view")
+    to_sql({"A": a, "a": a}, "data", dialect="postgres", kind="view")
+    many = {f"f{k}": a for k in range(1610)}
+    to_sql(many, "data", dialect="postgres")
+    with pytest.raises(InputError, match="postgres takes at most 1,600 columns and this needs 1,6"):
+        to_sql(many, "data", dialect="postgres", kind="table")
+    with pytest.raises(InputError, match="one part \\(ref\\) or two \\(source\\)"):
+        to_sql({"f": a}, ("x", "y", "z"), kind="dbt")
+    with pytest.raises(InputError, match="kind must be 'select', 'view', 'table' or 'dbt'; got"):
+        to_sql({"f": a}, "data", kind="index")
+    with pytest.raises(InputError, match="into must be a name of one to three parts"):
+        to_sql({"f": a}, "data", kind="view", into=[])
+
+
+def test_the_page_says_which_dialects_are_run():
+    page = (Path(__file__).parents[2] / "docs" / "export.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1:4] for line in page.splitlines() if line.startswith("| `")]
+    told = {name.strip(" `"): "run" in checked for name, _, checked in rows}
+    assert told == {name: dialect.is_run for name, dialect in DIALECTS.items()}

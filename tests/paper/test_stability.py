@@ -12,6 +12,8 @@ from conjunct import UFC, InputError, Risk, datasets, stability
 from conjunct.paper import perturbation
 from conjunct.plots import svg_of
 
+PAPER = UFC(Risk(alpha=0.001, prune=False))
+
 
 @pytest.fixture(scope="module")
 def zoo():
@@ -21,7 +23,7 @@ def zoo():
 
 @pytest.fixture(scope="module")
 def noisy(zoo):
-    return stability(zoo, noise=(0, 0.05, 0.3), n_runs=4, random_state=1)
+    return stability(zoo, PAPER, noise=(0, 0.05, 0.3), n_runs=4, random_state=1)
 
 
 @given(
@@ -58,7 +60,7 @@ def refitted(zoo, share, n_runs, random):
 
 @pytest.mark.filterwarnings("ignore::conjunct.ConjunctWarning")
 def test_the_five_indicators(zoo):
-    found = stability(zoo, noise=(0.1,), n_runs=5, random_state=3)
+    found = stability(zoo, PAPER, noise=(0.1,), n_runs=5, random_state=3)
     runs = refitted(zoo, 0.1, 5, np.random.RandomState(3))
     original = {
         str(f) for f in UFC(Risk(alpha=0.001, prune=False), names="formula").fit(zoo).features_
@@ -94,11 +96,35 @@ def test_features_are_ranked_by_how_often_they_come_back(noisy):
 
 
 def test_the_same_number_gives_the_same_result(zoo, noisy):
-    assert stability(zoo, noise=(0, 0.05, 0.3), n_runs=4, random_state=1) == noisy
-    assert stability(zoo, noise=(0, 0.05, 0.3), n_runs=4, random_state=2) != noisy
+    assert stability(zoo, PAPER, noise=(0, 0.05, 0.3), n_runs=4, random_state=1) == noisy
+    assert stability(zoo, PAPER, noise=(0, 0.05, 0.3), n_runs=4, random_state=2) != noisy
 
 
-def test_defaults_are_the_papers():
+def test_the_default_rule_unless_another_is_asked_for(zoo):
+    found = stability(zoo, kind="bootstrap", n_runs=2)
+    assert found == stability(zoo, UFC(), kind="bootstrap", n_runs=2)
+    assert found != stability(zoo, PAPER, kind="bootstrap", n_runs=2)
+
+
+@pytest.mark.parametrize("criterion", ["bits", "risk"])
+def test_how_often_the_features_of_a_model_come_back(zoo, criterion):
+    model = UFC(criterion).fit(zoo)
+    found = stability(zoo, model, kind="bootstrap", n_runs=4, random_state=2)
+    tables = perturbation._resampled(zoo.to_numpy(), 4, np.random.RandomState(2))
+    runs = [UFC(criterion).fit(pd.DataFrame(table, columns=zoo.columns)) for table in tables]
+    shares = found.shares_of(model)
+    for k, share in enumerate(shares):
+        if criterion == "bits":
+            back = [model.patterns_[k] in run.patterns_ for run in runs]
+        else:
+            back = [model.features_[k] in run.features_ for run in runs]
+        assert share == np.mean(back)
+    assert 0 < min(shares) + max(shares) < 2
+    other = UFC().fit(zoo.rename(columns={"hair": "fur"}))
+    assert None in found.shares_of(other)
+
+
+def test_the_paper_defaults_of_noise():
     assert perturbation.NOISE[0] == 0
     assert perturbation.NOISE[-1] == 0.3
     assert perturbation.N_RUNS == 10

@@ -387,7 +387,13 @@ def test_stability_is_shown(zoo):
         stability(zoo, model, noise=(0, 0.1), n_runs=2),
         stability(zoo, model, kind="bootstrap", n_runs=2),
     ):
-        assert '<section id="stability"' in Report(model, zoo, stability=found).html()
+        page = Report(model, zoo, stability=found).html()
+        assert '<section id="stability"' in page
+        shares = re.findall(r'data-label="Comes back">(\d+)%', page)
+        assert sorted(map(int, shares)) == sorted(
+            round(100 * share) for share in found.shares_of(model)
+        )
+    assert "Comes back" not in Report(model, zoo).html()
 
 
 def test_other_models_are_refused(zoo):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -46,15 +46,22 @@ def construct(
     from conjunct.cli import terminal
     from conjunct.cli.commands.report import check_report_target, save_report
     from conjunct.cli.documents import model_document
+    from conjunct.cli.inputs import DataInput
     from conjunct.cli.progress import step
 
     check_model_target(out, data)
     check_report_target(report, data, out)
-    table = source.read(data)
+    table: BooleanData | Stream
+    weights: dict[str, Any] = {}
+    if isinstance(source, DataInput):
+        table, weights = source.with_weights(source.read(data))
+    else:
+        table = source.read(data)
     if isinstance(model, UFC):
         model._tell_cost = _tell_cost
     with source.naming_cells_of(data, IF_EMPTY), step("constructed features"), progress as callback:
-        model.set_params(callback=callback).fit(table)
+        model.set_params(callback=callback)
+        model.fit(table, **weights)
     if out is not None:
         with step(f"wrote {out}"):
             model.save(out)

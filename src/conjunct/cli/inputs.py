@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -28,6 +28,35 @@ class DataInput:
     options: ReadOptions
     binarizer: Binarizer | None = None
     cleaner: TagCleaner | None = None
+    has_weights: bool = False
+    """Whether the column that names the rows says how often each counts."""
+
+    def weighted_by(self, column: str | None) -> DataInput:
+        """The same, where a column says how often each row counts."""
+        from conjunct.errors import InputError
+
+        if column is None:
+            return self
+        if self.options.id is not None:
+            raise InputError("--id and --weights exclude each other: give one of them")
+        return replace(self, options=replace(self.options, id=column), has_weights=True)
+
+    def with_weights(self, table: BooleanData) -> tuple[BooleanData, dict[str, list[float]]]:
+        """The table, and what to tell ``fit`` of how often each row counts."""
+        from conjunct.errors import InputError
+
+        if not self.has_weights or table.ids is None:
+            return table, {}
+        weights = []
+        for row, text in enumerate(table.ids.values):
+            try:
+                weights.append(float(text))
+            except ValueError:
+                raise InputError(
+                    f"column {table.ids.name!r}, row {row}: {text!r} is no number, and --weights "
+                    f"says how often each row counts"
+                ) from None
+        return replace(table, ids=None), {"sample_weight": weights}
 
     def read(self, data: Path) -> BooleanData:
         """The data as a Boolean table."""

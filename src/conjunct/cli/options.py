@@ -96,6 +96,7 @@ MissingOrFalse = Annotated[
 
 CRITERIA = summaries("conjunct.ufc.criteria")
 STOPS = summaries("conjunct.ufc.stops")
+DIALECTS = summaries("conjunct.export.dialects")
 if TYPE_CHECKING:
     Measure: TypeAlias = str
     Test: TypeAlias = str
@@ -115,7 +116,7 @@ else:
             if told.get("is_read", True)
         )
     ]
-    Dialect = Literal[tuple(summaries("conjunct.export.dialects"))]
+    Dialect = Literal[tuple(DIALECTS)]
 
 # Spelled out, since the help must not wait for NumPy; a test compares them with the library's.
 Search = Literal["batch", "pairwise", "thorough"]

@@ -128,6 +128,10 @@ class Columns(ABC):
     def first_rows(self, n_rows: int) -> Self:
         """The same columns of fewer rows."""
 
+    @abstractmethod
+    def take_rows(self, rows: Positions) -> Self:
+        """The same columns of some rows, in rising order."""
+
     def filled(self) -> Columns:
         """The same columns, false where a cell is missing."""
         return self

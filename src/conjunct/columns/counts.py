@@ -120,6 +120,10 @@ class PairCounts(ABC):
     @abstractmethod
     def __add__(self, other: Self) -> Self: ...
 
+    @abstractmethod
+    def times(self, factor: int) -> Self:
+        """The counts of the same rows, each so many times."""
+
     def with_conjunctions(self, left: Positions, right: Positions, total: Total) -> PairCounts:
         """These counts, ready for rewrites with the conjunctions ``left[k] ∧ right[k]``."""
         return self
@@ -145,6 +149,9 @@ class CountMatrix(PairCounts):
 
     def __add__(self, other: CountMatrix) -> CountMatrix:
         return CountMatrix(self.n_rows + other.n_rows, self.joint + other.joint)
+
+    def times(self, factor: int) -> CountMatrix:
+        return CountMatrix(factor * self.n_rows, factor * self.joint)
 
     def pair_blocks(self) -> Iterator[Contingency]:
         for start, stop in _row_blocks(len(self.joint)):
@@ -252,6 +259,9 @@ class PairList(PairCounts):
         supports = matrix.diagonal().astype(np.int64)
         return PairList(self.n_rows + other.n_rows, supports, matrix)
 
+    def times(self, factor: int) -> PairList:
+        return PairList(factor * self.n_rows, factor * self.supports, factor * self.matrix)
+
     def pair_blocks(self) -> Iterator[Contingency]:
         left, right, joint = self.pairs
         for start in range(0, len(left), _PAIRS_AT_ONCE):
@@ -323,6 +333,10 @@ class MaskedCounts(PairCounts):
             self.true_known + other.true_known,
             self.known + other.known,
         )
+
+    def times(self, factor: int) -> MaskedCounts:
+        counts = (factor * each for each in (self.true, self.true_known, self.known))
+        return MaskedCounts(factor * self.n_rows, *counts)
 
     def pair_blocks(self) -> Iterator[Contingency]:
         m = len(self.true)

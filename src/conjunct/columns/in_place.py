@@ -58,7 +58,7 @@ class MergedLists:
         lengths, starts = self._lengths[both], self._starts[both]
         # where the cells of these rows stand, row after row
         ends = np.cumsum(lengths)
-        cells = np.arange(ends[-1]) + np.repeat(starts - (ends - lengths), lengths)
+        cells = np.arange(lengths.sum()) + np.repeat(starts - (ends - lengths), lengths)
         columns = self._columns[cells]
         joint = np.bincount(columns, minlength=len(self._rows_of))
         self._columns[cells[columns == left]] = len(self._rows_of)

@@ -98,6 +98,9 @@ class MaskedColumns(Columns):
     def first_rows(self, n_rows: int) -> Self:
         return type(self)(self.true.first_rows(n_rows), self.known.first_rows(n_rows))
 
+    def take_rows(self, rows: Positions) -> Self:
+        return type(self)(self.true.take_rows(rows), self.known.take_rows(rows))
+
     def conjunction(
         self, left: MaskedLine, right: MaskedLine, *, not_left: bool, not_right: bool
     ) -> MaskedLine:

@@ -93,11 +93,19 @@ class PackedColumns(Columns):
     def cells(self, position: int) -> tuple[Mask, None]:
         return packing.unpack_line(self.lines[position], self.n_rows), None
 
+    def to_dense(self) -> Mask:
+        return packing.unpack(self.bits, self.n_rows)
+
     def first_rows(self, n_rows: int) -> Self:
         bits = self.bits[:, : line_bytes(n_rows)]
         if n_rows % 64:
             bits = bits & packing.pack_column(np.ones(n_rows, np.bool_))
         return type(self)(np.ascontiguousarray(bits), n_rows, self.n_jobs)
+
+    def take_rows(self, rows: Positions) -> Self:
+        lines = [packing.pack_column(self.cells(k)[0][rows]) for k in range(self.n_columns)]
+        shape = (self.n_columns, line_bytes(len(rows)))
+        return type(self)(np.array(lines, np.uint8).reshape(shape), len(rows), self.n_jobs)
 
     @property
     def everywhere(self) -> Bits:

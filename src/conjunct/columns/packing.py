@@ -106,8 +106,11 @@ def bits_of_rows(line: Bits, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
 
 def unpack(bits: Bits, n_rows: int) -> NDArray[np.bool_]:
     """The ``(n, m)`` Boolean array behind ``m`` packed lines."""
-    columns = np.unpackbits(bits, axis=1, count=n_rows, bitorder="little")
-    return np.ascontiguousarray(columns.T).view(np.bool_)
+    n_columns = len(bits)
+    table = np.empty((n_rows, n_columns), np.uint8)
+    for some, rows in _blocks_of_rows(bits, n_rows):
+        table[some] = np.unpackbits(rows, axis=1, count=n_columns, bitorder="little")
+    return table.view(np.bool_)
 
 
 def unpack_line(line: Bits, n_rows: int) -> NDArray[np.bool_]:
@@ -134,17 +137,22 @@ def row_slices(n_rows: int, n_lines: int, limit: int) -> Iterator[tuple[slice, i
 
 def packed_rows(bits: Bits, n_rows: int) -> NDArray[np.uint64]:
     """Each row of the table as whole words: shape ``(n, ceil(m / 64))``."""
+    words = np.zeros((n_rows, line_bytes(len(bits))), np.uint8)
+    for some, rows in _blocks_of_rows(bits, n_rows):
+        words[some, : rows.shape[1]] = rows
+    return words.view(np.uint64)
+
+
+def _blocks_of_rows(bits: Bits, n_rows: int) -> Iterator[tuple[slice, Bits]]:
+    """Some rows after others, each row packed into whole bytes."""
     n_columns, n_bytes = bits.shape
-    rows = np.zeros((n_rows, line_bytes(n_columns)), np.uint8)
     step = block_rows(n_columns) // 8
     for start in range(0, n_bytes, step):
         part = bits[:, start : start + step]
         lines = np.zeros((-(-n_columns // 8) * 8, part.shape[1]), np.uint8)
         lines[:n_columns] = part
-        turned = transpose_bits(lines)
-        target = rows[start * 8 : start * 8 + turned.shape[0], : turned.shape[1]]
-        target[:] = turned[: target.shape[0]]
-    return rows.view(np.uint64)
+        some = slice(8 * start, min(n_rows, 8 * (start + part.shape[1])))
+        yield some, transpose_bits(lines)[: some.stop - some.start]
 
 
 def count_distinct(rows: NDArray[np.uint64]) -> int:

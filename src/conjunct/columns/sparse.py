@@ -131,6 +131,12 @@ class SparseColumns(Columns):
         lines = [line[: np.searchsorted(line, n_rows)] for line in self.lines]
         return type(self)(lines, n_rows, self.n_jobs)
 
+    def take_rows(self, rows: Positions) -> Self:
+        place = np.full(self.n_rows, -1, np.int32)
+        place[rows] = np.arange(len(rows), dtype=np.int32)
+        taken = (place[line] for line in self.lines)
+        return type(self)([line[line >= 0] for line in taken], len(rows), self.n_jobs)
+
     @property
     def nowhere(self) -> RowList:
         return np.empty(0, np.int32)

@@ -17,3 +17,4 @@ from .scratch import ScratchFile as ScratchFile
 from .scratch import room_in_scratch as room_in_scratch
 from .tally import Store as Store
 from .tally import Tally as Tally
+from .weighted import WeightedColumns as WeightedColumns

@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from conjunct.columns import Columns, Counts, PackedColumns, packed_columns, stored_as
 from conjunct.counting import Engine, PartitionedColumns, engine_of
+from conjunct.data.batches import by_position, container_for
 from conjunct.data.cells import MISSING_ADVICE, CellRules, Missing
 from conjunct.data.containers import (
     Baskets,
@@ -21,7 +22,7 @@ from conjunct.data.containers import (
     baskets_of_columns,
     check_distinct,
     frame_of_columns,
-    in_memory,
+    refuse_lack,
 )
 from conjunct.data.frames import FRAMES
 from conjunct.data.preparation import Preparation
@@ -235,10 +236,8 @@ class BooleanData:
         if tuple(names) == self.names:
             return self
         position = {name: k for k, name in enumerate(self.names)}
-        absent = [name for name in names if name not in position]
-        if absent and not self.tags:
-            shown = ", ".join(map(repr, absent[:3])) + (", …" if len(absent) > 3 else "")
-            raise InputError(f"the table lacks {len(absent)} features of the model: {shown}")
+        if not self.tags:
+            refuse_lack(names, position)
         columns = self.columns.select(map(position.get, names))
         return replace(self, names=tuple(names), columns=columns)
 
@@ -308,6 +307,9 @@ class _Held(Container):
         keeps = rules.missing == "pairwise" and columns.count_missing() > 0
         return columns if keeps else columns.filled()
 
+    def renamed(self, names: tuple[str, ...]) -> Container:
+        return _Held(replace(self.data, names=names))
+
     def written(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> BooleanData:
         return BooleanData(tuple(names), columns, self.ids)
 
@@ -322,10 +324,12 @@ class InParts(Container):
         self.names = self._head.names
         self.backend = self._head.backend
         self.preparation = self._head.preparation
+        if engine.takes_expressions:
+            self.lazy = by_position(nw.from_native(data))
 
     @property
     def names_itself(self) -> bool:  # type: ignore[override]
-        return self._head.names_itself
+        return self._head.names_itself or self.lazy is not None
 
     @property
     def head(self) -> Any:
@@ -339,8 +343,10 @@ class InParts(Container):
         raise InputError(self.engine.advice)
 
     def stored(self, names: Sequence[str], rules: CellRules, *, counts: bool = False) -> Any:
-        read = ReadPart(tuple(names), rules)
-        parts = self.engine.partitions(self.data, read, len(names), rules.store, rules.n_jobs)
+        read, data = ReadPart(tuple(names), rules), self.data
+        if self.lazy is not None:
+            data = self.lazy.select(*(f"c{k}" for k in self.positions(names))).to_native()
+        parts = self.engine.partitions(data, read, len(names), rules.store, rules.n_jobs)
         if not parts.n_rows:
             raise InputError("the table has no rows (0 sample(s)): at least 1 is needed")
         return PartitionedColumns(parts)
@@ -391,7 +397,9 @@ def container_of(X: Any) -> Container:
 
 def unchecked(data: Any) -> Container:
     """Rows in memory as a container; there may be none, as in some parts."""
-    return _Held(data) if isinstance(data, BooleanData) else in_memory(data)
+    if isinstance(data, Container):
+        return data
+    return _Held(data) if isinstance(data, BooleanData) else container_for(data)
 
 
 def binarized(data: Any, binarizer: Binarizer | None = None) -> BooleanData:

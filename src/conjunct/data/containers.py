@@ -1,14 +1,16 @@
 """The containers that Boolean data comes in, and goes out in.
 
 They are arrays and nested lists, pandas/polars/pyarrow tables (through narwhals), scipy sparse
-matrices, lists of baskets (sets, or lists that hold strings), and rows in parts on some engine.
+matrices, and lists of baskets (sets, or lists that hold strings); ``batches`` has those that are
+read some rows at a time.
 """
 
 from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from itertools import repeat
 from typing import Any, ClassVar
 
@@ -52,6 +54,8 @@ class Container(ABC):
     """What rows are called in a data frame, if they are."""
     data: Any
     names: tuple[str, ...] | None = None
+    lazy: nw.LazyFrame[Any] | None = None
+    """The rows as a lazy table with columns c0, c1, …, on which nothing was computed."""
 
     @property
     def has_names(self) -> bool:
@@ -78,6 +82,25 @@ class Container(ABC):
         Missing cells are null in data frames, and NaN in arrays, which are of floats then.
         ``nullable``: cells may be missing in other rows, so data frames get a type that allows it.
         """
+
+    def renamed(self, names: tuple[str, ...]) -> Container:
+        """The same container, its columns called otherwise."""
+        other = copy(self)
+        other.names = names
+        return other
+
+    def positions(self, names: Sequence[str]) -> list[int]:
+        """Where the columns called ``names`` are."""
+        check_distinct(self.names or ())
+        position = {name: k for k, name in enumerate(self.names or ())}
+        refuse_lack(names, position)
+        return [position[name] for name in names]
+
+    def adopted(self, table: Any) -> Any:
+        """A data frame of ``backend`` as a container of this kind."""
+        if self.index is not None:
+            table.index = self.index
+        return table
 
     def check_filled(self) -> None:  # noqa: B027
         """Refuse a table without columns or rows."""
@@ -169,10 +192,8 @@ class Frame(Container):
         return packed_columns(lines(), len(self.frame), rules.n_jobs)
 
     def written(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
-        native = frame_of_columns(columns, names, self.frame.implementation, nullable=nullable)
-        if self.index is not None:
-            native.index = self.index
-        return native
+        backend = self.frame.implementation
+        return self.adopted(frame_of_columns(columns, names, backend, nullable=nullable))
 
 
 class Baskets(Container):
@@ -221,22 +242,6 @@ class Baskets(Container):
         return baskets_of_columns(columns, names)
 
 
-def in_memory(data: Any) -> Container:
-    """The container of rows that are in memory; there may be none."""
-    if is_baskets(data):
-        return Baskets(data)
-    if sp.issparse(data):
-        return SparseMatrix(data)
-    try:
-        frame = nw.from_native(data, pass_through=True)
-    except nw.exceptions.DuplicateError:
-        # the columns of an Arrow table are its cells
-        raise InputError(twice(list(getattr(data, "column_names", data.columns)))) from None
-    if isinstance(frame, nw.LazyFrame):
-        raise InputError("lazy tables are not read by themselves: call .collect() first")
-    return Frame(data, frame) if isinstance(frame, nw.DataFrame) else Array(data)
-
-
 def is_baskets(data: Any) -> bool:
     """Whether ``data`` is a list of baskets: sets, or lists with a string among their items.
 
@@ -256,6 +261,14 @@ def check_distinct(names: Sequence[str]) -> None:
     """Refuse names that stand for two columns."""
     if len(set(names)) < len(names):
         raise InputError(twice(names))
+
+
+def refuse_lack(names: Sequence[str], known: Collection[str]) -> None:
+    """Refuse a table without some columns of the model."""
+    absent = [name for name in names if name not in known]
+    if absent:
+        shown = ", ".join(map(repr, absent[:3])) + (", …" if len(absent) > 3 else "")
+        raise InputError(f"the table lacks {len(absent)} features of the model: {shown}")
 
 
 def frame_of_columns(

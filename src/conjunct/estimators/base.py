@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +11,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from conjunct.columns import Columns, StoreKind
+from conjunct.counting import PartitionedColumns
 from conjunct.data import (
+    Baskets,
     BooleanData,
     CellRules,
     Container,
@@ -54,13 +55,12 @@ class BooleanEstimator(BaseEstimator):
         """The columns to learn from; keeps their number and their names."""
         container = container_of(X)
         if isinstance(container, InParts) and not self._takes_parts:
-            raise InputError(
-                f"{type(self).__name__} needs all rows in memory: call .compute() on a Dask "
-                "collection, read a file with conjunct.files.read_boolean, or use UFC"
-            )
+            raise self._not_in_memory()
         if not container.names_itself:
             validate_data(self, container.head, reset=True, skip_check_array=True)
         data = BooleanData.read(container, self._rules(), counts=True)
+        if isinstance(data.columns, PartitionedColumns) and not self._takes_parts:
+            raise self._not_in_memory()
         if container.names_itself:
             self.n_features_in_ = len(data.names)
             if data.has_names:
@@ -83,15 +83,14 @@ class BooleanEstimator(BaseEstimator):
 
     def _by_position(self, container: Container) -> Container:
         """Columns with names, for a model that was fitted without any."""
-        data = container.data
-        if not isinstance(data, BooleanData):
+        if isinstance(container, Baskets):
             raise InputError("baskets need a model fitted on named columns; this one has no names")
-        if len(data.names) != self.n_features_in_:
+        if container.n_columns != self.n_features_in_:
             raise InputError(
-                f"the data has {len(data.names)} columns, and the model, which has no names, "
+                f"the data has {container.n_columns} columns, and the model, which has no names, "
                 f"{self.n_features_in_}"
             )
-        return container_of(replace(data, names=self._primitive_names()))
+        return container.renamed(self._primitive_names())
 
     def _like_fitted(self) -> BooleanData:
         """What other rows are read like."""
@@ -102,8 +101,17 @@ class BooleanEstimator(BaseEstimator):
         container = self._container(X)
         if isinstance(container, InParts):
             raise InputError(container.engine.advice)
-        columns: Columns = self._like_fitted().like(container).columns
-        return columns
+        columns = self._like_fitted().like(container).columns
+        if isinstance(columns, PartitionedColumns):
+            raise InputError("these rows do not fit in memory: give some of them at a time")
+        read: Columns = columns
+        return read
+
+    def _not_in_memory(self) -> InputError:
+        return InputError(
+            f"{type(self).__name__} needs all rows in memory: call .compute() on a Dask "
+            "collection, read a file with conjunct.files.read_boolean, or use UFC"
+        )
 
     def _primitive_names(self) -> tuple[str, ...]:
         if hasattr(self, "feature_names_in_"):

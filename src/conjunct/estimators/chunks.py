@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from conjunct.estimators.in_parts import sendable
 from conjunct.expressions import CHUNKS_BETWEEN, pattern_text
 from conjunct.features import FeatureSet
 from conjunct.parameters import check_choice
+
+if TYPE_CHECKING:
+    from conjunct.export import LazyColumns
 
 ChunkForm = Literal["lists", "text", "long"]
 CHUNK_FORMS: tuple[ChunkForm, ...] = ("lists", "text", "long")
@@ -54,8 +57,7 @@ def row_chunks(every: FeatureSet, columns: Columns) -> Chunks:
 
     ``every`` are all features that a row could have.
     """
-    patterns = every.patterns
-    order = sorted(range(len(patterns)), key=lambda k: (-len(patterns[k]), patterns[k]))
+    patterns, order = every.patterns, _larger_first(every)
     features = every.evaluate(columns, [every.features[k] for k in order])
     rows = [features.true_rows(k) for k in range(features.n_columns)]
     true = np.concatenate([np.empty(0, np.intp), *rows])
@@ -63,6 +65,21 @@ def row_chunks(every: FeatureSet, columns: Columns) -> Chunks:
     by_row = np.argsort(true, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(true, minlength=columns.n_rows))])
     return Chunks([patterns[k] for k in order], starts, chunk[by_row])
+
+
+def lazy_chunks(every: FeatureSet, columns: LazyColumns, form: ChunkForm) -> Any:
+    """The chunks of a lazy table as another, of texts."""
+    if form != "text":
+        raise InputError("chunks of a lazy table are texts: ask for form='text'")
+    order = _larger_first(every)
+    features = every.evaluate(columns, [every.features[k] for k in order])
+    texts = [pattern_text(every.patterns[k]) for k in order]
+    return features.as_texts(texts, CHUNKS_BETWEEN, "chunks")
+
+
+def _larger_first(every: FeatureSet) -> list[int]:
+    patterns = every.patterns
+    return sorted(range(len(patterns)), key=lambda k: (-len(patterns[k]), patterns[k]))
 
 
 @dataclass(frozen=True)
@@ -103,6 +120,4 @@ def written_chunks(
     if kind is None:
         return texts
     table = as_table({"chunks": texts}, kind)
-    if backend is None and container.index is not None:
-        table.index = container.index
-    return table
+    return table if backend is not None else container.adopted(table)

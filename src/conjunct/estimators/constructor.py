@@ -19,7 +19,7 @@ from conjunct.data import Backend, BooleanData, Container, InParts, as_table
 from conjunct.errors import InputError, ModelFileError
 from conjunct.estimators.base import BooleanEstimator, distinct_names
 from conjunct.estimators.exportable import Exportable
-from conjunct.estimators.in_parts import PartFeatures
+from conjunct.estimators.in_parts import PartMaker, sendable
 from conjunct.estimators.readable import Readable
 from conjunct.estimators.rule_table import formula_columns, nugget_columns, rule_columns
 from conjunct.expressions import Expression, Style
@@ -34,6 +34,7 @@ from conjunct.parameters import (
 from conjunct.ufc import CORRECTIONS, Indicators, Rule
 
 if TYPE_CHECKING:
+    from conjunct.export import LazyColumns
     from conjunct.expressions import Form
 
 
@@ -88,14 +89,19 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
     def transform(self, X: Any) -> Any:
         """The constructed features of the rows of ``X``, in a container of the same kind.
 
-        Rows may hold combinations of values that were never seen in ``fit``. A collection of
-        Dask gives another, which is computed when it is used.
+        Rows may hold combinations of values that were never seen in ``fit``. A lazy table, of
+        Polars, DuckDB, Ibis or Spark, and a collection of Dask give another, which is computed
+        when it is used.
         """
         check_is_fitted(self)
         container = self._container(X)
+        if container.lazy is not None:
+            columns = self._lazy_columns(container, self._primitive_names())
+            return self._made_features().evaluate(columns).named(self._column_names())
         if isinstance(container, InParts):
-            made, names = self._made_features(), self._column_names()
-            return PartFeatures.of(self._like_fitted(), made, names).over(container)
+            make = sendable(self._made_features()).evaluate
+            names = tuple(self._column_names())
+            return PartMaker(self._like_fitted(), make, names).over(container)
         return self._features_of(container, self._read(container))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
@@ -265,6 +271,14 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
     def _made_features(self) -> FeatureSet:
         """The features that ``transform`` makes."""
         return self.feature_set_
+
+    def _lazy_columns(self, container: Container, names: Sequence[str]) -> LazyColumns:
+        """Columns of a lazy table; raw ones, where it has those and the model was made of them."""
+        from conjunct.export import lazy_columns
+
+        raw = self._raw() if tuple(names) == self._primitive_names() else None
+        fill = self.missing == "false"
+        return lazy_columns(container, names, cut=self.binarize, raw=raw, fill=fill)
 
     def _features_of(self, container: Container, columns: Columns) -> Any:
         """The features of columns that were read from a container, in one of its kind."""

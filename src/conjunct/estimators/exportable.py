@@ -16,16 +16,17 @@ from conjunct.expressions import Expression, Style
 from conjunct.features import FeatureSet
 
 if TYPE_CHECKING:
+    import narwhals as nw
     import polars as pl
 
-    from conjunct.export import Check, Source
+    from conjunct.export import Check, Kind, Source
     from conjunct.expressions import Form
 
 FeatureNames = Literal["formula", "number"]
 
 
 class Exportable:
-    """Mixin of FeatureConstructor: the features as SQL, Polars, Python and JSON.
+    """Mixin of FeatureConstructor: the features as SQL, narwhals, Polars, Python and JSON.
 
     They take the raw table if the model was fitted on one (``BooleanData``, or a command). All of
     them treat missing cells by Kleene's logic: a conjunction is false if a part is false,
@@ -57,10 +58,12 @@ class Exportable:
         table: str | Sequence[str] = "data",
         *,
         dialect: str = "duckdb",
-        source: Source = "boolean",
+        source: Source | None = None,
         columns: FeatureNames = "formula",
         keep: Sequence[str] = (),
         form: Form = "built",
+        kind: Kind = "select",
+        into: str | Sequence[str] = "features",
     ) -> str:
         """A SELECT that computes the features in a database. Needs sqlglot (``conjunct[sql]``).
 
@@ -68,14 +71,22 @@ class Exportable:
         ----------
         table : str or sequence of str, default="data"
             The table that holds the columns; ``("schema", "table")`` for one in a schema.
-        dialect : {"duckdb", "postgres", "sqlite", "bigquery", "snowflake", "spark"}
-        source : {"boolean", "integer"}, default="boolean"
-            What the columns hold: Booleans, or 0 and 1. A model with ``binarize`` compares numbers.
+        dialect : str, default="duckdb"
+            "duckdb", "postgres", "sqlite", "mysql" or another of docs/export.md.
+        source : {"boolean", "integer", "text"}, optional
+            What the columns hold: Booleans, 0 and 1, or text. If not given, Booleans; in SQLite
+            and MySQL, which take any text for false, any of them. A model with ``binarize``
+            compares numbers, and one of raw data reads what it was fitted on, or text.
         columns : {"formula", "number"}, default="formula"
             What the features are called: as in ``transform``, or f0, f1, ….
         keep : sequence of str
             Columns to select as they are, before the features: a key, for instance.
         form : {"built", "nested", "dnf", "simplified"}, default="built"
+        kind : {"select", "view", "table", "dbt"}, default="select"
+            A query; a statement that makes a view or a table of it; or the file of a dbt model,
+            which refers to the table as a model, or in two parts as a source.
+        into : str or sequence of str, default="features"
+            What the view or the table is called.
 
         Examples
         --------
@@ -103,6 +114,8 @@ class Exportable:
             raw=self._raw(),
             fill=self.missing == "false",
             nan=self.missing != "raise",
+            kind=kind,
+            into=into,
         )
 
     def to_polars(
@@ -116,6 +129,47 @@ class Exportable:
 
         return to_polars(
             self._exported(columns, form),
+            cut=self.binarize,
+            raw=self._raw(),
+            fill=self.missing == "false",
+        )
+
+    def to_narwhals(
+        self,
+        *,
+        source: Source = "boolean",
+        columns: FeatureNames = "formula",
+        form: Form = "built",
+    ) -> list[nw.Expr]:
+        """One expression of narwhals a feature, for any table that it knows, lazy ones included.
+
+        ``transform(table)`` of a lazy table computes the same, and what features share once.
+
+        Parameters
+        ----------
+        source : {"boolean", "integer"}, default="boolean"
+            What the columns hold: Booleans, or 0 and 1. A model with ``binarize`` compares numbers.
+        columns : {"formula", "number"}, default="formula"
+            What the features are called: as in ``transform``, or f0, f1, ….
+        form : {"built", "nested", "dnf", "simplified"}, default="built"
+
+        Examples
+        --------
+        >>> import narwhals as nw, polars as pl
+        >>> from conjunct import UFC
+        >>> baskets = [["water", "cascade"]] * 40 + [["water"]] * 20 + [["sky"]] * 60
+        >>> model = UFC().fit(baskets)
+        >>> table = pl.LazyFrame({"sky": [True, False], "cascade": [False] * 2, "water": [None, 1]})
+        >>> table = table.cast(pl.Boolean)
+        >>> found = nw.from_native(table).select(*model.to_narwhals()).to_native()
+        >>> found.collect().rows()
+        [(True, False, None), (False, False, True)]
+        """
+        from conjunct.export import to_narwhals
+
+        return to_narwhals(
+            self._exported(columns, form),
+            source=source,
             cut=self.binarize,
             raw=self._raw(),
             fill=self.missing == "false",

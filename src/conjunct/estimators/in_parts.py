@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,10 +13,10 @@ from conjunct.data import BooleanData, InParts, unchecked
 from conjunct.features import FeatureSet
 
 
-def sendable(feature_set: FeatureSet) -> FeatureSet:
+def sendable(feature_set: FeatureSet, *, merges: bool = False) -> FeatureSet:
     """The same features, without what is deep for pickle; expressions are made where wanted."""
     lineage = feature_set.lineage.renamed(feature_set.lineage.primitives)
-    return replace(feature_set, lineage=lineage, merges=())
+    return replace(feature_set, lineage=lineage, merges=feature_set.merges if merges else ())
 
 
 @dataclass(frozen=True)
@@ -30,24 +31,20 @@ class FeatureSupports:
 
 
 @dataclass(frozen=True)
-class PartFeatures:
-    """Makes the features of a part, which is read like other data."""
+class PartMaker:
+    """Makes other columns of those of a part, which is read like other data."""
 
     like: BooleanData
-    feature_set: FeatureSet
+    make: Callable[[Any], Any]
     names: tuple[str, ...]
-
-    @classmethod
-    def of(cls, like: BooleanData, feature_set: FeatureSet, names: list[str]) -> PartFeatures:
-        return cls(like, sendable(feature_set), tuple(names))
 
     def __call__(self, data: Any) -> Any:
         container = unchecked(data)
-        features = self.feature_set.evaluate(self.like.like(container).columns)
-        return BooleanData(self.names, features).to(container, nullable=self._nullable)
+        made = self.make(self.like.like(container).columns)
+        return BooleanData(self.names, made).to(container, nullable=self._nullable)
 
     def over(self, container: InParts) -> Any:
-        """The features of all parts, when they are used."""
+        """What is made of all parts, when it is used."""
         dtype = np.float64 if self._nullable else np.bool_
         return container.engine.mapped(container.data, self, len(self.names), dtype)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -12,10 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from conjunct.columns import Columns, Counts
 from conjunct.data import MISSING, Backend, Baskets, BooleanData, InParts, container_of
 from conjunct.errors import ConjunctWarning, InputError
-from conjunct.estimators.chunks import ChunkForm, RowChunks, written_chunks
+from conjunct.estimators.chunks import ChunkForm, RowChunks, lazy_chunks, written_chunks
 from conjunct.estimators.constructor import FeatureConstructor
-from conjunct.estimators.in_parts import FeatureSupports, sendable
+from conjunct.estimators.in_parts import FeatureSupports, PartMaker, sendable
 from conjunct.estimators.notebook import ShownInNotebooks
+from conjunct.estimators.weights import weighted
 from conjunct.features import FeatureSet
 
 Names = Literal["pattern", "formula"]
@@ -57,12 +60,14 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
         With ``keep_columns`` the columns come first, and then the features that are no columns.
         Rows may hold combinations of tags that training never saw: no feature has these tags
         then. Unless the columns are kept, a warning says in how many rows; ``unseen="keep"``
-        gives them columns of their own, and ``chunks`` never loses a tag. A collection of Dask
-        gives another, which is computed when it is used, without a warning.
+        gives them columns of their own, and ``chunks`` never loses a tag. A lazy table, of Polars,
+        DuckDB, Ibis or Spark, and a collection of Dask give another, which is computed when it is
+        used, without a warning.
         """
         check_is_fitted(self)
         container = self._container(X)
-        if self.unseen == "keep" or self.keep_columns or isinstance(container, InParts):
+        is_lazy = container.lazy is not None or isinstance(container, InParts)
+        if self.unseen == "keep" or self.keep_columns or is_lazy:
             return super().transform(container)
         columns = self._read(container)
         n_rows = self._count_unseen(columns)
@@ -83,22 +88,23 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
         check_is_fitted(self)
         if self.feature_set_.suppressed and not self.keep_columns:
             warnings.warn(_what_was_lost(self.feature_set_), ConjunctWarning, stacklevel=2)
-        texts = self._column_names()
+        texts, names = self._column_names(), self._primitive_names()
+        recover: Callable[[Any], Any] = sendable(self._made_features(), merges=True).recover
+        if self.keep_columns:
+            recover = partial(_first_columns, len(names))
         container = container_of(X)
-        if isinstance(container, InParts):
-            raise InputError(container.engine.advice)
+        if container.lazy is not None:
+            return recover(self._lazy_columns(container, texts)).named(names)
         has_order = container.has_names and not isinstance(container, Baskets)
         if has_order and list(container.names or ()) != texts:
             raise InputError("the columns are not the features of this model, in their order")
-        columns = container.stored(texts, replace(self._rules(), binarize=None))
-        if columns.n_columns != len(texts):
-            raise InputError(f"X has {columns.n_columns} columns, the model {len(texts)} features")
-        if self.keep_columns:
-            recovered = columns.select(range(self.n_features_in_))
-        else:
-            recovered = self._made_features().recover(columns)
-        rows = BooleanData(self._primitive_names(), recovered)
-        return rows.to(container, nullable=self.missing == "pairwise")
+        if not isinstance(container, Baskets) and container.n_columns != len(texts):
+            raise InputError(
+                f"X has {container.n_columns} columns, the model {len(texts)} features"
+            )
+        rules = replace(self._rules(), binarize=None)
+        back = PartMaker(BooleanData.without_rows(texts, rules), recover, names)
+        return back.over(container) if isinstance(container, InParts) else back(container)
 
     def chunks(self, X: Any, form: ChunkForm = "lists", *, backend: Backend | None = None) -> Any:
         """Each row as its chunks: its tags, in groups that belong together.
@@ -129,11 +135,14 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
         check_is_fitted(self)
         chunks_of = RowChunks(self._like_fitted(), self._every_feature)
         container = self._container(X)
+        if container.lazy is not None:
+            columns = self._lazy_columns(container, self._primitive_names())
+            return lazy_chunks(self._every_feature, columns.filled(), form)
         if isinstance(container, InParts):
             return chunks_of.over(container, form)
         return written_chunks(container, chunks_of(container), form, backend)
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the bits that a row of ``X`` takes, on average, in the code of the features.
 
         The higher, the better the features describe rows like these; as ``PCA.score`` it can be
@@ -146,12 +155,14 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
         X : array, data frame, sparse matrix, list of baskets, stream or collection of Dask
             The data of ``fit``, or other rows with the same columns.
         y : ignored
+        sample_weight : array of shape (n_rows,), optional
+            A row of weight w counts as w equal rows.
         """
         check_is_fitted(self)
         every = self._every_feature
         supports = np.array(every.supports, np.float64) + 0.5
         bits = np.log2(supports.sum()) - np.log2(supports)
-        columns = self._like_fitted().like(self._container(X)).columns
+        columns = weighted(self._like_fitted().like(self._container(X)).columns, sample_weight)
         counts: Counts = columns.total(FeatureSupports(sendable(every)))
         return -float(np.dot(counts, bits)) / max(int(columns.n_rows), 1)
 
@@ -182,6 +193,10 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
         for line in lines:
             anywhere = store.disjunction(anywhere, line)
         return int(store.with_lines([anywhere]).supports()[0])
+
+
+def _first_columns(number: int, columns: Any) -> Any:
+    return columns.with_lines(columns.lines[:number])
 
 
 def _what_was_unseen(n_rows: int) -> str:

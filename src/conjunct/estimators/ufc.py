@@ -18,6 +18,7 @@ from conjunct.counting import Store
 from conjunct.data import BooleanData, Missing
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators.lossless import NAMES, UNSEEN, LosslessConstructor, Names, Unseen
+from conjunct.estimators.weights import weighted
 from conjunct.expressions import Style
 from conjunct.parameters import (
     check,
@@ -246,6 +247,27 @@ class UFC(LosslessConstructor):
         about 1 s and 1 MB of memory to begin with, and about 1 ms for each merge
         """
         return self._need(BooleanData.read(X, self._rules(), counts=True).columns)
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Construct features from the rows of ``X``.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix, list of baskets, stream or collection of Dask
+            Boolean or 0/1 values, one individual a row.
+        y : ignored
+            Accepted for use in pipelines.
+        sample_weight : array of shape (n_rows,), optional
+            A row of weight w counts as w equal rows, to the bit; one of weight 0 not at all.
+            Whole numbers: tests and bits are about counts. Needs all rows in memory.
+
+        Returns
+        -------
+        self
+        """
+        data = self._read_to_fit(X)
+        self._construct(weighted(data.columns, sample_weight), data.names)
+        return self
 
     def cut(self, max_features: int) -> UFC:
         """The same model with at most so many features, at once and without the data.

@@ -15,6 +15,7 @@ from conjunct.ufc import Solution
 
 MEANINGS = {
     "(rest)": "what larger chunks have left of it",
+    "comes back": "in this share of changed data sets it was constructed again",
     "bits saved": "when its tags were joined, in all rows that had them then",
     "length": "literals of the formula",
     "iteration": "the iteration that made it; 0: a column of the data",

@@ -2,47 +2,72 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from math import isinf
-from typing import Any
 
 from sqlglot import exp
 
-from conjunct.data import BLANKS
 from conjunct.errors import InputError
 from conjunct.export.dialects.base import Dialect
 from conjunct.export.raw import NO, YES, Check, Flag, Interval, OneOf, PartOneOf
 
 
-def check_sql(check: Check, column: exp.Expr, dialect: Dialect) -> exp.Expr:
-    """Whether a raw cell passes; NULL where it is missing."""
-    if isinstance(check, Flag):
+class Checks:
+    """What checks ask of the columns of a table.
+
+    ``is_text``: the columns are of text, whatever they were when the model was fitted. A cell is
+    read once, as a number, a word or a date, in a step before all others; ``cell`` gives it a
+    column there.
+    """
+
+    def __init__(
+        self, dialect: Dialect, is_text: bool, cell: Callable[[exp.Expr], exp.Expr]
+    ) -> None:
+        self.dialect = dialect
+        self.is_text = is_text
+        self.cell = cell
+
+    def __call__(self, check: Check, column: exp.Expr) -> exp.Expr:
+        """Whether a raw cell passes; NULL where it is missing."""
+        dialect = self.dialect
+        if isinstance(check, Flag):
+            return self._flag(column)
+        if isinstance(check, OneOf):
+            if check.are_numbers:
+                return _in(self.number(column), map(self._number, map(float, check.words)))
+            for word in check.words:
+                _check_word(check.column, word)
+            return _in(self.cell(dialect.written(column)), map(dialect.string, check.words))
+        if check.part is None:
+            value = self.number(column)
+        else:
+            value = self.cell(dialect.part(column, check.part, is_text=self.is_text))
+        if isinstance(check, PartOneOf):
+            is_day = check.part == "weekday"
+            numbers = map(dialect.numbered_weekday, check.numbers) if is_day else check.numbers
+            return _in(value, map(_literal, numbers))
+        return _between(value, check)
+
+    def number(self, column: exp.Expr) -> exp.Expr:
+        return self.cell(self.dialect.number(column, is_text=self.is_text))
+
+    def _flag(self, column: exp.Expr) -> exp.Expr:
         # as text, whether it is Boolean, a number or a word; other words are neither
-        written = exp.Lower(this=_text(column))
+        written = self.cell(exp.Lower(this=self.dialect.text(column)))
         # decimals are written with all their places: 1.00
-        short = exp.Trim(this=written.copy(), expression=_string("0"), position="TRAILING")
-        cases = [
-            exp.If(
-                this=exp.or_(_in(written.copy(), [*words]), _in(short.copy(), [number])),
-                true=_truth(words is YES),
+        zero = exp.Literal.string("0")
+        short = exp.Trim(this=written.copy(), expression=zero, position="TRAILING")
+        yes, no = (
+            exp.or_(
+                _in(written.copy(), map(self.dialect.string, words)),
+                exp.EQ(this=short.copy(), expression=self.dialect.string(number)),
             )
             for words, number in ((YES, "1."), (NO, "0."))
-        ]
-        return exp.Case(ifs=cases)
-    if isinstance(check, OneOf):
-        if check.are_numbers:
-            return _in(dialect.number(column), [*map(float, check.words)], dialect)
-        for word in check.words:
-            _check_word(check.column, word)
-        return _in(exp.Nullif(this=_text(column), expression=_string("")), [*check.words])
-    if isinstance(check, PartOneOf):
-        numbers = check.numbers
-        if check.part == "weekday":
-            numbers = tuple(map(dialect.numbered_weekday, numbers))
-        return _in(dialect.part(column, check.part), [*numbers])
-    if check.part is None:
-        return _between(dialect.number(column), check)
-    value = dialect.part(column, check.part)
-    return _between(value, check)
+        )
+        return self.dialect.either(yes, no)
+
+    def _number(self, number: float) -> exp.Expr | None:
+        return self.dialect.infinity(number) if isinf(number) else _literal(number)
 
 
 def _between(value: exp.Expr, check: Interval) -> exp.Expr:
@@ -54,33 +79,17 @@ def _between(value: exp.Expr, check: Interval) -> exp.Expr:
     return exp.and_(*sides, copy=False)
 
 
-def _in(value: exp.Expr, wanted: list[Any], dialect: Dialect | None = None) -> exp.Expr:
-    if not wanted:  # false, and NULL where the value is
+def _in(value: exp.Expr, wanted: Iterable[exp.Expr | None]) -> exp.Expr:
+    literals = [literal for literal in wanted if literal is not None]
+    if not literals:  # false, and NULL where the value is
         return exp.NEQ(this=value, expression=value.copy())
-    literals = [_string(w) if isinstance(w, str) else _literal(w, dialect) for w in wanted]
     if len(literals) == 1:
         return exp.EQ(this=value, expression=literals[0])
     return exp.In(this=value, expressions=literals)
 
 
-def _text(column: exp.Expr) -> exp.Expr:
-    return exp.Trim(this=exp.cast(column, "text"), expression=_string(BLANKS))
-
-
-def _truth(value: bool) -> exp.Expr:
-    # not TRUE, which in SQLite is a column where one is called so
-    one, other = exp.Literal.number(1), exp.Literal.number(int(value))
-    return exp.EQ(this=one, expression=other)
-
-
-def _literal(number: float, dialect: Dialect | None = None) -> exp.Expr:
-    if dialect is not None and isinf(number):
-        return dialect.infinity(number)
+def _literal(number: float) -> exp.Expr:
     return exp.Literal.number(int(number) if float(number).is_integer() else number)
-
-
-def _string(text: str) -> exp.Expr:
-    return exp.Literal.string(text)
 
 
 def _check_word(column: str, word: str) -> None:

@@ -6,6 +6,7 @@ no care, but where literals are counted.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Literal, TypeAlias
@@ -13,18 +14,22 @@ from typing import Literal, TypeAlias
 from sqlglot import exp
 
 from conjunct.errors import InputError
-from conjunct.export.dialects.base import DIALECTS, Dialect, shortened, without_nan
-from conjunct.export.raw import Check
-from conjunct.export.raw_sql import check_sql
+from conjunct.export.dialects.base import DIALECTS, Dialect, shortened, truth
+from conjunct.export.raw import Check, Flag
+from conjunct.export.raw_sql import Checks
 from conjunct.export.steps import STRIDES, WHOLE, Plan, parts_of, plan_of
 from conjunct.expressions import Constant, Counted, Expression, Not, Or, Primitive, nodes
 
-Source: TypeAlias = Literal["boolean", "integer"]
+Source: TypeAlias = Literal["boolean", "integer", "text"]
+Kind: TypeAlias = Literal["select", "view", "table", "dbt"]
 
 # Databases limit the depth of an expression (SQLite: 1,000), and each literal may add to it.
 _LONGEST_IN_ONE = 100
 
 _ROWS = "r"
+
+# no query gives more: a limit that only keeps a step apart from the next one
+_ALL_ROWS = 2**63 - 1
 
 
 def to_sql(
@@ -32,14 +37,16 @@ def to_sql(
     table: str | Sequence[str],
     *,
     dialect: str = "duckdb",
-    source: Source = "boolean",
+    source: Source | None = None,
     cut: float | None = None,
     keep: Sequence[str] = (),
     raw: Mapping[str, Check] | None = None,
     fill: bool = False,
     nan: bool = False,
+    kind: Kind = "select",
+    into: str | Sequence[str] = "features",
 ) -> str:
-    """A SELECT with one column for each feature.
+    """A SELECT with one column for each feature, or a view, a table or a dbt model of it.
 
     Parameters
     ----------
@@ -49,20 +56,25 @@ def to_sql(
         The table with a column for each primitive; several parts for ``schema.table``.
     dialect : str, default="duckdb"
         One of `DIALECTS`.
-    source : {"boolean", "integer"}, default="boolean"
-        What the columns hold: Booleans, or 0 and 1.
+    source : {"boolean", "integer", "text"}, optional
+        What the columns hold: Booleans, 0 and 1, or text. If not given, Booleans; in databases
+        that take any text for false, cells are looked at, and may be any of them.
     cut : float, optional
         Columns hold numbers, and values above it are true.
     keep : sequence of str
         Columns of the table to select as they are, before the features: a key, for instance.
     raw : mapping of str to Check, optional
-        What the primitives ask of the columns of a raw table. ``source`` and ``cut`` are for
-        Boolean ones.
+        What the primitives ask of the columns of a raw table. ``cut`` is for Boolean ones.
     fill : bool, default=False
         Take missing cells as false.
     nan : bool, default=False
         Columns that ``source`` calls Boolean may be of numbers, some NaN: DuckDB takes such
         columns, and NaN for true.
+    kind : {"select", "view", "table", "dbt"}, default="select"
+        A query; a statement that makes a view or a table of it; or the file of a dbt model, which
+        refers to the table as a model, or in two parts as a source.
+    into : str or sequence of str, default="features"
+        What the view or the table is called.
 
     Returns
     -------
@@ -74,82 +86,156 @@ def to_sql(
     if dialect not in DIALECTS:
         raise InputError(f"unknown dialect {dialect!r}: choose one of {', '.join(DIALECTS)}")
     database = DIALECTS[dialect]
-    if source not in ("boolean", "integer"):
-        raise InputError(f"source must be 'boolean' or 'integer'; got {source!r}")
-    parts = [table] if isinstance(table, str) else list(table)
-    if not 1 <= len(parts) <= 3:
-        raise InputError("the table must have a name of one to three parts")
+    if source not in (None, "boolean", "integer", "text"):
+        raise InputError(f"source must be 'boolean', 'integer' or 'text'; got {source!r}")
+    if kind not in ("select", "view", "table", "dbt"):
+        raise InputError(f"kind must be 'select', 'view', 'table' or 'dbt'; got {kind!r}")
+    if raw is not None and source in ("boolean", "integer"):
+        raise InputError(
+            f"source={source!r} is about Boolean columns, and this model reads those of raw data: "
+            "leave it out, or say 'text' if they are all of text"
+        )
+    primitives = {n.name for n in nodes(*features.values()) if isinstance(n, Primitive)}
+    read_from = primitives if raw is None else {raw[name].column for name in primitives}
+    _check_names(features, keep, read_from, database, in_table=kind != "select")
+    origin = table_of(table, "table", database)
+    target = table_of(into, "into", database)
+    if source is None and database.takes_any_text and raw is None and cut is None:
+        source = "text"
+
+    cells: dict[exp.Expr, str] = {}
+    checked = Checks(
+        database,
+        source == "text",
+        lambda value: _column(cells.setdefault(value, f"v{len(cells)}")),
+    )
+
+    def read(primitive: Primitive) -> exp.Expr:
+        if raw is not None:
+            check = raw[primitive.name]
+            value = checked(check, _column(check.column))
+        else:
+            value = _truth(_column(primitive.name), source, cut, checked, nan)
+        return database.filled(value) if fill else value
+
+    if kind == "dbt":
+        # no other name is as long
+        longest = max(map(len, (*features, *keep, *read_from)), default=0)
+        origin = exp.Table(this=_identifier("x" * (longest + 1)))
+    has_checks = bool(primitives) and (raw is not None or cut is not None or source == "text")
+    plan = _best_plan(features.values(), has_checks=has_checks)
+    aliased = origin.copy()
+    aliased.set("alias", _rows())
+    if plan is None:
+        columns: dict[str, exp.Expr] = {name: _column(name) for name in keep}
+        columns |= {
+            name: database.kept(_sql(expression, read, database))
+            for name, expression in features.items()
+        }
+        query = _select(columns, aliased)
+    else:
+        query = _in_steps(plan, features, aliased, keep, read, database, cells)
+        widest = max(len(step.this.expressions) for step in query.ctes)
+        database.check_columns(widest, in_table=False)
+    database.check_columns(len(features) + len(keep), in_table=kind != "select")
+    if kind == "dbt":
+        return dbt_model(query, origin, table, dialect)
+    if kind == "select":
+        return query.sql(dialect=dialect, pretty=True, copy=False) + "\n"
+    return database.created(kind, target, query).sql(dialect=dialect, pretty=True) + ";\n"
+
+
+def _check_names(
+    features: Mapping[str, Expression],
+    keep: Sequence[str],
+    read_from: Iterable[str],
+    database: Dialect,
+    *,
+    in_table: bool,
+) -> None:
+    """Refuse names that the database has not, or not twice."""
     for name in features:
         database.check_new_name(name)
+    for name in (*keep, *read_from):
+        database.check_name(name)
     both = [name for name in keep if name in features]
     if both:
         raise InputError(
             f"keep: a feature is called {shortened(both[0])!r} too; rename the column, or choose "
             "other names for the features (columns=)"
         )
-    found = nodes(*features.values())
-    primitives = {node.name for node in found if isinstance(node, Primitive)}
-    if raw is not None and source != "boolean":
-        raise InputError("source is about Boolean columns, and this model reads those of raw data")
-    read_from = primitives if raw is None else {raw[name].column for name in primitives}
-    for name in (*parts, *keep, *read_from):
-        database.check_name(name)
+    seen: dict[str, str] = {}
+    for name in (*keep, *features) if in_table and database.folds_case else ():
+        other = seen.setdefault(name.casefold(), name)
+        if other != name:
+            raise InputError(
+                f"{database.name} takes {shortened(other)!r} and {shortened(name)!r} for one name: "
+                "number the columns instead (columns='number')"
+            )
 
-    def read(primitive: Primitive) -> exp.Expr:
-        if raw is not None:
-            check = raw[primitive.name]
-            value = check_sql(check, _column(check.column), database)
-        else:
-            value = _truth(_column(primitive.name), source, cut, database, nan)
-        if not fill:
-            return value
-        return exp.Coalesce(this=value, expressions=[_constant(False)])
 
-    origin = exp.Table(
-        **dict(zip(("this", "db", "catalog"), map(_identifier, reversed(parts)), strict=False)),
-        alias=_rows(),
-    )
-    plan = _best_plan(features.values(), has_checks=raw is not None and bool(primitives))
-    if plan is None:
-        columns: dict[str, exp.Expr] = {name: _column(name) for name in keep}
-        columns |= {name: _sql(expression, read) for name, expression in features.items()}
-        query = _select(columns, origin)
-    else:
-        query = _in_steps(plan, features, origin, keep, read, database.keeps_steps)
-    return query.sql(dialect=dialect, pretty=True) + "\n"
+def table_of(name: str | Sequence[str], what: str, database: Dialect) -> exp.Table:
+    """A table by its name, of one to three parts."""
+    parts = [name] if isinstance(name, str) else list(name)
+    if not 1 <= len(parts) <= 3:
+        raise InputError(f"{what} must be a name of one to three parts")
+    for part in parts:
+        database.check_name(part)
+    named = zip(("this", "db", "catalog"), map(_identifier, reversed(parts)), strict=False)
+    return exp.Table(**dict(named))
+
+
+def dbt_model(query: exp.Expr, origin: exp.Table, table: str | Sequence[str], dialect: str) -> str:
+    """The file of a dbt model: braces that Jinja would read are written as strings."""
+    parts = [table] if isinstance(table, str) else list(table)
+    call = "ref" if len(parts) == 1 else "source"
+    if len(parts) == 3:
+        raise InputError("dbt knows a table by one part (ref) or two (source), not by three")
+    text = re.sub(r"\{(?=[{%#])", "{{ '{' }}", query.sql(dialect=dialect, pretty=True))
+    reference = f"{{{{ {call}({', '.join(map(ascii, parts))}) }}}}"
+    return text.replace(origin.sql(dialect=dialect), reference) + "\n"
 
 
 def _select(columns: Mapping[str, exp.Expr], origin: exp.Expr) -> exp.Select:
-    aliased = [exp.alias_(value, _identifier(name)) for name, value in columns.items()]
-    return exp.Select(expressions=aliased).from_(origin)
+    aliased = [exp.Alias(this=value, alias=_identifier(name)) for name, value in columns.items()]
+    return exp.Select(expressions=aliased).from_(origin, copy=False)
 
 
-def _sql(expression: Expression, read: Callable[[Primitive], exp.Expr]) -> exp.Expr:
+def _sql(
+    expression: Expression, read: Callable[[Primitive], exp.Expr], database: Dialect
+) -> exp.Expr:
     """A formula as SQL; ``read`` says how a primitive is."""
     if isinstance(expression, Constant):
-        return _constant(expression.value)
+        return truth(expression.value)
     if isinstance(expression, Not):
-        return exp.not_(_sql(expression.operand, read), copy=False)
+        return exp.not_(_sql(expression.operand, read, database), copy=False)
     if isinstance(expression, Primitive):
         return read(expression)
-    return _joined(expression, lambda operand: _sql(operand, read))
+    return _joined(expression, lambda operand: _sql(operand, read, database), database)
 
 
-def _joined(expression: Expression, operand_sql: Callable[[Expression], exp.Expr]) -> exp.Expr:
+def _joined(
+    expression: Expression, operand_sql: Callable[[Expression], exp.Expr], database: Dialect
+) -> exp.Expr:
     if isinstance(expression, Counted):
-        return _counted(expression, operand_sql)
+        return database.either(*_counted(expression, operand_sql))
     join = exp.or_ if isinstance(expression, Or) else exp.and_
     return join(*map(operand_sql, expression._children), copy=False)
 
 
-def _counted(node: Counted, operand_sql: Callable[[Expression], exp.Expr]) -> exp.Expr:
-    """Whether so many operands are true; NULL where that depends on missing cells."""
+def _counted(
+    node: Counted, operand_sql: Callable[[Expression], exp.Expr]
+) -> tuple[exp.Expr, exp.Expr]:
+    """Where it is certain that so many operands are true, and where that they are not.
+
+    It is neither where that depends on missing cells.
+    """
 
     def number_of(*, denied: bool) -> exp.Expr:
         def one(operand: Expression) -> exp.Expr:
             value = operand_sql(operand)
             holds = exp.not_(value, copy=False) if denied else value
-            return exp.Case(ifs=[_when(holds, _number(1))], default=_number(0))
+            return exp.Case(ifs=[exp.If(this=holds, true=_number(1))], default=_number(0))
 
         total = reduce(lambda x, y: exp.Add(this=x, expression=y), map(one, node.operands))
         return exp.paren(total, copy=False)
@@ -166,16 +252,7 @@ def _counted(node: Counted, operand_sql: Callable[[Expression], exp.Expr]) -> ex
     if node.most < n:
         certain = exp.and_(certain, false(exp.GTE, n - node.most), copy=False)
         excluded = exp.or_(excluded, true(exp.GT, node.most), copy=False)
-    return exp.Case(ifs=[_when(certain, _constant(True)), _when(excluded, _constant(False))])
-
-
-def _when(condition: exp.Expr, value: exp.Expr) -> exp.If:
-    return exp.If(this=condition, true=value)
-
-
-def _constant(value: bool) -> exp.Expr:
-    # not TRUE, which in SQLite is a column where one is called so
-    return exp.EQ(this=_number(1), expression=_number(int(value)))
+    return certain, excluded
 
 
 def _number(value: int) -> exp.Expr:
@@ -201,7 +278,8 @@ def _in_steps(
     origin: exp.Expr,
     keep: Sequence[str],
     read: Callable[[Primitive], exp.Expr],
-    materialized: bool,
+    database: Dialect,
+    cells: Mapping[exp.Expr, str],
 ) -> exp.Select:
     """Parts in queries on top of those that they are made of; in the last one, the features.
 
@@ -213,26 +291,35 @@ def _in_steps(
         if isinstance(part, Not):
             return exp.not_(value(part.operand, step), copy=False)
         if isinstance(part, Constant) or step == 0:
-            return _sql(part, read)
+            return _sql(part, read, database)
         if plan.step[part] < step:
-            return _column(made[part])
-        return _joined(part, lambda operand: value(operand, step))
+            return database.holds(_column(made[part]))
+        return _joined(part, lambda operand: value(operand, step), database)
+
+    def stored(part: Expression, step: int) -> exp.Expr:
+        is_column = part in plan.step and plan.step[part] < step
+        return _column(made[part]) if is_column else database.kept(value(part, step))
 
     steps = []
+    known = {f"k{k}": _column(name) for k, name in enumerate(keep)}
     for step in range(plan.n_steps):
-        known = {f"k{k}": _column(name if step == 0 else f"k{k}") for k, name in enumerate(keep)}
-        parts = {made[part]: value(part, step) for part in plan.columns_of(step)}
-        steps.append(_select({**known, **parts}, origin if step == 0 else _step(step - 1)))
+        parts = {made[part]: stored(part, step) for part in plan.columns_of(step)}
+        if step == 0 and cells:
+            read_once = {name: value for value, name in cells.items()}
+            steps.append(_select({**known, **read_once}, origin))
+            known = {name: _column(name) for name in known}
+        steps.append(_select({**known, **parts}, _step(len(steps) - 1) if steps else origin))
+        known = {name: _column(name) for name in known}
     columns: dict[str, exp.Expr] = {name: _column(f"k{k}") for k, name in enumerate(keep)}
-    columns |= {name: value(feature, plan.n_steps) for name, feature in features.items()}
-    return _with_steps(_select(columns, _step(plan.n_steps - 1)), steps, materialized)
-
-
-def _with_steps(query: exp.Select, steps: list[exp.Select], materialized: bool) -> exp.Select:
-    for number, step in enumerate(steps):
-        # left to themselves, databases may put the steps together again
-        hint = True if materialized else None
-        query = query.with_(_identifier(f"step{number}"), as_=step, materialized=hint, copy=False)
+    columns |= {name: stored(feature, plan.n_steps) for name, feature in features.items()}
+    query = _select(columns, _step(len(steps) - 1))
+    # left to themselves, databases may put the steps together again
+    hint = True if database.keeps_steps == "hint" else None
+    for number, made_there in enumerate(steps):
+        if database.keeps_steps == "limit":
+            made_there = made_there.limit(_ALL_ROWS, copy=False)
+        name = _identifier(f"step{number}")
+        query = query.with_(name, as_=made_there, materialized=hint, copy=False)
     return query
 
 
@@ -255,14 +342,16 @@ def _identifier(name: str) -> exp.Identifier:
 
 
 def _truth(
-    column: exp.Expr, source: Source, cut: float | None, dialect: Dialect, nan: bool
+    column: exp.Column, source: Source | None, cut: float | None, checked: Checks, nan: bool
 ) -> exp.Expr:
     # NaN is above every number in some databases, and other than 0 in most: here it is missing
     if cut is not None:
-        number = dialect.number(column)
-        return exp.GT(this=number, expression=exp.Literal.number(cut))
+        return exp.GT(this=checked.number(column), expression=exp.Literal.number(cut))
+    if source == "text":
+        return checked(Flag(column.name), column)
+    dialect = checked.dialect
     if source == "integer":
         return exp.NEQ(this=dialect.number(column), expression=exp.Literal.number(0))
     if nan and dialect.takes_nan_for_true:
-        return exp.cast(without_nan(column), "boolean")
-    return column
+        return exp.cast(dialect.without_nan(column), "boolean")
+    return dialect.holds(column)

@@ -6,15 +6,33 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Protocol, Self, TypeVar
 
-from conjunct.columns import Columns
 from conjunct.errors import InputError
 from conjunct.expressions import Expression, parse, pattern_text
 from conjunct.features import description_length
 from conjunct.features.lineage import Lineage, Tally, feature_of
 
-S = TypeVar("S", bound=Columns)
+
+class Lines(Protocol):
+    """Columns by what they are made of: in memory, or those of a lazy table."""
+
+    @property
+    def lines(self) -> Sequence[Any]: ...
+
+    @property
+    def nowhere(self) -> Any: ...
+
+    def with_lines(self, lines: Sequence[Any]) -> Self: ...
+
+    def conjunction(self, left: Any, right: Any, *, not_left: bool, not_right: bool) -> Any: ...
+
+    def disjunction(self, left: Any, right: Any) -> Any: ...
+
+    def tally(self, literals: Sequence[tuple[Any, bool]], number: int, *, exactly: bool) -> Any: ...
+
+
+S = TypeVar("S", bound=Lines)
 Compared = Literal["score", "r", "p_value"]
 """Which number of a pair was held against the cut-off."""
 

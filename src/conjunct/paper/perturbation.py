@@ -78,6 +78,14 @@ class Stability:
         """A table of ``features``."""
         return _table(self.features, backend)
 
+    def shares_of(self, model: FeatureConstructor) -> tuple[float | None, ...]:
+        """How often each feature of a model came back, in the order of ``features_``.
+
+        None for a feature that neither the data as it is nor any run had.
+        """
+        shares = {found.feature: found.share for found in self.features}
+        return tuple(shares.get(_text(feature)) for feature in _compared(model))
+
     def plot_indicators(self) -> Any:
         """OI and C0 by noise (the paper's figure 12a)."""
         self._check_noise()
@@ -131,7 +139,7 @@ def stability(
     X : array, data frame, sparse matrix or list of baskets
         Boolean or 0/1 values.
     estimator : UFC or another feature constructor, optional
-        By default the paper's: ``UFC(Risk(0.001, prune=False))``.
+        By default ``UFC()``. The paper's experiment is that of ``UFC(Risk(0.001, prune=False))``.
     kind : {"noise", "bootstrap"}, default="noise"
         ``"noise"``: exactly ``round(x · k · n)`` cells, drawn anew for each run, are inverted.
         ``"bootstrap"``: rows are drawn with replacement.
@@ -159,7 +167,7 @@ def stability(
     check_whole("n_runs", n_runs, 1)
     for share in noise:
         check(is_number(share) and 0 <= share <= 1, "noise", share, "shares from 0 to 1")
-    model = paper_model() if estimator is None else clone(estimator)
+    model = UFC() if estimator is None else clone(estimator)
     data = BooleanData.read(X, model._rules(), counts=True)
     random = check_random_state(random_state)
     return stability_of(data.columns, data.names, model, kind, noise, n_runs, random, progress)
@@ -263,10 +271,14 @@ def _recurrences(runs: Sequence[FeatureConstructor], original: Features) -> tupl
 
 
 def _features_of(run: FeatureConstructor) -> Features:
+    return frozenset(_compared(run))
+
+
+def _compared(run: FeatureConstructor) -> tuple[Feature, ...]:
     """What is compared: formulas; or chunks, whose formulas tell of every other chunk too."""
     criterion = CRITERIA.made(getattr(run, "criterion", None))
     by_chunks = criterion is not None and criterion.counts_tags
-    return frozenset(run.feature_set_.patterns if by_chunks else run.features_)
+    return run.feature_set_.patterns if by_chunks else run.features_
 
 
 def _text(feature: Feature) -> str:

@@ -63,7 +63,7 @@ class Report:
     title : str, optional
         What the page is called.
     stability : Stability, optional
-        What :func:`conjunct.stability` gave, to be shown too.
+        What :func:`conjunct.stability` gave, to be shown too: how often each feature comes back.
     images : path or sequence of paths, optional
         An image for each row, or a folder in which they are found by the names of rows: the ids
         of a BooleanData, or the index of a data frame.
@@ -112,7 +112,7 @@ class Report:
     @cached_property
     def _html(self) -> str:
         shown, model = self._shown, self.model
-        table = feature_table(shown)
+        table = feature_table(shown, self.stability)
         thumbnails = Thumbnails(self._paths)
         solutions = plane(shown)
         by_pattern = shown.by_pattern
@@ -193,7 +193,10 @@ class Report:
         return {
             "n": line.number,
             "with": line.primitives,
-            "sort": [line.support, line.length, line.iteration, *known, line.saved],
+            "sort": [
+                *(line.support, line.length, line.iteration, *known),
+                *(line.saved, line.comes_back),
+            ],
             "exact": line.exact,
             "from": line.parents,
             "rows": [row_label(self._shown, row) for row in rows],

@@ -14,6 +14,7 @@ from conjunct.explain import (
 )
 from conjunct.expressions import Expression, in_form
 from conjunct.features import Merge
+from conjunct.paper import Stability
 from conjunct.report import limits
 from conjunct.report.model_on_rows import ModelOnRows
 
@@ -28,7 +29,8 @@ class FeatureLine:
     """One feature. ``primitives`` are positions of columns; ``support`` is on the rows shown.
 
     ``exact`` is the whole formula where ``built`` is cut; ``saved`` what joining its tags saved;
-    ``merge`` what decided for it.
+    ``merge`` what decided for it; ``comes_back`` in which share of runs on changed data it was
+    made again.
     """
 
     number: int
@@ -46,6 +48,7 @@ class FeatureLine:
     merge: Merge | None
     saved: float | None
     exact: str = ""
+    comes_back: float | None = None
 
     @property
     def held_against(self) -> str:
@@ -78,7 +81,7 @@ class FeatureTable:
         return any(merge.p_value != merge.p_adjusted for merge in merges)
 
 
-def feature_table(shown: ModelOnRows) -> FeatureTable:
+def feature_table(shown: ModelOnRows, stability: Stability | None = None) -> FeatureTable:
     """Constructed features before columns that were kept; the most common, or what saved most,
     first."""
     fitted = shown.model.feature_set_
@@ -94,6 +97,8 @@ def feature_table(shown: ModelOnRows) -> FeatureTable:
 
     counted = sorted(zip(fitted.features, supports, known, strict=True), key=rank)
     origins = fitted.origins()
+    shares = () if stability is None else stability.shares_of(shown.model)
+    comes_back = dict(zip(fitted.features, shares, strict=stability is not None))
     position = {name: k for k, name in enumerate(fitted.lineage.primitives)}
     lines = []
     n_literals = 0
@@ -105,7 +110,7 @@ def feature_table(shown: ModelOnRows) -> FeatureTable:
             n_literals += line.length
             exact = fitted.lineage.expression(number).text(shown.model.style)
             line = replace(line, exact=exact)
-        lines.append(line)
+        lines.append(replace(line, comes_back=comes_back.get(number)))
     max_share = max((line.share for line in lines), default=0.0)
     return FeatureTable(tuple(lines), len(counted), max_share)
 

@@ -8,11 +8,11 @@ from typing import Annotated, Literal
 import typer
 
 from conjunct.cli.help import OUTPUT
-from conjunct.cli.options import Dialect, Form
+from conjunct.cli.options import DIALECTS, Dialect, Form
 from conjunct.cli.outputs import Output, speaks
 
-Target = Literal["sql", "python", "json", "schema"]
-Cells = Literal["boolean", "integer"]
+Target = Literal["sql", "view", "table", "dbt", "python", "json", "schema"]
+Cells = Literal["boolean", "integer", "text"]
 NamesOrNumber = Literal["pattern", "formula", "number"]
 
 
@@ -35,13 +35,13 @@ def export(
     to: Annotated[
         Target,
         typer.Option(
-            help="A SELECT, a Python function, the model as JSON, "
-            "or the JSON Schema of model files (which needs no MODEL)."
+            help="A SELECT, a view or a table of it, a dbt model file, a Python function, the "
+            "model as JSON, or the JSON Schema of model files (which needs no MODEL)."
         ),
     ] = "sql",
     dialect: Annotated[
         Dialect,
-        typer.Option(help="Which SQL."),
+        typer.Option(metavar="NAME", help=f"Which SQL: {', '.join(DIALECTS)}."),
     ] = "duckdb",
     table: Annotated[
         list[str] | None,
@@ -50,10 +50,20 @@ def export(
             help="Table to select from; data if not given. Twice for schema and table.",
         ),
     ] = None,
+    into: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="View or table to make; features if not given. Twice for schema and table.",
+        ),
+    ] = None,
     source: Annotated[
-        Cells,
-        typer.Option(help="What the columns of the table hold: Booleans, or 0 and 1."),
-    ] = "boolean",
+        Cells | None,
+        typer.Option(
+            help="What the columns of the table hold: Booleans, 0 and 1, or text. If not given, "
+            "Booleans, or what the model was fitted on; in SQLite and MySQL also text.",
+        ),
+    ] = None,
     names: Annotated[
         NamesOrNumber | None,
         typer.Option(
@@ -77,6 +87,8 @@ def export(
     \b
     Examples:
       $ conjunct export model.json --dialect sqlite --table animals
+      $ conjunct export model.json --to view --table animals --into chunks
+      $ conjunct export model.json --to dbt --table animals --out features.sql
       $ conjunct export model.json --to python --out features.py
       $ conjunct export model.json --dialect postgres --names number
       $ conjunct export --to schema --out model-schema.json
@@ -87,7 +99,7 @@ def export(
     from conjunct.cli.standard_streams import is_printed
     from conjunct.files import write_atomically
 
-    text = _text(model, to, dialect, table, source, names, keep, form)
+    text = _text(model, to, dialect, table, into, source, names, keep, form)
     printed = is_printed(out)
     if out is not None and not printed:
         with step(f"wrote {out}"):
@@ -106,7 +118,8 @@ def _text(
     to: Target,
     dialect: Dialect,
     table: list[str] | None,
-    source: Cells,
+    into: list[str] | None,
+    source: Cells | None,
     names: NamesOrNumber | None,
     keep: list[str] | None,
     form: Form,
@@ -118,6 +131,8 @@ def _text(
     from conjunct.errors import InputError
     from conjunct.files import model_schema
 
+    if into and to not in ("view", "table"):
+        raise InputError("--into names what --to view or --to table makes")
     if to == "schema":
         return model_schema().decode()
     if model is None:
@@ -141,4 +156,6 @@ def _text(
         columns=columns,
         keep=keep or (),
         form=form,
+        kind="select" if to == "sql" else to,
+        into=into or "features",
     )

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from conjunct.cli.help import COUNTING, OUTPUT
+from conjunct.cli.help import COUNTING, DATA, OUTPUT
 from conjunct.cli.inputs import DataInput, prepares_data
 from conjunct.cli.options import (
     Ascii,
@@ -53,6 +53,15 @@ def fit(
     scheduler: Scheduler = None,
     checkpoint: Checkpoint = None,
     missing: Missing = "raise",
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Column of whole numbers: how often each row counts.",
+            show_default=False,
+            rich_help_panel=DATA,
+        ),
+    ] = None,
     *,
     rule: dict[str, Any],
     source: DataInput,
@@ -84,6 +93,10 @@ def fit(
 
     check_outputs(data, out, checkpoint)
     apart = len(data) > 1 or memory is not None or scheduler is not None
+    if apart and weights is not None:
+        raise InputError("--weights needs the table in memory: leave --memory and --scheduler out")
+    if weights is not None and report is not None:
+        raise InputError("--report shows rows one by one, without --weights: leave one of them out")
     if apart and report is not None:
         raise InputError("--report shows rows and needs the table in memory: leave it out")
     model = UFC(
@@ -96,7 +109,7 @@ def fit(
         n_jobs=jobs,
         style="ascii" if ascii_ else "unicode",
     )
-    reader = StreamInput(source, data, memory, scheduler) if apart else source
+    reader = StreamInput(source, data, memory, scheduler) if apart else source.weighted_by(weights)
     watched = progress.iterations(rule["max_iter"])
     construct(model, data[0], out, reader, output, watched, report, formulas=formulas)
     if checkpoint is not None and out is not None:

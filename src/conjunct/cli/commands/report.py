@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from conjunct.estimators import FeatureConstructor
     from conjunct.paper import Stability
 
+N_SAMPLES = 20
+"""Bootstrap samples for ``--stability``."""
+
 
 @speaks
 @reads_data
@@ -46,7 +49,8 @@ def report(
         ),
     ] = None,
     stability: Annotated[
-        bool, typer.Option("--stability", help="Also see which features come back under noise.")
+        bool,
+        typer.Option("--stability", help="Tell how often features come back in new samples."),
     ] = False,
     *,
     source: DataInput,
@@ -129,10 +133,21 @@ def _images(
 def _stability(model: FeatureConstructor, table: BooleanData) -> Stability:
     from conjunct import UFC, Threshold, UFCPath
     from conjunct import stability as measured
+    from conjunct.cli import progress
 
     again = model
     if isinstance(model, UFCPath):
         # the solution chosen, not the choice: a path for each run would take very long
         rule = Threshold(model.threshold_ or 0.0, prune=model.prune)
         again = UFC(rule, max_iter=model.n_iter_)
-    return measured(table, again)
+    with (
+        progress.step(f"made {N_SAMPLES} runs on samples of the rows"),
+        progress.bar("Constructing on samples", N_SAMPLES) as update,
+    ):
+        return measured(
+            table,
+            again,
+            kind="bootstrap",
+            n_runs=N_SAMPLES,
+            progress=lambda done, total: update(done, f"run {done} of {total}"),
+        )

@@ -21,6 +21,8 @@ class Engine(ABC):
     summary: ClassVar[str]
     advice: ClassVar[str]
     """What to do where all rows must be in memory."""
+    takes_expressions: ClassVar[bool] = False
+    """Whether its tables compute expressions of narwhals by themselves."""
 
     @abstractmethod
     def holds(self, data: Any) -> bool:

@@ -6,19 +6,19 @@ import re
 
 from sqlglot import exp
 
-from conjunct.export.dialects.base import DIALECTS, Dialect
+from conjunct.export.dialects.base import DIALECTS, Dialect, null_where
 
 
 class BigQuery(Dialect):
     name = "bigquery"
     summary = "BigQuery"
+    most_columns = 10_000
     longest_name = 300
+    name_unit = "characters"
     allowed_name = re.compile(r"[\w %&=+:'<>#|-]+")
 
-    def number(self, column: exp.Expr) -> exp.Expr:
-        number = exp.cast(column, "double")
-        is_nan = exp.If(this=exp.IsNan(this=number), true=exp.Null())
-        return exp.Case(ifs=[is_nan], default=number.copy())
+    def without_nan(self, number: exp.Expr) -> exp.Expr:
+        return null_where(exp.IsNan(this=number), number.copy())
 
     def weekday(self, column: exp.Expr) -> exp.Expr:
         return exp.Extract(this=exp.Var(this="DAYOFWEEK"), expression=column)

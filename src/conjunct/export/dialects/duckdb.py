@@ -6,7 +6,8 @@ from conjunct.export.dialects.base import DIALECTS, Dialect
 class DuckDB(Dialect):
     name = "duckdb"
     summary = "DuckDB"
-    keeps_steps = True
+    is_run = True
+    keeps_steps = "hint"
     takes_nan_for_true = True
 
 

@@ -1,4 +1,4 @@
-"""Spark and Databricks."""
+"""Spark."""
 
 from __future__ import annotations
 

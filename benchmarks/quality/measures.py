@@ -1,0 +1,181 @@
+"""What is measured of a representation on a set: a number for each split, or for each sample."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.quality import representations
+from benchmarks.quality.representations import SHARES, SIZED, Fitted, comes_back
+from benchmarks.quality.sets import SEED, LabelledSet, Table
+
+Classes = NDArray[np.intp]
+Numbers = dict[str, list[float]]
+
+N_SAMPLES = 2
+"""Bootstrap samples, for stability."""
+SLIM_SPLITS, SLIM_SAMPLES = 3, 1
+"""Where others have more: it takes most of the time."""
+N_LEAVES, N_NEIGHBOURS = 8, 5
+SURE = 0.99
+"""Probabilities are mixed with those of a throw of dice: nobody is surer than this."""
+
+
+def _naive_bayes(values: Any) -> Any:
+    from sklearn.naive_bayes import BernoulliNB, GaussianNB
+
+    return BernoulliNB() if values.dtype == bool else GaussianNB()
+
+
+def _logistic(values: Any) -> Any:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    model = LogisticRegression(max_iter=1000)
+    return model if values.dtype == bool else make_pipeline(StandardScaler(), model)
+
+
+def _tree(values: Any) -> Any:
+    from sklearn.tree import DecisionTreeClassifier
+
+    return DecisionTreeClassifier(max_leaf_nodes=N_LEAVES, random_state=SEED)
+
+
+def _neighbours(values: Any) -> Any:
+    from sklearn.neighbors import KNeighborsClassifier
+
+    return KNeighborsClassifier(N_NEIGHBOURS)
+
+
+CLASSIFIERS: dict[str, Callable[[Any], Any]] = {
+    "Naive Bayes": _naive_bayes,
+    "logistic": _logistic,
+    "tree": _tree,
+    "5-NN": _neighbours,
+}
+CLUSTERINGS = ("k-means", "hierarchical")
+
+
+def measured(
+    data: LabelledSet,
+    name: str,
+    *,
+    n_splits: int | None = None,
+    parts: tuple[str, ...] = ("bits", *CLASSIFIERS, *CLUSTERINGS),
+    n_samples: int = N_SAMPLES,
+) -> dict[str, Any] | None:
+    """Numbers of one representation on one set; ``None`` where it cannot be had."""
+    if name == "SLIM":
+        n_splits, n_samples = SLIM_SPLITS, min(n_samples, SLIM_SAMPLES)
+    numbers: Numbers = {}
+    n_cut_off = 0
+    for train, test in data.splits(n_splits):
+        rows, unseen = data.tables(train, test)
+        share = chosen_share(name, rows, data.classes[train]) if name in SIZED else None
+        start = time.process_time()
+        fit = representations.fitted(name, rows, share)
+        if fit is None:
+            return None
+        seconds = time.process_time() - start if fit.seconds is None else fit.seconds
+        n_cut_off += fit.cut_off
+        found = {"seconds": seconds, **_readability(fit, rows)}
+        if "bits" in parts and fit.bits_of is not None:
+            found["bits"] = fit.bits_of(rows, unseen) / len(unseen)
+        made, new = fit.transform(rows), fit.transform(unseen)
+        classes, truth = data.classes[train], data.classes[test]
+        for classifier in (part for part in CLASSIFIERS if part in parts):
+            shares = probabilities(classifier, made, classes, new)
+            right = shares.argmax(axis=1) == truth
+            found[f"{classifier}, accuracy"] = float(right.mean())
+            found[f"{classifier}, log-loss"] = log_loss(shares, truth)
+        for clustering in (part for part in CLUSTERINGS if part in parts):
+            found[f"{clustering}, NMI"] = agreement(clustering, made, classes)
+        for measure, value in found.items():
+            numbers.setdefault(measure, []).append(value)
+    if n_samples:
+        numbers["stability"], n_more = stability(name, data.table(), n_samples)
+        n_cut_off += n_more
+    return {"numbers": numbers, "cut off": n_cut_off}
+
+
+def chosen_share(name: str, rows: Table, classes: Classes) -> float:
+    """The number of features with the smallest log-loss on a quarter of the training rows."""
+    order = np.random.default_rng(SEED).permutation(len(rows))
+    held_out, kept = order[: len(order) // 4], order[len(order) // 4 :]
+    losses = []
+    for share in SHARES:
+        fit = representations.fitted(name, rows[kept], share)
+        assert fit is not None
+        made, new = fit.transform(rows[kept]), fit.transform(rows[held_out])
+        shares = probabilities("logistic", made, classes[kept], new, n_classes=classes.max() + 1)
+        losses.append(log_loss(shares, classes[held_out]))
+    return SHARES[int(np.argmin(losses))]
+
+
+def probabilities(
+    classifier: str, made: Any, classes: Classes, new: Any, n_classes: int | None = None
+) -> NDArray[np.float64]:
+    """Of each class, for each new row; a class that training never saw has almost none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = CLASSIFIERS[classifier](made).fit(made, classes)
+        given = model.predict_proba(new)
+    n_classes = int(classes.max()) + 1 if n_classes is None else n_classes
+    shares = np.zeros((len(new), n_classes))
+    shares[:, model.classes_] = given
+    return SURE * shares + (1 - SURE) / n_classes
+
+
+def log_loss(shares: NDArray[np.float64], truth: Classes) -> float:
+    return float(-np.log(shares[np.arange(len(truth)), truth]).mean())
+
+
+def agreement(clustering: str, made: Any, classes: Classes) -> float:
+    """Normalised mutual information of as many clusters as there are classes, with the classes."""
+    from sklearn.cluster import AgglomerativeClustering, KMeans
+    from sklearn.metrics import normalized_mutual_info_score
+
+    n_clusters = len(np.unique(classes))
+    if clustering == "k-means":
+        model: Any = KMeans(n_clusters, n_init=3, random_state=SEED)
+    else:
+        model = AgglomerativeClustering(n_clusters)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # fewer distinct rows than clusters
+        clusters = model.fit_predict(made.astype(float))
+    return float(normalized_mutual_info_score(classes, clusters))
+
+
+def _readability(fit: Fitted, rows: Table) -> dict[str, float]:
+    """Columns given, chunks among them, tags of a chunk, negations in a constructed feature."""
+    found = {
+        "features": float(fit.transform(rows[:1]).shape[1]),
+        "chunks": float(len(fit.chunks)),
+    }
+    if fit.chunks:
+        found["tags"] = float(np.mean([len(feature.tags) for feature in fit.chunks]))
+    if fit.features:
+        found["negations"] = float(np.mean([feature.negations for feature in fit.features]))
+    return found
+
+
+def stability(name: str, table: Table, n_samples: int) -> tuple[list[float], int]:
+    """The share of the chunks that each bootstrap sample has too."""
+    original = representations.fitted(name, table)
+    assert original is not None
+    n_cut_off, shares = int(original.cut_off), []
+    random = np.random.default_rng(SEED)
+    for _ in range(n_samples if original.chunks else 0):
+        sample = table[random.integers(len(table), size=len(table))]
+        again = representations.fitted(name, sample)
+        assert again is not None
+        n_cut_off += again.cut_off
+        back = [comes_back(feature, again.chunks) for feature in original.chunks]
+        shares.append(float(np.mean(back)))
+    return shares, n_cut_off

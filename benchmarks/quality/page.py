@@ -1,0 +1,236 @@
+"""``python -m benchmarks.quality.page``: writes what was measured into docs/quality.md.
+
+Takes the last run into ``docs/quality.json``, a line for each cell, and from there the tables
+between ``<!-- NAME -->`` and ``<!-- end -->``, and the pictures.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from benchmarks import _results
+from benchmarks._page import DOCS, filled, table_of
+from benchmarks.quality import pictures
+from benchmarks.quality.recovery import NOISE
+from benchmarks.quality.sets import SETS
+from benchmarks.quality.summary import average, more_than_columns
+from conjunct.plots.saving import save_chart
+
+PAGE, DATA = DOCS / "quality.md", DOCS / "quality.json"
+HEADS = {
+    "bits": "bits of unseen rows",
+    "Naive Bayes, accuracy": "Naive Bayes",
+    "logistic, accuracy": "logistic",
+    "tree, accuracy": "tree",
+    "5-NN, accuracy": "5-NN",
+    "k-means, NMI": "k-means",
+    "hierarchical, NMI": "hierarchical",
+    "Naive Bayes, log-loss": "Naive Bayes",
+    "logistic, log-loss": "logistic",
+    "tree, log-loss": "tree",
+    "5-NN, log-loss": "5-NN",
+    "stability": "comes back",
+    "features": "features",
+    "chunks": "chunks",
+    "tags": "tags of a chunk",
+    "negations": "negations",
+    "seconds": "seconds",
+}
+TABLES = {
+    "quality_accuracy": ("bits", *(f"{x}, accuracy" for x in pictures.CLASSIFIERS)),
+    "quality_losses": tuple(f"{x}, log-loss" for x in pictures.CLASSIFIERS),
+    "quality_rest": ("k-means, NMI", "hierarchical, NMI", "stability"),
+    "quality_reading": ("features", "chunks", "tags", "negations", "seconds"),
+}
+"""Averages over the sets, by table."""
+BY_SET = {
+    "quality_bits": "bits",
+    "quality_bayes": "Naive Bayes, accuracy",
+    "quality_logistic": "logistic, accuracy",
+    "quality_tree": "tree, accuracy",
+    "quality_neighbours": "5-NN, accuracy",
+    "quality_bayes_loss": "Naive Bayes, log-loss",
+    "quality_logistic_loss": "logistic, log-loss",
+    "quality_tree_loss": "tree, log-loss",
+    "quality_neighbours_loss": "5-NN, log-loss",
+    "quality_means": "k-means, NMI",
+    "quality_hierarchical": "hierarchical, NMI",
+    "quality_stability": "stability",
+    "quality_features": "features",
+    "quality_chunks": "chunks",
+    "quality_tags": "tags",
+    "quality_negations": "negations",
+    "quality_seconds": "seconds",
+}
+
+
+def main() -> int:
+    file = _results.FOLDER / "quality" / "found.json"
+    run = json.loads(file.read_text(encoding="utf-8"))
+    DATA.write_text(by_line(run), encoding="utf-8")
+    page = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(filled(page, tables_of(run)), encoding="utf-8")
+    save_chart(pictures.gains(run), DOCS / "images" / "quality.svg")
+    save_chart(pictures.recovery(run), DOCS / "images" / "planted.svg")
+    return 0
+
+
+def by_line(run: dict[str, Any]) -> str:
+    """As JSON, with a line for each cell."""
+    parts = []
+    for part, found in run.items():
+        if part not in ("sets", "first", "planted"):
+            parts.append(f"{json.dumps(part)}: {json.dumps(found, ensure_ascii=False)}")
+            continue
+        sets = []
+        for on, cells in found.items():
+            lines = (
+                f"  {json.dumps(by, ensure_ascii=False)}: {json.dumps(what, ensure_ascii=False)}"
+                for by, what in cells.items()
+            )
+            sets.append(f" {json.dumps(on)}: {{\n" + ",\n".join(lines) + "}")
+        parts.append(f"{json.dumps(part)}: {{\n" + ",\n".join(sets) + "}")
+    return "{" + ",\n".join(parts) + "}\n"
+
+
+def tables_of(run: dict[str, Any]) -> dict[str, str]:
+    return {
+        "quality_machine": _machine(run),
+        "quality_sets": _sets(run),
+        "quality_against": _against(run),
+        "quality_planted": _planted(run),
+        "quality_first": _first(run),
+        **{name: _averages(run, measures) for name, measures in TABLES.items()},
+        **{name: _by_set(run, measure) for name, measure in BY_SET.items()},
+    }
+
+
+def representations(run: dict[str, Any]) -> list[str]:
+    return list(dict.fromkeys(by for cells in run["sets"].values() for by in cells))
+
+
+def _machine(run: dict[str, Any]) -> str:
+    machine = run["machine"]
+    versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
+    return (
+        f"{len(run['sets'])} sets; {run['seconds'] / 60:.0f} minutes of the processor, SLIM's not "
+        f"counted.\n{machine['processor']}, {machine['cores']} cores; {versions}."
+    )
+
+
+def _sets(run: dict[str, Any]) -> str:
+    lines = [
+        [name, f"{rows:,} × {columns:,}", str(classes), SETS[name][0]]
+        for name, (rows, columns, classes) in run["shapes"].items()
+    ]
+    return table_of(["", "rows × columns", "classes", "the class is"], lines)
+
+
+def _averages(run: dict[str, Any], measures: tuple[str, ...]) -> str:
+    lines = []
+    for by in representations(run):
+        found = [(measure, average(run, by, measure)) for measure in measures]
+        lines.append([_bold(by), *(_figure(measure, value) for measure, value in found)])
+    return table_of(["mean over the sets", *(HEADS[measure] for measure in measures)], lines)
+
+
+def _by_set(run: dict[str, Any], measure: str) -> str:
+    every = representations(run)
+    lines = [
+        [name, *(_with_error(measure, cells.get(by, {}).get(measure)) for by in every)]
+        for name, cells in run["sets"].items()
+    ]
+    return table_of(["", *every], lines)
+
+
+def _against(run: dict[str, Any]) -> str:
+    """Accuracy beside the columns, with the standard error of the difference."""
+    pairs = [
+        (by, classifier)
+        for classifier in ("Naive Bayes", "logistic")
+        for by in ("bits", "bits + columns")
+    ]
+    found = [more_than_columns(run, by, f"{what}, accuracy") for by, what in pairs]
+    lines = []
+    for name in run["sets"]:
+        cells = [(100 * more[name][0], 100 * more[name][1]) for more in found]
+        lines.append([name, *(f"{_signed(more)} ± {error:.1f}" for more, error in cells)])
+    means = [sum(more for more, _ in one.values()) / len(one) for one in found]
+    lines.append(["**mean**", *(f"**{_signed(100 * mean)}**" for mean in means)])
+    return table_of(["points", *(f"{what}, {by}" for by, what in pairs)], lines)
+
+
+def _planted(run: dict[str, Any]) -> str:
+    head = ["", *(f"{noise:.0%} noise" for noise in NOISE)]
+    parts = []
+    for kind, methods in run["planted"].items():
+        lines = []
+        for method, levels in methods.items():
+            cells = [
+                f"{_share(level['recall'])} of them, {_share(level['precision'])} of "
+                f"{level['found']:.0f}" + (" (cut off)" if level["cut off"] else "")
+                for level in levels.values()
+            ]
+            lines.append([_bold(method), *cells])
+        parts.append(f"**{kind}**\n\n{table_of(head, lines)}")
+    return "\n\n".join(parts)
+
+
+def _first(run: dict[str, Any]) -> str:
+    measures = {
+        "mushroom": ("Naive Bayes, accuracy", "tree, accuracy", "k-means, NMI"),
+        "house_votes_84": ("Naive Bayes, accuracy", "k-means, NMI"),
+        "digits": ("Naive Bayes, accuracy", "logistic, accuracy"),
+    }
+    names = [name for name in measures if name in run["first"]]
+    every = list(dict.fromkeys(by for name in names for by in run["first"][name]))
+    head = ["", *(f"{name}, {HEADS[x]}" for name in names for x in measures[name])]
+    lines = [
+        [
+            _bold(by),
+            *(
+                _with_error(measure, run["first"][name].get(by, {}).get(measure))
+                for name in names
+                for measure in measures[name]
+            ),
+        ]
+        for by in every
+    ]
+    return table_of(head, lines)
+
+
+def _bold(by: str) -> str:
+    return f"**{by}**" if by.startswith("bits") else by
+
+
+def _share(value: float) -> str:
+    return f"{value:.0%}"
+
+
+def _signed(points: float) -> str:
+    return f"{points:+.1f}".replace("-", "−")
+
+
+def _figure(measure: str, value: float | None) -> str:
+    if value is None:
+        return "–"
+    if measure in ("features", "chunks"):
+        return f"{value:.0f}"
+    if measure in ("tags", "negations"):
+        return f"{value:.1f}"
+    return f"{float(f'{value:.2g}'):g}" if measure == "seconds" else f"{value:.3f}"
+
+
+def _with_error(measure: str, found: list[float] | None) -> str:
+    if found is None:
+        return "–"
+    told = _figure(measure, found[0])
+    if measure in ("features", "chunks", "tags", "negations", "seconds"):
+        return told
+    return f"{told} ± {found[1]:.3f}".replace(" 0.", " .").replace("0.", ".", 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

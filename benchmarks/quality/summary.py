@@ -1,0 +1,80 @@
+"""From a number for each split to means, standard errors and differences from the columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Numbers = dict[str, list[float]]
+Figures = dict[str, list[float]]
+"""By measure: mean, standard error; then those of what it is more than with the columns."""
+
+SUMMED_UP = ("recall", "precision", "first", "found", "cut off")
+
+
+def summarised(part: str, found: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """By set and representation, or by kind and method of the planted ones."""
+    if part == "planted":
+        return {
+            kind: {by: _by_noise(lines) for by, lines in methods.items() if lines is not None}
+            for kind, methods in found.items()
+        }
+    here = {
+        on: {by: what for by, what in cells.items() if what is not None}
+        for on, cells in found.items()
+    }
+    return {
+        on: {by: figures_of(what, cells["columns"]["numbers"]) for by, what in cells.items()}
+        for on, cells in here.items()
+        if cells
+    }
+
+
+def figures_of(what: dict[str, Any], bare: Numbers) -> Figures:
+    """Of one cell. Bits are a share of those by the columns."""
+    numbers: Numbers = dict(what["numbers"])
+    if "bits" in numbers:
+        pairs = zip(numbers["bits"], bare["bits"], strict=False)
+        numbers["bits"] = [bits / needed for bits, needed in pairs]
+    found = {"cut off": [float(what["cut off"])]}
+    for measure, values in numbers.items():
+        if values:
+            found[measure] = mean_and_error(values)
+            if measure in bare and measure not in ("bits", "stability"):
+                more = [x - y for x, y in zip(values, bare[measure], strict=False)]
+                found[measure] += mean_and_error(more)
+    return found
+
+
+def mean_and_error(values: list[float]) -> list[float]:
+    error = np.std(values, ddof=1) / len(values) ** 0.5 if len(values) > 1 else 0.0
+    return [round(float(np.mean(values)), 5), round(float(error), 5)]
+
+
+def _by_noise(lines: list[dict[str, float]]) -> dict[str, dict[str, float]]:
+    levels = sorted({line["noise"] for line in lines})
+    return {
+        f"{noise:g}": {
+            what: round(float(np.mean([line[what] for line in lines if line["noise"] == noise])), 4)
+            for what in SUMMED_UP
+        }
+        for noise in levels
+    }
+
+
+def average(run: dict[str, Any], by: str, measure: str) -> float | None:
+    """Over the sets on which the representation has the measure."""
+    found = [
+        cells[by][measure][0] for cells in run["sets"].values() if measure in cells.get(by, ())
+    ]
+    return float(np.mean(found)) if found else None
+
+
+def more_than_columns(run: dict[str, Any], by: str, measure: str) -> dict[str, tuple[float, float]]:
+    """For each set, what a measure is more than with the columns, and its standard error."""
+    return {
+        name: (cells[by][measure][2], cells[by][measure][3])
+        for name, cells in run["sets"].items()
+        if by in cells
+    }

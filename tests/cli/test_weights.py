@@ -1,0 +1,60 @@
+"""``conjunct fit --weights``: a column that says how often each row counts."""
+
+import polars as pl
+import pytest
+
+ROWS = [("a;b", 40), ("a", 20), ("c", 60), ("d", 0)]
+
+
+@pytest.fixture
+def files(tmp_path):
+    weighted = pl.DataFrame(ROWS, schema=["items", "count"], orient="row")
+    weighted.write_csv(tmp_path / "weighted.csv")
+    repeated = [items for items, count in ROWS for _ in range(count)]
+    pl.DataFrame({"items": repeated}).write_csv(tmp_path / "repeated.csv")
+    cells = [[int(tag in items) for tag in "abcd"] + [count] for items, count in ROWS]
+    pl.DataFrame(cells, schema=[*"abcd", "n"], orient="row").write_csv(tmp_path / "table.csv")
+
+
+def merges(path):
+    model = pl.read_json(path)
+    return model.select("n_rows", "supports", "merges", "history").to_dicts()
+
+
+def test_rows_count_as_often_as_the_column_says(call, files, tmp_path):
+    assert call("fit", "repeated.csv", "--tags", "items", "--out", "r.json").code == 0
+    words = ["--tags", "items", "--exclude", "d", "--weights", "count"]
+    done = call("fit", "weighted.csv", *words, "--out", "w.json")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("In 120 rows and 3 columns, 1 chunk of tags")
+    assert merges(tmp_path / "w.json") == merges(tmp_path / "r.json")
+
+
+def test_a_table(call, files, tmp_path):
+    assert call("fit", "table.csv", "--weights", "n", "--out", "m.json").code == 0
+    assert pl.read_json(tmp_path / "m.json")["primitives"].to_list() == [["a", "b", "c", "d"]]
+    assert merges(tmp_path / "m.json")[0]["n_rows"] == 120
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--weights", "items"], "column 'items', row 0: 'a;b' is no number, and --weights says"),
+        (["--weights", "count", "--id", "count"], "--id and --weights exclude each other"),
+        (["--weights", "count", "--memory", "1GB"], "--weights needs the table in memory"),
+        (["--weights", "count", "--report", "r.html"], "--report shows rows one by one"),
+        (["--weights", "nowhere"], "nowhere"),
+    ],
+)
+def test_what_does_not_go_together(words, message, call, files):
+    done = call("fit", "weighted.csv", "--tags", "items", *words)
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_parts_of_rows_are_refused(call, files, tmp_path):
+    (tmp_path / "half.csv").write_text("items,count\na;b,0.5\nc,1\n")
+    done = call("fit", "half.csv", "--tags", "items", "--weights", "count")
+    assert done.code == 2
+    assert "that of row 0 is 0.5, and a row of weight w counts as w rows" in done.err
