@@ -72,40 +72,50 @@ def best_m_of_n(rows, labels, k, least, max_literals=None):
     return (literals, number) if literals else None
 
 
-def best_x_of_n(rows, labels, k, least, patience):
-    n_columns = len(rows[0])
-    literals, best, fewest, waited = (), None, math.inf, 0
-    seen = [frozenset()]
+def x_of_n_bits(literals, rows, labels, k, least):
+    groups = [[y for _, y in g] for g in split((literals, None), rows, labels).values()]
+    if not literals or sum(len(group) >= least for group in groups) < 2:
+        return math.inf
+    bits = literals_bits(len(literals), len(rows[0]))
+    return round(bits + sum(1 + class_bits(group, k) for group in groups), DECIMALS)
+
+
+def climbed(literals, rows, labels, k, least, patience):
+    """The best set on the way from one, taking the best neighbour whether better or not."""
+    columns = range(len(rows[0]))
+    best, fewest, waited = literals, x_of_n_bits(literals, rows, labels, k, least), 0
+    seen = [frozenset(literals)]
     while waited < patience:
         used = {column for column, _ in literals}
         sets = [tuple(x for x in literals if x != one) for one in literals if len(literals) > 1]
-        sets += [
-            (*literals, (column, wanted))
-            for wanted in (True, False)
-            for column in range(n_columns)
-            if column not in used
-        ]
+        for wanted in (True, False):
+            sets += [(*literals, (column, wanted)) for column in columns if column not in used]
         if not literals:
             for wanted in (True, False):
-                for one, other in itertools.combinations(range(n_columns), 2):
+                for one, other in itertools.combinations(columns, 2):
                     sets.append(((one, True), (other, wanted)))
-        found = []
-        for each in sets:
-            groups = [[label for _, label in g] for g in split((each, None), rows, labels).values()]
-            if frozenset(each) in seen or sum(len(group) >= least for group in groups) < 2:
-                continue
-            bits = literals_bits(len(each), n_columns)
-            bits += sum(1 + class_bits(group, k) for group in groups)
-            found.append((round(bits, DECIMALS), each))
-        if not found:
+        found = [
+            (x_of_n_bits(each, rows, labels, k, least), each)
+            for each in sets
+            if frozenset(each) not in seen
+        ]
+        bits = min((value for value, _ in found), default=math.inf)
+        if bits == math.inf:
             break
-        bits = min(value for value, _ in found)
         literals = next(each for value, each in found if value == bits)
         seen.append(frozenset(literals))
         waited += 1
         if bits < fewest:
-            best, fewest, waited = (literals, None), bits, 0
-    return best
+            best, fewest, waited = literals, bits, 0
+    return fewest, best
+
+
+def best_x_of_n(rows, labels, k, least, patience):
+    counted = best_m_of_n(rows, labels, k, least)
+    starts = [(), *([counted[0]] if counted else [])]
+    found = [climbed(start, rows, labels, k, least, patience) for start in starts]
+    _, best = min(found, key=lambda each: each[0])
+    return (best, None) if best else None
 
 
 def grow(rows, labels, k, search, max_depth=None, min_samples_split=2):

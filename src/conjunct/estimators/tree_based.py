@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
@@ -112,6 +113,10 @@ class SupervisedConstructor(TreeBasedConstructor):
                 "give the class of each row, or use UFringe, which needs none"
             )
         classes = column_or_1d(y, warn=True)
+        try:
+            assert_all_finite(classes, input_name="y")
+        except ValueError as error:
+            raise InputError(str(error)) from None
         check_classification_targets(classes)
         if len(classes) != n_rows:
             raise InputError(f"X has {n_rows} rows and y {len(classes)}: they must be as many")

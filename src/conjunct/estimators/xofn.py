@@ -20,8 +20,9 @@ class XofN(TreeClassifier):
     """XofN: a decision tree whose tests count true literals, with a branch for each number of them.
 
     At each node the set of literals is searched with which test and classes take the fewest bits:
-    from the best literal or pair, one literal is added or left out at a time. For each number that
-    occurs at a node, "exactly k of these" is a feature. There is one tree, as in `ID2of3`.
+    from the best literal or pair, and from the test of `ID2of3`, one literal is added or left out
+    at a time. For each number that occurs at a node, "exactly k of these" is a feature. There is
+    one tree, as in `ID2of3`.
 
     Parameters
     ----------

@@ -1,9 +1,10 @@
 """XofN (Zheng 1995): a set of literals is searched at each node, each number of true ones a branch.
 
-The best set is that with which test and classes take the fewest bits (MDL). The search starts with
-the best literal or pair of literals. Then the best neighbour is taken, one literal added or left
-out, even if it is worse: parity shows nothing until all its literals are there. It ends after some
-steps without a new best.
+The best set is that with which test and classes take the fewest bits (MDL). There are two searches:
+one starts with the best literal or pair of literals, the other with the literals that ID2-of-3
+would count. Then the best neighbour is taken, one literal added or left out, even if it is worse:
+parity shows nothing until all its literals are there. A search ends after some steps without a new
+best.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 from conjunct.columns import Counts
 from conjunct.trees.class_bits import DECIMALS, Floats, class_bits, literals_bits
 from conjunct.trees.count_tree import CountTest, Labelled, Search
+from conjunct.trees.m_of_n import best_m_of_n
 
 Literals = tuple[int, ...]
 
@@ -24,23 +26,40 @@ def best_x_of_n(patience: int) -> Search:
     """Search that ends after ``patience`` steps without a shorter description."""
 
     def search(data: Labelled, min_samples_leaf: int) -> CountTest | None:
-        literals: Literals = ()
-        best: Literals = ()
-        fewest = np.inf
-        waited = 0
-        seen = {frozenset(literals)}
-        while waited < patience:
-            found = _best_neighbour(data, literals, seen, min_samples_leaf)
-            if found is None:
-                break
-            literals, bits = found
-            seen.add(frozenset(literals))
-            waited += 1
-            if bits < fewest:
-                best, fewest, waited = literals, bits, 0
+        m_of_n = best_m_of_n()(data, min_samples_leaf)
+        starts: list[Literals] = [(), *([m_of_n.literals] if m_of_n is not None else [])]
+        found = [_climbed(data, start, patience, min_samples_leaf) for start in starts]
+        best, _ = min(found, key=lambda each: each[1])
         return CountTest(best, None) if best else None
 
     return search
+
+
+def _climbed(
+    data: Labelled, literals: Literals, patience: int, min_samples_leaf: int
+) -> tuple[Literals, float]:
+    """The best set on the way from a set of literals, and its bits; infinite for no set."""
+    best, fewest = literals, _bits_of(data, literals, min_samples_leaf)
+    waited = 0
+    seen = {frozenset(literals)}
+    while waited < patience:
+        found = _best_neighbour(data, literals, seen, min_samples_leaf)
+        if found is None:
+            break
+        literals, bits = found
+        seen.add(frozenset(literals))
+        waited += 1
+        if bits < fewest:
+            best, fewest, waited = literals, bits, 0
+    return best, fewest
+
+
+def _bits_of(data: Labelled, literals: Literals, min_samples_leaf: int) -> float:
+    if not literals:
+        return np.inf
+    branches = CountTest(literals, None).branches(data.table)
+    totals = data.totals_by(branches, len(literals) + 1)
+    return float(_bits(totals[:, None], len(literals), data.table.shape[1], min_samples_leaf)[0])
 
 
 def _best_neighbour(
@@ -56,9 +75,7 @@ def _best_neighbour(
     for k in range(len(literals)) if len(literals) > 1 else ():
         fewer = literals[:k] + literals[k + 1 :]
         sets.append(fewer)
-        branches = CountTest(fewer, None).branches(data.table)
-        totals = data.totals_by(branches, len(fewer) + 1)
-        bits += _bits(totals[:, None], len(fewer), n_columns, min_samples_leaf).tolist()
+        bits.append(_bits_of(data, fewer, min_samples_leaf))
     n_true = CountTest(literals, None).branches(data.table)
     n_groups = len(literals) + 1
     totals, true = data.totals_by(n_true, n_groups), data.true_by(n_true, n_groups)
