@@ -309,7 +309,9 @@ def _m_of_n(run: dict[str, Any]) -> str:
     lines = []
     for data in run["sets"]:
         one, many = (min(data[kind].values()) for kind in ("one tag", "m of n"))
-        lines.append([data["name"], f"{one:.2f}", f"{many:.2f}", f"{1 - many / one:.1%}"])
+        lines.append(
+            [data["name"], f"{one:.2f}", f"{many:.2f}", f"{round(1 - many / one, 3) + 0:.1%}"]
+        )
     return table_of(["", "one tag a test", "at least m of n", "saved"], lines)
 
 

@@ -26,7 +26,7 @@ from conjunct import CAT, UFC, Fringe, ID2of3, UFringe, XofN, datasets
 
 METHODS: dict[str, Any] = {
     "the columns": None,
-    "UFC()": UFC(keep_columns=True),
+    "UFC(keep_columns=True)": UFC(keep_columns=True),
     'UFringe(redundant="drop")': UFringe(redundant="drop"),
     "Fringe()": Fringe(),
     'Fringe(strategy="root")': Fringe(strategy="root"),
