@@ -32,6 +32,9 @@ class BinarizerRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     dropped: list[Dropped]
 
 
+_RULES: dict[str, Any] = {"rules_": tuple[ColumnRule, ...], "dropped_": tuple[Dropped, ...]}
+
+
 class Binarizer(TransformerMixin, BaseEstimator):
     """Make every column of a table Boolean, under names a person can read.
 
@@ -64,6 +67,8 @@ class Binarizer(TransformerMixin, BaseEstimator):
         Whether rare words share one feature or have none.
     parts : sequence of {"year", "month", "weekday", "hour"}
         What to look at in dates.
+    words : sequence of str
+        Columns to take as words, even if they hold numbers or dates: codes, years.
 
     Attributes
     ----------
@@ -99,6 +104,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
         max_categories: int = 20,
         rare: Rare = "group",
         parts: Sequence[DatePart] = PARTS,
+        words: Sequence[str] = (),
     ) -> None:
         self.numbers = numbers
         self.n_bins = n_bins
@@ -108,6 +114,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
         self.max_categories = max_categories
         self.rare = rare
         self.parts = parts
+        self.words = words
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose rules for the columns of ``X``: a data frame or an array."""
@@ -165,6 +172,16 @@ class Binarizer(TransformerMixin, BaseEstimator):
         binarizer.settings()
         return binarizer._keep(list(found), named=True)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # rules as plain values, which every way to save knows
+        state: dict[str, Any] = super().__getstate__()
+        plain = {name: msgspec.to_builtins(state[name]) for name in _RULES if name in state}
+        return {**state, **plain}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        rules = {n: msgspec.convert(state[n], kind) for n, kind in _RULES.items() if n in state}
+        super().__setstate__({**state, **rules})
+
     def record(self) -> BinarizerRecord:
         """What a model file keeps."""
         check_is_fitted(self)
@@ -172,7 +189,8 @@ class Binarizer(TransformerMixin, BaseEstimator):
         edges = parameters["edges"]
         if edges is not None:
             parameters["edges"] = {k: [float(edge) for edge in v] for k, v in edges.items()}
-        parameters["parts"] = list(parameters["parts"])
+        for name in ("parts", "words"):
+            parameters[name] = list(parameters[name])
         return BinarizerRecord(
             parameters, list(self.feature_names_in_), list(self.rules_), list(self.dropped_)
         )
@@ -217,6 +235,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
             self.max_categories,
             self.rare,
             tuple(self.parts),
+            tuple(self.words),
         ).checked()
 
     def __sklearn_tags__(self) -> Any:

@@ -11,6 +11,8 @@ from .fringe import Fringe as Fringe
 from .id2of3 import ID2of3 as ID2of3
 from .loading import load as load
 from .lossless import LosslessConstructor as LosslessConstructor
+from .mlflow_model import save_mlflow as save_mlflow
+from .onnx_converters import register_onnx as register_onnx
 from .pairs import correlated_pairs as correlated_pairs
 from .rule_table import formula_columns as formula_columns
 from .ufc import UFC as UFC
