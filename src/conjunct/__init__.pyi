@@ -23,6 +23,7 @@ from .errors import InputError as InputError
 from .errors import ModelFileError as ModelFileError
 from .estimators import CAT as CAT
 from .estimators import UFC as UFC
+from .estimators import ChunkClassifier as ChunkClassifier
 from .estimators import ClusteringTree as ClusteringTree
 from .estimators import Fringe as Fringe
 from .estimators import ID2of3 as ID2of3

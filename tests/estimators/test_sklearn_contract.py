@@ -6,6 +6,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from conjunct import (
     CAT,
     UFC,
+    ChunkClassifier,
     ClusteringTree,
     Fringe,
     ID2of3,
@@ -52,6 +53,7 @@ def expected_failures(estimator):
             names="formula",
         ),
         UFCPath(binarize=0.0),
+        ChunkClassifier(UFC(binarize=0.5)),
     ],
     expected_failed_checks=expected_failures,
 )

@@ -3,6 +3,7 @@
 from .cat import CAT as CAT
 from .chunks import Chunk as Chunk
 from .chunks import row_chunks as row_chunks
+from .classifier import ChunkClassifier as ChunkClassifier
 from .clustering_tree import ClusteringTree as ClusteringTree
 from .comparing import compare as compare
 from .comparing import describe_groups as describe_groups

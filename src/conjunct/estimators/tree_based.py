@@ -9,12 +9,10 @@ from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import assert_all_finite
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
 
 from conjunct.columns import PackedColumns
 from conjunct.errors import ConjunctWarning, InputError
+from conjunct.estimators.base import class_codes
 from conjunct.estimators.constructor import FeatureConstructor
 from conjunct.estimators.limits import limits_of
 from conjunct.parameters import check_choice, check_common, check_whole
@@ -112,16 +110,8 @@ class SupervisedConstructor(TreeBasedConstructor):
                 f"{type(self).__name__} requires y to be passed, but the target y is None: "
                 "give the class of each row, or use UFringe, which needs none"
             )
-        classes = column_or_1d(y, warn=True)
-        try:
-            assert_all_finite(classes, input_name="y")
-        except ValueError as error:
-            raise InputError(str(error)) from None
-        check_classification_targets(classes)
-        if len(classes) != n_rows:
-            raise InputError(f"X has {n_rows} rows and y {len(classes)}: they must be as many")
-        self.classes_, codes = np.unique(classes, return_inverse=True)
-        return np.asarray(codes, np.intp)
+        self.classes_, codes = class_codes(y, n_rows)
+        return codes
 
     @property
     def _positive(self) -> int | None:
