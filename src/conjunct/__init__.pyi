@@ -29,6 +29,7 @@ from .estimators import Fringe as Fringe
 from .estimators import ID2of3 as ID2of3
 from .estimators import UFCPath as UFCPath
 from .estimators import UFringe as UFringe
+from .estimators import Update as Update
 from .estimators import XofN as XofN
 from .estimators import compare as compare
 from .estimators import correlated_pairs as correlated_pairs

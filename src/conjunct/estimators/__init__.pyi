@@ -19,4 +19,5 @@ from .rule_table import formula_columns as formula_columns
 from .ufc import UFC as UFC
 from .ufc_path import UFCPath as UFCPath
 from .ufringe import UFringe as UFringe
+from .updating import Update as Update
 from .xofn import XofN as XofN
