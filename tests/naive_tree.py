@@ -4,6 +4,7 @@ A feature is ``(tree, column)`` as in ``naive``. A node of a clustering tree is 
 arithmetic is in fractions, straight from the rows.
 """
 
+import math
 from fractions import Fraction
 
 import naive
@@ -120,6 +121,10 @@ def without_redundant(features):
 
 def fringe(columns, strategy, redundant, max_features, learn=None, **limits):
     """All feature sets of a run on ``{name: column}``. ``learn`` gives paths; uFRINGE's is ours."""
+    if learn is None:
+        # no more leaves than features are wanted, or than a hundred
+        fewest = math.ceil(len(next(iter(columns.values()))) / max(max_features, 100))
+        limits["min_samples_leaf"] = max(limits.get("min_samples_leaf", 1), fewest)
     learn = learn or (lambda features: paths(grow(features, **limits)))
     first = [(name, tuple(map(bool, column))) for name, column in columns.items()]
     sets = [without_redundant(first) if redundant == "drop" else first]

@@ -67,6 +67,12 @@ def test_all_features_of_the_last_iteration_are_added(model):
     assert len(UFringe(sizes[2] + 1).fit(FRAME).features_) == sizes[3]
 
 
+def test_many_rows_do_not_pass_the_limit_far():
+    table = np.random.default_rng(0).random((6000, 12)) < 0.5
+    model = UFringe(max_features=40).fit(table)
+    assert 40 <= len(model.features_) < 140
+
+
 def test_dropping_leaves_each_column_once():
     model = UFringe(redundant="drop").fit(FRAME)
     transformed = model.transform(FRAME)

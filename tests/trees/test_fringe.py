@@ -32,7 +32,7 @@ leaves = st.sampled_from([1, 2, 4])
 
 
 def run(table, schema, min_samples_leaf, names=NAMES):
-    learner = clustering_paths(Limits(min_samples_leaf=min_samples_leaf))
+    learner = clustering_paths(Limits(min_samples_leaf=min_samples_leaf), schema["max_features"])
     rest = {name: value for name, value in schema.items() if name != "strategy"}
     propose = joined_conditions(learner, schema["strategy"])
     return run_schema(PackedColumns.from_table(table), names[: table.shape[1]], propose, **rest)

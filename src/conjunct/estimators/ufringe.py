@@ -30,7 +30,8 @@ class UFringe(TreeBasedConstructor):
     ----------
     max_features : int, default=300
         The run ends with the iteration that reaches this number, primitives counted. All
-        features of that iteration are added, so there may be more.
+        features of that iteration are added, so there may be more; but a tree has at most
+        ``max_features`` leaves, or 100, since each holds that share of the rows.
     strategy : {"fringe", "root", "root-fringe"}, default="fringe"
         Which two conditions of a path are joined: the last two (FRINGE), the first two, or the
         first and the last (CITRE).
@@ -118,7 +119,7 @@ class UFringe(TreeBasedConstructor):
 
     def _construct(self, store: PackedColumns, names: Sequence[str]) -> None:
         self._check_parameters()
-        learner = clustering_paths(limits_of(self, store.n_rows))
+        learner = clustering_paths(limits_of(self, store.n_rows), self.max_features)
         self._run(store, names, joined_conditions(learner, self.strategy))
 
     def _check_parameters(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Literal
 
 from conjunct.expressions import Expression
@@ -19,15 +20,25 @@ CHOSEN: dict[Strategy, tuple[int, int]] = {
     "root-fringe": (0, -1),
 }
 
+# what a tree may have in any case, however few features are wanted
+_FEW_LEAVES = 100
+
 Learner = Callable[[PackedStage, tuple[Expression, ...]], Iterable[Path]]
 """Paths of conditions on the columns of a stage, given the stage and its expressions."""
 
 
-def clustering_paths(limits: Limits) -> Learner:
-    """uFRINGE's learner: every path of a clustering tree on the present features."""
+def clustering_paths(limits: Limits, max_features: int) -> Learner:
+    """uFRINGE's learner: every path of a clustering tree on the present features.
+
+    A path gives one feature at most. The leaves of many rows are so large that there are no more
+    than ``max_features`` of them, or a few.
+    """
+    most_leaves = max(max_features, _FEW_LEAVES)
 
     def learn(stage: PackedStage, expressions: tuple[Expression, ...]) -> Iterable[Path]:
-        return grow(stage.store, simplest_first(expressions), limits, stage.counts.joint).paths()
+        fewest = max(limits.min_samples_leaf, -(-stage.store.n_rows // most_leaves))
+        bounded = replace(limits, min_samples_leaf=fewest)
+        return grow(stage.store, simplest_first(expressions), bounded, stage.counts.joint).paths()
 
     return learn
 
