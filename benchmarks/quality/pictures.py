@@ -7,10 +7,9 @@ from typing import Any
 from benchmarks.quality.summary import average
 from conjunct.plots.style import beside, by_series, chart_of, finished, quantity
 
-CLASSIFIERS = ("Naive Bayes", "logistic", "tree", "5-NN")
 _SHOWN = ("bits", "bits + columns", "uFCα", "uFC*", "SLIM", "factors", "PCA")
 _MEASURES = {
-    **{name: f"{name}, accuracy" for name in CLASSIFIERS},
+    **{name: f"{name}, accuracy" for name in ("Naive Bayes", "logistic", "tree", "5-NN")},
     "k-means": "k-means, NMI",
     "hierarchical": "hierarchical, NMI",
 }
