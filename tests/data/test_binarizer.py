@@ -326,7 +326,7 @@ def test_text_is_refused_with_advice():
     with pytest.raises(InputError, match=r"'review' holds free text such as 'the .*: exclude"):
         Binarizer().fit(pl.DataFrame({"review": prose}))
     tags = [f"water;t{k}" for k in range(30)]
-    with pytest.raises(InputError, match=r"'kw' holds lists such as 'water;t0': read it as tags"):
+    with pytest.raises(InputError, match=r"'kw' holds lists of tags such as 'water;t0': read it"):
         Binarizer().fit(pl.DataFrame({"kw": tags}))
 
 

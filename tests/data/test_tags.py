@@ -103,6 +103,23 @@ def test_what_looks_alike_is_proposed_and_never_merged():
     assert [p.tag for p in cleaner.proposals(93)] == ["waterfal"]
 
 
+def test_accents_and_variants_of_emoji_are_proposed_and_never_merged():
+    baskets = [
+        ["ocean", "❤", "👍"],
+        ["ocean", "❤"],
+        ["océan", "❤\ufe0f", "👍🏽"],
+        ["öl", "ol"],
+    ]
+    cleaner = TagCleaner().fit(baskets)
+    assert cleaner.merges() == []
+    assert [tuple(p)[:3] for p in cleaner.proposals(100)] == [
+        ("océan", "ocean", 100),
+        ("öl", "ol", 100),
+        ("❤\ufe0f", "❤", 100),
+        ("👍🏽", "👍", 100),
+    ]
+
+
 def test_unseen_tags_follow_the_same_rules():
     cleaner = TagCleaner().fit([["cat"]])
     assert cleaner.transform([["CATS", "Dogs"]]) == [["cat", "dogs"]]

@@ -163,7 +163,9 @@ def test_rms_that_never_rises_ends_while_formulas_can_be_read():
 
 def test_words_are_told_how_they_become_boolean():
     mixed = pd.DataFrame({"wet": [True, False], "colour": ["red", "green"]})
-    with pytest.raises(CellError, match=r"'colour', row 0: .* BooleanData\.of\(data\) makes"):
+    with pytest.raises(
+        CellError, match=r"'colour', row 0: .*BooleanData\.of\(data\)\), or Binarizer"
+    ):
         UFC().fit(mixed)
-    with pytest.raises(CellError, match="or pass binarize= to cut numbers at a threshold"):
+    with pytest.raises(CellError, match=r"or pass binarize= .*Binarizer\(\) in a pipeline"):
         UFC().fit(pd.DataFrame({"a": [0, 7]}))

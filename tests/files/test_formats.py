@@ -228,7 +228,7 @@ def written(path, rows, kind):
         pl.DataFrame({"the row": range(len(rows)), "t": [";".join(row) for row in rows]}).write_csv(
             path
         )
-        return {"tags": "t", "id": "the row", "separator": ";"}
+        return {"tags": "t", "id": "the row", "tag_separator": ";"}
     if kind == "json":
         pl.DataFrame({"t": [json.dumps(row) for row in rows], "n": 3.5}).write_csv(path)
         return {"tags": "t"}

@@ -110,7 +110,8 @@ def test_refused_by_file_line_and_column(case, zipped, tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("t.xlsx", b"a", "not a known kind of table; the name must end in .csv, .tsv, "),
+        ("t.xlsx", b"a", "is not a readable spreadsheet: "),
+        ("t.docx", b"a", "not a known kind of table; the name must end in .csv, .tsv, "),
         ("t", b"a", "not a known kind of table"),
         ("t.parquet", b"rubbish", "is not a readable Parquet file: "),
         ("t.csv.gz", gzip.compress(b"a,b\n0,1\n" * 999, mtime=0)[:-9], "cannot be read: "),

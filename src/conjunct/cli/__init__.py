@@ -87,7 +87,7 @@ def _run() -> int:
     if missing:
         needed = ", ".join(missing)
         sys.stderr.write(
-            f'conjunct: error: the commands need {needed}: pip install "conjunct[cli]"\n'
+            f"conjunct: error: the commands need {needed}: pip install {' '.join(missing)}\n"
         )
         return 1
     if _limit() < NEEDED:

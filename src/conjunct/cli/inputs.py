@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from conjunct.estimators import FeatureConstructor
     from conjunct.files import ReadOptions
 
+# separators that are hard to give at a prompt
+_SPELLED = {r"\t": "\t", "tab": "\t", "space": " "}
+
 
 @dataclass(frozen=True)
 class DataInput:
@@ -153,7 +156,8 @@ def _reading(
         str | None,
         typer.Option(
             metavar="TEXT",
-            help="Between cells; with --tags and in baskets, between tags.",
+            help="Between cells; in baskets, between tags.",
+            show_default=False,
             rich_help_panel=DATA,
         ),
     ] = None,
@@ -162,6 +166,16 @@ def _reading(
         typer.Option(
             metavar="NAME",
             help="Column with the tags of each row: water;tree or a JSON list.",
+            show_default=False,
+            rich_help_panel=DATA,
+        ),
+    ] = None,
+    tag_separator: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT",
+            help="Between the tags of a cell, with --tags.",
+            show_default=False,
             rich_help_panel=DATA,
         ),
     ] = None,
@@ -174,12 +188,30 @@ def _reading(
             rich_help_panel=DATA,
         ),
     ] = None,
+    sheet: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Sheet of a spreadsheet; else the first.",
+            show_default=False,
+            rich_help_panel=DATA,
+        ),
+    ] = None,
 ) -> DataInput:
     from conjunct.files import ReadOptions
 
-    separator = {r"\t": "\t", "tab": "\t", "space": " "}.get(separator or "", separator)
     return DataInput(
-        ReadOptions(format_, columns or None, exclude or (), id_, separator, tags, null or ())
+        ReadOptions(
+            format_,
+            columns or None,
+            exclude or (),
+            id_,
+            _SPELLED.get(separator or "", separator),
+            tags,
+            null or (),
+            _SPELLED.get(tag_separator or "", tag_separator),
+            sheet,
+        )
     )
 
 
@@ -225,6 +257,15 @@ def _preparing(
         Literal["group", "drop"],
         typer.Option(help="Put rare words together, or leave them out.", rich_help_panel=DATA),
     ] = "group",
+    words: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Columns to take as words, even if they hold numbers or dates.",
+            show_default=False,
+            rich_help_panel=DATA,
+        ),
+    ] = None,
     clean_tags: Annotated[
         bool,
         typer.Option(
@@ -252,6 +293,7 @@ def _preparing(
         min_frequency=min_frequency,
         max_categories=max_categories,
         rare=rare,
+        words=[name for given in words or () for name in given.split(",")],
     )
     binarizer.settings()
     cleaner = None

@@ -12,8 +12,8 @@ from conjunct.registry import described, summaries
 
 # Spelled out, since the help must not wait for polars; a test compares them with the registry.
 READ = (
-    "Table (.csv, .tsv, .parquet, .arrow, .jsonl, .arff), transactions (.dat, .basket) "
-    "or .svmlight; text may be compressed (.gz, .zst)"
+    "Table (.csv, .tsv, .xlsx, .ods, .parquet, .arrow, .json, .jsonl, .arff), transactions "
+    "(.dat, .basket) or .svmlight; text may be compressed (.gz, .zst)"
 )
 WRITTEN = "Table to write: .csv, .tsv, .jsonl (also .gz, .zst), .parquet or .arrow"
 SPARSE = ".npz or .svmlight"

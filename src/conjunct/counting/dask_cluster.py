@@ -22,7 +22,7 @@ from typing import Any
 from conjunct.errors import ClusterError, InputError
 from conjunct.memory import available_bytes, byte_text
 
-NOT_INSTALLED = 'Dask is not installed: pip install "conjunct[dask]"'
+NOT_INSTALLED = "Dask is not installed: pip install 'dask[array,dataframe]' distributed"
 
 _SECONDS_TO_CONNECT = 10
 # How often to look whether the workers go on, and how long they may not.

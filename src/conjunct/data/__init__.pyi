@@ -34,9 +34,11 @@ from .frames import as_table as as_table
 from .preparation import Preparation as Preparation
 from .raw_columns import BLANKS as BLANKS
 from .raw_columns import Column as Column
+from .raw_columns import DateOrder as DateOrder
 from .raw_columns import Mask as Mask
 from .raw_columns import Written as Written
 from .raw_columns import from_series as from_series
+from .raw_columns import says_missing as says_missing
 from .summary import DataSummary as DataSummary
 from .tags import Merged as Merged
 from .tags import Proposal as Proposal

@@ -64,6 +64,8 @@ class Binarizer(TransformerMixin, BaseEstimator):
         Whether rare words share one feature or have none.
     parts : sequence of {"year", "month", "weekday", "hour"}
         What to look at in dates.
+    words : sequence of str
+        Columns to take as words, even if they hold numbers or dates: codes, years.
 
     Attributes
     ----------
@@ -99,6 +101,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
         max_categories: int = 20,
         rare: Rare = "group",
         parts: Sequence[DatePart] = PARTS,
+        words: Sequence[str] = (),
     ) -> None:
         self.numbers = numbers
         self.n_bins = n_bins
@@ -108,6 +111,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
         self.max_categories = max_categories
         self.rare = rare
         self.parts = parts
+        self.words = words
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose rules for the columns of ``X``: a data frame or an array."""
@@ -172,7 +176,8 @@ class Binarizer(TransformerMixin, BaseEstimator):
         edges = parameters["edges"]
         if edges is not None:
             parameters["edges"] = {k: [float(edge) for edge in v] for k, v in edges.items()}
-        parameters["parts"] = list(parameters["parts"])
+        for name in ("parts", "words"):
+            parameters[name] = list(parameters[name])
         return BinarizerRecord(
             parameters, list(self.feature_names_in_), list(self.rules_), list(self.dropped_)
         )
@@ -217,6 +222,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
             self.max_categories,
             self.rare,
             tuple(self.parts),
+            tuple(self.words),
         ).checked()
 
     def __sklearn_tags__(self) -> Any:

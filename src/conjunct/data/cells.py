@@ -17,6 +17,7 @@ from conjunct.errors import CellError, InputError
 Missing = Literal["raise", "false", "pairwise"]
 """What to do about missing cells: refuse them, take them as false, or keep them missing."""
 MISSING: tuple[Missing, ...] = ("raise", "false", "pairwise")
+_ANY = "fit(BooleanData.of(data)), or Binarizer() in a pipeline, makes"
 MISSING_ADVICE = "fill it, or pass missing='pairwise' or 'false' (at a prompt: --missing)"
 
 
@@ -120,9 +121,10 @@ def _refuse(
         return
     row, column = (int(k) for k in np.argwhere(bad)[0])
     value = values[row, column].item() if values.dtype.kind in "iuf" else values[row, column]
-    advice = "use True/False or 0/1, or pass binarize= to cut numbers at a threshold"
+    made = "columns of words, numbers and dates Boolean"
+    advice = f"use True/False or 0/1, or pass binarize= to cut all at one number; {_ANY} {made}"
     if isinstance(value, str | datetime.date):
-        advice = "BooleanData.of(data) makes columns of words, numbers and dates Boolean"
+        advice = f"{_ANY} {made}"
     problem = f"{value!r} is not Boolean"
     if value != value:
         problem, advice = "the value is missing (NaN)", MISSING_ADVICE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from math import inf
+from math import inf, nan
 from typing import Any, Literal
 
 import msgspec
@@ -13,7 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conjunct.data.dates import DatePart, part_of
-from conjunct.data.raw_columns import Column, Mask, Written, number, spelled
+from conjunct.data.raw_columns import (
+    Column,
+    DateOrder,
+    Mask,
+    Written,
+    number,
+    says_missing,
+    spelled,
+)
 from conjunct.errors import CellError
 
 PAIRS: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
@@ -111,6 +119,8 @@ class CategoryRule(_Rule, frozen=True, tag="categories", kw_only=True):
     rare: list[str] = []
     other: str | None = None
     written: Written = "words"
+    order: DateOrder = "year first"
+    odd: list[str] = []
 
     def __post_init__(self) -> None:
         _check_numbers(self.written, (*self.values, *self.rare))
@@ -146,6 +156,8 @@ class NumberRule(_Rule, frozen=True, tag="numbers", kw_only=True):
     edges: list[float]
     cumulative: bool = False
     written: Literal["numbers", "decimal commas"] = "numbers"
+    order: DateOrder = "year first"
+    odd: list[str] = []
 
     def __post_init__(self) -> None:
         rising = all(low < high for low, high in pairwise([-inf, *self.edges, inf]))
@@ -196,6 +208,8 @@ def _truth(word: str) -> float | None:
     if said is not None:
         return float(said)
     value = number(word.replace(",", "."))
+    if value is None and says_missing(word):
+        return nan
     return None if value is None or (value not in (0, 1) and value == value) else value
 
 
@@ -228,6 +242,8 @@ def _numbers(column: Column, written: Written) -> tuple[NDArray[np.float64], Mas
     numbers = np.full(len(text.words) + 1, np.nan)
     for k, word in enumerate(text.words):
         value = number(word, written)
+        if value is None and says_missing(word):
+            value = nan
         if value is None:
             _refuse(text, k, "is not a number", "correct it, or leave the cell empty")
         numbers[k] = value
@@ -244,7 +260,7 @@ def _words(column: Column, written: Written) -> Column:
     text = column.as_text()
     if column.kind != "text":
         return text
-    values = [number(word, written) for word in text.words]
+    values = [nan if says_missing(word) else number(word, written) for word in text.words]
     words = [
         word if value is None else "" if value != value else spelled(value)
         for word, value in zip(text.words, values, strict=True)

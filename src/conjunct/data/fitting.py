@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,6 +27,8 @@ from conjunct.data.raw_columns import Column, spelled
 from conjunct.data.settings import Settings
 from conjunct.errors import InputError
 
+DateRule = TypeVar("DateRule", CategoryRule, NumberRule)
+
 # fewer rows than this are no evidence that a column numbers them
 _FEW = 20
 # words in a cell of free text, on average
@@ -39,6 +44,8 @@ def rules_for(column: Column, settings: Settings) -> list[ColumnRule] | Dropped:
         return [_number_rule(column, edges, settings)]
     if column.kind == "empty":
         return Dropped(column.name, "every cell is empty")
+    if column.name in settings.words:
+        column = column.as_text()
     if column.kind == "Boolean":
         return [BooleanRule(column.name)]
     if column.kind == "number":
@@ -64,7 +71,8 @@ def _for_numbers(
     if len(distinct) <= settings.n_bins:
         values = [spelled(value) for value in distinct]
         written = "words" if part is not None else column.written
-        return [CategoryRule(column.name, part=part, values=values, written=written)]
+        rule = CategoryRule(column.name, part=part, values=values, written=written)
+        return [_as_dates_are_written(rule, column)]
     edges = cut(present, settings.numbers, settings.n_bins)
     if not edges:
         return Dropped(column.name, "no cut leaves rows on both sides")
@@ -74,13 +82,20 @@ def _for_numbers(
 def _number_rule(
     column: Column, edges: list[float], settings: Settings, part: DatePart | None = None
 ) -> ColumnRule:
-    return NumberRule(
+    rule = NumberRule(
         column.name,
         part=part,
         edges=edges,
         cumulative=settings.cumulative,
         written="decimal commas" if column.written == "decimal commas" else "numbers",
     )
+    return _as_dates_are_written(rule, column)
+
+
+def _as_dates_are_written(rule: DateRule, column: Column) -> DateRule:
+    if rule.part is None or (column.order == "year first" and not column.odd):
+        return rule
+    return msgspec.structs.replace(rule, order=column.order, odd=list(column.odd))
 
 
 def _numbers_the_rows(values: NDArray[np.float64]) -> bool:
@@ -101,7 +116,10 @@ def _for_words(
     if len(words) == 2 and part is None:
         return [_two_valued(column)]
     n_present = int(counts.sum())
-    if len(words) > settings.max_categories and len(words) > n_present / 2:
+    if len(words) <= settings.max_categories or column.name in settings.words:
+        return _categories(column, settings, part)
+    _refuse_lists(column.name, words)
+    if len(words) > n_present / 2:
         _refuse_prose(column, words)
         return Dropped(column.name, f"{len(words)} different words in {n_present} cells")
     return _categories(column, settings, part)
@@ -135,7 +153,8 @@ def _categories(
     if not values:
         return Dropped(column.name, "every word in it is rare")
     other = _group_name(values) if rare and settings.rare == "group" else None
-    return [CategoryRule(column.name, part=part, values=values, rare=rare, other=other)]
+    rule = CategoryRule(column.name, part=part, values=values, rare=rare, other=other)
+    return [_as_dates_are_written(rule, column)]
 
 
 def _group_name(values: Sequence[str]) -> str:
@@ -150,7 +169,8 @@ def _for_dates(column: Column, settings: Settings) -> list[ColumnRule] | Dropped
     for part in settings.parts:
         if part == "hour":
             if has_hours(column):
-                rules.append(NumberRule(column.name, part=part, edges=list(HOURS)))
+                hours = NumberRule(column.name, part=part, edges=list(HOURS))
+                rules.append(_as_dates_are_written(hours, column))
             continue
         made = (_for_numbers if part == "year" else _for_words)(
             part_of(column, part), settings, part
@@ -167,17 +187,34 @@ def _refuse_prose(column: Column, words: Sequence[str]) -> None:
             f"column {name!r} holds numbers such as {words[0]!r}, in which a comma may stand "
             "between thousands or before decimals: write them without, or exclude the column"
         )
-    for separator in _TAG_SEPARATORS:
-        if sum(separator in word for word in words) > len(words) / 2:
-            raise InputError(
-                f"column {name!r} holds lists such as {words[0]!r}: read it as tags "
-                f"(tags={name!r}), or exclude it"
-            )
     if sum(len(word.split()) for word in words) > _PROSE * len(words):
         raise InputError(
             f"column {name!r} holds free text such as {_start(words[0])!r}, which makes no "
             "readable features: exclude it, or turn it into tags or categories first"
         )
+
+
+def _refuse_lists(name: str, words: Sequence[str]) -> None:
+    """Refuse lists of tags: short words that come again in other cells, here more, there fewer.
+
+    A comma alone is no sign of one: all of ``Lyon, France`` and ``Rome, Italy`` have two parts,
+    and the parts of sentences do not come again.
+    """
+    for separator in _TAG_SEPARATORS:
+        cells = [[tag for part in w.split(separator) if (tag := part.strip())] for w in words]
+        n_lists = sum(len(cell) > 1 for cell in cells)
+        all_as_long = separator == "," and len(set(map(len, cells))) == 1
+        if n_lists <= len(words) / 2 or all_as_long:
+            continue
+        counts = Counter(tag for cell in cells for tag in cell)
+        n_again = sum(count for count in counts.values() if count > 1)
+        n_parts = sum(len(tag.split()) * count for tag, count in counts.items())
+        if n_again >= counts.total() / 2 and n_parts <= _PROSE * counts.total():
+            raise InputError(
+                f"column {name!r} holds lists of tags such as {_start(words[0])!r}: read it as "
+                f"tags (tags={name!r}; at a prompt: --tags {name!r}), take each list as one word "
+                f"(words=[{name!r}], --words {name!r}), or exclude it"
+            )
 
 
 def _start(text: str) -> str:

@@ -22,8 +22,20 @@ Mask = NDArray[np.bool_]
 Written = Literal["words", "numbers", "decimal commas"]
 """How the cells of a column that is read as words or numbers are written in text."""
 
+DateOrder = Literal["year first", "day first", "month first"]
+"""How the dates of a column are written in text."""
+
 BLANKS = "".join(c for c in map(chr, range(0x3001)) if c.isspace())
 """What str.strip takes away, which is more than the blanks that others trim."""
+
+_SAY_MISSING = frozenset(
+    (
+        *("", "-", "--", "---", "–", "—", "?", "??", ".", "..", "n/a", "na", "n.a.", "n. a."),
+        *("#n/a", "#na", "<na>", "nan", "nat", "null", "none", "nil", "missing", "unknown"),
+        *("blank", "(blank)", "undefined", "no data", "k.a.", "k. a.", "not available"),
+        *("not applicable", "#null!", "#div/0!", "#value!", "#ref!", "#name?", "#num!"),
+    )
+)
 
 _NAMES_OF_MISSING = ("NAType", "NaTType")
 
@@ -38,6 +50,9 @@ class Column:
     missing: Mask
     words: tuple[str, ...] = ()
     written: Written = "words"
+    order: DateOrder = "year first"
+    odd: tuple[str, ...] = ()
+    """Cells among dates that are none, and count as missing."""
 
     def __len__(self) -> int:
         return len(self.values)
@@ -80,6 +95,11 @@ def as_float(value: Any) -> float:
         return float(value)
     except OverflowError:
         return inf if value > 0 else -inf
+
+
+def says_missing(word: str) -> bool:
+    """Whether a word such as ``n/a`` or ``?``, among numbers or dates, stands for nothing."""
+    return word.strip().casefold() in _SAY_MISSING
 
 
 def number(word: str, written: Written = "numbers") -> float | None:
@@ -157,6 +177,9 @@ def from_array(name: str, values: NDArray[Any]) -> Column:
 
 def _objects(name: str, values: list[Any]) -> Column:
     present = [value for value in values if value is not None]
+    told = [v for v in present if not (isinstance(v, str) and says_missing(v))]
+    if len(told) < len(present) and all(isinstance(v, Real | Decimal) for v in told) and told:
+        return _objects(name, [None if isinstance(value, str) else value for value in values])
     missing = np.array([value is None for value in values], np.bool_)
     if all(isinstance(value, bool | np.bool_) for value in present):
         return _column(name, "Boolean", np.array([bool(v) for v in values], np.bool_), missing)

@@ -27,6 +27,7 @@ class Settings:
     max_categories: int = 20
     rare: Rare = "group"
     parts: tuple[DatePart, ...] = PARTS
+    words: tuple[str, ...] = ()
 
     def checked(self) -> Self:
         """Itself, if every field can be used."""

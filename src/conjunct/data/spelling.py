@@ -44,6 +44,18 @@ def normalised(tag: str, *, case: bool = True, punctuation: bool = True) -> str:
         tag = text
 
 
+def folded(tag: str) -> str:
+    """The tag without accents and without the signs that choose a variant of an emoji.
+
+    Examples
+    --------
+    >>> folded("océan"), folded("❤️") == folded("❤")
+    ('ocean', True)
+    """
+    apart = unicodedata.normalize("NFD", tag)
+    return "".join(c for c in apart if not _is_mark(c)) or tag
+
+
 def singulars(tag: str) -> Iterator[str]:
     """What the singular of an English tag could be; its last word is looked at.
 
@@ -78,6 +90,11 @@ def _without_punctuation(text: str) -> str:
     while start < end and _is_punctuation(joined[end - 1]) and joined[end - 1] not in _MAY_END:
         end -= 1
     return joined[start:end].strip()
+
+
+def _is_mark(character: str) -> bool:
+    # skin tones are signs of their own, and the two selectors are marks already
+    return unicodedata.category(character) == "Mn" or "🏻" <= character <= "🏿"
 
 
 def _is_punctuation(character: str) -> bool:

@@ -10,7 +10,7 @@ import msgspec
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from conjunct.data.spelling import normalised, singulars
+from conjunct.data.spelling import folded, normalised, singulars
 from conjunct.errors import InputError
 
 # tags compared at a time: a block of scores is 2,000 × the number of tags, one byte each
@@ -141,7 +141,8 @@ class TagCleaner(TransformerMixin, BaseEstimator):
     def proposals(self, similarity: float = 85) -> list[Proposal]:
         """Pairs of clean tags that look alike, the most alike first, for a person to judge.
 
-        The rarer tag is proposed for merging into the more frequent one. Needs rapidfuzz.
+        Accents and variants of an emoji do not count: ``océan`` and ``ocean`` are 100 alike. The
+        rarer tag is proposed for merging into the more frequent one. Needs rapidfuzz.
         """
         check_is_fitted(self)
         rows: Counter[str] = Counter()
@@ -150,7 +151,7 @@ class TagCleaner(TransformerMixin, BaseEstimator):
         tags = sorted(rows, key=lambda tag: (-rows[tag], tag))
         found = [
             Proposal(tags[k], tags[j], score, rows[tags[k]], rows[tags[j]])
-            for k, j, score in _alike(tags, similarity)
+            for k, j, score in _alike([folded(tag) for tag in tags], similarity)
         ]
         return sorted(found, key=lambda pair: (-pair.similarity, pair.into, pair.tag))
 
@@ -219,7 +220,7 @@ def _alike(tags: list[str], similarity: float) -> Iterator[tuple[int, int, float
         from rapidfuzz import fuzz, process
     except ImportError:
         raise ImportError(
-            'looking for similar tags needs rapidfuzz: pip install "conjunct[tags]"'
+            "looking for similar tags needs rapidfuzz: pip install rapidfuzz"
         ) from None
     for start in range(0, len(tags), _BLOCK):
         block = tags[start : start + _BLOCK]

@@ -65,7 +65,7 @@ class Exportable:
         kind: Kind = "select",
         into: str | Sequence[str] = "features",
     ) -> str:
-        """A SELECT that computes the features in a database. Needs sqlglot (``conjunct[sql]``).
+        """A SELECT that computes the features in a database. Needs sqlglot.
 
         Parameters
         ----------
@@ -102,7 +102,7 @@ class Exportable:
         try:
             from conjunct.export import to_sql
         except ImportError:
-            raise ImportError('SQL needs sqlglot: pip install "conjunct[sql]"') from None
+            raise ImportError("SQL needs sqlglot: pip install sqlglot") from None
         features = self._exported(columns, form)
         return to_sql(
             features,

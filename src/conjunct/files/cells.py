@@ -6,8 +6,10 @@ that a row is read the same whatever rows stand beside it.
 
 from __future__ import annotations
 
+import warnings
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import narwhals as nw
@@ -18,14 +20,16 @@ from conjunct.data import (
     BooleanRule,
     Column,
     ColumnRule,
+    DateOrder,
     Mask,
     TwoValuedRule,
     Written,
     from_series,
     is_yes_or_no,
     meaning,
+    says_missing,
 )
-from conjunct.errors import CellError
+from conjunct.errors import CellError, ConjunctWarning
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,6 +40,26 @@ _DAY = r"^\d{4}([-/])\d\d?[-/]\d\d?(?:[ T]\d|$)"
 _OFFSET = r"(:\d\d(?:\.\d+)?) ?(?:[Zz]|UTC|[+-]\d\d(?::?\d\d)?)$"
 _COMMA = r"^[+-]?\d*(?:,\d+)?(?:[eE][+-]?\d+)?$"
 _THOUSANDS = r"^[+-]?[1-9]\d{0,2}(?:,\d{3})+$"
+_DAY_AND_MONTH = r"^\d\d?[./-]\d\d?[./-]\d{4}(?:[ T]\d|$)"
+_DATE = "%Y-%m-%d"
+_TIMES = (_DATE, *(f"{_DATE} {t}" for t in ("%H:%M:%S%.f", "%H:%M", "%I:%M:%S %p", "%I:%M %p")))
+_FORMS: dict[DateOrder, str] = {
+    "year first": "write dates as 2024-12-31",
+    "day first": "write dates as 31.12.2024",
+    "month first": "write dates as 12/31/2024",
+}
+
+# fewer cells than this say little; of more, this share of dates or numbers says what they are
+_FEW = 20
+_MOST_DATES = 0.8
+_MOST_NUMBERS = 0.95
+# words named in a remark
+_SHOWN = 3
+_ANSWERS = ["unknown", "none"]
+_COLUMN = "\0"
+_OR_WORDS = f"words=[{_COLUMN}] takes the column as words (at a prompt: --words {_COLUMN})"
+_NULL = "null_values= takes them as missing (at a prompt: --null WORD)"
+_ISO = "it is taken as words: write dates as 2024-12-31"
 
 
 def column_of(cells: pl.Series) -> Column:
@@ -43,29 +67,49 @@ def column_of(cells: pl.Series) -> Column:
     return from_series(cells.name, nw.from_native(cells.alias("cells"), series_only=True))
 
 
-def text_column(cells: pl.Series, rules: Sequence[ColumnRule] | None = None) -> Column:
-    """A column of text as rules read it; without rules, as what all of it says."""
+def text_column(
+    cells: pl.Series, rules: Sequence[ColumnRule] | None = None, *, as_words: bool = False
+) -> Column:
+    """A column of text as rules read it; without rules, as what all of it says.
+
+    What is guessed is said in a warning. ``as_words``: it holds words, whatever they look like.
+    """
     import polars as pl
 
     name = cells.name
     if cells.dtype != pl.String:
-        return column_of(cells)
+        return column_of(cells).as_text() if as_words else column_of(cells)
     text = _filled(cells)
     if rules is not None:
         return column_of(_read_by(rules[0], text, name).alias(name))
-    typed, written = _inferred(text)
-    column = column_of(typed.alias(name))
-    return replace(column, written=written) if column.kind == "number" else column
+    read = _Read(text) if as_words else _inferred(text)
+    if read.remark:
+        said = read.remark.replace(_COLUMN, repr(name))
+        warnings.warn(f"column {name!r}: {said}", ConjunctWarning, stacklevel=2)
+    column = column_of(read.cells.alias(name))
+    if column.kind == "number":
+        return replace(column, written=read.written)
+    return replace(column, order=read.order, odd=read.odd) if column.kind == "date" else column
 
 
 def typed_text(column: pl.Series) -> pl.Series:
     """Text as Booleans, numbers or dates if all of it can be; else as it is."""
     import polars as pl
 
-    if column.dtype != pl.String:
-        return column
-    typed, _ = _inferred(_filled(column))
-    return column if typed.dtype == pl.String else typed
+    read = _typed(_filled(column)) if column.dtype == pl.String else None
+    return column if read is None else read.cells
+
+
+@dataclass(frozen=True)
+class _Read:
+    """Cells as what they say, how that is written, and what a person should know about it."""
+
+    cells: pl.Series
+    kind: str = "words"
+    written: Written = "words"
+    order: DateOrder = "year first"
+    odd: tuple[str, ...] = ()
+    remark: str = ""
 
 
 def _filled(cells: pl.Series) -> pl.Series:
@@ -74,38 +118,103 @@ def _filled(cells: pl.Series) -> pl.Series:
     return text.replace("", None)
 
 
-def _inferred(text: pl.Series) -> tuple[pl.Series, Written]:
+def _inferred(text: pl.Series) -> _Read:
+    """What all cells say; or all but those that stand for nothing, and a few odd dates."""
+    read = _typed(text)
+    if read is not None:
+        return read
+    rest = _without_missing(text)
+    told = rest.drop_nulls().unique()
+    # of a single word beside n/a or -, nobody knows what the other means
+    if len(told) > 1 and rest.null_count() > text.null_count():
+        gone = text.filter(rest.is_null() & text.is_not_null())
+        read = _typed(rest)
+        if is_yes_or_no(told.to_list()):
+            # an answer beside yes and no, rather than none
+            answers = bool(gone.str.to_lowercase().is_in(_ANSWERS).any())
+            read = None if answers else _Read(rest, "cells of yes or no")
+        if read is not None:
+            said = f"{rest.count()} {read.kind}, {_counted(gone)} taken as missing; {_OR_WORDS}"
+            return replace(read, remark=said)
+    return _mostly(text, rest)
+
+
+def _typed(text: pl.Series) -> _Read | None:
+    """All cells as Booleans, numbers or dates, if all can be."""
     import polars as pl
 
+    if not text.count():
+        return None
     lower = text.str.to_lowercase()
-    for typed in (
-        lower.replace_strict(_SPELLED, default=None, return_dtype=pl.Boolean),
-        text.cast(pl.Int64, strict=False),
-        _numbers(text),
-    ):
+    booleans = lower.replace_strict(_SPELLED, default=None, return_dtype=pl.Boolean)
+    for typed in (booleans, text.cast(pl.Int64, strict=False), _numbers(text)):
         if _complete(typed, text):
-            return typed, "numbers"
+            return _Read(typed, "numbers", "numbers")
     if _has_decimal_commas(text):
-        return _numbers(text, "decimal commas"), "decimal commas"
-    moments = _moments(text)
-    if _complete(moments, text):
-        is_day = not text.str.contains(":", literal=True).any()
-        return moments.cast(pl.Date) if is_day else moments, "words"
-    return text, "words"
+        return _Read(_numbers(text, "decimal commas"), "numbers", "decimal commas")
+    moments, order = _dated(text)
+    if moments is None or not _complete(moments, text):
+        return None
+    is_day = not text.str.contains(":", literal=True).any()
+    return _Read(moments.cast(pl.Date) if is_day else moments, "dates", order=order)
+
+
+def _mostly(text: pl.Series, rest: pl.Series) -> _Read:
+    """Dates with a few cells that are none; or words, with a remark if most are something else."""
+    n_cells = rest.count()
+    if n_cells < _FEW:
+        return _Read(text)
+    moments, order = _dated(rest)
+    if moments is None:
+        unclear = rest.drop_nulls().str.contains(_DAY_AND_MONTH).all()
+        said = f"{rest.drop_nulls()[0]!r} may begin with the day or with the month; {_ISO}"
+        return _Read(text, remark=said if unclear else "")
+    if moments.count() >= _MOST_DATES * n_cells:
+        odd = text.filter(moments.is_null() & text.is_not_null())
+        said = f"{moments.count()} dates, {_counted(odd)} taken as missing; {_OR_WORDS}"
+        return _Read(moments, "dates", order=order, odd=tuple(sorted(set(odd))), remark=said)
+    for written in ("numbers", "decimal commas"):
+        numbers = _numbers(rest, written)
+        if _MOST_NUMBERS * n_cells <= numbers.count() < n_cells:
+            odd = rest.filter(numbers.is_null() & rest.is_not_null())
+            said = f"{numbers.count()} numbers, but {_counted(odd)}: it is taken as words; {_NULL}"
+            return _Read(text, remark=said)
+    return _Read(text)
+
+
+def _counted(cells: pl.Series) -> str:
+    """The words and how often each occurs: ``3 × 'n/a', 1 × '?'``."""
+    counts = Counter(cells.to_list()).most_common()
+    shown = ", ".join(f"{count} × {word!r}" for word, count in counts[:_SHOWN])
+    more = sum(count for _, count in counts[_SHOWN:])
+    return f"{shown} and {more} more cells" if more else shown
+
+
+def _without_missing(text: pl.Series, odd: Sequence[str] = ()) -> pl.Series:
+    """Text without words that stand for nothing, and without those that a model takes as such."""
+    words = text.drop_nulls().unique().to_list()
+    gone = [word for word in words if says_missing(word) or word in odd]
+    return text.replace(gone, [None] * len(gone)) if gone else text
 
 
 def _read_by(rule: ColumnRule, text: pl.Series, name: str) -> pl.Series:
     """Text as numbers or dates if that is what the rule wants; words are for the rule to judge."""
     if isinstance(rule, BooleanRule):
-        return text
+        return _without_missing(text)
     if not isinstance(rule, TwoValuedRule) and rule.part is not None:
-        moments = _moments(text)
+        text = _without_missing(text, rule.odd)
+        moments = _moments(text, rule.order)
         if not _complete(moments, text):
             row = int((moments.is_null() & text.is_not_null()).arg_max() or 0)
             problem = f"{text[row]!r} is not a date"
-            raise CellError(name, row, text[row], problem, "write dates as 2024-12-31")
+            raise CellError(name, row, text[row], problem, _FORMS[rule.order])
         return moments
-    numbers = text if rule.written == "words" else _numbers(text, rule.written)
+    if rule.written == "words":
+        return text
+    numbers = _numbers(text, rule.written)
+    if not _complete(numbers, text):
+        text = _without_missing(text)
+        numbers = _numbers(text, rule.written)
     return numbers if _complete(numbers, text) else text
 
 
@@ -133,14 +242,37 @@ def _has_decimal_commas(text: pl.Series) -> bool:
     )
 
 
-def _moments(text: pl.Series) -> pl.Series:
+def _dated(text: pl.Series) -> tuple[pl.Series | None, DateOrder]:
+    """Moments of the cells that are dates, in the order that most are written in.
+
+    None where day and month cannot be told apart; with points, the day is first everywhere.
+    """
+    orders: tuple[DateOrder, ...] = ("year first",)
+    if text.str.contains(_DAY_AND_MONTH).any():
+        orders = ("year first", "day first", "month first")
+    read = [(_moments(text, order), order) for order in orders]
+    moments, order = max(read, key=lambda one: one[0].count())
+    if order == "day first" and read[2][0].count() == moments.count():
+        days = text.filter(text.str.contains(_DAY_AND_MONTH))
+        same = read[2][0].equals(moments, null_equal=True)
+        if not same and not days.str.contains(r"^\d\d?\.").all():
+            return None, order
+    return moments, order
+
+
+def _moments(text: pl.Series, order: DateOrder = "year first") -> pl.Series:
     """Moments of those cells that are dates, with or without a time."""
     import polars as pl
 
-    day = pl.when(text.str.contains(_DAY)).then(text).str.replace("T", " ", literal=True)
-    same = day.str.replace(r"^(\d{4})/(\d\d?)/", "$1-$2-").str.replace(_OFFSET, "$1")
-    forms = ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M")
-    parsed = (same.str.to_datetime(form, strict=False, time_unit="us") for form in forms)
+    pattern = _DAY if order == "year first" else _DAY_AND_MONTH
+    day = pl.when(text.str.contains(pattern)).then(text).str.replace("T", " ", literal=True)
+    if order == "year first":
+        same = day.str.replace(r"^(\d{4})/(\d\d?)/", "$1-$2-")
+    else:
+        parts = "$3-$2-$1" if order == "day first" else "$3-$1-$2"
+        same = day.str.replace(r"^(\d\d?)[./-](\d\d?)[./-](\d{4})", parts)
+    same = same.str.replace(_OFFSET, "$1")
+    parsed = (same.str.to_datetime(form, strict=False, time_unit="us") for form in _TIMES)
     return pl.select(pl.coalesce(parsed)).to_series()
 
 

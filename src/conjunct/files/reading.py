@@ -41,6 +41,8 @@ def read_boolean(
     separator: str | None = None,
     tags: str | None = None,
     null_values: Sequence[str] = (),
+    tag_separator: str | None = None,
+    sheet: str | None = None,
     binarizer: Binarizer | None = None,
     cleaner: TagCleaner | None = None,
     names: Sequence[str] | None = None,
@@ -51,21 +53,29 @@ def read_boolean(
     Parameters
     ----------
     path : path
-        Wide tables end in .csv, .tsv, .parquet, .arrow, .feather, .jsonl or .arff, transactions
-        in .dat or .basket, SVMlight in .svm or .svmlight; text may be compressed (.gz, .zst).
+        Wide tables end in .csv, .tsv, .parquet, .arrow, .feather, .json, .jsonl, .xlsx, .ods or
+        .arff,
+        transactions in .dat or .basket, SVMlight in .svm or .svmlight; text may be compressed
+        (.gz, .zst).
     format : str, optional
-        ``"csv"``, ``"tsv"``, ``"parquet"``, ``"arrow"``, ``"jsonl"``, ``"arff"``, ``"baskets"``
-        or ``"svmlight"``, whatever the name ends in; ``"long"`` for a table of ids and tags.
+        ``"csv"``, ``"tsv"``, ``"parquet"``, ``"arrow"``, ``"json"``, ``"jsonl"``, ``"excel"``,
+        ``"arff"``, ``"baskets"`` or ``"svmlight"``, whatever the name ends in; ``"long"`` for a
+        table of ids and tags.
     columns, exclude : sequence of str
         Columns (or tags) to read, and not to read.
     id : str, optional
         Column that names the rows: not a feature.
     separator : str, optional
-        What stands between cells; in baskets and with ``tags``, what stands between tags.
+        What stands between cells; in baskets, between tags.
     tags : str, optional
         Column that holds the tags of a row: ``water;tree``, ``["water", "tree"]``, or a list.
     null_values : sequence of str
-        Words that stand for a missing cell, besides the empty one.
+        Words that stand for a missing cell, besides the empty one. In columns of numbers, dates
+        and yes or no, words such as ``n/a`` do without being named.
+    tag_separator : str, optional
+        What stands between the tags of a cell, with ``tags``.
+    sheet : str, optional
+        Sheet of a spreadsheet; by default the first.
     binarizer : Binarizer, optional
         Makes other columns Boolean: as it is if it is fitted, else fitted here.
     cleaner : TagCleaner, optional
@@ -85,7 +95,9 @@ def read_boolean(
     InputError
         In one line that names the file, the line and the column.
     """
-    options = ReadOptions(format, columns, exclude, id, separator, tags, null_values)
+    options = ReadOptions(
+        format, columns, exclude, id, separator, tags, null_values, tag_separator, sheet
+    )
     known = set() if names is None else set(names)
     with one_line_errors(path):
         existing_file(path)
@@ -138,6 +150,7 @@ def read_table(
     exclude: Sequence[str] = (),
     separator: str | None = None,
     null_values: Sequence[str] = (),
+    sheet: str | None = None,
 ) -> pl.DataFrame:
     """Read a wide table as it is. A column of 0/1 or true/false is Boolean; an empty cell is null.
 
@@ -148,7 +161,7 @@ def read_table(
     InputError
         For whatever is not a table, in one line that names the file and the place.
     """
-    options = ReadOptions(format, columns, exclude, None, separator, None, null_values)
+    options = ReadOptions(format, columns, exclude, None, separator, None, null_values, None, sheet)
     frame = read_frame(path, options)
     if not frame.height:
         raise InputError(f"{path} has column names but no rows")

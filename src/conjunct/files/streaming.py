@@ -153,6 +153,8 @@ def stream(
     separator: str | None = None,
     tags: str | None = None,
     null_values: Sequence[str] = (),
+    tag_separator: str | None = None,
+    sheet: str | None = None,
     binarizer: Binarizer | None = None,
     cleaner: TagCleaner | None = None,
     progress: Progress | None = None,
@@ -169,7 +171,8 @@ def stream(
     memory : str or int, optional
         How much memory the process may take while a model is fitted: ``"500MB"``, ``"2GiB"``, or
         bytes. By default half of what is free, and what it has already.
-    format, columns, exclude, id, separator, tags, null_values, binarizer, cleaner, progress
+    format, columns, exclude, id, separator, tags, null_values, tag_separator, sheet, binarizer, \
+    cleaner, progress
         As in :func:`read_boolean`.
 
     Returns
@@ -179,7 +182,9 @@ def stream(
     """
     if not paths:
         raise InputError("name a file to read")
-    options = ReadOptions(format, columns, exclude, id, separator, tags, null_values)
+    options = ReadOptions(
+        format, columns, exclude, id, separator, tags, null_values, tag_separator, sheet
+    )
     allowed = resident_bytes() + available_bytes() // 2 if memory is None else parse_bytes(memory)
     sources = []
     for path in paths:

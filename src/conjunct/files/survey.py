@@ -139,11 +139,12 @@ class Survey:
             chosen = list(self.rules)
         if not self.n_rows:
             self.columns = chosen
-            edges = self.binarizer.settings().edges
+            settings = self.binarizer.settings()
+            told = {*settings.edges, *settings.words}
             self._boolean = {
                 name: _BooleanColumn(self._keep)
                 for name in chosen
-                if (name not in edges if self.rules is None else is_boolean(self.rules[name]))
+                if (name not in told if self.rules is None else is_boolean(self.rules[name]))
             }
         if set(chosen) != set(self.columns):
             other = sorted(set(chosen) ^ set(self.columns))[0]
@@ -223,7 +224,8 @@ class Survey:
             settings = self.binarizer.settings()
             for cells in self._whole([name for name in self.columns if name not in found]):
                 given = None if self.rules is None else self.rules[cells.name]
-                column = self.formats[0].column(cells, given)
+                as_words = cells.name in settings.words
+                column = self.formats[0].column(cells, given, as_words=as_words)
                 rules = rules_for(column, settings) if given is None else given
                 found[column.name] = rules
                 if self._keep:

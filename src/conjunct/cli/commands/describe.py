@@ -111,9 +111,9 @@ def _labels_of_column(by: str, data: Path, given: ReadOptions) -> list[Any]:
         file_of(data),
         format=given.format,
         columns=[by],
-        # with tags, it is what stands between those
-        separator=None if given.tags else given.separator,
+        separator=given.separator,
         null_values=given.null_values,
+        sheet=given.sheet,
     )
     return table.get_column(by).to_list()
 

@@ -148,7 +148,7 @@ def _text(
     if to == "python":
         return fitted.to_python(columns=columns, form=form)
     if find_spec("sqlglot") is None:
-        raise InputError('SQL needs sqlglot: pip install "conjunct[sql]"')
+        raise InputError("SQL needs sqlglot: pip install sqlglot")
     return fitted.to_sql(
         table or "data",
         dialect=dialect,

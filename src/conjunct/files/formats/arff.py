@@ -10,9 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conjunct.data import Column, ColumnRule
 from conjunct.errors import CellError, InputError
-from conjunct.files.cells import text_column, typed_text
 from conjunct.files.formats.base import FORMATS, AsText, ReadOptions, Scan, TableFormat
 from conjunct.files.raw import BATCH_ROWS, refuse_dense, refuse_zero_bytes, text_lines
 
@@ -46,6 +44,8 @@ class Arff(TableFormat):
     summary = "a table of Weka"
     extensions = (".arff",)
     rank = 60
+    # dates are declared in many formats; those that look like dates of other files are read
+    holds_text = True
 
     def scans(self, file: Path, options: ReadOptions, as_text: AsText) -> Iterator[Scan]:
         import polars as pl
@@ -78,13 +78,6 @@ class Arff(TableFormat):
             if row < 0:
                 return f"line {number}"
         return super().place(file, options, row)
-
-    def typed(self, column: pl.Series) -> pl.Series:
-        # dates are declared in many formats; those that look like ISO's are read
-        return typed_text(column)
-
-    def column(self, cells: pl.Series, rules: Sequence[ColumnRule] | None = None) -> Column:
-        return text_column(cells, rules)
 
 
 def _attributes(file: Path) -> list[Attribute]:

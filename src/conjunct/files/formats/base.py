@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypeVar
 from conjunct.data import BooleanData, BooleanRule, Column, ColumnRule, Ids
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.files import raw
-from conjunct.files.cells import column_of
+from conjunct.files.cells import column_of, text_column, typed_text
 from conjunct.files.raw import Progress, StrPath, filled_file, reason
 from conjunct.files.tags import BadCellError, TagBatch, TagPacker, one_tag, pairs_of, splitter
 from conjunct.registry import Registry
@@ -25,6 +25,8 @@ T = TypeVar("T")
 
 AsText: TypeAlias = Callable[[str], bool]
 """Whether a column is read as it is written."""
+
+_TAGS_APART = "separator stands between cells, tag_separator between tags"
 
 Writes: TypeAlias = Literal["tables", "matrices"]
 Compression: TypeAlias = Literal["uncompressed", "gzip", "zstd"]
@@ -42,6 +44,8 @@ class ReadOptions:
     separator: str | None = None
     tags: str | None = None
     null_values: Sequence[str] = ()
+    tag_separator: str | None = None
+    sheet: str | None = None
 
     def __post_init__(self) -> None:
         for word in self.null_values:
@@ -97,6 +101,8 @@ class Format(ABC):
         """Refuse options that have no meaning for such a file."""
         if options.tags is not None:
             raise InputError(f"{path}: {self.name} has no columns to take tags from")
+        if options.sheet is not None:
+            raise InputError(f"{path}: {self.name} has no sheets")
 
     def table(self, path: StrPath) -> TableFormat:
         """The format of a file that must hold a table with columns."""
@@ -173,6 +179,12 @@ class TableFormat(Format):
     reads_short_rows: ClassVar[bool] = False
     """Whether a row that is too short is read, with nulls at its end."""
 
+    holds_text: ClassVar[bool] = False
+    """Whether numbers and dates are text, of which the reader says what it is."""
+
+    has_sheets: ClassVar[bool] = False
+    """Whether the file holds several tables by name."""
+
     counts_rows: ClassVar[bool] = False
     """Whether the file itself says how many rows it has."""
 
@@ -197,14 +209,31 @@ class TableFormat(Format):
 
     def typed(self, column: pl.Series) -> pl.Series:
         """A column as what it is: text as numbers or dates if all of it is."""
-        return column
+        return typed_text(column) if self.holds_text else column
 
-    def column(self, cells: pl.Series, rules: Sequence[ColumnRule] | None = None) -> Column:
-        """A column as the rules of a model read it; without rules, as what all of it says."""
-        return column_of(cells)
+    def column(
+        self,
+        cells: pl.Series,
+        rules: Sequence[ColumnRule] | None = None,
+        *,
+        as_words: bool = False,
+    ) -> Column:
+        """A column as the rules of a model read it; without rules, as what all of it says.
+
+        ``as_words``: whatever it says, it holds words.
+        """
+        if self.holds_text:
+            return text_column(cells, rules, as_words=as_words)
+        return column_of(cells).as_text() if as_words else column_of(cells)
 
     def check(self, path: StrPath, options: ReadOptions) -> None:
-        pass
+        if options.tag_separator is not None and not self.holds_tags(options):
+            raise InputError(
+                f"{path}: tag_separator= stands between tags: name their column with tags= "
+                "(at a prompt: --tag-separator and --tags)"
+            )
+        if options.sheet is not None and not self.has_sheets:
+            raise InputError(f"{path}: {self.name} has no sheets")
 
     def table(self, path: StrPath) -> TableFormat:
         return self
@@ -255,7 +284,10 @@ class TableFormat(Format):
         scan, _ = self.read(file, options, lambda scan: scan, as_text=lambda name: True)
         for name in (options.tags, options.id):
             if name is not None and name not in scan.names:
-                raise InputError(f"{file} has no column {name!r}")
+                hint = "" if options.separator is None else f" ({_TAGS_APART})"
+                raise InputError(
+                    f"{file} has no column {name!r}: it has {listed(scan.names, 5)}{hint}"
+                )
         names = [name for name in wanted if name is not None] or scan.names
         return scan, self.batches(file, options, picked(scan.frame, names))
 
@@ -267,7 +299,7 @@ class TableFormat(Format):
             cells = batch.get_column(options.tags or "").to_list()
             if split is None:
                 texts = [cell for cell in cells if isinstance(cell, str)]
-                split = splitter(texts, options.separator) or one_tag
+                split = splitter(texts, options.tag_separator) or one_tag
             try:
                 pairs = pairs_of(cells, split)
             except BadCellError as bad:

@@ -29,7 +29,7 @@ class Baskets(Format):
         n_rows, split, expected = 0, None, None
         for batch in line_batches(file):
             if split is None:
-                split = splitter(batch, options.separator) or str.split
+                split = splitter(batch, options.tag_separator or options.separator) or str.split
                 expected = about_rows(file, len(batch), sum(len(x.encode()) + 1 for x in batch))
             try:
                 pairs = pairs_of(batch, split)

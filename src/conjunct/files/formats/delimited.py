@@ -9,9 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from conjunct.data import Column, ColumnRule
 from conjunct.errors import InputError
-from conjunct.files.cells import text_column, typed_text
 from conjunct.files.formats.base import FORMATS, AsText, Compression, ReadOptions, Scan, TableFormat
 from conjunct.files.raw import (
     about_rows,
@@ -47,6 +45,7 @@ class Delimited(TableFormat):
     """A line of column names, then one line a row, cells apart by a separator."""
 
     reads_short_rows = True
+    holds_text = True
     writes = "tables"
 
     separator: str
@@ -94,7 +93,7 @@ class Delimited(TableFormat):
         """Refuse rows of another width than the header's: polars fills them with nulls."""
         blank: list[int] = []
         width = 0
-        for line, row in self._rows(file, options):
+        for k, (line, row) in enumerate(self._rows(file, options)):
             width = width or len(row)
             if not row:
                 blank.append(line)
@@ -103,8 +102,10 @@ class Delimited(TableFormat):
                 raise InputError(f"{file}, line {blank[0]} is blank: remove it, or fill it in")
             if len(row) != width:
                 cells = "1 cell" if len(row) == 1 else f"{len(row)} cells"
+                of_r = "; if R wrote it, write it with row.names=FALSE"
                 raise InputError(
                     f"{file}, line {line}: {cells} where the first line has {width} names"
+                    f"{of_r if (k, len(row)) == (1, width + 1) else ''}"
                 )
         return len(blank)
 
@@ -119,11 +120,8 @@ class Delimited(TableFormat):
         import polars as pl
 
         if column.dtype != pl.UInt8:
-            return typed_text(column)
+            return super().typed(column)
         return column.cast(pl.Boolean) if column.max() in (None, 0, 1) else column
-
-    def column(self, cells: pl.Series, rules: Sequence[ColumnRule] | None = None) -> Column:
-        return text_column(cells, rules)
 
     def remark(self, file: Path, options: ReadOptions) -> str | None:
         layout = self._layout(file, options)
@@ -149,8 +147,7 @@ class Delimited(TableFormat):
         )
 
     def _layout(self, file: Path, options: ReadOptions) -> Layout:
-        # with tags, the separator asked for is the one between tags
-        asked = options.separator if options.tags is None else None
+        asked = options.separator
         if asked is not None and len(asked.encode()) != 1:
             raise InputError(f"separator must be one character; got {asked!r}")
         start = _start(file)

@@ -1,7 +1,9 @@
-"""JSON lines: one object a line."""
+"""JSON: one object a line, or a list of objects."""
 
 from __future__ import annotations
 
+import codecs
+import io
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +14,7 @@ import msgspec
 from conjunct.errors import InputError
 from conjunct.files.formats.base import FORMATS, AsText, Compression, ReadOptions, Scan, TableFormat
 from conjunct.files.formats.columnar import scan_of
-from conjunct.files.raw import about_rows, refuse_dense, text_lines
+from conjunct.files.raw import about_rows, opened, reason, refuse_dense, text_lines
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,13 +51,7 @@ class JsonLines(TableFormat):
         yield scan_of(file, frame, about_rows(file, start.count("\n") or 1, len(start.encode())))
 
     def completed(self, scan: Scan, wanted: Iterable[str]) -> Scan:
-        import polars as pl
-
-        absent = [name for name in wanted if name not in scan.names]
-        if not absent or set(scan.names).isdisjoint(wanted):
-            return scan
-        frame = scan.frame.with_columns(pl.lit(None, pl.String).alias(name) for name in absent)
-        return replace(scan, frame=frame, names=[*scan.names, *absent])
+        return _completed(scan, wanted)
 
     def explain(self, file: Path, options: ReadOptions, error: BaseException) -> InputError:
         decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -79,4 +75,45 @@ class JsonLines(TableFormat):
         data.write_ndjson(file, compression=compression, check_extension=False)
 
 
+class Json(TableFormat):
+    """A JSON list of objects, read as a whole; a key that an object lacks is missing there."""
+
+    name = "json"
+    summary = "a list of objects of JSON"
+    extensions = (".json",)
+    rank = 55
+    needs = "a list of objects: [{…}, {…}]"
+
+    def scans(self, file: Path, options: ReadOptions, as_text: AsText) -> Iterator[Scan]:
+        import polars as pl
+
+        with opened(file) as content:
+            text = content.read().removeprefix(codecs.BOM_UTF8)
+        try:
+            rows = msgspec.json.decode(text, type=list[dict[str, msgspec.Raw]])
+        except (msgspec.MsgspecError, RecursionError) as error:
+            raise InputError(f"{file} is not a JSON list of objects: {reason(error)}") from None
+        n_columns = len({name for row in rows for name in row})
+        if not n_columns:
+            raise InputError(f"{file} has no columns")
+        if n_columns > _MANY_COLUMNS:
+            refuse_dense(file, len(rows), n_columns)
+        frame = pl.read_json(io.BytesIO(text), infer_schema_length=None)
+        yield scan_of(file, frame.lazy(), len(rows))
+
+    def completed(self, scan: Scan, wanted: Iterable[str]) -> Scan:
+        return _completed(scan, wanted)
+
+
+def _completed(scan: Scan, wanted: Iterable[str]) -> Scan:
+    import polars as pl
+
+    absent = [name for name in wanted if name not in scan.names]
+    if not absent or set(scan.names).isdisjoint(wanted):
+        return scan
+    frame = scan.frame.with_columns(pl.lit(None, pl.String).alias(name) for name in absent)
+    return replace(scan, frame=frame, names=[*scan.names, *absent])
+
+
+FORMATS.enter(Json())
 FORMATS.enter(JsonLines())
