@@ -85,7 +85,7 @@ def by_line(run: dict[str, Any]) -> str:
     """As JSON, with a line for each cell."""
     parts = []
     for part, found in run.items():
-        if part not in ("sets", "first", "planted"):
+        if part not in ("sets", "rows", "first", "planted"):
             parts.append(f"{json.dumps(part)}: {json.dumps(found, ensure_ascii=False)}")
             continue
         sets = []
@@ -105,6 +105,7 @@ def tables_of(run: dict[str, Any]) -> dict[str, str]:
         "quality_sets": _sets(run),
         "quality_found": _found(run),
         "quality_against": _against(run),
+        "quality_rows": _rows(run),
         "quality_planted": _planted(run),
         "quality_first": _first(run),
         **{name: _averages(run, measures) for name, measures in TABLES.items()},
@@ -198,22 +199,36 @@ def _by_set(run: dict[str, Any], measure: str) -> str:
     return table_of(["", *every], lines)
 
 
+_PAIRS = {
+    "Naive Bayes of bits": ("bits", "Naive Bayes, accuracy"),
+    "`ChunkClassifier`": ("columns", "ChunkClassifier, accuracy"),
+    "logistic of bits": ("bits", "logistic, accuracy"),
+    "logistic of bits + columns": ("bits + columns", "logistic, accuracy"),
+}
+
+
 def _against(run: dict[str, Any]) -> str:
     """Accuracy beside the columns, with the standard error of the difference."""
-    pairs = {
-        "Naive Bayes of bits": ("bits", "Naive Bayes, accuracy"),
-        "`ChunkClassifier`": ("columns", "ChunkClassifier, accuracy"),
-        "logistic of bits": ("bits", "logistic, accuracy"),
-        "logistic of bits + columns": ("bits + columns", "logistic, accuracy"),
-    }
-    found = [more_than_columns(run, by, measure) for by, measure in pairs.values()]
-    lines = []
-    for name in run["sets"]:
-        cells = [(100 * more[name][0], 100 * more[name][1]) for more in found]
-        lines.append([name, *(f"{_signed(more)} ± {error:.1f}" for more, error in cells)])
+    found = [more_than_columns(run, by, measure) for by, measure in _PAIRS.values()]
+    lines = [[name, *(_points(more[name]) for more in found)] for name in run["sets"]]
     means = [sum(more for more, _ in one.values()) / len(one) for one in found]
     lines.append(["**mean**", *(f"**{_signed(100 * mean)}**" for mean in means)])
-    return table_of(["points", *pairs], lines)
+    return table_of(["points", *_PAIRS], lines)
+
+
+def _rows(run: dict[str, Any]) -> str:
+    """The same with more and more rows."""
+    lines = []
+    for name, cells in run["rows"].items():
+        found = [cells[by][measure][2:] for by, measure in _PAIRS.values()]
+        bits = _figure("bits", cells["bits"]["bits"][0])
+        lines.append([name, bits, *(_points((gain, error)) for gain, error in found)])
+    return table_of(["set, rows", "bits of unseen rows", *_PAIRS], lines)
+
+
+def _points(more: tuple[float, float]) -> str:
+    gain, error = (100 * value for value in more)
+    return f"{_signed(gain)} ± {error:.1f}"
 
 
 def _planted(run: dict[str, Any]) -> str:

@@ -27,7 +27,7 @@ def gains(run: dict[str, Any]) -> Any:
     bits = [
         {"what": by, "gain": 100 * share, "series": by}
         for by in _SHOWN
-        if (share := average(run, by, "bits")) is not None
+        if (share := average(run, by, "bits")) is not None and by != "bits + columns"
     ]
     one = _points(bits, "bits of unseen rows, % of the columns'", "Shorter is better")
     other = _points(rows, "points more than the columns", "Accuracy, and agreement of clusters")
