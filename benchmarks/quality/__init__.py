@@ -25,7 +25,7 @@ from benchmarks._apart import ONE_THREAD
 from benchmarks.quality import measures, recovery, sets
 from benchmarks.quality.representations import REPRESENTATIONS
 from benchmarks.quality.summary import summarised
-from benchmarks.quality.targets import check
+from benchmarks.quality.targets import N_ROWS, check
 from conjunct import __version__
 
 RESULTS = _results.FOLDER / "quality"
@@ -41,7 +41,6 @@ FIRST += ("bits", "bits + columns", "bits, max_length=4")
 
 
 GROWING = ("digits", "mushroom", "led", "coco_val2017")
-N_ROWS = (250, 500, 1000, 2000)
 GROWING_BY = ("columns", "bits", "bits + columns")
 GROWING_PARTS = ("bits", "Naive Bayes", "logistic", "ChunkClassifier")
 """How many rows it takes."""
