@@ -5,8 +5,11 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from conjunct.columns import PackedColumns, Rewrite, SparseColumns, counts, sizing, sparse
+from conjunct.columns.in_place import CompiledLists, MergedLists
+from conjunct.columns.native.library import native_library
 from conjunct.counting import Tally
 from tables import tables
 
@@ -162,3 +165,17 @@ def test_met_pairs_are_guessed_from_a_sample(monkeypatch):
     store = SparseColumns.from_table(table)
     met = len(pairs_of(store.pair_counts()))
     assert abs(store.size().n_common_pairs / met - 1) < 0.2
+
+
+@pytest.mark.skipif(native_library is None, reason="installed without a C compiler")
+@given(
+    table=arrays(np.bool_, st.tuples(st.integers(1, 30), st.integers(2, 8))),
+    picks=st.lists(st.tuples(st.integers(0, 99), st.integers(0, 99)), max_size=12),
+)
+def test_lists_are_merged_in_c_as_in_numpy(table, picks):
+    """Whatever is merged, columns that never meet among them."""
+    ones = SparseColumns.from_table(table).ones
+    actual, expected = CompiledLists(ones), MergedLists(ones)
+    for n, (one, other) in enumerate(picks, start=table.shape[1]):
+        left, right = one % n, (one % n + 1 + other % (n - 1)) % n
+        assert np.array_equal(actual.merge(left, right), expected.merge(left, right))

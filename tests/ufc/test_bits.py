@@ -1,5 +1,7 @@
 """The rule of bits against its oracle: every choice, every length, and the final set."""
 
+from contextlib import contextmanager, nullcontext
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,12 +10,12 @@ from hypothesis import strategies as st
 import naive
 import naive_bits
 from conjunct import datasets, description_length
-from conjunct.columns import MaskedColumns, PackedColumns, SparseColumns
-from conjunct.counting import PartitionedColumns, merging
+from conjunct.columns import MaskedColumns, PackedColumns, SparseColumns, in_place, kernel
+from conjunct.counting import PartitionedColumns, compiled, merging, tally
 from conjunct.counting.disk import DiskPartitions
 from conjunct.counting.scratch import ScratchFile
 from conjunct.expressions.text import canonical_text
-from conjunct.features.bits import bits_saved, largest_rise
+from conjunct.features.bits import bits_saved, bits_saved_by, largest_rise
 from conjunct.ufc import STOPS, Bits, Risk, Threshold
 from conjunct.ufc.run import Plan, run_ufc
 from tables import tables
@@ -127,8 +129,82 @@ def test_long_lists_of_pairs_choose_as_a_matrix_does(table):
     expected = run(SparseColumns.from_table(table), Bits(None))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(merging, "LARGEST_MATRIX", 0)
+        patch.setattr(compiled, "LARGEST_MATRIX", 0)
         actual = run(SparseColumns.from_table(table), Bits(None))
     assert [s.merges for s in actual.tried] == [s.merges for s in expected.tried]
+
+
+@contextmanager
+def without_c():
+    """As if conjunct had been installed without a compiler."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel, "native", None)
+        patch.setattr(in_place, "native_library", None)
+        patch.setattr(tally, "native_library", None)
+        yield
+
+
+needs_c = pytest.mark.skipif(kernel.native is None, reason="installed without a C compiler")
+
+
+@given(
+    joint=st.integers(1, 1000),
+    rest=st.tuples(st.integers(0, 1000), st.integers(0, 10**6)),
+    others=st.integers(0, 10**8),
+    n_used=st.integers(2, 1000),
+)
+def test_one_pair_saves_what_many_do(joint, rest, others, n_used):
+    left, right = joint + rest[0], joint + rest[1]
+    counts = (left, right, joint, left + right + others, n_used, 3.5, 7.25)
+    assert bits_saved_by(*counts) == pytest.approx(float(bits_saved(*counts)), rel=1e-9, abs=1e-7)
+
+
+@needs_c
+@pytest.mark.parametrize("layout", ["bits", "lists", "pages of bits", "pages of lists"])
+@given(
+    table=tables(),
+    alpha=alphas,
+    max_length=st.sampled_from([None, 2, 3]),
+    search=st.sampled_from(["pairwise", "thorough"]),
+    largest=st.sampled_from([0, 2000, 1 << 28]),
+)
+def test_c_chooses_what_numpy_does(layout, table, alpha, max_length, search, largest):
+    """Every merge and indicator to the bit, with a matrix of pairs, lists, or first one, then
+    the other."""
+    options = {"search": search, "max_length": max_length, "stop": "never"}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(merging, "LARGEST_MATRIX", largest)
+        patch.setattr(compiled, "LARGEST_MATRIX", largest)
+        actual = run(LAYOUTS[layout](table), Bits(alpha), **options)
+        with without_c():
+            expected = run(LAYOUTS[layout](table), Bits(alpha), **options)
+    # as text, for NaN is not equal to itself
+    assert [str(step.merges) for step in actual.tried] == [
+        str(step.merges) for step in expected.tried
+    ]
+    assert [str(step.indicators) for step in actual.tried] == [
+        str(step.indicators) for step in expected.tried
+    ]
+
+
+@needs_c
+@pytest.mark.parametrize("layout", ["bits", "lists"])
+@pytest.mark.parametrize("criterion", [Bits(), Bits(None), Risk(), Threshold(0.1)])
+def test_c_chooses_what_numpy_does_on_many_columns(layout, criterion):
+    """Hundreds of merges, rows that grow, ties and refused pairs."""
+    random = np.random.default_rng(3)
+    topics = random.random((600, 12)) < 0.15
+    table = (topics @ (random.random((12, 60)) < 0.2)) & (random.random((600, 60)) < 0.6)
+    table |= random.random((600, 60)) < 0.02
+    names = [f"c{k}" for k in range(60)]
+    plan, stop = Plan(criterion, "pairwise"), STOPS.checked("never")
+    runs = []
+    for context in (nullcontext, without_c):
+        with context():
+            made = run_ufc(LAYOUTS[layout](table), names, plan, stop, max_iter=120)
+            runs.append([str((step.merges, step.indicators)) for step in made.tried])
+    assert len(runs[0]) > 60
+    assert runs[0] == runs[1]
 
 
 @given(table=tables(max_rows=25, max_columns=5), alpha=st.sampled_from([None, 0.2]))

@@ -9,6 +9,7 @@ from .counts import CountMatrix as CountMatrix
 from .counts import PairCounts as PairCounts
 from .counts import Which as Which
 from .counts import taken as taken
+from .in_place import CompiledLists as CompiledLists
 from .kernel import Counts as Counts
 from .kernel import count_pairs as count_pairs
 from .kernel import counts_dtype as counts_dtype
@@ -19,6 +20,8 @@ from .layouts import packed_columns as packed_columns
 from .layouts import stored_as as stored_as
 from .layouts import united as united
 from .masked import MaskedColumns as MaskedColumns
+from .native.library import address as address
+from .native.library import native_library as native_library
 from .packed import PackedColumns as PackedColumns
 from .packing import Bits as Bits
 from .packing import bits_of_rows as bits_of_rows

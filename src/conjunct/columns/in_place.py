@@ -6,12 +6,14 @@ positions of i and j. Only i ∧ j is counted with the others.
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.columns.kernel import Counts, count_across
+from conjunct.columns.kernel import Counts, counts_dtype, merge_lines
+from conjunct.columns.native.library import address, native_library
 from conjunct.columns.packing import Bits
 
 
@@ -33,11 +35,34 @@ class MergedBits:
     def merge(self, left: int, right: int) -> Counts:
         if self._n == len(self._lines):
             self._make_room()
-        both = self._lines[left] & self._lines[right]
-        joint = count_across(self._lines[: self._n], both[None], self._n_threads)[:, 0]
-        self._lines[left] ^= both
-        self._lines[right] ^= both
-        self._lines[self._n] = both
+        joint = merge_lines(self._lines, self._n, left, right, self._n_threads)
+        self._n += 1
+        return joint
+
+
+def merged_lists(ones: Any) -> MergedLists | CompiledLists:
+    """Lists of rows, in C where it was built and counts fit in 32 bits."""
+    compiled = native_library is not None and counts_dtype(ones.shape[0]) is np.int32
+    return CompiledLists(ones) if compiled else MergedLists(ones)
+
+
+class CompiledLists:
+    """Columns as lists of rows, and rows as lists of columns, in C."""
+
+    def __init__(self, ones: Any) -> None:
+        starts, rows = ones.indptr.astype(np.int64), ones.indices.astype(np.int32, copy=False)
+        n_rows, n_columns = ones.shape
+        arrays = map(address, (starts, np.ascontiguousarray(rows)))
+        self.pointer: int | None = native_library.native_lists_new(n_columns, n_rows, *arrays)
+        if self.pointer is None:
+            raise MemoryError("no memory is left for lists of rows")
+        self._n = n_columns
+        weakref.finalize(self, native_library.native_lists_free, self.pointer)
+
+    def merge(self, left: int, right: int) -> Counts:
+        joint = np.empty(self._n, np.int32)
+        if native_library.native_lists_merge(self.pointer, left, right, address(joint)) < 0:
+            raise MemoryError("no memory is left for lists of rows")
         self._n += 1
         return joint
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.columns.native.library import address, addresses, library
+from conjunct.columns.native.library import address, addresses, native_library
 from conjunct.columns.packing import Bits
 
 try:
@@ -25,7 +25,7 @@ except ImportError:  # the NumPy kernel below gives the same counts
     _numkong = None  # type: ignore[assignment]
 
 numkong: Any = _numkong
-native: Any = library
+native: Any = native_library
 # how the C kernel counts: as wide as this processor can
 _way: int = 0 if native is None else native.native_best_way()
 
@@ -111,6 +111,24 @@ def count_across(left: Bits | Sequence[Bits], right: Bits, n_jobs: int = 1) -> C
         threads = _threads(total.size, right, n_jobs)
         _share([len(left) * k // threads for k in range(threads + 1)], add_tile)
     return total
+
+
+def merge_lines(lines: Bits, n: int, left: int, right: int, n_jobs: int = 1) -> Counts:
+    """Merge two of the first ``n`` lines in place: ``left ∧ right`` comes after them, and is taken
+    from both. How often it is true with each of them as it was before.
+    """
+    n_bytes = lines.shape[1]
+    is_small = _dtype(lines) is np.int32 and _threads(n, lines, n_jobs) == 1
+    if native is not None and is_small:
+        joint = np.empty(n, np.int32)
+        native.native_merge_lines(_way, address(lines), n, n_bytes, left, right, address(joint))
+        return joint
+    both = lines[left] & lines[right]
+    counted = count_across(lines[:n], both[None], n_jobs)[:, 0]
+    lines[left] ^= both
+    lines[right] ^= both
+    lines[n] = both
+    return counted
 
 
 def counts_dtype(n_rows: int) -> type[np.int32] | type[np.int64]:

@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 from conjunct.columns import packing
 from conjunct.columns.base import Arrays, Columns, Mask, MergedColumns, Words
 from conjunct.columns.counts import Contingency, CountMatrix, as_dtype
-from conjunct.columns.in_place import MergedBits, MergedLists
+from conjunct.columns.in_place import MergedBits, merged_lists
 from conjunct.columns.kernel import Counts, count_across, count_each, count_pairs
 from conjunct.columns.packing import Bits, line_bytes
 from conjunct.columns.rewriting import Positions, Rewrite
@@ -161,7 +161,7 @@ class PackedColumns(Columns):
 
     def in_place(self) -> MergedColumns:
         if merges_as_lists(self.n_rows, self.n_columns, self.count_ones()):
-            return MergedLists(self.ones())
+            return merged_lists(self.ones())
         return MergedBits(self.bits, self.n_threads)
 
     def ones(self) -> Any:

@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from conjunct.columns.base import Arrays, Columns, Mask, Words
 from conjunct.columns.counts import CommonPairs, Contingency, PairList, as_dtype
-from conjunct.columns.in_place import MergedLists
+from conjunct.columns.in_place import CompiledLists, MergedLists, merged_lists
 from conjunct.columns.kernel import Counts
 from conjunct.columns.packed import PackedColumns
 from conjunct.columns.packing import line_bytes, pack_column
@@ -166,8 +166,8 @@ class SparseColumns(Columns):
         ones.sort_indices()
         return self.from_ones(ones, self.n_jobs)
 
-    def in_place(self) -> MergedLists:
-        return MergedLists(self.ones)
+    def in_place(self) -> MergedLists | CompiledLists:
+        return merged_lists(self.ones)
 
     @property
     def n_columns(self) -> int:

@@ -1,5 +1,6 @@
 """Counts of pairs of columns, wherever rows are: in memory, on disk, on the workers of Dask."""
 
+from .compiled import CompiledMerging as CompiledMerging
 from .dask import DaskPartitions as DaskPartitions
 from .dask import task as task
 from .dask_cluster import connected as connected

@@ -118,7 +118,7 @@ class MatrixPairs:
         if self._n < len(self._joint):
             return True
         room = self._n + self._n // 2
-        if _matrix_bytes(room) > LARGEST_MATRIX:
+        if matrix_bytes(room) > LARGEST_MATRIX:
             return False
         self._grow(room)
         return True
@@ -229,17 +229,24 @@ class Growing:
 
     def append(self, value: Any) -> int:
         """Add one value; where it stands."""
-        self.extend(np.array([value], self._array.dtype))
-        return self._n - 1
+        n = self._n
+        if n == len(self._array):
+            self._make_room(n + 1)
+        self._array[n] = value
+        self._n = n + 1
+        return n
 
     def extend(self, values: NDArray[Any]) -> None:
         needed = self._n + len(values)
         if needed > len(self._array):
-            larger = np.empty((max(64, 2 * needed), *self._array.shape[1:]), self._array.dtype)
-            larger[: self._n] = self.values
-            self._array = larger
+            self._make_room(needed)
         self._array[self._n : needed] = values
         self._n = needed
+
+    def _make_room(self, needed: int) -> None:
+        larger = np.empty((max(64, 2 * needed), *self._array.shape[1:]), self._array.dtype)
+        larger[: self._n] = self.values
+        self._array = larger
 
 
 def _larger(matrix: Counts, n: int, room: int) -> Counts:
@@ -249,7 +256,7 @@ def _larger(matrix: Counts, n: int, room: int) -> Counts:
     return larger
 
 
-def _matrix_bytes(n_columns: int) -> int:
+def matrix_bytes(n_columns: int) -> int:
     return 4 * n_columns**2
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from operator import methodcaller
 from typing import Any, Protocol
 
+import numpy as np
+
 from conjunct.columns import (
     AnyRewrite,
     MergedColumns,
@@ -15,7 +17,9 @@ from conjunct.columns import (
     Positions,
     Rewrite,
     counts_dtype,
+    native_library,
 )
+from conjunct.counting.compiled import CompiledMerging
 from conjunct.counting.merging import CompleteMerging, MaskedMerging, Merging
 
 
@@ -95,5 +99,9 @@ class Tally:
 
     def merging(self) -> Merging:
         """The same columns, to be merged in place, one pair at a time."""
-        merging = MaskedMerging if self.store.has_missing else CompleteMerging
-        return merging(self.counts, self.store.in_place())
+        columns = self.store.in_place()
+        if self.store.has_missing:
+            return MaskedMerging(self.counts, columns)
+        if native_library is not None and counts_dtype(self.store.n_rows) is np.int32:
+            return CompiledMerging(self.counts, columns)
+        return CompleteMerging(self.counts, columns)

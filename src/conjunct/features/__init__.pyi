@@ -13,6 +13,7 @@ from .indicators import rms as rms
 
 from .bits import DECIMALS as DECIMALS
 from .bits import bits_saved as bits_saved
+from .bits import bits_saved_by as bits_saved_by
 from .bits import largest_rise as largest_rise
 from .bits import primitive_costs as primitive_costs
 from .bits import rounded as rounded

@@ -149,23 +149,23 @@ def recorded(
     steps: Iterable[Step], save: Callable[..., None], books: Callable[[], Ledger]
 ) -> Generator[Step]:
     """The steps, which are saved as they come; what was replayed is saved already."""
-    merges: list[Merge] = []
-    tried: list[Indicators] = []
+    told: list[Step] = []
 
     def progress() -> Progress:
         ledger = books()
         observed = None if ledger.observed is None else tuple(ledger.observed)
-        return Progress(tuple(merges), tuple(tried), tuple(ledger.supports), observed)
+        merges = tuple(merge for step in told for merge in step.merges)
+        tried = tuple(step.indicators for step in told)
+        return Progress(merges, tried, tuple(ledger.supports), observed)
 
     last: Step | None = None
     try:
         for step in steps:
-            merges.extend(step.merges)
-            tried.append(step.indicators)
+            told.append(step)
             last = step
-            if step.merges and not step.is_replayed:
+            if step.iteration and not step.is_replayed:
                 save(progress, last=False)
             yield step
     finally:
-        if last is not None and last.merges and not last.is_replayed:
+        if last is not None and last.iteration and not last.is_replayed:
             save(progress, last=True)

@@ -283,7 +283,9 @@ class _Work:
         for indicators, merges in zip(progress.tried, groups, strict=True):
             done += len(merges)
             balance = cache(partial(self._balance_after, progress, progress.merges[:done]))
-            yield Step(indicators, merges, balance, is_replayed=True)
+            saved = [merge.saved for merge in merges]
+            made = partial(tuple, merges)
+            yield Step(indicators, made, saved, balance, is_replayed=True)
         yield from self._search(progress.merges, self.ledger).steps()
 
     def _balance_after(self, progress: Progress, merges: tuple[Merge, ...]) -> Balance:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 # of the functions in C and what they take; a library of another number is not used
-_VERSION = 1
+_VERSION = 4
 _FILE = Path(__file__).with_name("_native.so")
 
 
@@ -26,14 +26,31 @@ def _loaded() -> Any:
     except (OSError, AttributeError):
         return None
     size, pointer = ctypes.c_size_t, ctypes.c_void_p
-    library.native_count.argtypes = (
-        *(ctypes.c_int, pointer, size, size, pointer, size, size, pointer),
-        *(ctypes.c_int, ctypes.c_int),
-    )
+    number, long, real = ctypes.c_int32, ctypes.c_int64, ctypes.c_double
+    takes = {
+        "native_count": (number, *2 * (pointer, size, size), pointer, number, number),
+        "native_merge_lines": (number, pointer, size, size, size, size, pointer),
+        "native_lists_new": (number, long, pointer, pointer),
+        "native_lists_merge": (pointer, number, number, pointer),
+        "native_lists_free": (pointer,),
+        "native_pairs_new": (number, number, long, pointer),
+        "native_pairs_matrix": (pointer, pointer),
+        "native_pairs_lists": (pointer, long, pointer, pointer, pointer),
+        "native_pairs_make_room": (pointer, number, number),
+        "native_pairs_row": (pointer, number, pointer, pointer),
+        "native_pairs_merge": (pointer, number, number, pointer, pointer),
+        "native_pairs_free": (pointer,),
+        "native_order": (pointer, real, real, real, number, pointer, pointer),
+        "native_forbid": (pointer, number, number, number),
+        "native_best": (pointer, pointer, number),
+    }
+    for name, types in takes.items():
+        getattr(library, name).argtypes = types
+    library.native_lists_new.restype = library.native_pairs_new.restype = pointer
     return library
 
 
-library: Any = _loaded()
+native_library: Any = _loaded()
 
 
 def address(array: NDArray[Any]) -> int:

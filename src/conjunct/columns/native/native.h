@@ -1,11 +1,73 @@
-/* What the C files of conjunct have in common. They use no Python and keep nothing between calls,
-   but for what a caller holds; library.py calls them. */
+/* What the C files of conjunct have in common. They use no Python, and keep nothing between calls
+   but what a caller holds; library.py calls them. Where memory ends, functions say so, and what
+   they were given is to be freed and not used any more. */
 #ifndef CONJUNCT_NATIVE_H
 #define CONJUNCT_NATIVE_H
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A partner of a column, and in how many rows they meet. */
+typedef struct { int32_t id, count; } Entry;
+
+/* The partners of a column, by rising id; some may not be met any more. */
+typedef struct { Entry *entries; int32_t n, room; } Row;
+
+/* Two columns that may not be joined, for as long as neither changes; -1: forever. */
+typedef struct { int32_t one, other, version_of_one, version_of_other; } Refusal;
+
+/* Columns, how often each is true alone and with each other, and what pairs are worth. */
+typedef struct {
+    int32_t n, room;
+    int64_t n_rows;
+    int32_t *supports;
+    int32_t *joint; /* a matrix of room × room, or NULL: then rows */
+    Row *rows;
+    /* the columns that a new one meets, rising, and in how many rows */
+    int32_t *met, *met_counts, n_met;
+
+    /* the order of pairs: best.c */
+    double total, n_used, rise, margin, log_alpha;
+    int32_t has_alpha, max_size, n_merges;
+    double *costs;
+    int32_t *sizes, *versions;
+    /* what the best pair of a column is worth at most, less the rise of its time; the highest of
+       each block of columns; after how many merges it was made; the best partner, and in
+       how many rows they meet; and how many pairs of the column come as near to
+       the best as rounding may matter */
+    double *bounds, *highest;
+    int32_t *made_at, *partners, *partner_counts, *n_near;
+    double *shrinks, *log_factorials; /* tables, for numbers below these */
+    int64_t n_shrinks, n_log_factorials;
+    Refusal *refused; /* a cache: what is not in it is tested again */
+    Refusal *forbidden;
+    int32_t n_forbidden, forbidden_room;
+    /* the pairs of a column that is looked at */
+    double *worths;
+    int32_t *seen, *seen_counts;
+} Pairs;
+
+/* Columns as lists of rows, and rows as lists of columns. */
+typedef struct {
+    int32_t n, room;
+    int64_t n_rows;
+    int32_t *rows;    /* of all columns; a new column takes a part of what one before it had */
+    int64_t *starts;  /* of each column in rows */
+    int32_t *lengths;
+    int32_t *columns; /* of all rows */
+    int64_t *row_starts;
+    int32_t *row_lengths;
+    uint8_t *is_there;
+    int32_t *counts;  /* zeros between calls */
+    uint64_t *is_met; /* bits, zeros between calls */
+} Lists;
+
+int32_t lists_merge(Lists *lists, int32_t left, int32_t right, Pairs *pairs);
+int order_has_room(Pairs *pairs, int32_t room);
+void order_merged(Pairs *pairs, int32_t left, int32_t right, int32_t n_both);
+void order_free(Pairs *pairs);
 
 #endif

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import partial
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from conjunct.ufc.course import Balance
 from conjunct.ufc.criteria.base import Criterion, Judge
 from conjunct.ufc.search.ledger import Ledger, Made, Redundancy, Step
 from conjunct.ufc.search.pairing import ByText, greedy_matching, in_order_of_texts
-from conjunct.ufc.search.stage import Stage, replace_pairs
+from conjunct.ufc.search.stage import Replaced, Stage, replace_pairs
 
 
 class BatchSearch:
@@ -50,7 +50,7 @@ class BatchSearch:
         return self._last[1]
 
     def first(self) -> Step:
-        return self._step(())
+        return self._step()
 
     def steps(self) -> Iterator[Step]:
         """The next iterations, for as long as a pair is replaced."""
@@ -58,35 +58,46 @@ class BatchSearch:
         while len(pairs := taken_pairs(self.candidates(), self.stage.features, lineage)):
             self._last = None
             self.stage = replace_pairs(self.stage, pairs, lineage)
-            yield self._step(self._entered(pairs))
+            yield self._step(self.stage.replaced)
 
-    def _step(self, merges: tuple[Merge, ...]) -> Step:
-        indicators = self._ledger.indicators(self.stage.iteration)
-        return Step(indicators, merges, cache(self._balance))
+    def _step(self, replaced: Replaced | None = None) -> Step:
+        iteration = self.stage.iteration
+        if replaced is None:
+            return Step(self._ledger.indicators(iteration), balance=self._balance)
+        saved = self._entered(replaced)
+        merges = partial(_written, replaced, iteration, saved)
+        return Step(self._ledger.indicators(iteration), merges, saved, self._balance)
 
-    def _entered(self, pairs: Pairs) -> tuple[Merge, ...]:
-        """The merges of the last iteration, in the books."""
+    def _entered(self, replaced: Replaced) -> list[float]:
+        """Enter the merges of the last iteration in the books; what each saved."""
         supports = dict(zip(self.stage.features, self.stage.supports.tolist(), strict=True))
         observed = self.stage.observed
         known: dict[int, int] | None = None
         if not isinstance(observed, int):
             known = dict(zip(self.stage.features, observed.tolist(), strict=True))
-        entered = []
-        for k, merge in enumerate(self.stage.merges):
-            numbers = (merge.both, merge.right_only, merge.left_only)
+        saved = []
+        features, counts = replaced.features, replaced.pairs.counts
+        columns = (counts.left, counts.right, *counts.table[1:])
+        lines = zip(*(column.tolist() for column in columns), replaced.made, strict=True)
+        for i, j, left_support, right_support, joint, numbers in lines:
             made = Made(
                 numbers,
                 _each(supports, numbers),
                 None if known is None else _each(known, numbers),
             )
-            entered.append(self._ledger.enter(merge, pairs.counts.take(slice(k, k + 1)), made))
-        return tuple(entered)
+            of_pair = (left_support, right_support, joint)
+            saved.append(self._ledger.enter(features[i], features[j], of_pair, made))
+        return saved
 
     def _balance(self) -> Balance:
         pairs = self.candidates()
         meetings = int(pairs.joint.sum(dtype=np.int64))
         n_correlated = len(np.union1d(pairs.left, pairs.right))
         return self._redundancy.balance(meetings, n_correlated, self._ledger)
+
+
+def _written(replaced: Replaced, iteration: int, saved: list[float]) -> tuple[Merge, ...]:
+    return tuple(replaced.merges(iteration, saved))
 
 
 def _each(counts: dict[int, int], numbers: Sequence[int | None]) -> tuple[int, int, int]:

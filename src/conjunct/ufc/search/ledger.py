@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.columns import Contingency, Counts
+from conjunct.columns import Counts
 from conjunct.features import (
     Lineage,
     Merge,
-    bits_saved,
+    bits_saved_by,
     complexity,
     mean_length_of,
     overlapping_index,
@@ -23,35 +24,59 @@ from conjunct.features import (
 from conjunct.ufc.course import Balance, Indicators
 
 
-@dataclass(frozen=True, eq=False)
 class Step:
-    """What an iteration replaced, and the indicators after it. The first step is the primitives."""
+    """What an iteration replaced, and the indicators after it. The first step is the primitives.
 
-    indicators: Indicators
-    merges: tuple[Merge, ...] = ()
-    balance: Callable[[], Balance] = field(default=lambda: Balance(0.0, 0.0))
-    """What is left to replace; to be asked for before the next step is made, if at all."""
-    is_replayed: bool = False
+    ``merges`` are written out when they are first asked for, as the evidence in them takes longer
+    than a merge does; ``saved`` are the bits that each saved.
+    """
+
+    def __init__(
+        self,
+        indicators: Indicators,
+        merges: Callable[[], tuple[Merge, ...]] = tuple,
+        saved: Sequence[float] = (),
+        balance: Callable[[], Balance] = lambda: Balance(0.0, 0.0),
+        *,
+        is_replayed: bool = False,
+    ) -> None:
+        self.indicators = indicators
+        self.is_replayed = is_replayed
+        self._merges = merges
+        self._saved = saved
+        self._balance: Balance | Callable[[], Balance] = balance
 
     @property
     def iteration(self) -> int:
         return self.indicators.iteration
 
+    @cached_property
+    def merges(self) -> tuple[Merge, ...]:
+        return self._merges()
+
+    def balance(self) -> Balance:
+        """What is left to replace; to be asked for before the next step is made, if at all."""
+        if not isinstance(self._balance, Balance):
+            self._balance = self._balance()
+        return self._balance
+
     @property
     def saved(self) -> float:
         """Bits that the merges of the step saved together."""
-        return math.fsum(merge.saved for merge in self.merges)
+        return math.fsum(self._saved)
 
 
-@dataclass(frozen=True)
-class Made:
+Numbers = tuple[int | None, int | None, int | None]
+
+
+class Made(NamedTuple):
     """The features that take the place of a pair: ``i ∧ j``, ``¬i ∧ j`` and ``i ∧ ¬j``.
 
     Numbers in the lineage, ``None`` for one that occurs nowhere; how often each is true, and in
     how many rows it is known where cells are missing.
     """
 
-    numbers: tuple[int | None, int | None, int | None]
+    numbers: Numbers
     supports: tuple[int, int, int]
     observed: tuple[int, int, int] | None = None
 
@@ -108,22 +133,14 @@ class Ledger:
         """Whether C0 has a meaning: there must be more distinct rows than primitives."""
         return self.n_distinct_rows > len(self.lineage.primitives)
 
-    def enter(self, merge: Merge, counts: Contingency, made: Made) -> Merge:
-        """Replace a pair of features; the merge, with what it saved.
+    def enter(self, left: int, right: int, counts: tuple[int, int, int], made: Made) -> float:
+        """Replace a pair of features; the bits that it saved.
 
-        ``counts`` are those of the pair, in the rows in which both are known.
+        ``counts`` are the two supports and the joint count of the pair, in the rows in which both
+        are known.
         """
-        left_cost, right_cost = self.costs[merge.left], self.costs[merge.right]
-        saved = bits_saved(
-            counts.left_support[0],
-            counts.right_support[0],
-            counts.joint[0],
-            self.total,
-            self.n_used,
-            left_cost,
-            right_cost,
-        )
-        for number in (merge.left, merge.right):
+        saved = bits_saved_by(*counts, self.total, self.n_used, self.costs[left], self.costs[right])
+        for number in (left, right):
             del self.present[number]
             self.total -= self.supports[number]
             self.n_used -= 1
@@ -131,13 +148,13 @@ class Ledger:
         observed = made.observed or made.supports
         for new, support, known in zip(made.numbers, made.supports, observed, strict=True):
             if new is not None:
-                self._write(new, merge, support, known)
+                self._write(new, left, right, made.numbers, support, known)
                 self.present[new] = None
                 self.total += support
                 self.n_used += 1
                 self._total_length += self.lineage.length(new)
-        self.bits = self._length_in_bits() if self.observed else self.bits - float(saved)
-        return replace(merge, saved=float(saved))
+        self.bits = self._length_in_bits() if self.observed else self.bits - saved
+        return saved
 
     def indicators(self, iteration: int) -> Indicators:
         n_features = len(self.present)
@@ -166,8 +183,10 @@ class Ledger:
         """Go on from where an earlier run came to."""
         known = supports if observed is None else observed
         for merge in merges:
+            numbers = (merge.both, merge.right_only, merge.left_only)
             for number in merge.made:
-                self._write(number, merge, supports[number], known[number])
+                places = merge.left, merge.right, numbers
+                self._write(number, *places, supports[number], known[number])
         self.present = dict.fromkeys(self.features_after(merges))
         self.total = sum(self.supports[number] for number in self.present)
         self.n_used = sum(self.supports[number] > 0 for number in self.present)
@@ -179,16 +198,25 @@ class Ledger:
         size = self.n_tags.__getitem__ if in_tags else self.lineage.length
         return np.array([min(size(number), at_most + 1) for number in numbers], np.int64)
 
-    def _write(self, number: int, merge: Merge, support: int, observed: int) -> None:
+    def _write(
+        self, number: int, left: int, right: int, made: Numbers, support: int, observed: int
+    ) -> None:
         """Enter a feature that a merge made; they come in the order of their numbers."""
+        _, right_only, left_only = made
         if number != len(self.supports):
             raise ValueError(f"feature {number} is not the next one")
         # a pattern is what a feature asserts: i ∧ ¬j asserts what i does
-        asserted = [merge.left] * (number != merge.right_only)
-        asserted += [merge.right] * (number != merge.left_only)
+        costs, n_tags = self.costs, self.n_tags
         self.supports.append(support)
-        self.costs.append(sum(self.costs[part] for part in asserted))
-        self.n_tags.append(sum(self.n_tags[part] for part in asserted))
+        if number == right_only:
+            costs.append(costs[right])
+            n_tags.append(n_tags[right])
+        elif number == left_only:
+            costs.append(costs[left])
+            n_tags.append(n_tags[left])
+        else:
+            costs.append(costs[left] + costs[right])
+            n_tags.append(n_tags[left] + n_tags[right])
         if self.observed is not None:
             self.observed.append(observed)
 

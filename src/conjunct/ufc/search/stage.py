@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,6 @@ from conjunct.ufc.association import PairFilter, Pairs, correlated_pairs
 Made = tuple[int | None, int | None, int | None]
 
 
-class HasMerges(Protocol):
-    """What an iteration replaced."""
-
-    def merges(self, iteration: int) -> Iterator[Merge]: ...
-
-
 @dataclass(frozen=True, eq=False)
 class Stage:
     """The feature set after some iterations, and the merges of the last one."""
@@ -31,7 +25,7 @@ class Stage:
     iteration: int
     features: tuple[int, ...]
     tally: Tally
-    replaced: HasMerges | None = None
+    replaced: Replaced | None = None
 
     @classmethod
     def first(cls, store: Store) -> Stage:
@@ -68,7 +62,8 @@ class Replaced:
     pairs: Pairs
     made: list[Made]
 
-    def merges(self, iteration: int) -> Iterator[Merge]:
+    def merges(self, iteration: int, saved: Sequence[float] | None = None) -> Iterator[Merge]:
+        """The merges of an iteration; with the bits that each saved, if these are known."""
         pairs, cut_off = self.pairs, self.pairs.cut_off
         columns = (pairs.left, pairs.right, pairs.joint, pairs.r, pairs.score)
         tests = (pairs.p_value, pairs.p_adjusted)
@@ -76,9 +71,12 @@ class Replaced:
             np.broadcast_to(value, len(pairs)) for value in (pairs.counts.n_rows, cut_off.threshold)
         )
         lines = zip(
-            *(column.tolist() for column in (*columns, *tests, *each)), self.made, strict=True
+            *(column.tolist() for column in (*columns, *tests, *each)),
+            self.made,
+            [math.nan] * len(pairs) if saved is None else saved,
+            strict=True,
         )
-        for i, j, joint, r, score, p, p_adjusted, n_rows, threshold, made in lines:
+        for i, j, joint, r, score, p, p_adjusted, n_rows, threshold, made, bits in lines:
             both, right_only, left_only = made
             yield Merge(
                 iteration=iteration,
@@ -96,6 +94,7 @@ class Replaced:
                 threshold=threshold,
                 compared=cut_off.compared,
                 family_size=cut_off.family_size,
+                saved=bits,
             )
 
 

@@ -22,7 +22,7 @@ class ShorterBits(Stop):
 
     def kept(self, steps: Iterable[Step]) -> Iterator[Step]:
         for step in steps:
-            if step.merges and round(step.saved, DECIMALS) <= 0:
+            if step.iteration and round(step.saved, DECIMALS) <= 0:
                 return
             yield step
 

@@ -1,0 +1,354 @@
+/* Which pairs may be the best: those that save most bits, of those whose association is real.
+
+   The same as BestPairs in ufc/search/pairwise.py, which is to be read first. Logarithms here may
+   differ from NumPy's in the last digits. So all pairs are given that come so near to the best that
+   rounding could matter, and what NumPy computes for these decides. */
+#include "native.h"
+
+#define BLOCK 64
+#define CACHE (1 << 15)
+/* logarithms beyond are computed when they are wanted */
+#define LARGEST_TABLE (1 << 22)
+/* what logarithms of p-values may differ by: where one term of a sum decides, and the whole sum */
+#define NEAR_TERM 3e-4
+#define NEAR_SUM 1e-6
+#define LN2 0.69314718055994530942
+
+enum { REFUSED = 0, CONFIRMED = 1, UNDECIDED = 2 };
+
+void order_free(Pairs *p) {
+    void *arrays[] = {p->costs,    p->sizes,     p->versions,  p->bounds,         p->highest,
+                      p->made_at,  p->partners,  p->n_near,    p->shrinks,        p->log_factorials,
+                      p->refused,  p->forbidden, p->worths,    p->seen,           p->seen_counts,
+                      p->partner_counts};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) free(arrays[k]);
+}
+
+int order_has_room(Pairs *p, int32_t room) {
+    const size_t n = (size_t)room;
+    struct { void **array; size_t size; } all[] = {
+        {(void **)&p->costs, sizeof(double)},      {(void **)&p->sizes, sizeof(int32_t)},
+        {(void **)&p->versions, sizeof(int32_t)},  {(void **)&p->bounds, sizeof(double)},
+        {(void **)&p->highest, sizeof(double)},    {(void **)&p->made_at, sizeof(int32_t)},
+        {(void **)&p->partners, sizeof(int32_t)},  {(void **)&p->n_near, sizeof(int32_t)},
+        {(void **)&p->worths, sizeof(double)},     {(void **)&p->seen, sizeof(int32_t)},
+        {(void **)&p->seen_counts, sizeof(int32_t)},
+        {(void **)&p->partner_counts, sizeof(int32_t)}};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        void *larger = realloc(*all[k].array, n * all[k].size);
+        if (larger == NULL) return 0;
+        *all[k].array = larger;
+    }
+    return 1;
+}
+
+static double shrink(double support) { return support ? (support + 1) * log2(support) : 0.0; }
+
+/* (s + 1) log₂ s */
+static inline double shrink_of(const Pairs *p, int64_t support) {
+    return support < p->n_shrinks ? p->shrinks[support] : shrink((double)support);
+}
+
+static inline double log_factorial(const Pairs *p, int64_t n) {
+    return n < p->n_log_factorials ? p->log_factorials[n] : lgamma((double)n + 1);
+}
+
+/* −log₂(1 − x) */
+static inline double lost_share(double x) {
+    if (x < 1e-3) return x * (1 + x * (1. / 2 + x * (1. / 3 + x * (1. / 4 + x * (1. / 5))))) / LN2;
+    return -log1p(-x) / LN2;
+}
+
+static void set_bound(Pairs *p, int32_t column, double bound) {
+    p->bounds[column] = bound;
+    const int32_t block = column / BLOCK, start = block * BLOCK;
+    const int32_t stop = start + BLOCK < p->n ? start + BLOCK : p->n;
+    double highest = -INFINITY;
+    for (int32_t k = start; k < stop; k++)
+        if (p->bounds[k] > highest) highest = p->bounds[k];
+    p->highest[block] = highest;
+}
+
+/* Nothing is known of a column yet. */
+static void forget(Pairs *p, int32_t column) {
+    p->made_at[column] = -1;
+    set_bound(p, column, INFINITY);
+}
+
+/* What pairs are worth from now on. `alpha`: the highest p-value, or 0 for no test; `max_size`:
+   the largest sum of the sizes of two columns, or 0. */
+int native_order(Pairs *p, double total, double n_used, double alpha, int32_t max_size,
+                 const double *costs, const int32_t *sizes) {
+    int64_t largest = 0;
+    for (int32_t k = 0; k < p->n; k++) {
+        if (p->supports[k] > largest) largest = p->supports[k];
+        p->costs[k] = costs[k];
+        p->bounds[k] = INFINITY;
+        p->sizes[k] = sizes[k];
+        p->versions[k] = 0;
+    }
+    p->total = total;
+    p->n_used = n_used;
+    p->rise = 0;
+    p->n_merges = 0;
+    p->max_size = max_size;
+    p->has_alpha = alpha > 0;
+    p->log_alpha = alpha > 0 ? log(alpha) : 0;
+    /* savings are compared to six decimals, and logarithms are not exact */
+    p->margin = 2e-6 + 1e-14 * total * log2(total + 2);
+    p->n_shrinks = largest < LARGEST_TABLE ? largest + 1 : LARGEST_TABLE;
+    p->shrinks = malloc((size_t)p->n_shrinks * sizeof *p->shrinks);
+    p->refused = malloc(CACHE * sizeof *p->refused);
+    if (p->shrinks == NULL || p->refused == NULL) return 0;
+    for (int64_t k = 0; k < p->n_shrinks; k++) p->shrinks[k] = shrink((double)k);
+    for (int32_t k = 0; k < CACHE; k++) p->refused[k].one = -1;
+    if (p->has_alpha) {
+        p->n_log_factorials = p->n_rows < LARGEST_TABLE ? p->n_rows + 2 : 0;
+        p->log_factorials = malloc((size_t)(p->n_log_factorials + 1) * sizeof(double));
+        if (p->log_factorials == NULL) return 0;
+        for (int64_t k = 0; k < p->n_log_factorials; k++)
+            p->log_factorials[k] = lgamma((double)k + 1);
+    }
+    for (int32_t k = 0; k < p->n; k++) forget(p, k);
+    return 1;
+}
+
+static Refusal refusal(const Pairs *p, int32_t one, int32_t other) {
+    if (one > other) { const int32_t k = one; one = other; other = k; }
+    return (Refusal){one, other, p->versions[one], p->versions[other]};
+}
+
+static inline size_t place_of(Refusal pair) {
+    return ((uint64_t)(uint32_t)pair.one * 0x9E3779B97F4A7C15u +
+            (uint64_t)(uint32_t)pair.other * 0xD6E8FEB86659FD93u) >> 49;
+}
+
+/* Two columns are not to be joined: for as long as neither changes, or ever. */
+int native_forbid(Pairs *p, int32_t one, int32_t other, int is_for_ever) {
+    if (p->n_forbidden == p->forbidden_room) {
+        const int32_t room = 2 * p->forbidden_room + 16;
+        Refusal *larger = realloc(p->forbidden, (size_t)room * sizeof *larger);
+        if (larger == NULL) return 0;
+        p->forbidden = larger;
+        p->forbidden_room = room;
+    }
+    Refusal pair = refusal(p, one, other);
+    if (is_for_ever) pair.version_of_one = -1;
+    p->forbidden[p->n_forbidden++] = pair;
+    forget(p, one);
+    forget(p, other);
+    return 1;
+}
+
+/* Fisher's exact test of a pair with r > 0. */
+static int exact_test(const Pairs *p, double s, double t, double c) {
+    const double n = (double)p->n_rows;
+    const int64_t i = (int64_t)s, j = (int64_t)t, k = (int64_t)c, rows = p->n_rows;
+    const double log_first =
+        log_factorial(p, i) - log_factorial(p, k) - log_factorial(p, i - k) +
+        log_factorial(p, rows - i) - log_factorial(p, j - k) - log_factorial(p, rows - i - j + k) -
+        log_factorial(p, rows) + log_factorial(p, j) + log_factorial(p, rows - j);
+    if (log_first > p->log_alpha + NEAR_TERM) return REFUSED;
+    /* the terms of the tail fall at least as fast as the first two do */
+    const double falls = (s - c) * (t - c) / ((c + 1) * (n - s - t + c + 1));
+    if (falls < 1 && log_first - log1p(-falls) < p->log_alpha - NEAR_TERM) return CONFIRMED;
+    double sum = 1, term = 1;
+    for (double both = c; term > 1e-17 * sum; both++) {
+        term *= (s - both) / (both + 1);
+        term *= (t - both) / (n - s - t + both + 1);
+        sum += term;
+    }
+    const double near = NEAR_SUM + 1e-14 * log_factorial(p, rows);
+    const double difference = log_first + log(sum) - p->log_alpha;
+    if (difference > near) return REFUSED;
+    return difference < -near ? CONFIRMED : UNDECIDED;
+}
+
+static int tested(const Pairs *p, int32_t one, int32_t other, int32_t joint) {
+    const Refusal pair = refusal(p, one, other);
+    for (int32_t k = 0; k < p->n_forbidden; k++) {
+        const Refusal f = p->forbidden[k];
+        const int holds = f.version_of_one < 0 || (f.version_of_one == pair.version_of_one &&
+                                                   f.version_of_other == pair.version_of_other);
+        if (f.one == pair.one && f.other == pair.other && holds) return REFUSED;
+    }
+    if (!p->has_alpha) return CONFIRMED;
+    Refusal *known = p->refused + place_of(pair);
+    if (memcmp(known, &pair, sizeof pair) == 0) return REFUSED;
+    const int found = exact_test(p, p->supports[one], p->supports[other], joint);
+    if (found == REFUSED) *known = pair;
+    return found;
+}
+
+/* What the pairs of a column are worth that may be joined, but for the test. */
+static int32_t look_at(Pairs *p, int32_t column) {
+    const int64_t s = p->supports[column], n_rows = p->n_rows;
+    const int32_t *matrix =
+        p->joint == NULL ? NULL : p->joint + (size_t)column * (size_t)p->room;
+    const Entry *entries = matrix == NULL ? p->rows[column].entries : NULL;
+    const int32_t n_entries = matrix == NULL ? p->rows[column].n : p->n;
+    const int32_t longest = p->max_size - p->sizes[column];
+    const double cost = p->costs[column], of_s = shrink_of(p, s), log_total = log2(p->total);
+    const double cells = p->total + p->n_used, share = 1 / p->total;
+    int32_t n = 0;
+    for (int32_t k = 0; k < n_entries; k++) {
+        const int64_t a = matrix == NULL ? entries[k].count : matrix[k];
+        if (a == 0) continue;
+        const int32_t id = matrix == NULL ? entries[k].id : k;
+        const int64_t t = p->supports[id];
+        if (n_rows * a <= s * t || (p->max_size && p->sizes[id] > longest)) continue;
+        const int64_t rest_s = s - a, rest_t = t - a;
+        const double joint = (double)a, added = 1.0 - (rest_s == 0) - (rest_t == 0);
+        double worth = (cells - joint + added) * lost_share(joint * share);
+        worth += (joint - added) * log_total + shrink_of(p, a);
+        worth -= of_s - shrink_of(p, rest_s) + (shrink_of(p, t) - shrink_of(p, rest_t));
+        worth -= (rest_s ? cost : 0.0) + (rest_t ? p->costs[id] : 0.0);
+        p->seen[n] = id;
+        p->seen_counts[n] = (int32_t)a;
+        p->worths[n++] = worth;
+    }
+    return n;
+}
+
+/* Makes the bound of a column exact. */
+static void renew(Pairs *p, int32_t column) {
+    const int32_t n = look_at(p, column);
+    double best = -INFINITY;
+    int32_t at = -1;
+    for (int32_t k = 0; k < n; k++)
+        if (p->worths[k] > best) best = p->worths[k], at = k;
+    if (at >= 0 && tested(p, column, p->seen[at], p->seen_counts[at]) == REFUSED) {
+        /* only those are tested that are better than the best so far */
+        best = -INFINITY;
+        at = -1;
+        for (int32_t k = 0; k < n; k++)
+            if (p->worths[k] > best) {
+                if (tested(p, column, p->seen[k], p->seen_counts[k]) == REFUSED)
+                    p->worths[k] = -INFINITY;
+                else best = p->worths[k], at = k;
+            }
+    }
+    int32_t n_near = 0;
+    for (int32_t k = 0; k < n; k++) n_near += p->worths[k] >= best - p->margin;
+    p->partners[column] = at < 0 ? -1 : p->seen[at];
+    p->partner_counts[column] = at < 0 ? 0 : p->seen_counts[at];
+    p->n_near[column] = n_near;
+    p->made_at[column] = p->n_merges;
+    set_bound(p, column, best - p->rise);
+}
+
+/* A pair that may be the best: its columns, their supports, and in how many rows they meet. */
+typedef struct { int32_t left, right, left_support, right_support, joint; } Found;
+
+/* Adds a pair, unless it is found from its other column too, which has the smaller number. */
+static int32_t add_found(const Pairs *p, Found *out, int32_t n, int32_t room, int32_t column,
+                         int32_t other, int32_t joint, double least) {
+    if (other < column && p->bounds[other] >= least) return n;
+    const int32_t left = column < other ? column : other, right = column < other ? other : column;
+    if (n < room) out[n] = (Found){left, right, p->supports[left], p->supports[right], joint};
+    return n + 1;
+}
+
+/* The pairs of a column that come near to the best. */
+static int32_t add_near(Pairs *p, int32_t column, double least, Found *out, int32_t n_out,
+                        int32_t room) {
+    const int32_t n = look_at(p, column);
+    for (int32_t k = 0; k < n; k++) {
+        const int32_t other = p->seen[k], joint = p->seen_counts[k];
+        if (p->worths[k] >= least + p->rise && tested(p, column, other, joint) != REFUSED)
+            n_out = add_found(p, out, n_out, room, column, other, joint, least);
+    }
+    return n_out;
+}
+
+/* The pairs that may be the best, the smaller column first; how many they are, of which no more
+   than `room` are written. Where there is only one and its test is not decided, it comes twice. */
+int32_t native_best(Pairs *p, Found *out, int32_t room) {
+    const int32_t n_blocks = (p->n + BLOCK - 1) / BLOCK;
+    double least = -INFINITY;
+    for (;;) {
+        int32_t block = 0;
+        for (int32_t k = 1; k < n_blocks; k++)
+            if (p->highest[k] > p->highest[block]) block = k;
+        const double highest = p->n ? p->highest[block] : -INFINITY;
+        if (highest == -INFINITY) return 0;
+        int32_t first = block * BLOCK;
+        while (p->bounds[first] != highest) first++;
+        if (p->made_at[first] != p->n_merges) {
+            renew(p, first);
+            continue;
+        }
+        /* every column whose bound comes as near has a say */
+        least = highest - p->margin;
+        int n_renewed = 0;
+        for (int32_t b = 0; b < n_blocks; b++) {
+            if (p->highest[b] < least) continue;
+            for (int32_t k = b * BLOCK; k < p->n && k < (b + 1) * BLOCK; k++)
+                if (p->bounds[k] >= least && p->made_at[k] != p->n_merges)
+                    renew(p, k), n_renewed++;
+        }
+        if (!n_renewed) break;
+    }
+    int32_t n = 0;
+    for (int32_t b = 0; b < n_blocks; b++) {
+        if (p->highest[b] < least) continue;
+        for (int32_t k = b * BLOCK; k < p->n && k < (b + 1) * BLOCK; k++) {
+            if (p->bounds[k] < least) continue;
+            if (p->n_near[k] > 1) n = add_near(p, k, least, out, n, room);
+            else n = add_found(p, out, n, room, k, p->partners[k], p->partner_counts[k], least);
+        }
+    }
+    if (n == 1 && tested(p, out->left, out->right, out->joint) == UNDECIDED) out[n++] = out[0];
+    return n;
+}
+
+/* By how much at most a merge makes other pairs worth more: largest_rise in features/bits.py. */
+static double largest_rise(double total, double n_used, double joint, double added,
+                           double largest) {
+    const double after = total - joint, used_after = n_used + added;
+    double rise = -INFINITY, data_before = 0, table_before = 0;
+    int n = 0;
+    if (largest < 1) largest = 1;
+    for (double edge = 1;; edge *= 2) {
+        const double a = edge < largest ? edge : largest;
+        if (a >= after) break;
+        const double share_after = -log1p(-a / after) / LN2, share = -log1p(-a / total) / LN2;
+        const double log_after = log2(after - a), log_now = log2(total - a);
+        const double data = after * share_after + a * log_after - (total * share + a * log_now);
+        const double table =
+            used_after * share_after - n_used * share + fabs(log_after - log_now);
+        if (n && data_before + fmax(table_before, table) > rise)
+            rise = data_before + fmax(table_before, table);
+        data_before = data;
+        table_before = table;
+        n++;
+        if (a >= largest) break;
+    }
+    if (n == 0) return INFINITY;
+    if (n == 1) rise = data_before + table_before;
+    return fmax(0, rise) + 1e-6;
+}
+
+void order_merged(Pairs *p, int32_t left, int32_t right, int32_t n_both) {
+    if (p->shrinks == NULL) return;
+    const int32_t new = p->n - 1;
+    const double added = 1.0 - (p->supports[left] == 0) - (p->supports[right] == 0);
+    int32_t largest = 0;
+    for (int32_t k = 0; k < p->n; k++)
+        if (p->supports[k] > largest) largest = p->supports[k];
+    const double rise = largest_rise(p->total, p->n_used, n_both, added, largest);
+    p->total -= n_both;
+    p->n_used += added;
+    p->n_merges++;
+    p->costs[new] = p->costs[left] + p->costs[right];
+    p->sizes[new] = p->sizes[left] + p->sizes[right];
+    p->versions[left]++;
+    p->versions[right]++;
+    p->versions[new] = 0;
+    forget(p, left);
+    forget(p, right);
+    forget(p, new);
+    if (isinf(rise))
+        for (int32_t k = 0; k < p->n; k++) forget(p, k);
+    else p->rise += rise;
+}

@@ -1,0 +1,157 @@
+/* Columns as lists of rows, which are merged in place. */
+#include "native.h"
+
+void native_lists_free(Lists *lists) {
+    if (lists == NULL) return;
+    free(lists->rows);
+    free(lists->starts);
+    free(lists->lengths);
+    free(lists->columns);
+    free(lists->row_starts);
+    free(lists->row_lengths);
+    free(lists->is_there);
+    free(lists->counts);
+    free(lists->is_met);
+    free(lists);
+}
+
+static int make_room(Lists *lists, int32_t room) {
+    const size_t n = (size_t)lists->n, m = (size_t)room;
+    int64_t *starts = realloc(lists->starts, m * sizeof *starts);
+    if (starts != NULL) lists->starts = starts;
+    int32_t *lengths = realloc(lists->lengths, m * sizeof *lengths);
+    if (lengths != NULL) lists->lengths = lengths;
+    int32_t *counts = realloc(lists->counts, m * sizeof *counts);
+    if (counts != NULL) lists->counts = counts;
+    uint64_t *is_met = realloc(lists->is_met, (m / 64 + 1) * sizeof *is_met);
+    if (is_met != NULL) lists->is_met = is_met;
+    if (starts == NULL || lengths == NULL || counts == NULL || is_met == NULL) return 0;
+    memset(counts + n, 0, (m - n) * sizeof *counts);
+    memset(is_met, 0, (m / 64 + 1) * sizeof *is_met);
+    lists->room = room;
+    return 1;
+}
+
+/* From where each column starts in a list of rows, and that list. */
+Lists *native_lists_new(int32_t n_columns, int64_t n_rows, const int64_t *starts,
+                        const int32_t *rows) {
+    Lists *lists = calloc(1, sizeof *lists);
+    if (lists == NULL) return NULL;
+    const size_t n_ones = (size_t)starts[n_columns];
+    lists->n = 0;
+    lists->n_rows = n_rows;
+    lists->rows = malloc((n_ones + 1) * sizeof *lists->rows);
+    lists->columns = malloc((n_ones + 1) * sizeof *lists->columns);
+    lists->row_starts = calloc((size_t)n_rows + 1, sizeof *lists->row_starts);
+    lists->row_lengths = calloc((size_t)n_rows + 1, sizeof *lists->row_lengths);
+    lists->is_there = calloc((size_t)n_rows + 1, 1);
+    if (lists->rows == NULL || lists->columns == NULL || lists->row_starts == NULL ||
+        lists->row_lengths == NULL || lists->is_there == NULL ||
+        !make_room(lists, n_columns + n_columns / 2 + 64)) {
+        native_lists_free(lists);
+        return NULL;
+    }
+    memcpy(lists->rows, rows, n_ones * sizeof *rows);
+    for (size_t k = 0; k < n_ones; k++) lists->row_lengths[rows[k]]++;
+    int64_t at = 0;
+    for (int64_t row = 0; row < n_rows; row++) {
+        lists->row_starts[row] = at;
+        at += lists->row_lengths[row];
+        lists->row_lengths[row] = 0;
+    }
+    for (int32_t column = 0; column < n_columns; column++) {
+        lists->starts[column] = starts[column];
+        lists->lengths[column] = (int32_t)(starts[column + 1] - starts[column]);
+        for (int64_t k = starts[column]; k < starts[column + 1]; k++) {
+            const int32_t row = rows[k];
+            lists->columns[lists->row_starts[row] + lists->row_lengths[row]++] = column;
+        }
+    }
+    lists->n = n_columns;
+    return lists;
+}
+
+/* The rows with both columns are taken from the two lists; they are the end of what the left one
+   had. How many they are. */
+static int32_t take_common(Lists *lists, int32_t left, int32_t right) {
+    uint8_t *is_there = lists->is_there;
+    int32_t *one = lists->rows + lists->starts[left], *other = lists->rows + lists->starts[right];
+    const int32_t n_one = lists->lengths[left], n_other = lists->lengths[right];
+    for (int32_t k = 0; k < n_other; k++) is_there[other[k]] = 1;
+    int32_t n_left = 0, end = n_one;
+    while (n_left < end) {
+        const int32_t row = one[n_left];
+        if (is_there[row]) {
+            is_there[row] = 2;
+            one[n_left] = one[--end];
+            one[end] = row;
+        } else {
+            n_left++;
+        }
+    }
+    int32_t n_right = 0;
+    for (int32_t k = 0; k < n_other; k++) {
+        const int32_t row = other[k];
+        if (is_there[row] == 1) other[n_right++] = row;
+        is_there[row] = 0;
+    }
+    lists->lengths[left] = n_left;
+    lists->lengths[right] = n_right;
+    return n_one - n_left;
+}
+
+/* Replaces two columns by their conjunctions, and counts in how many rows each other column meets
+   the new one. In how many rows both are true; -1 where memory ends. */
+static int32_t merge(Lists *lists, int32_t left, int32_t right) {
+    if (lists->n == lists->room && !make_room(lists, lists->room + lists->room / 2)) return -1;
+    const int32_t n_both = take_common(lists, left, right), new = lists->n++;
+    const int32_t *both = lists->rows + lists->starts[left] + lists->lengths[left];
+    lists->starts[new] = both - lists->rows;
+    lists->lengths[new] = n_both;
+    for (int32_t k = 0; k < n_both; k++) {
+        int32_t *cells = lists->columns + lists->row_starts[both[k]];
+        const int32_t n = lists->row_lengths[both[k]]--;
+        int32_t of_right = 0;
+        for (int32_t c = 0; c < n; c++) {
+            const int32_t id = cells[c];
+            if (id == left) cells[c] = new;
+            else if (id == right) of_right = c;
+            else {
+                lists->counts[id]++;
+                lists->is_met[id / 64] |= (uint64_t)1 << id % 64;
+            }
+        }
+        /* the last cell takes the place of the one that goes */
+        cells[of_right] = cells[n - 1];
+    }
+    return n_both;
+}
+
+/* In how many rows each column is true with both of two, which are merged; -1 where memory ends. */
+int32_t native_lists_merge(Lists *lists, int32_t left, int32_t right, int32_t *joint) {
+    const int32_t n_both = merge(lists, left, right), new = lists->n - 1;
+    if (n_both < 0) return -1;
+    memcpy(joint, lists->counts, (size_t)new * sizeof *joint);
+    joint[left] = joint[right] = n_both;
+    memset(lists->counts, 0, (size_t)new * sizeof *lists->counts);
+    memset(lists->is_met, 0, (size_t)(new / 64 + 1) * sizeof *lists->is_met);
+    return n_both;
+}
+
+/* The same, to the pairs: only the columns that are met. */
+int32_t lists_merge(Lists *lists, int32_t left, int32_t right, Pairs *pairs) {
+    const int32_t n_both = merge(lists, left, right), new = lists->n - 1;
+    if (n_both < 0) return -1;
+    pairs->n_met = 0;
+    for (int32_t k = 0; k <= new / 64; k++) {
+        uint64_t bits = lists->is_met[k];
+        lists->is_met[k] = 0;
+        for (; bits; bits &= bits - 1) {
+            const int32_t id = 64 * k + __builtin_ctzll(bits);
+            pairs->met[pairs->n_met] = id;
+            pairs->met_counts[pairs->n_met++] = lists->counts[id];
+            lists->counts[id] = 0;
+        }
+    }
+    return n_both;
+}

@@ -1,0 +1,241 @@
+/* In how many rows two columns meet: a matrix with room to grow or, where that would be too large,
+   a list of partners for each column. */
+#include "native.h"
+
+void native_pairs_free(Pairs *pairs) {
+    if (pairs == NULL) return;
+    if (pairs->rows != NULL)
+        for (int32_t k = 0; k < pairs->room; k++) free(pairs->rows[k].entries);
+    free(pairs->rows);
+    free(pairs->joint);
+    free(pairs->supports);
+    free(pairs->met);
+    free(pairs->met_counts);
+    order_free(pairs);
+    free(pairs);
+}
+
+static int grown(void **array, size_t room, size_t size) {
+    void *larger = realloc(*array, room * size);
+    if (larger == NULL) return 0;
+    *array = larger;
+    return 1;
+}
+
+static int has_arrays(Pairs *pairs, int32_t room) {
+    return grown((void **)&pairs->supports, (size_t)room, sizeof(int32_t)) &&
+           grown((void **)&pairs->met, (size_t)room, sizeof(int32_t)) &&
+           grown((void **)&pairs->met_counts, (size_t)room, sizeof(int32_t)) &&
+           order_has_room(pairs, room);
+}
+
+Pairs *native_pairs_new(int32_t n, int32_t room, int64_t n_rows, const int64_t *supports) {
+    Pairs *pairs = calloc(1, sizeof *pairs);
+    if (pairs == NULL || !has_arrays(pairs, room)) {
+        native_pairs_free(pairs);
+        return NULL;
+    }
+    pairs->n = n;
+    pairs->room = room;
+    pairs->n_rows = n_rows;
+    for (int32_t k = 0; k < n; k++) pairs->supports[k] = (int32_t)supports[k];
+    return pairs;
+}
+
+/* The first counts, as a matrix. */
+int native_pairs_matrix(Pairs *pairs, const int32_t *joint) {
+    const size_t n = (size_t)pairs->n, room = (size_t)pairs->room;
+    pairs->joint = calloc(room * room, sizeof *joint);
+    if (pairs->joint == NULL) return 0;
+    for (size_t k = 0; k < n; k++) {
+        memcpy(pairs->joint + k * room, joint + k * n, n * sizeof *joint);
+        pairs->joint[k * room + k] = 0;
+    }
+    return 1;
+}
+
+/* An entry after all others of a column. Where there is no room, partners that are not met any
+   more make some. */
+static int add_entry(Row *row, int32_t id, int32_t count) {
+    if (row->n == row->room) {
+        int32_t n = 0;
+        for (int32_t k = 0; k < row->n; k++)
+            if (row->entries[k].count) row->entries[n++] = row->entries[k];
+        row->n = n;
+        if (n > row->room - row->room / 4 - 1) {
+            const int32_t room = row->room + row->room / 2 + 8;
+            if (!grown((void **)&row->entries, (size_t)room, sizeof *row->entries)) return 0;
+            row->room = room;
+        }
+    }
+    row->entries[row->n++] = (Entry){id, count};
+    return 1;
+}
+
+/* The first counts, as pairs, each once, in any order. */
+int native_pairs_lists(Pairs *pairs, int64_t n_pairs, const int32_t *left, const int32_t *right,
+                       const int32_t *joint) {
+    const size_t n = (size_t)pairs->n;
+    pairs->rows = calloc((size_t)pairs->room, sizeof *pairs->rows);
+    int64_t *ends = calloc(n + 1, sizeof *ends);
+    Entry *all = malloc((size_t)(2 * n_pairs + 1) * sizeof *all);
+    int done = pairs->rows != NULL && ends != NULL && all != NULL;
+    if (done) {
+        /* by column in any order, then column after column to its partners: so each has its
+           partners in order */
+        for (int64_t k = 0; k < n_pairs; k++) ends[left[k]]++, ends[right[k]]++;
+        int64_t at = 0;
+        for (size_t k = 0; k < n; k++) {
+            Row *row = pairs->rows + k;
+            row->room = (int32_t)(ends[k] + ends[k] / 8 + 4);
+            row->entries = malloc((size_t)row->room * sizeof *row->entries);
+            if (row->entries == NULL) done = 0;
+            at += ends[k];
+            ends[k] = at - ends[k];
+        }
+    }
+    if (done) {
+        for (int64_t k = 0; k < n_pairs; k++) {
+            all[ends[left[k]]++] = (Entry){right[k], joint[k]};
+            all[ends[right[k]]++] = (Entry){left[k], joint[k]};
+        }
+        int64_t at = 0;
+        for (size_t k = 0; k < n; k++)
+            for (; at < ends[k]; at++) {
+                Row *row = pairs->rows + all[at].id;
+                row->entries[row->n++] = (Entry){(int32_t)k, all[at].count};
+            }
+    }
+    free(ends);
+    free(all);
+    return done;
+}
+
+static int to_lists(Pairs *pairs, int32_t room) {
+    pairs->rows = calloc((size_t)room, sizeof *pairs->rows);
+    if (pairs->rows == NULL) return 0;
+    for (int32_t i = 0; i < pairs->n; i++) {
+        const int32_t *counts = pairs->joint + (size_t)i * (size_t)pairs->room;
+        for (int32_t j = 0; j < pairs->n; j++)
+            if (counts[j] && !add_entry(pairs->rows + i, j, counts[j])) return 0;
+    }
+    free(pairs->joint);
+    pairs->joint = NULL;
+    return 1;
+}
+
+/* Room for more columns; a matrix gives way to lists if told so. */
+int native_pairs_make_room(Pairs *pairs, int32_t room, int as_lists) {
+    if (!has_arrays(pairs, room)) return 0;
+    const size_t n = (size_t)pairs->n, before = (size_t)pairs->room, after = (size_t)room;
+    if (pairs->joint != NULL && as_lists) {
+        if (!to_lists(pairs, room)) return 0;
+    } else if (pairs->joint != NULL) {
+        int32_t *larger = calloc(after * after, sizeof *larger);
+        if (larger == NULL) return 0;
+        for (size_t k = 0; k < n; k++)
+            memcpy(larger + k * after, pairs->joint + k * before, n * sizeof *larger);
+        free(pairs->joint);
+        pairs->joint = larger;
+    } else {
+        if (!grown((void **)&pairs->rows, after, sizeof *pairs->rows)) return 0;
+        memset(pairs->rows + before, 0, (after - before) * sizeof *pairs->rows);
+    }
+    pairs->room = room;
+    return 1;
+}
+
+/* The partners that a column meets, and in how many rows; how many they are. */
+int32_t native_pairs_row(const Pairs *pairs, int32_t column, int32_t *ids, int32_t *counts) {
+    int32_t n = 0;
+    if (pairs->joint != NULL) {
+        const int32_t *joint = pairs->joint + (size_t)column * (size_t)pairs->room;
+        for (int32_t k = 0; k < pairs->n; k++)
+            if (joint[k]) ids[n] = k, counts[n++] = joint[k];
+    } else {
+        const Row *row = pairs->rows + column;
+        for (int32_t k = 0; k < row->n; k++)
+            if (row->entries[k].count) ids[n] = row->entries[k].id, counts[n++] = row->entries[k].count;
+    }
+    return n;
+}
+
+static void merge_matrix(Pairs *pairs, int32_t left, int32_t right) {
+    const size_t room = (size_t)pairs->room, new = (size_t)pairs->n;
+    int32_t *joint = pairs->joint;
+    int32_t *of_left = joint + (size_t)left * room, *of_right = joint + (size_t)right * room;
+    int32_t *of_new = joint + new * room;
+    for (int32_t k = 0; k < pairs->n_met; k++) {
+        const int32_t id = pairs->met[k], count = pairs->met_counts[k];
+        int32_t *row = joint + (size_t)id * room;
+        row[left] = of_left[id] -= count;
+        row[right] = of_right[id] -= count;
+        row[new] = of_new[id] = count;
+    }
+    of_left[right] = of_right[left] = 0;
+}
+
+static Entry *found(Row *row, int32_t id) {
+    int32_t low = 0, high = row->n;
+    while (low < high) {
+        const int32_t middle = low + (high - low) / 2;
+        if (row->entries[middle].id < id) low = middle + 1;
+        else high = middle;
+    }
+    return row->entries + low;
+}
+
+/* Takes what a new column has from the row of one that it was made of, side by side. */
+static void lessen(Row *row, const Pairs *pairs) {
+    Entry *at = row->entries;
+    for (int32_t k = 0; k < pairs->n_met; k++) {
+        while (at->id < pairs->met[k]) at++;
+        at->count -= pairs->met_counts[k];
+    }
+}
+
+static int merge_lists(Pairs *pairs, int32_t left, int32_t right) {
+    Row *rows = pairs->rows;
+    lessen(rows + left, pairs);
+    lessen(rows + right, pairs);
+    found(rows + left, right)->count = found(rows + right, left)->count = 0;
+    Row *of_new = rows + pairs->n;
+    for (int32_t k = 0; k < pairs->n_met; k++) {
+        const int32_t id = pairs->met[k], count = pairs->met_counts[k];
+        found(rows + id, left)->count -= count;
+        found(rows + id, right)->count -= count;
+        if (!add_entry(rows + id, pairs->n, count) || !add_entry(of_new, id, count)) return 0;
+    }
+    return 1;
+}
+
+static int merge(Pairs *pairs, int32_t left, int32_t right, int32_t n_both) {
+    if (pairs->joint != NULL) merge_matrix(pairs, left, right);
+    else if (!merge_lists(pairs, left, right)) return 0;
+    pairs->supports[left] -= n_both;
+    pairs->supports[right] -= n_both;
+    pairs->supports[pairs->n++] = n_both;
+    order_merged(pairs, left, right, n_both);
+    return 1;
+}
+
+/* Merges two columns, given in how many rows each column is true with both, or (`lists`) columns
+   as lists, which are merged too. In how many rows both are true; -1 where memory ends. There must
+   be room for a column more. */
+int32_t native_pairs_merge(Pairs *pairs, int32_t left, int32_t right, const int32_t *joint,
+                           Lists *lists) {
+    int32_t n_both;
+    if (lists != NULL) {
+        n_both = lists_merge(lists, left, right, pairs);
+        if (n_both < 0) return -1;
+    } else {
+        n_both = joint[left];
+        pairs->n_met = 0;
+        for (int32_t k = 0; k < pairs->n; k++)
+            if (joint[k] && k != left && k != right) {
+                pairs->met[pairs->n_met] = k;
+                pairs->met_counts[pairs->n_met++] = joint[k];
+            }
+    }
+    return merge(pairs, left, right, n_both) ? n_both : -1;
+}
