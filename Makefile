@@ -68,8 +68,9 @@ docs: $(INSTALLED) $(INSTALLED)-docs  ## run every example of README.md and docs
 	$(BIN)/python -m sphinx -b html -W --keep-going -q -d build/doctrees docs site
 	@echo "Open site/index.html"
 
-picture: $(INSTALLED) browser  ## make the picture of the report that README.md shows
+picture: $(INSTALLED) browser  ## make the pictures that README.md and the first pages show
 	$(BIN)/python docs/picture.py
+	$(BIN)/python docs/draw.py
 
 # The report is tested in a real browser. Where it cannot be installed, those tests are skipped.
 browser:

@@ -120,10 +120,14 @@ def representations(run: dict[str, Any]) -> list[str]:
 def _machine(run: dict[str, Any]) -> str:
     machine = run["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
-    return (
+    slim = {name: cells["SLIM"] for name, cells in run["sets"].items() if "SLIM" in cells}
+    to_the_end = [name for name, found in slim.items() if not found["cut off"][0]]
+    told = (
         f"{len(run['sets'])} sets; {run['seconds'] / 60:.0f} minutes of the processor, SLIM's not "
-        f"counted.\n{machine['processor']}, {machine['cores']} cores; {versions}."
+        f"counted. SLIM always came to its end on {len(to_the_end)} of {len(slim)} sets "
+        f"({'; '.join(to_the_end)}). {machine['processor']}, {machine['cores']} cores; {versions}."
     )
+    return textwrap.fill(told, 112, break_on_hyphens=False)
 
 
 def _sets(run: dict[str, Any]) -> str:

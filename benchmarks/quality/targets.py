@@ -20,13 +20,10 @@ def check(run: dict[str, Any]) -> int:
     for other in ("columns", "uFCα", "uFC*"):
         what = f"bits of unseen rows, mean share, beside {other}"
         missed += report(what, bits or 0, average(run, other, "bits") or 0, at_least=False, unit="")
-    for by, measure in (
-        ("bits", "Naive Bayes, accuracy"),
-        ("columns", "ChunkClassifier, accuracy"),
-    ):
-        above = errors_above(run, by, measure)
+    for by, classifier in (("bits", "Naive Bayes"), ("columns", "ChunkClassifier")):
+        above = errors_above(run, by, f"{classifier}, accuracy")
         name = min(above, key=lambda name: above[name])
-        what = f"{measure.split(',')[0]} beside Naive Bayes of columns, least ({name})"
+        what = f"{classifier} of {by} beside Naive Bayes of columns, least ({name})"
         missed += report(what, above[name], -1, at_least=True, unit="SE")
     more = more_than_columns(run, "bits + columns", "logistic, accuracy")
     gain = 100 * float(np.mean([difference for difference, _ in more.values()]))

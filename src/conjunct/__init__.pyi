@@ -22,6 +22,7 @@ from .errors import ConjunctWarning as ConjunctWarning
 from .errors import InputError as InputError
 from .errors import ModelFileError as ModelFileError
 from .estimators import UFC as UFC
+from .estimators import ChunkClassifier as ChunkClassifier
 from .estimators import ClusteringTree as ClusteringTree
 from .estimators import Fringe as Fringe
 from .estimators import UFCPath as UFCPath
@@ -30,6 +31,8 @@ from .estimators import compare as compare
 from .estimators import correlated_pairs as correlated_pairs
 from .estimators import describe_groups as describe_groups
 from .estimators import load as load
+from .estimators import register_onnx as register_onnx
+from .estimators import save_mlflow as save_mlflow
 from .expressions import And as And
 from .expressions import AtLeast as AtLeast
 from .expressions import Constant as Constant
@@ -52,6 +55,7 @@ from .plots import plot_ancestry as plot_ancestry
 from .plots import plot_correlation as plot_correlation
 from .plots import plot_front as plot_front
 from .plots import plot_history as plot_history
+from .plots import plot_network as plot_network
 from .plots import plot_stability as plot_stability
 from .report import Report as Report
 from .ufc import Bits as Bits

@@ -24,7 +24,11 @@ EXAMPLES = {
     "describe": ["describe model.json zoo.csv --by milk"],
     "transform": ["transform model.json zoo.csv --out f.csv"],
     "tags": ["tags zoo.csv", "tags zoo.csv --review r.csv --out t.csv"],
-    "export": ["export model.json", "export --to schema --out s.json"],
+    "export": [
+        "export model.json",
+        "export --to schema --out s.json",
+        "export model.json --to onnx --out m.onnx",
+    ],
     "report": ["report model.json zoo.csv --out r.html"],
     "reproduce": ["reproduce --data zoo.csv --out all"],
     "demo": ["demo"],

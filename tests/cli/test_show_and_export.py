@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import duckdb
+import onnx
 import polars as pl
 import pytest
 
@@ -186,3 +187,20 @@ def test_export_of_raw_data_takes_the_raw_file(call):
         connection.executemany("INSERT INTO raw VALUES (?, ?, ?, ?, ?)", cells)
         found = sorted(connection.execute(sql).fetchall())
     assert [tuple(map(bool, row[1:])) for row in found] == rows
+
+
+def test_export_to_onnx_view_and_dbt(call, spect, tmp_path):
+    done = call("export", "model.json", "--to", "onnx")
+    assert (done.code, done.err) == (
+        2,
+        "conjunct: error: ONNX is not text: name a file to write with --out\n",
+    )
+    assert call("export", "model.json", "--to", "onnx", "--out", "m.onnx").code == 0
+    assert onnx.load(tmp_path / "m.onnx").producer_name == "conjunct"
+    made = call("export", "model.json", "--to", "table", "--into", "my", "--into", "t").out
+    assert made.startswith('CREATE TABLE "my"."t" AS\n')
+    assert made.endswith(";\n")
+    dbt = call("export", "model.json", "--to", "dbt", "--table", "hearts").out
+    assert "FROM {{ ref('hearts') }} AS" in dbt
+    done = call("export", "model.json", "--into", "t")
+    assert done.err == "conjunct: error: --into names what --to view or --to table makes\n"

@@ -1,6 +1,7 @@
 """Explanations, ancestry, neighbours and forms of a fitted model."""
 
 import re
+from html import unescape
 
 import numpy as np
 import polars as pl
@@ -281,3 +282,11 @@ def test_deep_features_are_read_in_bounded_time() -> None:
     assert len(fitted.ancestry(longest, "dot")) < 1_000_000
     assert fitted.features_[longest].simplify().length < 10_000
     assert fitted.nearest(longest, spect.values)
+
+
+def test_an_explanation_in_a_notebook_is_its_lines():
+    rows = [["<b>sea", "sand"]] * 20 + [["<b>sea"]] * 2 + [["hill"]] * 20
+    told = UFC().fit(rows).explain(0, rows)
+    shown = told._repr_html_()
+    assert unescape(re.sub(r"</?pre[^>]*>", "", shown)) == str(told)
+    assert "<b>" not in shown

@@ -1,5 +1,7 @@
 """Charts: what they show, and that they are files of the same bytes."""
 
+from collections import Counter
+from itertools import combinations
 from xml.etree import ElementTree
 
 import polars as pl
@@ -7,13 +9,16 @@ import pytest
 
 import conjunct
 from conjunct import UFC, Primitive, UFCPath, datasets, stability
+from conjunct.errors import InputError
 from conjunct.plots import (
+    network_of,
     plot_ancestry,
     plot_correlation,
     plot_curves,
     plot_front,
     plot_fronts,
     plot_history,
+    plot_network,
     plot_stability,
     plot_trajectories,
     save_chart,
@@ -106,7 +111,8 @@ def test_stability_in_one_picture(kind):
 
 
 def test_pictures_are_public():
-    for plot in (plot_ancestry, plot_correlation, plot_front, plot_history, plot_stability):
+    plots = plot_ancestry, plot_correlation, plot_front, plot_history, plot_network, plot_stability
+    for plot in plots:
         assert getattr(conjunct, plot.__name__) is plot
 
 
@@ -168,3 +174,35 @@ def test_marks_of_the_front_say_which_they_are(path, magnified):
     shown = {int(mark.split()[1]) for mark in marks if mark.startswith("solution ")}
     places = {(s.oi, s.c0) for s in path.solutions_ if is_near(s)}
     assert {(path.solutions_[k].oi, path.solutions_[k].c0) for k in shown} == places
+
+
+@pytest.mark.parametrize("model", [UFC(), UFC("risk", max_iter=3)], ids=str)
+def test_the_network_counts_rows_in_which_two_tags_are_in_one_chunk(model):
+    street = datasets.load_coco_street()
+    frame = pl.DataFrame(street.values, schema=list(street.feature_names))
+    expected = Counter(
+        pair
+        for row in model.fit(frame).chunks(frame)
+        for chunk in row
+        for pair in combinations(sorted(map(frame.columns.index, chunk)), 2)
+    )
+    network = network_of(model.feature_set_, 100)
+    assert {(one, other): rows for one, other, rows in network.links} == expected
+    assert network.left_out == 0
+    fewer = network_of(model.feature_set_, 3)
+    assert len(fewer.tags) == 3
+    assert fewer.left_out == len(network.tags) - 3
+    assert {*fewer.links} <= {*network.links}
+
+
+def test_the_network_is_drawn_once_and_alike():
+    street = datasets.load_coco_street()
+    model = UFC().fit(pl.DataFrame(street.values, schema=list(street.feature_names)))
+    chart = plot_network(model, max_tags=5)
+    marks = described(chart)
+    tags = {mark for mark in marks if mark.startswith("tag ")}
+    assert len(tags) == 5
+    assert any("tags with fewer rows are not shown" in text for text in words(chart))
+    assert svg_of(chart) == svg_of(plot_network(model, max_tags=5))
+    with pytest.raises(InputError, match="no two tags are in one chunk"):
+        plot_network(UFC(max_iter=0).fit(street.values))

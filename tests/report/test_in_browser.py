@@ -31,9 +31,11 @@ def colours(page):
 
 
 def shown_rows(page):
+    """The formulas as built of the features that the table shows."""
     return page.js(
         "return Array.from(document.querySelectorAll('#table tbody tr[data-i]'))"
-        ".filter(r => !r.hidden).map(r => r.querySelector('.simplified').textContent)"
+        ".filter(r => !r.hidden)"
+        ".map(r => (r.querySelector('.built') || r.querySelector('.simplified')).textContent)"
     )
 
 
@@ -165,7 +167,7 @@ def test_sort(page, street_page, column):
 def test_sort_by_name(page, street_page):
     page.open(street_page)
     page.one('button[data-sort="name"]').click()
-    names = shown_rows(page)
+    names = page.texts("#table tbody .open .simplified")
     assert names == page.js("return arguments[0].slice().sort((a, b) => a.localeCompare(b))", names)
 
 
@@ -184,7 +186,7 @@ def test_a_feature_opens(page, street_page, street):
     model, data = street
     page.open(street_page)
     button = page.one("button.open")
-    name = page.texts("button.open .simplified")[0]
+    name = shown_rows(page)[0]
     button.send_keys(Keys.ENTER)
     assert button.get_attribute("aria-expanded") == "true"
     detail = page.one("tr.detail").text
@@ -234,6 +236,90 @@ def test_the_front_by_keyboard(page, street_page):
     assert after != closest
     page.one(".view:not([hidden]) .mark.selected").send_keys(Keys.ARROW_LEFT)
     assert page.one("#chosen-name").text == closest
+
+
+def test_every_threshold_by_the_slider(page, zoo_path, tmp_path):
+    model, data = zoo_path
+    Report(model, data).save(tmp_path / "path.html")
+    page.open(tmp_path / "path.html")
+    slide = page.js("return report.plane.slide")
+    assert len(slide) > 3
+    # no λ is left out between the ends
+    assert [high for _, high, _ in slide[:-1]] == [low for low, _, _ in slide[1:]]
+    assert float(slide[0][0]) <= model.min_threshold
+    assert float(slide[-1][1]) >= model.max_threshold
+    for k in (0, len(slide) // 2, len(slide) - 1):
+        page.js(
+            "const s = document.getElementById('lambda'); s.value = arguments[0];"
+            "s.dispatchEvent(new Event('input'))",
+            k,
+        )
+        threshold = (float(slide[k][0]) + float(slide[k][1])) / 2
+        assert page.one("#lambda-said").text == f"{slide[k][0]} ≤ λ < {slide[k][1]}"
+        best = min(
+            (model.result_of(threshold, n) for n in range(1, model.max_iter + 1)),
+            key=lambda solution: solution.distance,
+        )
+        features = page.texts("#chosen-features li span:first-child")
+        assert set(features) == {str(f) for f in model.solution(best).features_}
+
+
+def test_the_slider_takes_merges_back(page, chunks_page, chunks):
+    model, data = chunks
+    page.open(chunks_page)
+    cells = page.js("return document.querySelectorAll('#map rect').length")
+    assert cells == 1500
+    for n in (model.n_iter_, 9, 0):
+        page.js(
+            "const s = document.getElementById('step'); s.value = arguments[0];"
+            "s.dispatchEvent(new Event('input'))",
+            n,
+        )
+        then = UFC(max_iter=n).fit(data) if n < model.n_iter_ else model
+        size = f"{len(then.features_)} features in all, {then.description_length_:,.0f} bits"
+        WebDriverWait(page.driver, 20).until(lambda _: size in page.one("#step-said").text)  # noqa: B023
+        shown = dict(
+            page.js(
+                "return Array.from(document.querySelectorAll('#vocabulary li'),"
+                "li => [li.firstChild.textContent,"
+                " Number(li.lastChild.textContent.replace(',', ''))])"
+            )
+        )
+        fitted = then.feature_set_
+        expected = dict(zip(fitted.pattern_texts, fitted.supports, strict=True))
+        assert shown.items() <= expected.items()
+        assert len(shown) == 60
+        chunks_of = then.chunks(data, "text")["chunks"].to_list()
+        for cell in (0, 200, 700, 1499):
+            page.js(
+                "document.querySelectorAll('#map rect')[arguments[0]]"
+                ".dispatchEvent(new PointerEvent('pointerover', {bubbles: true}))",
+                cell,
+            )
+            name, *told = page.texts("#map-tip span")
+            expected_row = chunks_of[int(name.removeprefix("row ")) - 1]
+            assert sorted(told) == sorted(expected_row.split(" · ") if expected_row else ["no tag"])
+    assert page.console() == []
+
+
+def test_a_tag_of_the_network_leads_to_its_features(page, chunks_page, chunks):
+    model, _ = chunks
+    page.open(chunks_page)
+    tag = page.one(".tagged[aria-label^='surfboard ']")
+    ActionChains(page.driver).move_to_element(tag).perform()
+    rows = sum(
+        rows
+        for pattern, rows in zip(model.patterns_, model.feature_set_.supports, strict=True)
+        if {"surfboard", "person"} <= {*pattern}
+    )
+    assert f"surfboard is in one chunk with person ({rows} rows)" in page.one("#tag-said").text
+    tag.send_keys(Keys.ENTER)
+    found = page.js(
+        "return Array.from(document.querySelectorAll('#table tbody tr[data-i]'))"
+        ".filter(r => !r.hidden).map(r => r.querySelector('.pattern').textContent)"
+    )
+    patterns = zip(model.patterns_, model.feature_set_.pattern_texts, strict=True)
+    assert sorted(found) == sorted(text for pattern, text in patterns if "surfboard" in pattern)
 
 
 def test_the_plane_is_magnified(page, street_page):
@@ -340,10 +426,21 @@ def test_everything_is_reached_by_keyboard(page, street_page):
         seen.add(
             page.js(
                 "const e = document.activeElement;"
-                "return e.id || e.name || e.dataset.sort || e.className || e.getAttribute('href')"
+                "return e.id || e.name || e.dataset.sort || e.classList[0]"
+                " || e.getAttribute('href')"
             )
         )
-    assert {"theme", "search", "with", "kind", "form", "name", "open", "#features"} <= seen
+    assert {
+        "theme",
+        "search",
+        "with",
+        "kind",
+        "form",
+        "name",
+        "open",
+        "#features",
+        "tagged",
+    } <= seen
 
 
 def test_hostile_names_are_text(page, tmp_path):

@@ -38,6 +38,9 @@ from conjunct.report.page import embedded
 
 MAX_BYTES = 3_000_000
 SECTIONS = (
+    "findings",
+    "network",
+    "steps",
     "data",
     "story",
     "features",
@@ -163,7 +166,7 @@ def test_the_first_thing_is_what_was_found():
     model = UFC().fit(table)
     page = Report(model, table).html()
     ids = re.findall(r'<section (?:id="(\w+)"|class="figures")', page)
-    assert ids[:3] == ["findings", "features", "examples"]
+    assert ids[:5] == ["findings", "network", "features", "steps", "examples"]
     first = words(section(page, "findings"))
     for finding in findings(model.feature_set_, limits.FINDINGS):
         assert f"{finding.text} {finding.contrast}" in first

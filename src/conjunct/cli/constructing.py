@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from conjunct.files import Stream
     from conjunct.ufc import Indicators
 
-_SHOWN = 10
+FINDINGS_SHOWN = 5  # with what sets each apart
+_FEATURES_SHOWN = 10
 # Mean literals of a feature from which on few people read it.
 _LONG = 10
 # Seconds an iteration from which on a person wants to know beforehand.
@@ -130,16 +131,16 @@ def told(
     if not summary.n_iter:
         # why is a note already
         return
-    heading, which = "feature", "that are most common"
+    heading, which, n_shown = "feature", "that are most common", _FEATURES_SHOWN
     if summary.chunks:
-        heading, which = "chunk", "that save most"
+        heading, which, n_shown = "chunk", "that save most", FINDINGS_SHOWN
     features = summary.chunks or summary.constructed
     if features:
-        shown = features[:_SHOWN]
+        shown = features[:n_shown]
         yield feature_table(summary, shown, heading=heading, with_formulas=formulas)
-    if len(features) > _SHOWN:
+    if len(features) > n_shown:
         elsewhere = "" if out is None else f"; conjunct show {out} lists all features"
-        yield f"The {_SHOWN} of {len(features)} {which}{elsewhere}."
+        yield f"The {n_shown} of {len(features)} {which}{elsewhere}."
     examples = example_table(model, table)
     if examples is not None:
         yield Group("Rows as chunks:", examples)

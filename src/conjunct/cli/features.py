@@ -31,7 +31,8 @@ def feature_table(
 ) -> Table:
     """Features by what they assert and, if wanted, by their formulas, which may be given.
 
-    Where features are added and nothing is replaced, they are their formulas.
+    Chunks as they were joined say how much more often their parts go together than apart. Where
+    features are added and nothing is replaced, they are their formulas.
     """
     fitted, style = summary.model.feature_set_, summary.model.style
     by_formula = not fitted.merges
@@ -54,6 +55,8 @@ def feature_table(
         elif with_formulas:
             name = Group(name, Padding(Text(showable(formula), "dim"), (0, 0, 0, 2)))
             numbers = saved, str(expression.length), f"{origins[feature.number].r:.2f}"
+        if feature.contrast:
+            name = Group(name, Padding(Text(showable(feature.contrast), "dim"), (0, 0, 0, 2)))
         table.add_row(name, str(feature.rows), Text(bar(feature.share), "cyan"), *numbers)
     return table
 

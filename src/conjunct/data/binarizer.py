@@ -32,6 +32,9 @@ class BinarizerRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     dropped: list[Dropped]
 
 
+_RULES: dict[str, Any] = {"rules_": tuple[ColumnRule, ...], "dropped_": tuple[Dropped, ...]}
+
+
 class Binarizer(TransformerMixin, BaseEstimator):
     """Make every column of a table Boolean, under names a person can read.
 
@@ -168,6 +171,16 @@ class Binarizer(TransformerMixin, BaseEstimator):
         binarizer = cls(**parameters)
         binarizer.settings()
         return binarizer._keep(list(found), named=True)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # rules as plain values, which every way to save knows
+        state: dict[str, Any] = super().__getstate__()
+        plain = {name: msgspec.to_builtins(state[name]) for name in _RULES if name in state}
+        return {**state, **plain}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        rules = {n: msgspec.convert(state[n], kind) for n, kind in _RULES.items() if n in state}
+        super().__setstate__({**state, **rules})
 
     def record(self) -> BinarizerRecord:
         """What a model file keeps."""

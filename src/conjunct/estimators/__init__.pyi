@@ -2,6 +2,7 @@
 
 from .chunks import Chunk as Chunk
 from .chunks import row_chunks as row_chunks
+from .classifier import ChunkClassifier as ChunkClassifier
 from .clustering_tree import ClusteringTree as ClusteringTree
 from .comparing import compare as compare
 from .comparing import describe_groups as describe_groups
@@ -9,6 +10,8 @@ from .constructor import FeatureConstructor as FeatureConstructor
 from .fringe import Fringe as Fringe
 from .loading import load as load
 from .lossless import LosslessConstructor as LosslessConstructor
+from .mlflow_model import save_mlflow as save_mlflow
+from .onnx_converters import register_onnx as register_onnx
 from .pairs import correlated_pairs as correlated_pairs
 from .rule_table import formula_columns as formula_columns
 from .ufc import UFC as UFC

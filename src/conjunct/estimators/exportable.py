@@ -18,15 +18,16 @@ from conjunct.features import FeatureSet
 if TYPE_CHECKING:
     import narwhals as nw
     import polars as pl
+    from onnx import ModelProto
 
-    from conjunct.export import Check, Kind, Source
+    from conjunct.export import Check, Graph, Kind, Source
     from conjunct.expressions import Form
 
 FeatureNames = Literal["formula", "number"]
 
 
 class Exportable:
-    """Mixin of FeatureConstructor: the features as SQL, narwhals, Polars, Python and JSON.
+    """Mixin of FeatureConstructor: features as SQL, narwhals, Polars, Python, ONNX and JSON.
 
     They take the raw table if the model was fitted on one (``BooleanData``, or a command). All of
     them treat missing cells by Kleene's logic: a conjunction is false if a part is false,
@@ -184,6 +185,36 @@ class Exportable:
             cut=self.binarize,
             raw=self._raw(),
             fill=self.missing == "false",
+        )
+
+    def to_onnx(self, *, columns: FeatureNames = "formula", form: Form = "built") -> ModelProto:
+        """A model of ONNX, from rows of 0 and 1 to the features. Needs ``conjunct[onnx]``.
+
+        Its input ``columns`` has the columns of the model in their order, its output ``features``
+        0 and 1; the names of both are in the metadata, as JSON. ``register_onnx`` is for whole
+        pipelines.
+        """
+        from conjunct.export import check_exportable, to_onnx
+
+        features = self._exported(columns, form)
+        check_exportable(is_raw=self._raw() is not None, missing=self.missing)
+        try:
+            import onnx  # noqa: F401
+        except ImportError:
+            raise ImportError('ONNX needs onnx: pip install "conjunct[onnx]"') from None
+        primitives = self.feature_set_.lineage.primitives
+        return to_onnx(features, primitives, cut=self.binarize, fill=self.missing == "false")
+
+    def _to_graph(self, source: str, graph: Graph) -> str:
+        """Add the features to a graph of ONNX in which the tensor ``source`` holds the columns."""
+        from conjunct.export import check_exportable, columns_of_features
+
+        check_exportable(is_raw=self._raw() is not None, missing=self.missing)
+        features = list(self._exported("number", "built").values())
+        primitives = self.feature_set_.lineage.primitives
+        fill = self.missing == "false"
+        return columns_of_features(
+            features, primitives, source, graph, cut=self.binarize, fill=fill
         )
 
     def to_json(self) -> str:

@@ -10,8 +10,9 @@ from conjunct import explain
 if TYPE_CHECKING:
     from conjunct.explain import Summary
 
-_CHUNKS = 8
+_CHUNKS = 5
 _NAME_LENGTH = 120
+_CONTRAST_LENGTH = 160
 _CELL = "text-align:left;padding:2px 14px 2px 0"
 
 
@@ -40,9 +41,14 @@ def summary_html(summary: Summary) -> str:
     """
     parts = [f"<p>{_text(f'{summary.found} {summary.length}')}</p>"]
     if summary.chunks:
-        heads = ("chunk", "rows", "bits saved")
+        heads = ("chunk", "what sets it apart", "rows", "bits saved")
         cells = [
-            (explain.shortened(chunk.text, _NAME_LENGTH), f"{chunk.rows:,}", f"{chunk.saved:,.1f}")
+            (
+                explain.shortened(chunk.text, _NAME_LENGTH),
+                explain.shortened(chunk.contrast, _CONTRAST_LENGTH),
+                f"{chunk.rows:,}",
+                f"{chunk.saved:,.1f}",
+            )
             for chunk in summary.chunks[:_CHUNKS]
         ]
         lines = "".join(f"<tr>{_row('td', line)}</tr>" for line in cells)

@@ -291,16 +291,23 @@ class UFC(LosslessConstructor):
                 f"a model cannot be cut if {why}: fit again with max_features={max_features}"
             )
         last = shortest_within(history, max_features)
-        model: UFC = copy(self)
+        model = self._beginning(last)
         model.max_features = min(max_features, self.max_features or max_features)
         if last < len(history) - 1:
-            n_merges = sum(merge.iteration <= last for merge in fitted.merges)
+            noun = self._plan().noun
+            model.outcome_ = beginning_text(last, len(history) - 1, noun, max_features)
+        return model
+
+    def _beginning(self, n_iter: int) -> UFC:
+        """The model after its first iterations, where no cell was missing."""
+        model: UFC = copy(self)
+        if n_iter < self.n_iter_:
+            fitted = self.feature_set_
+            n_merges = sum(merge.iteration <= n_iter for merge in fitted.merges)
             model.feature_set_ = fitted.after_first(n_merges)
             if self.min_support is not None:
                 model.feature_set_ = model.feature_set_.without_rare(self.min_support)
-            model.history_ = history[: last + 1]
-            noun = self._plan().noun
-            model.outcome_ = beginning_text(last, len(history) - 1, noun, max_features)
+            model.history_ = self.history_[: n_iter + 1]
         return model
 
     def _need(self, store: Store) -> Need:

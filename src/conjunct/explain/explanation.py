@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -99,6 +100,11 @@ class Explanation:
             for c in self.contrasts
         ]
         return "\n".join(lines) + "\n"
+
+    def _repr_html_(self) -> str:
+        """The lines, for a notebook. Names from data are escaped."""
+        text = escape(str(self)).encode("utf-8", "replace").decode()
+        return f'<pre style="white-space:pre-wrap">{text}</pre>'
 
 
 def explanation(

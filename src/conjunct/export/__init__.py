@@ -1,4 +1,4 @@
-"""Features that leave conjunct: as SQL, as expressions of narwhals and Polars, as Python.
+"""Features that leave conjunct: as SQL, as expressions of narwhals and Polars, as Python, as ONNX.
 
 One file for each, and nothing imported here: each needs another library, or none.
 """

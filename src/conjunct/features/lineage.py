@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from conjunct.errors import InputError
 from conjunct.expressions import (
@@ -70,6 +70,15 @@ class Lineage:
         self._is_plain = all(map(is_plain, self.primitives))
         self._starts = self._ranks()
         self._numbers: dict[Made, int] = {}
+
+    def __getstate__(self) -> dict[str, list[Any]]:
+        # plain values, which every way to save knows; all else is made again, as it is wanted
+        return {"primitives": [*self.primitives], "made": [*map(tuple, self.made)]}
+
+    def __setstate__(self, state: dict[str, list[Any]]) -> None:
+        self.__init__(state["primitives"])  # type: ignore[misc]
+        for made in state["made"]:
+            self.make(made if len(made) == 2 else Tally(*made))
 
     def __len__(self) -> int:
         return len(self._lengths)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import islice
 from math import isnan
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -29,6 +29,8 @@ LARGEST = 1 << 28
 """Bytes of a model file: what is not one may have no end, as /dev/zero."""
 
 _CHUNK = 1 << 20
+
+T = TypeVar("T", bound=msgspec.Struct)
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Probability = Annotated[float, msgspec.Meta(ge=0, le=1)]
@@ -257,6 +259,13 @@ def _plain(value: Any) -> Any:
 
 def read_model(path: str | os.PathLike[str]) -> ModelFile:
     """Read a model file; anything but a whole one of this version is refused."""
+    return decoded(path, ModelFile, FORMAT, _READ)
+
+
+def decoded(
+    path: str | os.PathLike[str], kind: type[T], format: str, versions: tuple[int, ...]
+) -> T:
+    """The content of a file that conjunct wrote, if it is one of that format."""
     try:
         with Path(path).open("rb") as opened:
             chunks = list(islice(iter(lambda: opened.read(_CHUNK), b""), LARGEST // _CHUNK + 1))
@@ -269,15 +278,20 @@ def read_model(path: str | os.PathLike[str]) -> ModelFile:
         header = msgspec.json.decode(content, type=_Header)
     except _UNDECODABLE as error:
         raise ModelFileError(f"{path}: not a conjunct model file ({error})") from None
-    if header.format != FORMAT:
-        raise ModelFileError(f"{path}: not a conjunct model file")
-    if header.version not in _READ:
+    if header.format != format:
+        known = header.format.startswith("conjunct-")
+        what = (
+            f"a {header.format} file, not a {format} file" if known else "not a conjunct model file"
+        )
+        raise ModelFileError(f"{path}: {what}")
+    if header.version not in versions:
+        plural = "s" * (len(versions) > 1)
         raise ModelFileError(
             f"{path}: version {header.version} of the model file; "
-            f"this conjunct reads versions {' and '.join(map(str, _READ))}"
+            f"this conjunct reads version{plural} {' and '.join(map(str, versions))}"
         )
     try:
-        return msgspec.json.decode(content, type=ModelFile)
+        return msgspec.json.decode(content, type=kind)
     except _UNDECODABLE as error:
         raise ModelFileError(f"{path}: damaged model file ({error})") from None
 

@@ -7,6 +7,7 @@ from .curves import plot_history as plot_history
 from .front import plot_front as plot_front
 from .front import plot_fronts as plot_fronts
 from .front import plot_trajectories as plot_trajectories
+from .network import plot_network as plot_network
 from .saving import save_chart as save_chart
 from .saving import svg_of as svg_of
 from .stability import plot_bars as plot_bars
@@ -16,4 +17,7 @@ from .stability import plot_stability as plot_stability
 
 from .ancestry import ancestry_of as ancestry_of
 from .correlation import correlation_of as correlation_of
+from .network import Network as Network
+from .network import network_chart as network_chart
+from .network import network_of as network_of
 from .style import legend_below as legend_below

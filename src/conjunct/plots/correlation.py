@@ -32,16 +32,19 @@ def plot_correlation(model: FeatureConstructor, X: Any, *, limit: int = 40) -> A
     limit : int, default=40
         Of more columns, those with the strongest correlations are shown, and it is said so.
     """
-    return correlation_of(model, model._read(X), limit)
+    store = model._read(X)
+    return correlation_of(model, store, model.feature_set_.evaluate(store), limit)
 
 
-def correlation_of(model: FeatureConstructor, store: Columns, limit: int) -> Any:
+def correlation_of(
+    model: FeatureConstructor, primitives: Columns, features: Columns, limit: int
+) -> Any:
     """As :func:`plot_correlation`, on columns that are packed already."""
     import altair as alt
 
     fitted = model.feature_set_
-    before = correlations(store, limit)
-    after = correlations(fitted.evaluate(store), limit)
+    before = correlations(primitives, limit)
+    after = correlations(features, limit)
     maps = (
         _heat_map("columns", before, _names(model, before.positions)),
         _heat_map("features", after, _names(model, [fitted.features[k] for k in after.positions])),

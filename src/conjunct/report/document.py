@@ -11,40 +11,40 @@ from typing import Any
 from sklearn.base import clone
 
 from conjunct import __version__
-from conjunct.estimators import FeatureConstructor, UFCPath
+from conjunct.estimators import FeatureConstructor
 from conjunct.explain import Passage, decimal
 from conjunct.files import check_page_target, write_atomically
 from conjunct.paper import Stability
 from conjunct.plots import correlation_of, plot_history, plot_stability
 from conjunct.report import limits, page
 from conjunct.report.ancestry import ancestry
-from conjunct.report.examples import examples, found_chunks, row_label, rows_behind
+from conjunct.report.examples import examples, found, row_label, rows_behind
 from conjunct.report.features import FeatureLine, feature_table
 from conjunct.report.images import Images, Thumbnails, image_paths
 from conjunct.report.merges import course, merges
 from conjunct.report.model_on_rows import ModelOnRows
+from conjunct.report.network import network
 from conjunct.report.overview import overview
 from conjunct.report.plane import Plane, plane
+from conjunct.report.steps import steps
 
+# what was found, the vocabulary, rows, how it was built; the method's numbers come last
 _SECTIONS = {
     "findings": "What was found",
-    "figures": "",
-    "data": "Data",
-    "story": "What and why",
+    "network": "Network",
     "features": "Features",
-    "plane": "Solutions",
+    "steps": "Rows as chunks",
+    "examples": "Examples",
     "history": "Iterations",
-    "correlation": "Correlation",
     "ancestry": "Ancestry",
     "merges": "Merges",
-    "examples": "Examples",
+    "story": "What and why",
+    "data": "Data",
     "stability": "Stability",
+    "figures": "",
+    "plane": "Solutions",
+    "correlation": "Correlation",
 }
-# findings, vocabulary, rows, how it was built, and the method's numbers last
-_BY_BITS = (
-    *("findings", "features", "examples", "history", "ancestry", "merges", "story", "data"),
-    *("stability", "figures", "plane", "correlation"),
-)
 
 
 class Report:
@@ -116,26 +116,32 @@ class Report:
         thumbnails = Thumbnails(self._paths)
         solutions = plane(shown)
         by_pattern = shown.by_pattern
+        course_of_chunks = steps(shown)
         content = {
             "title": self.title,
             "sections": self._sections(),
             "by_pattern": by_pattern,
             "summary": shown.summary,
-            "found_chunks": found_chunks(shown) if by_pattern else (),
+            "found": found(shown),
+            "network": network(shown),
+            "steps": course_of_chunks,
+            "n_rows": shown.n_rows,
             "course": course(shown) if by_pattern else (),
             "version": __version__,
             # whom a session tells of its progress is no part of a model, and no two sessions agree
             "model": repr(clone(model).set_params(callback=None)),
             "is_training": shown.is_training,
+            "on_rows": shown.simplifies_on_rows,
             "overview": overview(shown),
             "story": self._story(),
             "table": table,
-            "columns": [shown.formula(k) for k in range(shown.primitives.n_columns)],
+            "columns": [(k, shown.formula(k)) for k in table.columns],
             "plane": solutions,
             "history": model.history_,
             "history_picture": self._history_picture(),
             "correlation": page.inline_svg(
-                correlation_of(model, shown.primitives, limits.HEAT_MAP), "correlation"
+                correlation_of(model, shown.primitives, shown.features, limits.HEAT_MAP),
+                "correlation",
             ),
             "heat_map_limit": limits.HEAT_MAP,
             "n_primitives": shown.primitives.n_columns,
@@ -151,7 +157,9 @@ class Report:
         }
         data = {
             "lines": [self._line_data(line) for line in table.lines],
+            "steps": None if course_of_chunks is None else course_of_chunks.data,
             "plane": _plane_data(solutions),
+            "onRows": shown.simplifies_on_rows,
             "images": thumbnails.uris,
         }
         return page.render(content, data)
@@ -159,14 +167,8 @@ class Report:
     def _story(self) -> list[Passage]:
         """What was done and why, but for what the findings say already."""
         summary = self._shown.summary
-        if summary.by_pattern:
-            return list(summary.method)
-        ended = "Why this λ and this end" if isinstance(self.model, UFCPath) else "Why it stopped"
-        return [
-            Passage("What was found", f"{summary.found} {summary.scores}"),
-            *summary.method,
-            Passage(ended, summary.ended),
-        ]
+        scores = [Passage("What the numbers say", summary.scores)] if summary.scores else []
+        return [*summary.method, *scores]
 
     def _history_picture(self) -> Any:
         if not self.model.n_iter_:
@@ -180,9 +182,7 @@ class Report:
     def _sections(self) -> list[tuple[str, str]]:
         """The sections in their order, with what the page's index calls them."""
         left_out = {"stability"} if self.stability is None else set()
-        if self._shown.by_pattern:
-            return [(name, _SECTIONS[name]) for name in _BY_BITS if name not in left_out]
-        return [item for item in _SECTIONS.items() if item[0] not in left_out | {"findings"}]
+        return [item for item in _SECTIONS.items() if item[0] not in left_out]
 
     def _line_data(self, line: FeatureLine) -> dict[str, Any]:
         """What the scripts sort by, and what a feature shows when it is opened."""
@@ -230,4 +230,10 @@ def _plane_data(found: Plane | str) -> dict[str, Any] | None:
         ]
         for solution in found.solutions
     ]
-    return {"texts": list(texts), "marks": marks, "solutions": solutions, "chosen": found.selected}
+    return {
+        "texts": list(texts),
+        "marks": marks,
+        "solutions": solutions,
+        "chosen": found.selected,
+        "slide": [[f"{low:.4f}", f"{high:.4f}", mark] for low, high, mark in found.slide],
+    }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from conjunct.explain import Finding, shortened
+from conjunct.explain import Finding, english, shortened
 from conjunct.expressions import pattern_text
 from conjunct.report import limits
 from conjunct.report.features import FeatureLine
@@ -50,46 +50,62 @@ class Example:
 
 
 @dataclass(frozen=True)
-class FoundChunk:
+class Found:
     """``share`` is what it saved as a part of what the first one did, for a bar."""
 
     name: str
+    words: str
     finding: Finding
     share: float
     example: ExampleRow | None
 
 
-def found_chunks(shown: ModelOnRows) -> tuple[FoundChunk, ...]:
-    """The chunks that saved most bits, each with a row that has it."""
-    found = shown.summary.chunks[: limits.FINDINGS]
-    most = max((finding.saved or 0.0 for finding in found), default=1.0)
+def found(shown: ModelOnRows) -> tuple[Found, ...]:
+    """The chunks that saved most bits, each with a row that has it; or the commonest features."""
+    summary = shown.summary
+    some = (summary.chunks or summary.constructed)[: limits.FINDINGS]
+    gains = [finding.share if finding.saved is None else finding.saved for finding in some]
+    rows = _telling_rows(shown, some) if summary.chunks else [None] * len(some)
     return tuple(
-        FoundChunk(
-            shortened(finding.text, limits.NAME_LENGTH),
+        Found(
+            shortened(finding.text, limits.NAME_LENGTH)
+            if summary.chunks
+            else shown.formula(finding.number),
+            "" if summary.chunks else _words(shown, finding.number),
             finding,
-            (finding.saved or 0.0) / most,
+            gain / max(gains),
             example,
         )
-        for finding, example in zip(found, _telling_rows(shown, found), strict=True)
+        for finding, gain, example in zip(some, gains, rows, strict=True)
     )
 
 
-def _telling_rows(shown: ModelOnRows, found: Sequence[Finding]) -> list[ExampleRow | None]:
-    """For each chunk the row, of a few, with most chunks of several tags."""
+def _words(shown: ModelOnRows, number: int) -> str:
+    return shortened(english(shown.short_form(number)), limits.NAME_LENGTH)
 
-    def interest(row: int, chunks: Sequence[tuple[str, ...]]) -> tuple[bool, int, int]:
-        return row not in used, sum(len(chunk) > 1 for chunk in chunks), -len(chunks)
+
+def _telling_rows(shown: ModelOnRows, found: Sequence[Finding]) -> list[ExampleRow | None]:
+    """For each chunk the row, of a few, with most chunks of several tags: if any has it alone."""
 
     rows = [rows_behind(shown, finding.number, _LOOKED_AT) for finding in found]
-    chunks = iter(shown.chunks_of([row for some in rows for row in some]))
+    every = iter(shown.chunks_of([row for some in rows for row in some]))
     examples: list[ExampleRow | None] = []
     used: set[int] = set()
     for finding, some in zip(found, rows, strict=True):
-        looked_at = [(row, next(chunks)) for row in some]
+        looked_at = [(row, next(every)) for row in some]
         if not looked_at:
             examples.append(None)
             continue
-        row, best = max(looked_at, key=lambda one: interest(*one))
+        interest = [
+            (
+                row not in used,
+                finding.pattern in chunks,
+                sum(len(c) > 1 for c in chunks),
+                -len(chunks),
+            )
+            for row, chunks in looked_at
+        ]
+        row, best = looked_at[interest.index(max(interest))]
         used.add(row)
         examples.append(_row(shown, row, _chunk_tags(best, finding.pattern), _CHUNK_TAGS))
     return examples

@@ -12,15 +12,12 @@ from conjunct.explain import (
     shortened,
     shown_pattern,
 )
-from conjunct.expressions import Expression, in_form
 from conjunct.features import Merge
 from conjunct.paper import Stability
 from conjunct.report import limits
 from conjunct.report.model_on_rows import ModelOnRows
 
-# A truth table doubles with each primitive: beyond, only common parts are taken out.
-_FEW_PRIMITIVES = 12
-_SHORT = 60  # literals; nothing longer is simplified or said in words
+_SHORT = 60  # literals; nothing longer is said in words
 _TEXT_LENGTH = 400
 
 
@@ -65,6 +62,11 @@ class FeatureTable:
     lines: tuple[FeatureLine, ...]
     n_features: int
     max_share: float
+
+    @property
+    def columns(self) -> list[int]:
+        """The columns that any of the lines is about."""
+        return sorted({column for line in self.lines for column in line.primitives})
 
     @property
     def has_merges(self) -> bool:
@@ -126,7 +128,7 @@ def _line(
 ) -> FeatureLine:
     fitted = shown.model.feature_set_
     built = fitted.lineage.expression(number)
-    shorter = shortened_form(built)
+    shorter = shown.short_form(number)
     # a feature by its pattern is about the tags it has, and not about all that it denies
     about = fitted.lineage.pattern(number) if shown.by_pattern else built.primitives
     return FeatureLine(
@@ -145,11 +147,3 @@ def _line(
         merge=merge,
         saved=saved,
     )
-
-
-def shortened_form(expression: Expression) -> Expression:
-    """An equivalent formula in fewer literals, found in a time that nobody notices."""
-    if expression.length > _SHORT:
-        return expression
-    few = len(expression.primitives) <= _FEW_PRIMITIVES
-    return in_form(expression, "simplified" if few else "nested")

@@ -7,11 +7,16 @@ TABLE_ROWS = 1000
 HEAT_MAP = 40  # lines
 GRAPH_NODES = 140
 MERGES = 9
-FINDINGS = 6
+FINDINGS = 5
 EXAMPLE_FEATURES = 24
 EXAMPLE_ROWS = 6
 DETAIL_ROWS = 12
 THUMBNAILS = 240
+STEPS = 2000  # merges that the slider goes over
+MAP_ROWS = 1500
+MAP_CELLS = 4 * 10**4  # true cells of the rows of the map
+COLOURS = 8  # chunks with a colour of their own
+NETWORK_TAGS = 40
 NAME_LENGTH = 120
 # literals of a formula that is written out when a feature is opened, and of all of them
 FORMULA = 1000
@@ -21,6 +26,7 @@ SOLUTIONS = 2000
 # cells and columns looked at while following a path: a few seconds
 PATH_CELLS = 5 * 10**8
 SOLUTION_COLUMNS = 10**5
+RANGES = 150  # of λ that a slider goes over
 # features written out for the points of a front, together
 FRONT_FEATURES = 3 * 10**4
 

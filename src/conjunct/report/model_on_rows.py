@@ -16,7 +16,12 @@ from conjunct.data import BooleanData, container_of, prepared
 from conjunct.errors import InputError
 from conjunct.estimators import FeatureConstructor, LosslessConstructor, row_chunks
 from conjunct.explain import Summary, label, supports_of_lineage
-from conjunct.expressions import Expression
+from conjunct.expressions import Expression, in_form, simplified_on
+
+# A truth table doubles with each primitive: beyond, only common parts are taken out.
+_FEW_PRIMITIVES = 12
+_SIMPLIFIED = 60  # literals; nothing longer is simplified
+_CELLS = 5 * 10**6  # of the primitives of one formula, where it is simplified on rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +34,8 @@ class ModelOnRows:
     table: BooleanData
     row_names: tuple[str, ...] | None
     _texts: dict[tuple[Expression, int], str] = field(default_factory=dict)
+    _short_forms: dict[int, Expression] = field(default_factory=dict)
+    _row_sets: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, model: FeatureConstructor, X: Any) -> ModelOnRows:
@@ -56,7 +63,7 @@ class ModelOnRows:
         """What is said of the model, here as everywhere."""
         return Summary(self.model)
 
-    @property
+    @cached_property
     def by_pattern(self) -> bool:
         """Whether features are read by their patterns: the model was made by bits."""
         return self.model._by_pattern
@@ -92,6 +99,44 @@ class ModelOnRows:
         return (
             self.model._label(number, longest) if self.by_pattern else self.formula(number, longest)
         )
+
+    @cached_property
+    def simplifies_on_rows(self) -> bool:
+        """Whether formulas may leave out what never occurs: these are the rows of ``fit``."""
+        return self.is_training and self.model.feature_set_.known is None
+
+    def short_form(self, number: int) -> Expression:
+        """A formula in fewer literals that is true in the same rows, found in no time.
+
+        On the rows of ``fit`` it is true where the feature is; on others always, whatever they
+        hold.
+        """
+        if number not in self._short_forms:
+            self._short_forms[number] = self._shortened(number)
+        return self._short_forms[number]
+
+    def _shortened(self, number: int) -> Expression:
+        built = self.model.feature_set_.lineage.expression(number)
+        names = built.primitives
+        if not 2 < built.length <= _SIMPLIFIED:
+            return built
+        if self.simplifies_on_rows and len(names) * self.n_rows <= _CELLS:
+            return simplified_on(
+                built, {name: self._rows_with(name) for name in names}, self.n_rows
+            )
+        few = len(names) <= _FEW_PRIMITIVES
+        return in_form(built, "simplified" if few else "nested")
+
+    def _rows_with(self, name: str) -> int:
+        if name not in self._row_sets:
+            line = self.primitive_bits[self._position[name]]
+            self._row_sets[name] = int.from_bytes(line.tobytes(), "little")
+        return self._row_sets[name]
+
+    @cached_property
+    def _position(self) -> dict[str, int]:
+        names = self.model.feature_set_.lineage.primitives
+        return {name: k for k, name in enumerate(names)}
 
     def rows_of(self, number: int) -> NDArray[np.intp]:
         """The rows in which a feature of the lineage is true."""

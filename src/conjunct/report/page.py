@@ -18,7 +18,7 @@ from markupsafe import Markup
 from conjunct.explain import MEANINGS, count, decimal, probability, share
 from conjunct.plots import svg_of
 
-_SCRIPTS = ("common.js", "table.js", "plane.js", "ancestry.js")
+_SCRIPTS = ("common.js", "table.js", "network.js", "steps.js", "plane.js", "ancestry.js")
 # what a chart may hold inside the page: no address, no style, nothing but shapes and text
 _ELEMENTS = re.compile("circle|clipPath|defs|g|line|linearGradient|path|rect|stop|svg|text|tspan")
 _ATTRIBUTES = re.compile(

@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
 from markupsafe import Markup
@@ -19,7 +20,7 @@ from conjunct.report import limits, page
 from conjunct.report.model_on_rows import ModelOnRows
 from conjunct.ufc import CRITERIA, STOPS, Indicators, Risk, Solution, Threshold
 
-MarkKind = Literal["front", "closest", "model", "risk", "pairwise", "columns"]
+MarkKind = Literal["front", "closest", "path", "model", "risk", "pairwise", "columns"]
 
 _PAIRWISE_LENGTH = 4
 _TEXT_LENGTH = 160
@@ -63,13 +64,18 @@ class View:
 
 @dataclass(frozen=True)
 class Plane:
-    """``selected`` is the mark that is shown first."""
+    """``selected`` is the mark that is shown first.
+
+    ``slide`` is what a slider goes over, from the lowest λ up: the first λ of a range, the first
+    one after it, and the mark that every λ between them leads to.
+    """
 
     solutions: tuple[Solution, ...]
     marks: tuple[Mark, ...]
     selected: int
     views: tuple[View, ...]
     n_front: int
+    slide: tuple[tuple[float, float, int], ...]
     notes: tuple[str, ...]
 
 
@@ -85,7 +91,8 @@ def plane(shown: ModelOnRows) -> Plane | str:
         path = _path(shown)
     except InputError as error:
         return f"There is no plane of solutions: {error}."
-    marks = (*_on_front(shown, path), *_others(shown, path))
+    ranges = _ranges(path) if isinstance(shown.model, UFCPath) else []
+    marks = (*_on_front(shown, path), *_along(shown, path, ranges), *_others(shown, path))
     chosen = [k for k, mark in enumerate(marks) if mark.kind == "model"]
     closest = next(k for k, mark in enumerate(marks) if mark.kind == "closest")
     best = path.closest_point_
@@ -98,6 +105,7 @@ def plane(shown: ModelOnRows) -> Plane | str:
         chosen[0] if chosen else closest,
         tuple(views),
         len(path.front_),
+        _slide(ranges, marks),
         tuple(_notes(path, marks)),
     )
 
@@ -170,6 +178,50 @@ def _opened(front: Sequence[Solution], closest: int) -> list[int]:
             break
         opened.append(k)
     return sorted(opened)
+
+
+def _ranges(path: UFCPath) -> list[tuple[float, float, Solution]]:
+    """Ranges of λ, from the lowest up, each with the best solution that it leads to.
+
+    Which iteration is best differs with λ: the one closest to the origin is taken. Of very many
+    ranges, those around the closest point.
+    """
+    ends = sorted({end for s in path.solutions_ for end in (s.min_threshold, s.max_threshold)})
+    found: list[tuple[float, float, Solution]] = []
+    covering: list[Solution] = []
+    rising = sorted(path.solutions_, key=lambda s: s.min_threshold, reverse=True)
+    for low, high in pairwise(ends):
+        covering = [s for s in covering if s.max_threshold > low]
+        while rising and rising[-1].min_threshold <= low:
+            covering.append(rising.pop())
+        best = min(covering, key=lambda s: (s.distance, s.n_features, s.iterations), default=None)
+        if best is None:
+            continue
+        if found and found[-1][2] is best and found[-1][1] == low:
+            found[-1] = found[-1][0], high, best
+        else:
+            found.append((low, high, best))
+    if not found:
+        return []
+    solutions = [solution for _, _, solution in found]
+    opened = _opened(solutions, place_of_closest(solutions))[: limits.RANGES]
+    return [found[k] for k in opened]
+
+
+def _along(
+    shown: ModelOnRows, path: UFCPath, ranges: Sequence[tuple[float, float, Solution]]
+) -> Iterator[Mark]:
+    """The solutions of the ranges of λ that are not on the front."""
+    on_front = {id(solution) for solution in (*path.front_, path.closest_point_)}
+    for solution in {id(one): one for _, _, one in ranges if id(one) not in on_front}.values():
+        yield _solution_mark(shown, path, solution, "path")
+
+
+def _slide(
+    ranges: Sequence[tuple[float, float, Solution]], marks: Sequence[Mark]
+) -> tuple[tuple[float, float, int], ...]:
+    place = {id(mark.numbers): k for k, mark in enumerate(marks)}
+    return tuple((low, high, place[id(one)]) for low, high, one in ranges if id(one) in place)
 
 
 def _solution_mark(shown: ModelOnRows, path: UFCPath, solution: Solution, kind: MarkKind) -> Mark:
@@ -261,7 +313,7 @@ def _mark(
 
 
 def _view(name: str, path: UFCPath, marks: Sequence[Mark], *, magnified: bool) -> View:
-    others = {mark.name: [mark] for mark in marks if mark.kind not in ("front", "closest")}
+    others = {m.name: [m] for m in marks if m.kind not in ("front", "closest", "path")}
     chart = plot_front(
         path.solutions_,
         path.front_,
@@ -281,12 +333,15 @@ def _drawn(path: UFCPath, marks: Sequence[Mark]) -> dict[str, dict[str, str]]:
         for k in range(len(path.solutions_))
     }
     place = {id(solution): k for k, solution in enumerate(path.front_)}
+    number = {id(solution): k for k, solution in enumerate(path.solutions_)}
     for k, mark in enumerate(marks):
         drawn = f"{mark.name} 0"
         if mark.kind == "closest":
             drawn = "closest point 0"
         elif mark.kind == "front":
             drawn = f"Pareto front {place[id(mark.numbers)]}"
+        elif mark.kind == "path":
+            drawn = f"solution {number[id(mark.numbers)]}"
         found[drawn] = {
             "class": f"mark {mark.kind}",
             "data-k": str(k),

@@ -11,7 +11,7 @@ from conjunct.cli.help import OUTPUT
 from conjunct.cli.options import DIALECTS, Dialect, Form
 from conjunct.cli.outputs import Output, speaks
 
-Target = Literal["sql", "view", "table", "dbt", "python", "json", "schema"]
+Target = Literal["sql", "view", "table", "dbt", "python", "onnx", "json", "schema"]
 Cells = Literal["boolean", "integer", "text"]
 NamesOrNumber = Literal["pattern", "formula", "number"]
 
@@ -35,8 +35,9 @@ def export(
     to: Annotated[
         Target,
         typer.Option(
-            help="A SELECT, a view or a table of it, a dbt model file, a Python function, the "
-            "model as JSON, or the JSON Schema of model files (which needs no MODEL)."
+            help="A SELECT, a view or a table of it, a dbt model file, a Python function, "
+            "ONNX (to a file), the model as JSON, or the JSON Schema of model files (which needs "
+            "no MODEL)."
         ),
     ] = "sql",
     dialect: Annotated[
@@ -82,7 +83,7 @@ def export(
     *,
     output: Output,
 ) -> None:
-    """Write features as SQL, as a Python function or as JSON.
+    """Write features as SQL, Python, ONNX or JSON.
 
     \b
     Examples:
@@ -90,6 +91,7 @@ def export(
       $ conjunct export model.json --to view --table animals --into chunks
       $ conjunct export model.json --to dbt --table animals --out features.sql
       $ conjunct export model.json --to python --out features.py
+      $ conjunct export model.json --to onnx --out features.onnx
       $ conjunct export model.json --dialect postgres --names number
       $ conjunct export --to schema --out model-schema.json
     """
@@ -97,13 +99,18 @@ def export(
 
     from conjunct.cli.progress import step
     from conjunct.cli.standard_streams import is_printed
+    from conjunct.errors import InputError
     from conjunct.files import write_atomically
 
-    text = _text(model, to, dialect, table, into, source, names, keep, form)
+    content = _content(model, to, dialect, table, into, source, names, keep, form)
+    text = content if isinstance(content, str) else None
     printed = is_printed(out)
     if out is not None and not printed:
         with step(f"wrote {out}"):
-            write_atomically(out, lambda part: part.write_text(text, encoding="utf-8"))
+            data = content.encode() if isinstance(content, str) else content
+            write_atomically(out, lambda part: part.write_bytes(data))
+    elif text is None:
+        raise InputError("ONNX is not text: name a file to write with --out")
     elif not output.json:
         sys.stdout.write(text)
         return
@@ -113,7 +120,7 @@ def export(
     )
 
 
-def _text(
+def _content(
     model: Path | None,
     to: Target,
     dialect: Dialect,
@@ -123,7 +130,7 @@ def _text(
     names: NamesOrNumber | None,
     keep: list[str] | None,
     form: Form,
-) -> str:
+) -> str | bytes:
     from importlib.util import find_spec
 
     from conjunct import load
@@ -147,6 +154,11 @@ def _text(
         adapt(fitted, names=names)
     if to == "python":
         return fitted.to_python(columns=columns, form=form)
+    if to == "onnx":
+        if find_spec("onnx") is None:
+            raise InputError('ONNX needs onnx: pip install "conjunct[onnx]"')
+        encoded: bytes = fitted.to_onnx(columns=columns, form=form).SerializeToString()
+        return encoded
     if find_spec("sqlglot") is None:
         raise InputError("SQL needs sqlglot: pip install sqlglot")
     return fitted.to_sql(

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 GraphFormat = Literal["text", "mermaid", "dot"]
 _ROWS_SHOWN = 100
 _KEPT_SHOWN = 50
+_FEATURES_SHOWN = 500
 
 
 @answers
@@ -121,6 +122,7 @@ def show(
 def _tables(
     title: str, model: FeatureConstructor, formulas: Formulas | None, *, wanted: bool
 ) -> None:
+    from conjunct.cli.constructing import FINDINGS_SHOWN
     from conjunct.cli.features import feature_table
     from conjunct.cli.rendering import LONGEST, preparation_table, score_table
     from conjunct.cli.terminal import as_options, is_verbose, write
@@ -128,14 +130,22 @@ def _tables(
 
     summary = Summary(model, as_options)
     features, kept = summary.constructed, listed(summary.kept, _KEPT_SHOWN, LONGEST)
+    listed_features = features[:_FEATURES_SHOWN]
     has_scores = is_verbose() or not summary.by_pattern
     lines = ((f"iteration {line.iteration}", line) for line in model.history_)
     write(
         title,
         summary.text,
+        feature_table(summary, summary.chunks[:FINDINGS_SHOWN], heading="chunk")
+        if summary.chunks
+        else None,
         preparation_table(model.preparation_),
-        feature_table(summary, features, with_formulas=wanted, formulas=formulas)
+        feature_table(summary, listed_features, with_formulas=wanted, formulas=formulas)
         if features
+        else None,
+        f"The {_FEATURES_SHOWN} of {len(features):,} that "
+        f"{'save most' if summary.chunks else 'are most common'}; --json lists all."
+        if len(features) > _FEATURES_SHOWN
         else None,
         summary.marks or None,
         _lengths(formulas) if formulas else None,

@@ -32,6 +32,23 @@
     }
   }
 
+  // every λ leads to one of the solutions
+  const slider = byId("lambda");
+  function said() {
+    const [low, high] = plane.slide[Number(slider.value)];
+    byId("lambda-said").textContent = low + " ≤ λ < " + high;
+    slider.setAttribute("aria-valuetext", byId("lambda-said").textContent);
+  }
+  if (slider) {
+    const first = plane.slide.findIndex(([, , mark]) => mark === plane.chosen);
+    slider.value = String(Math.max(0, first));
+    said();
+    slider.addEventListener("input", () => {
+      said();
+      choose(plane.slide[Number(slider.value)][2]);
+    });
+  }
+
   function show(text, x, y, view) {
     const box = view.parentNode.getBoundingClientRect();
     tip.textContent = text;

@@ -116,7 +116,7 @@
     if (words) add("In words", named("span", words.textContent));
     const built = line.data.exact || (form("built") || form("simplified")).textContent;
     if (form("built")) {
-      add("Simplified", named("code", form("simplified").textContent));
+      add(report.onRows ? "In these rows" : "Simplified", named("code", form("simplified").textContent));
       add("As built", named("code", built));
     } else if (form("pattern")) {
       add("Formula", named("code", built));

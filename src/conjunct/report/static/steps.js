@@ -1,0 +1,190 @@
+(() => {
+  const run = report.steps;
+  if (!run) return;
+  const slider = byId("step");
+  const map = byId("map");
+  const tip = byId("map-tip");
+  const SHOWN = 60;
+  const names = new Map(run.names.map(([number, text], rank) => [number, { text, rank }]));
+  const supports = new Map(run.supports);
+
+  // what training never saw has no number: other rows may have it, as the chunk of its pattern
+  let unseen = 0;
+  for (const merge of run.steps.flat()) {
+    merge.forEach((number, k) => (merge[k] = number < 0 ? --unseen : number));
+  }
+
+  // what each feature asserts: both sides of what was joined, or the side that is left
+  const patterns = new Map(run.names.map(([number]) => [number, [number]]));
+  const rest = new Set();
+  for (const [left, right, both, leftOnly, rightOnly] of run.steps.flat()) {
+    const joined = patterns.get(left).concat(patterns.get(right));
+    patterns.set(both, joined.sort((a, b) => names.get(a).rank - names.get(b).rank));
+    patterns.set(leftOnly, patterns.get(left));
+    patterns.set(rightOnly, patterns.get(right));
+    rest.add(leftOnly).add(rightOnly);
+  }
+  const textOf = (number) => patterns.get(number).map((tag) => names.get(tag).text).join(" + ");
+  // with a mark, if larger chunks have taken some of its rows
+  const shownAs = (number) => textOf(number) + (rest.has(number) ? " (rest)" : "");
+
+  function vocabulary(n) {
+    const found = new Set(names.keys());
+    for (const merges of run.steps.slice(0, n)) {
+      for (const [left, right, ...made] of merges) {
+        found.delete(left);
+        found.delete(right);
+        for (const number of made) if (number >= 0) found.add(number);
+      }
+    }
+    return Array.from(found);
+  }
+
+  function chunksOf(columns, n) {
+    const found = new Set(columns);
+    for (const merges of run.steps.slice(0, n)) {
+      for (const [left, right, both, leftOnly, rightOnly] of merges) {
+        const hasLeft = found.delete(left);
+        const hasRight = found.delete(right);
+        if (hasLeft && hasRight) found.add(both);
+        else if (hasLeft) found.add(leftOnly);
+        else if (hasRight) found.add(rightOnly);
+      }
+    }
+    const size = (number) => patterns.get(number).length;
+    return Array.from(found).sort(
+      (a, b) => size(b) - size(a) || names.get(patterns.get(a)[0]).rank - names.get(patterns.get(b)[0]).rank,
+    );
+  }
+
+  // a row has the colour of the largest coloured pattern that is within one of its chunks
+  function colourOf(chunks) {
+    let best = -1;
+    for (const number of chunks) {
+      const tags = new Set(patterns.get(number));
+      run.coloured.forEach((pattern, k) => {
+        const larger = best < 0 || pattern.length > run.coloured[best].length;
+        if (larger && pattern.every((tag) => tags.has(tag))) best = k;
+      });
+    }
+    return best;
+  }
+
+  const last = run.steps.length;
+  const rows = run.rows.map(([name, columns]) => ({ name, columns, chunks: chunksOf(columns, last) }));
+  const place = (row) => {
+    const colour = colourOf(row.chunks);
+    return colour < 0 ? run.coloured.length : colour;
+  };
+  // rows of one colour stand together, and those with the same chunks beside each other
+  const keyed = rows.map((row) => [place(row), row.chunks.map(textOf).join(" · "), row]);
+  keyed.sort((a, b) => a[0] - b[0] || (a[1] < b[1] ? -1 : a[1] > b[1] ? 1 : 0));
+  const across = Math.max(12, Math.ceil(Math.sqrt(1.9 * rows.length)));
+  map.setAttribute("viewBox", "0 0 " + across * 10 + " " + Math.ceil(rows.length / across) * 10);
+  const cells = keyed.map(([, , row], k) => {
+    const cell = document.createElementNS(map.namespaceURI, "rect");
+    const corner = { x: (k % across) * 10, y: Math.floor(k / across) * 10, width: 9, height: 9 };
+    for (const [name, value] of Object.entries(corner)) cell.setAttribute(name, value);
+    map.append(cell);
+    return { row, cell };
+  });
+  const at = new Map(cells.map((one, k) => [one.cell, k]));
+  let pointed = -1;
+
+  function point(k) {
+    if (pointed >= 0) cells[pointed].cell.classList.remove("pointed");
+    pointed = k;
+    tip.replaceChildren();
+    if (k < 0) {
+      tip.append(made("span", "Point at a row to see its chunks.", "soft"));
+      return;
+    }
+    const { row, cell } = cells[k];
+    cell.classList.add("pointed");
+    tip.append(named("span", row.name, "rowname"));
+    for (const number of row.chunks) {
+      const several = patterns.get(number).length > 1;
+      tip.append(named("span", textOf(number), several ? "tag it" : "tag"));
+    }
+    if (!row.chunks.length) tip.append(made("span", "no tag", "soft"));
+  }
+
+  function legend() {
+    const counts = run.coloured.map(() => 0);
+    let several = 0;
+    let none = 0;
+    for (const { row, cell } of cells) {
+      const colour = colourOf(row.chunks);
+      const isJoined = row.chunks.some((number) => patterns.get(number).length > 1);
+      cell.setAttribute("class", colour >= 0 ? "c" + colour : isJoined ? "several" : "");
+      if (colour >= 0) counts[colour] += 1;
+      else if (isJoined) several += 1;
+      else none += 1;
+    }
+    if (pointed >= 0) cells[pointed].cell.classList.add("pointed");
+    const list = document.createDocumentFragment();
+    const add = (text, colour, count) => {
+      const item = made("li");
+      item.append(made("span", undefined, "swatch " + colour), named("span", text), " ");
+      item.append(made("span", count.toLocaleString("en"), "soft number"));
+      list.append(item);
+    };
+    run.coloured.forEach((pattern, k) => {
+      if (counts[k]) add(pattern.map((tag) => names.get(tag).text).join(" + "), "c" + k, counts[k]);
+    });
+    if (several) add("other chunks of several tags", "several", several);
+    if (none) add("single tags only", "", none);
+    byId("map-legend").replaceChildren(list);
+  }
+
+  function show(n) {
+    const found = vocabulary(n);
+    const joined = found.filter((number) => patterns.get(number).length > 1);
+    const single = found.filter((number) => patterns.get(number).length === 1);
+    const common = (a, b) => supports.get(b) - supports.get(a) || a - b;
+    const listed = joined.sort(common).concat(single.sort(common)).slice(0, SHOWN);
+    const list = document.createDocumentFragment();
+    for (const number of listed) {
+      const item = made("li", undefined, patterns.get(number).length > 1 ? "several" : "");
+      const count = made("span", supports.get(number).toLocaleString("en"), "soft number");
+      item.append(named("span", shownAs(number)), " ", count);
+      list.append(item);
+    }
+    byId("vocabulary").replaceChildren(list);
+    const size = run.sizes[n];
+    const bits = run.bits.length
+      ? ", " + run.bits[n].toLocaleString("en") + " bits (" +
+        ((100 * run.bits[n]) / run.bits[0]).toFixed(1) + "% of those without chunks)"
+      : "";
+    const unit = slider.dataset.unit + (n === 1 ? "" : "s");
+    const latest = n ? run.steps[n - 1] : [];
+    byId("step-said").textContent =
+      n + " " + unit + ": " + joined.length + (joined.length === 1 ? " feature" : " features") +
+      " of several tags, " + size.toLocaleString("en") + " features in all" + bits;
+    byId("step-joined").textContent = latest.length
+      ? "Last: " + latest.slice(0, 3).map(([left, right]) => shownAs(left) + " with " + shownAs(right)).join("; ") +
+        (latest.length > 3 ? " and " + (latest.length - 3) + " more" : "")
+      : "The columns as they are";
+    for (const row of rows) row.chunks = chunksOf(row.columns, n);
+    legend();
+    point(pointed);
+    slider.setAttribute("aria-valuetext", byId("step-said").textContent);
+  }
+
+  let asked = 0;
+  slider.addEventListener("input", () => {
+    cancelAnimationFrame(asked);
+    asked = requestAnimationFrame(() => show(Number(slider.value)));
+  });
+  map.addEventListener("pointerover", (event) => {
+    const k = at.get(event.target);
+    if (k !== undefined) point(k);
+  });
+  map.addEventListener("keydown", (event) => {
+    const steps = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: across, ArrowUp: -across };
+    if (!steps[event.key]) return;
+    event.preventDefault();
+    point(Math.min(cells.length - 1, Math.max(0, pointed + steps[event.key])));
+  });
+  show(Number(slider.value));
+})();
