@@ -50,7 +50,7 @@ bench: $(INSTALLED) $(INSTALLED)-bench  ## measure against other libraries, side
 	$(BIN)/python -m benchmarks
 
 bench-page: $(INSTALLED) $(INSTALLED)-bench  ## measure what the pages show, and write it there
-	-$(BIN)/python -m benchmarks limit rivals growth bits chance merges transform
+	-$(BIN)/python -m benchmarks limit rivals growth bits chance merges transform classifying
 	$(BIN)/python -m benchmarks._page
 
 fuzz: $(INSTALLED) $(INSTALLED)-fuzz  ## fuzz: property tests on thousands of examples, then each target guided by coverage

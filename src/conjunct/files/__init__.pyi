@@ -20,6 +20,7 @@ from .classifier import write_classifier as write_classifier
 from .formats.base import FORMATS as FORMATS
 from .formats.base import ReadOptions as ReadOptions
 from .model import ModelFile as ModelFile
+from .model import NewRows as NewRows
 from .model import model_file as model_file
 from .model import model_json as model_json
 from .model import model_schema as model_schema

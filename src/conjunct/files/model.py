@@ -16,7 +16,7 @@ from conjunct.data import Binarizer, BinarizerRecord, Preparation, TagCleaner, T
 from conjunct.errors import InputError, ModelFileError
 from conjunct.features import Compared, FeatureSet, Merge, Tally
 from conjunct.files.atomic import write_atomically
-from conjunct.files.consistency import check, checked_features
+from conjunct.files.consistency import check, check_new_rows, checked_features
 from conjunct.ufc import Indicators, Setting
 
 FORMAT = "conjunct-model"
@@ -80,6 +80,14 @@ class TallyRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     exactly: bool
 
 
+class NewRows(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Rows that were counted since the fit: how many, and in how many of them each feature is
+    true, those that training never saw after the others and suppressed ones last."""
+
+    n_rows: Count
+    supports: list[int]
+
+
 class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What a model file holds, in the order written."""
 
@@ -105,6 +113,7 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     known: list[int] | msgspec.UnsetType = msgspec.UNSET
     merges: list[MergeRecord]
     history: list[IndicatorsRecord]
+    new_rows: NewRows | msgspec.UnsetType = msgspec.UNSET
     binarizer: BinarizerRecord | msgspec.UnsetType = msgspec.UNSET
     tags: TagsRecord | msgspec.UnsetType = msgspec.UNSET
 
@@ -115,6 +124,13 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         """
         merges = tuple(merge_of(record, self.n_rows) for record in self.merges)
         return checked_features(self, merges, self.indicators(), only_adds)
+
+    def counted_since(self, fitted: FeatureSet) -> NewRows | None:
+        """The rows that were counted since the fit, after checking that they can be."""
+        if self.new_rows is msgspec.UNSET:
+            return None
+        check_new_rows(self.new_rows.n_rows, self.new_rows.supports, fitted)
+        return self.new_rows
 
     def preparation(self) -> Preparation:
         """What makes the primitives of raw data, after checking that it does."""
@@ -170,6 +186,7 @@ def model_file(
     named: bool,
     outcome: str,
     preparation: Preparation,
+    new_rows: NewRows | None = None,
 ) -> ModelFile:
     """Describe a fitted model."""
     binarizer, cleaner = preparation.binarizer, preparation.cleaner
@@ -196,6 +213,7 @@ def model_file(
         known=msgspec.UNSET if feature_set.known is None else list(feature_set.known),
         merges=[_merge_record(merge, feature_set.n_rows) for merge in feature_set.merges],
         history=[msgspec.convert(line, IndicatorsRecord, from_attributes=True) for line in history],
+        new_rows=msgspec.UNSET if new_rows is None else new_rows,
         binarizer=msgspec.UNSET if binarizer is None else binarizer.record(),
         tags=msgspec.UNSET if cleaner is None else cleaner.record(),
     )
