@@ -50,7 +50,7 @@ bench: $(INSTALLED) $(INSTALLED)-bench  ## measure against other libraries, side
 	$(BIN)/python -m benchmarks
 
 bench-page: $(INSTALLED) $(INSTALLED)-bench  ## measure what the pages show, and write it there
-	-$(BIN)/python -m benchmarks limit rivals growth bits chance merges transform
+	-$(BIN)/python -m benchmarks limit rivals growth bits chance merges transform classifying
 	$(BIN)/python -m benchmarks._page
 
 fuzz: $(INSTALLED) $(INSTALLED)-fuzz  ## fuzz: property tests on thousands of examples, then each target guided by coverage
@@ -64,8 +64,9 @@ docs: $(INSTALLED) $(INSTALLED)-docs  ## run every example of README.md and docs
 	$(BIN)/python -m sphinx -b html -W --keep-going -q -d build/doctrees docs site
 	@echo "Open site/index.html"
 
-picture: $(INSTALLED) browser  ## make the picture of the report that README.md shows
+picture: $(INSTALLED) browser  ## make the pictures that README.md and the first pages show
 	$(BIN)/python docs/picture.py
+	$(BIN)/python docs/draw.py
 
 # The report is tested in a real browser. Where it cannot be installed, those tests are skipped.
 browser:

@@ -21,7 +21,7 @@ from conjunct.plots.saving import save_chart
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 DATA = DOCS / "benchmarks.json"
-PAGES = tuple(DOCS / f"{name}.md" for name in ("benchmarks", "scale", "bits", "risk"))
+PAGES = tuple(DOCS / f"{name}.md" for name in ("benchmarks", "scale", "bits", "risk", "learning"))
 _PLACE = re.compile(r"(<!-- (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -56,6 +56,7 @@ def tables_of(found: dict[str, Any]) -> dict[str, str]:
         "thorough": _thorough(found["thorough"]),
         "chance": _chance(found["chance"]),
         "merges": _merges(found["merges"]),
+        "classifying": _classifying(found["classifying"]),
         "transform": _transform(found["transform"]),
     }
 
@@ -101,6 +102,24 @@ def _limit(run: dict[str, Any]) -> str:
         f"it {'does not wait' if table > 0.9 * cache else 'waits'} for memory."
     )
     return table_of(head, lines) + "\n\n" + _wrapped(told)
+
+
+def _classifying(run: dict[str, Any]) -> str:
+    sets, lines = run["sets"], []
+    for data in sets:
+        n_rows, n_columns = data["shape"]
+        found = (
+            f"{right:.3f} ± {error:.3f}, {loss:.3f}"
+            for right, error, loss, _ in data["ways"].values()
+        )
+        lines.append([f"{data['name']}, {n_rows:,} × {n_columns}", *found])
+    ways = list(sets[0]["ways"])
+
+    def mean(way: str, which: int) -> float:
+        return sum(data["ways"][way][which] for data in sets) / len(sets)
+
+    lines.append(["mean", *(f"{mean(way, 0):.3f}, {mean(way, 2):.3f}" for way in ways)])
+    return table_of(["", *ways], lines)
 
 
 def _rivals(run: dict[str, Any]) -> str:

@@ -23,7 +23,8 @@ html_show_sphinx = False
 html_copy_source = False
 html_show_sourcelink = False
 html_static_path: list[str] = []
-html_extra_path = ["model-schema.json"]
+html_extra_path = ["model-schema.json", "tags-to-insight.ipynb", "live"]
+(HERE / "live").mkdir(exist_ok=True)  # write_report fills it
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns: list[str] = []
@@ -50,6 +51,18 @@ def draw_gallery(sphinx: Any) -> None:
     page = (HERE / "gallery.md").read_text(encoding="utf-8")
     code = "\n".join(re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
     subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)
+
+
+def write_report(sphinx: Any) -> None:
+    """Write the report that the first page shows."""
+    import polars as pl
+
+    from conjunct import UFC, Report, datasets
+
+    coco = datasets.load_coco_val2017()
+    table = pl.DataFrame(coco.values, schema=list(coco.feature_names))
+    report = Report(UFC().fit(table), table, title="Objects in photographs")
+    report.save(HERE / "live" / "live-report.html")
 
 
 def write_helps(sphinx: Any) -> None:
@@ -79,14 +92,19 @@ def formula(writer: Any, node: Any) -> None:
 
 
 def skip_fitted(app: Any, what: str, name: str, member: Any, skip: bool, options: Any) -> bool:
-    """Leave out what ends in one underscore: a class lists its fitted attributes itself."""
-    return skip or (name.endswith("_") and not name.endswith("__"))
+    """Leave out what ends in one underscore: a class lists its fitted attributes itself.
+
+    Nor is set_fit_request and its like documented here: scikit-learn makes it, and its text.
+    """
+    is_request = name.startswith("set_") and name.endswith("_request")
+    return skip or is_request or (name.endswith("_") and not name.endswith("__"))
 
 
 def setup(app: Any) -> None:
     app.connect("autodoc-skip-member", skip_fitted)
     app.connect("builder-inited", draw_gallery)
     app.connect("builder-inited", write_helps)
+    app.connect("builder-inited", write_report)
     app.add_html_math_renderer("mathml", (formula, None), (formula, None))
 
 

@@ -22,10 +22,12 @@ from .errors import ConjunctWarning as ConjunctWarning
 from .errors import InputError as InputError
 from .errors import ModelFileError as ModelFileError
 from .estimators import UFC as UFC
+from .estimators import ChunkClassifier as ChunkClassifier
 from .estimators import ClusteringTree as ClusteringTree
 from .estimators import Fringe as Fringe
 from .estimators import UFCPath as UFCPath
 from .estimators import UFringe as UFringe
+from .estimators import Update as Update
 from .estimators import compare as compare
 from .estimators import correlated_pairs as correlated_pairs
 from .estimators import describe_groups as describe_groups

@@ -29,6 +29,7 @@ EXAMPLES = {
         "export --to schema --out s.json",
         "export model.json --to onnx --out m.onnx",
     ],
+    "update": ["update model.json zoo.csv", "update model.json zoo.csv --out m2.json"],
     "report": ["report model.json zoo.csv --out r.html"],
     "reproduce": ["reproduce --data zoo.csv --out all"],
     "demo": ["demo"],

@@ -36,6 +36,7 @@ PRINTED = {
     "compare.txt": "compare bits.json few.csv rest.csv --alpha 0.4 --correction none",
     "compare-nothing.txt": "compare bits.json few.csv rest.csv",
     "describe.txt": "describe bits.json zoo.csv --by types.csv --top 2",
+    "update.txt": "update bits.json few.csv --out new.json",
     "datasets.txt": "datasets",
     "datasets.json": "datasets --json",
     "demo.txt": "demo",

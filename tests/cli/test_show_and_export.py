@@ -204,3 +204,15 @@ def test_export_to_onnx_view_and_dbt(call, spect, tmp_path):
     assert "FROM {{ ref('hearts') }} AS" in dbt
     done = call("export", "model.json", "--into", "t")
     assert done.err == "conjunct: error: --into names what --to view or --to table makes\n"
+
+
+def test_update_keeps_counts_with_the_model(call, spect):
+    first = call("update", "model.json", "spect.csv", "--out", "model.json")
+    assert first.out.startswith("The vocabulary ")
+    assert load("model.json").new_rows_.n_rows == 267
+    assert call("update", "model.json", "spect.csv", "--out", "model.json").code == 0
+    assert load("model.json").new_rows_.n_rows == 534
+    call("fringe", "spect.csv", "--max-features", "30", "--out", "fringe.json")
+    done = call("update", "fringe.json", "spect.csv")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "a model of kind UFringe cannot be updated" in done.err

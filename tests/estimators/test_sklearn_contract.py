@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from conjunct import UFC, ClusteringTree, Fringe, Risk, Threshold, UFCPath, UFringe
+from conjunct import UFC, ChunkClassifier, ClusteringTree, Fringe, Risk, Threshold, UFCPath, UFringe
 
 # three distinct rows and three columns: C0, and so the closest point, has no meaning
 WITHOUT_COMPLEXITY = ("check_transformer_data_not_an_array", "check_transformer_general")
@@ -37,6 +37,7 @@ def expected_failures(estimator):
             names="formula",
         ),
         UFCPath(binarize=0.0),
+        ChunkClassifier(UFC(binarize=0.5)),
     ],
     expected_failed_checks=expected_failures,
 )

@@ -33,6 +33,7 @@ ORDER = (
     "describe",
     "report",
     "export",
+    "update",
     "tags",
     "reproduce",
     "datasets",

@@ -35,7 +35,7 @@ _BATCH_ROWS = 1 << 16
 _PAGE_BYTES = 1 << 24
 # Packed columns stay in memory while they take less than this share of what is free.
 _SHARE_IN_MEMORY = 8
-_NO_ARROW = 'this table is read in batches of Arrow: pip install "conjunct[arrow]"'
+_NO_ARROW = "this table is read in batches of Arrow: pip install pyarrow"
 
 
 class Batched(Container):

@@ -2,6 +2,7 @@
 
 from .chunks import Chunk as Chunk
 from .chunks import row_chunks as row_chunks
+from .classifier import ChunkClassifier as ChunkClassifier
 from .clustering_tree import ClusteringTree as ClusteringTree
 from .comparing import compare as compare
 from .comparing import describe_groups as describe_groups
@@ -16,3 +17,4 @@ from .rule_table import formula_columns as formula_columns
 from .ufc import UFC as UFC
 from .ufc_path import UFCPath as UFCPath
 from .ufringe import UFringe as UFringe
+from .updating import Update as Update

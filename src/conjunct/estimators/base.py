@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import assert_all_finite, column_or_1d, validate_data
 
 from conjunct.columns import Columns, StoreKind
 from conjunct.counting import PartitionedColumns
@@ -130,6 +130,20 @@ class BooleanEstimator(BaseEstimator):
             raise ValueError("input_features is not equal to feature_names_in_")
         check_distinct(names)
         return names
+
+
+def class_codes(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """The classes of ``y``, sorted, and the position of each row's among them."""
+    from sklearn.utils.multiclass import check_classification_targets
+
+    labels = column_or_1d(y, warn=True)
+    if labels.dtype.kind == "f":
+        assert_all_finite(labels, input_name="y")
+    check_classification_targets(labels)
+    if len(labels) != n_rows:
+        raise InputError(f"X has {n_rows} rows and y {len(labels)}: they must be as many")
+    classes, codes = np.unique(labels, return_inverse=True)
+    return classes, np.asarray(codes, np.intp)
 
 
 def distinct_names(names: Sequence[str]) -> list[str]:

@@ -321,6 +321,7 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
             named=hasattr(self, "feature_names_in_"),
             outcome=getattr(self, "outcome_", ""),
             preparation=self.preparation_,
+            new_rows=getattr(self, "new_rows_", None),
         )
 
     @classmethod
@@ -332,9 +333,12 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
             fitted._check_parameters()
             fitted.feature_set_ = model.feature_set(only_adds=cls._only_adds)
             fitted.preparation_ = model.preparation()
+            new_rows = model.counted_since(fitted.feature_set_)
         except (TypeError, InputError) as error:
             raise ModelFileError(f"{path}: {error}") from None
         fitted.history_ = model.indicators()
+        if new_rows is not None:
+            fitted.new_rows_ = new_rows
         if model.outcome:
             fitted.outcome_ = model.outcome
         if model.threshold is not None:

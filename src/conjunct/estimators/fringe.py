@@ -9,11 +9,10 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
 
 from conjunct.columns import PackedColumns
 from conjunct.errors import InputError
+from conjunct.estimators.base import class_codes
 from conjunct.estimators.limits import limits_of
 from conjunct.estimators.tree_based import TreeBasedConstructor
 from conjunct.expressions import Expression, Style
@@ -169,12 +168,8 @@ class Fringe(TreeBasedConstructor):
                 "Fringe requires y to be passed, but the target y is None: "
                 "give the class of each row, or use UFringe, which needs none"
             )
-        classes = column_or_1d(y, warn=True)
-        check_classification_targets(classes)
-        if len(classes) != n_rows:
-            raise InputError(f"X has {n_rows} rows and y {len(classes)}: they must be as many")
-        self.classes_, codes = np.unique(classes, return_inverse=True)
-        return np.asarray(codes, np.intp)
+        self.classes_, codes = class_codes(y, n_rows)
+        return codes
 
 
 def _is_boolean(classes: NDArray[Any]) -> bool:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from conjunct import files
 from conjunct.columns import Columns, Counts
 from conjunct.data import MISSING, Backend, Baskets, BooleanData, InParts, container_of
 from conjunct.errors import ConjunctWarning, InputError
@@ -34,6 +35,8 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
 
     names: Names = "formula"
     unseen: Unseen = "warn"
+    # rows that were counted since the fit
+    new_rows_: files.NewRows | None = None
     keep_columns: bool = False
 
     @property
@@ -147,8 +150,9 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
 
         The higher, the better the features describe rows like these; as ``PCA.score`` it can be
         used by ``cross_val_score`` and ``GridSearchCV``. Each chunk is written with the code of
-        its feature, whose support in training is smoothed by ½, so that what was never seen
-        has a code too. The features themselves are not counted: new rows do not pay for them.
+        its feature, whose support in training and in the rows of ``update`` is smoothed by ½, so
+        that what was never seen has a code too. The features themselves are not counted: new rows
+        do not pay for them.
 
         Parameters
         ----------
@@ -161,6 +165,8 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
         check_is_fitted(self)
         every = self._every_feature
         supports = np.array(every.supports, np.float64) + 0.5
+        if self.new_rows_ is not None:
+            supports += self.new_rows_.supports
         bits = np.log2(supports.sum()) - np.log2(supports)
         columns = weighted(self._like_fitted().like(self._container(X)).columns, sample_weight)
         counts: Counts = columns.total(FeatureSupports(sendable(every)))

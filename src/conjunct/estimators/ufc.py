@@ -17,7 +17,9 @@ from conjunct.columns import STORE_KINDS, Need, StoreKind
 from conjunct.counting import Store
 from conjunct.data import BooleanData, Missing
 from conjunct.errors import ConjunctWarning, InputError
+from conjunct.estimators.in_parts import FeatureSupports, sendable
 from conjunct.estimators.lossless import NAMES, UNSEEN, LosslessConstructor, Names, Unseen
+from conjunct.estimators.updating import Update, updated
 from conjunct.estimators.weights import weighted
 from conjunct.expressions import Style
 from conjunct.parameters import (
@@ -269,6 +271,42 @@ class UFC(LosslessConstructor):
         self._construct(weighted(data.columns, sample_weight), data.names)
         return self
 
+    def update(self, X: Any) -> Update:
+        """Count new rows for the present features, and say whether these still pay.
+
+        No feature is made or dropped: that is for another ``fit`` on all rows, if the answer says
+        so. The counts are kept, saved with the model and used by ``score``; what the model tells
+        of its training stays as it was. Counting in parts is counting at once.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix, list of baskets, stream or collection of Dask
+            Rows that were not counted before, with the columns of the model.
+
+        Returns
+        -------
+        Update
+            ``n_rows``, ``supports``, ``bits``, ``baseline_bits``, ``score``, ``pays``; as text one
+            sentence.
+
+        Examples
+        --------
+        >>> from conjunct import UFC
+        >>> model = UFC().fit([["water", "cascade"]] * 40 + [["water"]] * 20 + [["sky"]] * 60)
+        >>> print(model.update([["water", "cascade"]] * 8 + [["sky"]] * 9))
+        The vocabulary still pays: 17 new rows take 22 bits by the features and 37 by the columns \
+        as they are (60%, and 75% before).
+        """
+        check_is_fitted(self)
+        every = self._every_feature
+        columns = self._like_fitted().like(self._container(X)).columns
+        counts = columns.total(FeatureSupports(sendable(every)))
+        n_features = len(self.feature_set_.features)
+        update, self.new_rows_ = updated(
+            every, n_features, self.new_rows_, counts, int(columns.n_rows)
+        )
+        return update
+
     def cut(self, max_features: int) -> UFC:
         """The same model with at most so many features, at once and without the data.
 
@@ -291,16 +329,24 @@ class UFC(LosslessConstructor):
                 f"a model cannot be cut if {why}: fit again with max_features={max_features}"
             )
         last = shortest_within(history, max_features)
-        model: UFC = copy(self)
+        model = self._beginning(last)
         model.max_features = min(max_features, self.max_features or max_features)
         if last < len(history) - 1:
-            n_merges = sum(merge.iteration <= last for merge in fitted.merges)
+            noun = self._plan().noun
+            model.outcome_ = beginning_text(last, len(history) - 1, noun, max_features)
+        return model
+
+    def _beginning(self, n_iter: int) -> UFC:
+        """The model after its first iterations, where no cell was missing."""
+        model: UFC = copy(self)
+        model.new_rows_ = None  # counted for other features
+        if n_iter < self.n_iter_:
+            fitted = self.feature_set_
+            n_merges = sum(merge.iteration <= n_iter for merge in fitted.merges)
             model.feature_set_ = fitted.after_first(n_merges)
             if self.min_support is not None:
                 model.feature_set_ = model.feature_set_.without_rare(self.min_support)
-            model.history_ = history[: last + 1]
-            noun = self._plan().noun
-            model.outcome_ = beginning_text(last, len(history) - 1, noun, max_features)
+            model.history_ = self.history_[: n_iter + 1]
         return model
 
     def _need(self, store: Store) -> Need:
@@ -310,6 +356,7 @@ class UFC(LosslessConstructor):
         return need.in_merges(store.n_rows, store.n_columns, store.count_ones())
 
     def _construct(self, store: Store, names: Sequence[str]) -> None:
+        self.new_rows_ = None
         self._check_parameters()
         need = self._need(store)
         if self.verbose:

@@ -17,6 +17,7 @@ from .bits import bits_saved_by as bits_saved_by
 from .bits import largest_rise as largest_rise
 from .bits import primitive_costs as primitive_costs
 from .bits import rounded as rounded
+from .coding import answers as answers
 from .feature_set import Compared as Compared
 from .feature_set import FeatureSet as FeatureSet
 from .feature_set import Merge as Merge

@@ -14,9 +14,13 @@ from .atomic import check_page_target as check_page_target
 from .atomic import check_target as check_target
 from .atomic import write_atomically as write_atomically
 from .checkpoint import Checkpoint as Checkpoint
+from .classifier import ClassifierFile as ClassifierFile
+from .classifier import read_classifier as read_classifier
+from .classifier import write_classifier as write_classifier
 from .formats.base import FORMATS as FORMATS
 from .formats.base import ReadOptions as ReadOptions
 from .model import ModelFile as ModelFile
+from .model import NewRows as NewRows
 from .model import model_file as model_file
 from .model import model_json as model_json
 from .model import model_schema as model_schema

@@ -88,6 +88,18 @@ def checked_features(
     return fitted
 
 
+def check_new_rows(n_rows: int, supports: Sequence[int], fitted: FeatureSet) -> None:
+    """Whether rows since the fit can be so: features that share a primitive share no row."""
+    every = fitted.with_unseen.with_rare()
+    check(len(supports) == len(every.features), "its new rows are of other features")
+    check(all(support >= 0 for support in supports), "a support of its new rows is below 0")
+    total = dict.fromkeys(fitted.lineage.primitives, 0)
+    for pattern, support in zip(every.patterns, supports, strict=True):
+        for name in pattern:
+            total[name] += support
+    check(max(total.values()) <= n_rows < 1 << 62, "its new rows are not as many as they can be")
+
+
 def _lineage(model: ModelFile) -> Lineage:
     check(len(model.primitives) >= 1, "it has no primitives")
     check(len(set(model.primitives)) == len(model.primitives), "two primitives share a name")

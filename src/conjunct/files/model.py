@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import islice
 from math import isnan
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -16,7 +16,7 @@ from conjunct.data import Binarizer, BinarizerRecord, Preparation, TagCleaner, T
 from conjunct.errors import InputError, ModelFileError
 from conjunct.features import Compared, FeatureSet, Merge, Tally
 from conjunct.files.atomic import write_atomically
-from conjunct.files.consistency import check, checked_features
+from conjunct.files.consistency import check, check_new_rows, checked_features
 from conjunct.ufc import Indicators, Setting
 
 FORMAT = "conjunct-model"
@@ -29,6 +29,8 @@ LARGEST = 1 << 28
 """Bytes of a model file: what is not one may have no end, as /dev/zero."""
 
 _CHUNK = 1 << 20
+
+T = TypeVar("T", bound=msgspec.Struct)
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Probability = Annotated[float, msgspec.Meta(ge=0, le=1)]
@@ -78,6 +80,14 @@ class TallyRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     exactly: bool
 
 
+class NewRows(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Rows that were counted since the fit: how many, and in how many of them each feature is
+    true, those that training never saw after the others and suppressed ones last."""
+
+    n_rows: Count
+    supports: list[int]
+
+
 class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What a model file holds, in the order written."""
 
@@ -103,6 +113,7 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     known: list[int] | msgspec.UnsetType = msgspec.UNSET
     merges: list[MergeRecord]
     history: list[IndicatorsRecord]
+    new_rows: NewRows | msgspec.UnsetType = msgspec.UNSET
     binarizer: BinarizerRecord | msgspec.UnsetType = msgspec.UNSET
     tags: TagsRecord | msgspec.UnsetType = msgspec.UNSET
 
@@ -113,6 +124,13 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         """
         merges = tuple(merge_of(record, self.n_rows) for record in self.merges)
         return checked_features(self, merges, self.indicators(), only_adds)
+
+    def counted_since(self, fitted: FeatureSet) -> NewRows | None:
+        """The rows that were counted since the fit, after checking that they can be."""
+        if self.new_rows is msgspec.UNSET:
+            return None
+        check_new_rows(self.new_rows.n_rows, self.new_rows.supports, fitted)
+        return self.new_rows
 
     def preparation(self) -> Preparation:
         """What makes the primitives of raw data, after checking that it does."""
@@ -168,6 +186,7 @@ def model_file(
     named: bool,
     outcome: str,
     preparation: Preparation,
+    new_rows: NewRows | None = None,
 ) -> ModelFile:
     """Describe a fitted model."""
     binarizer, cleaner = preparation.binarizer, preparation.cleaner
@@ -194,6 +213,7 @@ def model_file(
         known=msgspec.UNSET if feature_set.known is None else list(feature_set.known),
         merges=[_merge_record(merge, feature_set.n_rows) for merge in feature_set.merges],
         history=[msgspec.convert(line, IndicatorsRecord, from_attributes=True) for line in history],
+        new_rows=msgspec.UNSET if new_rows is None else new_rows,
         binarizer=msgspec.UNSET if binarizer is None else binarizer.record(),
         tags=msgspec.UNSET if cleaner is None else cleaner.record(),
     )
@@ -257,6 +277,13 @@ def _plain(value: Any) -> Any:
 
 def read_model(path: str | os.PathLike[str]) -> ModelFile:
     """Read a model file; anything but a whole one of this version is refused."""
+    return decoded(path, ModelFile, FORMAT, _READ)
+
+
+def decoded(
+    path: str | os.PathLike[str], kind: type[T], format: str, versions: tuple[int, ...]
+) -> T:
+    """The content of a file that conjunct wrote, if it is one of that format."""
     try:
         with Path(path).open("rb") as opened:
             chunks = list(islice(iter(lambda: opened.read(_CHUNK), b""), LARGEST // _CHUNK + 1))
@@ -269,15 +296,20 @@ def read_model(path: str | os.PathLike[str]) -> ModelFile:
         header = msgspec.json.decode(content, type=_Header)
     except _UNDECODABLE as error:
         raise ModelFileError(f"{path}: not a conjunct model file ({error})") from None
-    if header.format != FORMAT:
-        raise ModelFileError(f"{path}: not a conjunct model file")
-    if header.version not in _READ:
+    if header.format != format:
+        known = header.format.startswith("conjunct-")
+        what = (
+            f"a {header.format} file, not a {format} file" if known else "not a conjunct model file"
+        )
+        raise ModelFileError(f"{path}: {what}")
+    if header.version not in versions:
+        plural = "s" * (len(versions) > 1)
         raise ModelFileError(
             f"{path}: version {header.version} of the model file; "
-            f"this conjunct reads versions {' and '.join(map(str, _READ))}"
+            f"this conjunct reads version{plural} {' and '.join(map(str, versions))}"
         )
     try:
-        return msgspec.json.decode(content, type=ModelFile)
+        return msgspec.json.decode(content, type=kind)
     except _UNDECODABLE as error:
         raise ModelFileError(f"{path}: damaged model file ({error})") from None
 
