@@ -9,7 +9,7 @@ INSTALLED := .venv/.installed
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all test-part test-min test-wheel check audit bench bench-page fuzz docs picture map browser databases java
+.PHONY: help demo test test-all test-part test-min test-wheel check audit bench bench-page quality fuzz docs picture map browser databases java
 
 help:
 	@echo "conjunct: run make TARGET, where TARGET is one of"
@@ -52,6 +52,10 @@ bench: $(INSTALLED) $(INSTALLED)-bench  ## measure against other libraries, side
 bench-page: $(INSTALLED) $(INSTALLED)-bench  ## measure what the pages show, and write it there
 	-$(BIN)/python -m benchmarks limit rivals growth bits chance merges transform classifying
 	$(BIN)/python -m benchmarks._page
+
+quality: $(INSTALLED) $(INSTALLED)-bench  ## measure what the features are worth, on many sets beside other methods, and write docs/quality.md
+	-$(BIN)/python -m benchmarks quality
+	$(BIN)/python -m benchmarks.quality.page
 
 fuzz: $(INSTALLED) $(INSTALLED)-fuzz  ## fuzz: property tests on thousands of examples, then each target guided by coverage
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/pytest -n $(WORKERS) --dist worksteal -m hypothesis --timeout 0
