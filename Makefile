@@ -9,7 +9,7 @@ INSTALLED := .venv/.installed
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all test-part test-min test-wheel check audit bench bench-page fuzz docs picture map browser databases
+.PHONY: help demo test test-all test-part test-min test-wheel check audit bench bench-page quality fuzz docs picture map browser databases java
 
 help:
 	@echo "conjunct: run make TARGET, where TARGET is one of"
@@ -18,10 +18,10 @@ help:
 demo: $(INSTALLED)  ## construct features on the bundled data and show them
 	$(BIN)/conjunct demo
 
-test: $(INSTALLED) browser databases  ## run the tests, except the slow ones
+test: $(INSTALLED) $(INSTALLED)-spark browser databases java  ## run the tests, except the slow ones
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow"
 
-test-all: $(INSTALLED) browser databases  ## run every test, on more examples
+test-all: $(INSTALLED) $(INSTALLED)-spark browser databases java  ## run every test, on more examples
 	HYPOTHESIS_PROFILE=all $(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 test-part: $(INSTALLED)  ## run the tests of one part in seconds: make test-part PART=ufc
@@ -50,8 +50,12 @@ bench: $(INSTALLED) $(INSTALLED)-bench  ## measure against other libraries, side
 	$(BIN)/python -m benchmarks
 
 bench-page: $(INSTALLED) $(INSTALLED)-bench  ## measure what the pages show, and write it there
-	-$(BIN)/python -m benchmarks limit rivals growth bits chance merges transform
+	-$(BIN)/python -m benchmarks limit rivals growth bits chance merges transform classifying
 	$(BIN)/python -m benchmarks._page
+
+quality: $(INSTALLED) $(INSTALLED)-bench  ## measure what the features are worth, on many sets beside other methods, and write docs/quality.md
+	-$(BIN)/python -m benchmarks quality
+	$(BIN)/python -m benchmarks.quality.page
 
 fuzz: $(INSTALLED) $(INSTALLED)-fuzz  ## fuzz: property tests on thousands of examples, then each target guided by coverage
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/pytest -n $(WORKERS) --dist worksteal -m hypothesis --timeout 0
@@ -67,6 +71,15 @@ docs: $(INSTALLED) $(INSTALLED)-docs  ## run every example of README.md and docs
 picture: $(INSTALLED) browser  ## make the pictures that README.md and the first pages show
 	$(BIN)/python docs/picture.py
 	$(BIN)/python docs/draw.py
+
+# Spark is tested on this machine, which takes Java. Where it cannot be installed, those tests are skipped.
+java:
+	@command -v java >/dev/null 2>&1 || { \
+	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1 && \
+	  echo "Installing Java for the tests of Spark" && \
+	  apt-get update >/dev/null 2>&1 && \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -y default-jre-headless >/dev/null 2>&1; \
+	} || true
 
 # The report is tested in a real browser. Where it cannot be installed, those tests are skipped.
 browser:
@@ -101,8 +114,14 @@ $(INSTALLED)-fuzz: $(INSTALLED)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[fuzz]'
 	@touch $@
 
+# half a gigabyte, which only the tests need
+$(INSTALLED)-spark: $(INSTALLED)
+	@echo "Installing Spark for the tests"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[spark]'
+	@touch $@
+
 $(INSTALLED)-bench: $(INSTALLED)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench,spark]'
 	@touch $@
 
 .venv-min/.installed: pyproject.toml constraints-min.txt

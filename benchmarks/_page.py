@@ -21,7 +21,8 @@ from conjunct.plots.saving import save_chart
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 DATA = DOCS / "benchmarks.json"
-PAGES = tuple(DOCS / f"{name}.md" for name in ("benchmarks", "scale", "bits", "risk"))
+NAMES = ("benchmarks", "scale", "bits", "risk", "learning", "family")
+PAGES = tuple(DOCS / f"{name}.md" for name in NAMES)
 _PLACE = re.compile(r"(<!-- (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -56,7 +57,11 @@ def tables_of(found: dict[str, Any]) -> dict[str, str]:
         "thorough": _thorough(found["thorough"]),
         "chance": _chance(found["chance"]),
         "merges": _merges(found["merges"]),
+        "classifying": _classifying(found["classifying"]),
         "transform": _transform(found["transform"]),
+        "family_bundled": _family_bundled(found["family"]),
+        "family_problems": _family_problems(found["family"]),
+        "m_of_n": _m_of_n(found["m_of_n"]),
     }
 
 
@@ -101,6 +106,24 @@ def _limit(run: dict[str, Any]) -> str:
         f"it {'does not wait' if table > 0.9 * cache else 'waits'} for memory."
     )
     return table_of(head, lines) + "\n\n" + _wrapped(told)
+
+
+def _classifying(run: dict[str, Any]) -> str:
+    sets, lines = run["sets"], []
+    for data in sets:
+        n_rows, n_columns = data["shape"]
+        found = (
+            f"{right:.3f} ± {error:.3f}, {loss:.3f}"
+            for right, error, loss, _ in data["ways"].values()
+        )
+        lines.append([f"{data['name']}, {n_rows:,} × {n_columns}", *found])
+    ways = list(sets[0]["ways"])
+
+    def mean(way: str, which: int) -> float:
+        return sum(data["ways"][way][which] for data in sets) / len(sets)
+
+    lines.append(["mean", *(f"{mean(way, 0):.3f}, {mean(way, 2):.3f}" for way in ways)])
+    return table_of(["", *ways], lines)
 
 
 def _rivals(run: dict[str, Any]) -> str:
@@ -267,6 +290,49 @@ def _chance(run: dict[str, Any]) -> str:
         f"{low:.1%} to {high:.1%}); {run['runs']} tables a cell."
     )
     return table_of(head, lines) + "\n\n" + _wrapped(told)
+
+
+_FAMILY = ["", "accuracy", "own tree", "leaves", "features", "length", "time"]
+
+
+def _family_line(line: dict[str, Any]) -> list[str]:
+    name = line["method"]
+    return [
+        name if name == "the columns" else f"`{name}`",
+        f"{line['accuracy']:.3f} ± {line['spread']:.3f}",
+        "" if line["own"] is None else f"{line['own']:.3f}",
+        f"{line['leaves']:.0f}",
+        f"{line['made']:.1f}",
+        "" if line["length"] is None else f"{line['length']:.1f}",
+        "" if name == "the columns" else f"{_figures(1e3 * line['seconds'])} ms",
+    ]
+
+
+def _family_bundled(run: dict[str, Any]) -> str:
+    parts = []
+    for data in run["bundled"]:
+        n_rows, n_columns, n_classes = data["shape"]
+        title = f"**{data['name']}**, {n_rows} × {n_columns}, {n_classes} classes"
+        parts.append(f"{title}\n\n{table_of(_FAMILY, [*map(_family_line, data['lines'])])}")
+    return "\n\n".join(parts)
+
+
+def _family_problems(run: dict[str, Any]) -> str:
+    parts = []
+    for data in run["problems"]:
+        title = f"**{data['name']}**: {data['what']}"
+        parts.append(f"{title}\n\n{table_of(_FAMILY, [*map(_family_line, data['lines'])])}")
+    return "\n\n".join(parts)
+
+
+def _m_of_n(run: dict[str, Any]) -> str:
+    lines = []
+    for data in run["sets"]:
+        one, many = (min(data[kind].values()) for kind in ("one tag", "m of n"))
+        lines.append(
+            [data["name"], f"{one:.2f}", f"{many:.2f}", f"{round(1 - many / one, 3) + 0:.1%}"]
+        )
+    return table_of(["", "one tag a test", "at least m of n", "saved"], lines)
 
 
 def _merges(run: dict[str, Any]) -> str:

@@ -29,6 +29,7 @@ N_COLUMNS = 500
 STREAMED_BLOCKS, MEMORY = 40, 400
 DASK_BLOCKS, DASK_ROWS, WORKER_MEMORY = 500, 40_000, 600
 KILLS = 20
+ENGINE_ROWS, ENGINE_COLUMNS = 20_000_000, 200
 
 _STREAM = """
 import resource, sys
@@ -43,7 +44,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConjunctWarning)
         missed = larger_than_memory(Path(folder)) + killed(Path(folder))
-        return missed + on_two_workers() + larger_than_the_workers()
+        missed += on_two_workers() + larger_than_the_workers()
+        return missed + engines_side_by_side(Path(folder))
 
 
 def block(number: int, n_rows: int = 100_000) -> NDArray[np.bool_]:
@@ -173,6 +175,32 @@ def larger_than_the_workers() -> int:
     print(f"each, one of them killed, took {seconds:.1f} s; same model file: {same}")
     share = packed / (2 * WORKER_MEMORY)
     return (not same) + report("packed data / memory of the workers", share, 1, at_least=True)
+
+
+def engines_side_by_side(folder: Path) -> int:
+    """The same Parquet files on one machine, on Dask and on Spark: time, memory, bytes to the
+    driver; then once more with a worker killed on the way. CONJUNCT_ENGINE_ROWS sets the rows."""
+    n_rows = int(os.environ.get("CONJUNCT_ENGINE_ROWS", ENGINE_ROWS))
+    files = [folder / f"side{k}.parquet" for k in range(-(-n_rows // 100_000))]
+    names = [f"c{k}" for k in range(ENGINE_COLUMNS)]
+    for k, file in enumerate(files):
+        rows = block(k, min(100_000, n_rows - 100_000 * k))[:, :ENGINE_COLUMNS]
+        pl.DataFrame(rows, schema=names).write_parquet(file)
+    print(f"{n_rows:,} × {ENGINE_COLUMNS} in {len(files)} Parquet files, UFC(max_iter=20):")
+    models = []
+    for engine in ("disk", "dask", "spark"):
+        for kill in (False, True) if engine != "disk" else (False,):
+            done = subprocess.run(
+                [sys.executable, "-m", "benchmarks._engines", engine, str(kill), *map(str, files)],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                check=False,
+            )
+            told = done.stdout.decode().splitlines() or [f"failed with {done.returncode}", ""]
+            print(f"  {engine:<6}{'one worker killed' if kill else '':<18}{told[0]}")
+            models.append(told[-1])
+    differ = sum(model != models[0] for model in models)
+    return report("engines with another model file", differ, 0, at_least=False)
 
 
 def _cluster(**options: Any) -> Any:

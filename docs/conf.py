@@ -38,8 +38,8 @@ autodoc_member_order = "bysource"
 autodoc_default_options = {
     "members": True,
     # what every estimator of scikit-learn has is documented there
-    "inherited-members": "TransformerMixin, BaseEstimator, _MetadataRequester, _SetOutputMixin, "
-    "Exception, Warning, tuple",
+    "inherited-members": "TransformerMixin, ClassifierMixin, BaseEstimator, "
+    "_MetadataRequester, _SetOutputMixin, Exception, Warning, tuple",
 }
 html_math_renderer = "mathml"
 

@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from hashlib import sha256
+from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,7 +25,7 @@ from benchmarks._apart import ONE_THREAD
 from benchmarks.quality import measures, recovery, sets
 from benchmarks.quality.representations import REPRESENTATIONS
 from benchmarks.quality.summary import summarised
-from benchmarks.quality.targets import check
+from benchmarks.quality.targets import N_ROWS, check
 from conjunct import __version__
 
 RESULTS = _results.FOLDER / "quality"
@@ -39,8 +40,14 @@ FIRST += ("bits", "bits + columns", "bits, max_length=4")
 """Beside the first measurements, on all rows."""
 
 
+GROWING = ("digits", "mushroom", "led", "coco_val2017")
+GROWING_BY = ("columns", "bits", "bits + columns")
+GROWING_PARTS = ("bits", "Naive Bayes", "logistic", "ChunkClassifier")
+"""How many rows it takes."""
+
+
 class Cell(NamedTuple):
-    """What is measured at once: ``part`` is "sets", "planted" or "first"."""
+    """What is measured at once: ``part`` is "sets", "rows", "first" or "planted"."""
 
     part: str
     on: str
@@ -52,14 +59,23 @@ class Cell(NamedTuple):
         if self.part == "sets":
             data = sets.sampled(self.on)
             return data and measures.measured(data, self.by)
-        data = sets.whole(self.on)
-        return data and measures.measured(data, self.by, parts=FIRST_PARTS[self.on], n_samples=0)
+        name, _, n_rows = self.on.partition(", ")
+        data = sets.whole(name)
+        if data is None:
+            return None
+        if self.part == "rows":
+            data, parts = data.sampled(int(n_rows)), GROWING_PARTS
+        else:
+            parts = FIRST_PARTS[name]
+        return measures.measured(data, self.by, parts=parts, n_samples=0)
 
 
 def cells() -> Iterator[Cell]:
     """All of them; those of sets that are not here too."""
     for by in REPRESENTATIONS:
         yield from (Cell("sets", name, by) for name in sets.SETS)
+    for name, n_rows in product(GROWING, N_ROWS):
+        yield from (Cell("rows", f"{name}, {n_rows}", by) for by in GROWING_BY)
     for name in FIRST_PARTS:
         yield from (Cell("first", name, by) for by in FIRST)
     for kind in recovery.KINDS:

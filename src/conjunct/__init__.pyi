@@ -21,13 +21,16 @@ from .errors import ConjunctError as ConjunctError
 from .errors import ConjunctWarning as ConjunctWarning
 from .errors import InputError as InputError
 from .errors import ModelFileError as ModelFileError
+from .estimators import CAT as CAT
 from .estimators import UFC as UFC
 from .estimators import ChunkClassifier as ChunkClassifier
 from .estimators import ClusteringTree as ClusteringTree
 from .estimators import Fringe as Fringe
+from .estimators import ID2of3 as ID2of3
 from .estimators import UFCPath as UFCPath
 from .estimators import UFringe as UFringe
 from .estimators import Update as Update
+from .estimators import XofN as XofN
 from .estimators import compare as compare
 from .estimators import correlated_pairs as correlated_pairs
 from .estimators import describe_groups as describe_groups

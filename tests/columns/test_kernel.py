@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from conjunct.columns import PackedColumns, packing
+from conjunct.columns import PackedColumns, SparseColumns, packing
 from conjunct.columns import kernel as counting
+from conjunct.columns.native import library
 
 any_table = arrays(np.bool_, st.tuples(st.integers(1, 200), st.integers(1, 40)))
 
@@ -102,3 +103,14 @@ def test_all_processors():
 def test_null_rows(table):
     store = PackedColumns.from_table(table)
     assert store.count_null_rows() == int((~table.any(axis=1)).sum())
+
+
+@given(any_table)
+def test_distinct_rows_are_counted_with_c_and_without(table):
+    expected_ = len(np.unique(table, axis=0))
+    for layout in (PackedColumns, SparseColumns):
+        store = layout.from_table(table)
+        assert store.count_distinct_rows() == expected_
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(library, "native_library", None)
+            assert layout.from_table(table).count_distinct_rows() == expected_

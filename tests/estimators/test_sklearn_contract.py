@@ -3,7 +3,19 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from conjunct import UFC, ChunkClassifier, ClusteringTree, Fringe, Risk, Threshold, UFCPath, UFringe
+from conjunct import (
+    CAT,
+    UFC,
+    ChunkClassifier,
+    ClusteringTree,
+    Fringe,
+    ID2of3,
+    Risk,
+    Threshold,
+    UFCPath,
+    UFringe,
+    XofN,
+)
 
 # three distinct rows and three columns: C0, and so the closest point, has no meaning
 WITHOUT_COMPLEXITY = ("check_transformer_data_not_an_array", "check_transformer_general")
@@ -24,6 +36,10 @@ def expected_failures(estimator):
         UFringe(binarize=0.5),
         UFringe(binarize=0.5, min_samples_leaf=1, redundant="drop"),
         Fringe(60, binarize=0.5),
+        CAT(60, binarize=0.5),
+        ID2of3(binarize=0.5),
+        ID2of3(binarize=0.5, prune=False, redundant="drop"),
+        XofN(binarize=0.5),
         ClusteringTree(binarize=0.5),
         UFC(
             Risk(measure="npmi", test="exact", correction="bh", prune=False),

@@ -37,6 +37,10 @@ def drawn_lineage(draw, names, n_made=4):
         known = len(lineage)
         if lineage.make(made) == known:
             operands = literals[:2] if kind == "and" else literals
+            if head == ("at least", 1):
+                head = ("or",)
+            if head == ("at least", len(literals)):
+                head = ("and",)
             formulas.append((*head, *map(literal, operands)))
     return lineage, formulas
 
@@ -89,6 +93,9 @@ def test_a_count_asserts_nothing():
     assert lineage.operands(number) == (0, 1, ~2)
     assert lineage.pattern(lineage.conjoin(number, 0)) == ("a",)
     assert lineage.conjunctions == [(number, 0)]
+    # all of them are a conjunction, which does
+    assert lineage.pattern(lineage.count(Tally((0, 1, ~2), 3, False))) == ("a", "b")
+    assert lineage.denies(len(lineage) - 1)
     lineage.forget_after(3)
     assert len(lineage) == 3
 

@@ -14,7 +14,8 @@ from conjunct.columns.packing import unpack
 from conjunct.errors import InputError
 from conjunct.expressions import canonical_text
 from conjunct.trees.clustering import Limits
-from conjunct.trees.fringe import clustering_paths, run_fringe
+from conjunct.trees.fringe import clustering_paths, joined_conditions
+from conjunct.trees.schema import run_schema
 from tables import named, tables
 
 NAMES = "abcdef"
@@ -32,7 +33,9 @@ leaves = st.sampled_from([1, 2, 4])
 
 def run(table, schema, min_samples_leaf, names=NAMES):
     learner = clustering_paths(Limits(min_samples_leaf=min_samples_leaf))
-    return run_fringe(PackedColumns.from_table(table), names[: table.shape[1]], learner, **schema)
+    rest = {name: value for name, value in schema.items() if name != "strategy"}
+    propose = joined_conditions(learner, schema["strategy"])
+    return run_schema(PackedColumns.from_table(table), names[: table.shape[1]], propose, **rest)
 
 
 def somewhere_true(table):

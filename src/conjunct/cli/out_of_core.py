@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -14,6 +14,7 @@ from conjunct.cli.help import COUNTING
 
 if TYPE_CHECKING:
     from conjunct.cli.inputs import DataInput
+    from conjunct.counting import Engine
     from conjunct.files import Stream
 
 Memory = Annotated[
@@ -25,8 +26,14 @@ Memory = Annotated[
 Scheduler = Annotated[
     str | None,
     typer.Option(
-        help="Count on a Dask cluster: its address, or local for one on this machine.",
+        help="Count on a cluster: its address, or local for one on this machine.",
         rich_help_panel=COUNTING,
+    ),
+]
+EngineName = Annotated[
+    Literal["dask", "spark"] | None,
+    typer.Option(
+        help="What the cluster is of: Dask, unless told otherwise.", rich_help_panel=COUNTING
     ),
 ]
 Checkpoint = Annotated[
@@ -47,6 +54,16 @@ class StreamInput:
     files: Sequence[Path]
     memory: str | None = None
     scheduler: str | None = None
+    engine: str | None = None
+
+    @property
+    def cluster(self) -> Engine | None:
+        """What counts the rows, unless it is this process."""
+        from conjunct.counting import ENGINES
+
+        if self.scheduler is None and self.engine is None:
+            return None
+        return ENGINES[self.engine or "dask"]
 
     def read(self, data: Path) -> Stream:
         """All files, of which ``data`` is the first."""
@@ -66,19 +83,20 @@ class StreamInput:
             )
         # the bar ends here; the next one shows iterations
         found = replace(found, progress=None)
-        return found if self.scheduler is None else found.to_dask()
+        return found if self.cluster is None else replace(found, engine=self.cluster.name)
 
     @contextmanager
     def naming_cells_of(self, data: Path, if_empty: str = "") -> Iterator[None]:
         """A stream names cells by itself; while it is used, the cluster is there."""
-        if self.scheduler is None:
+        cluster = self.cluster
+        if cluster is None:
             yield
             return
-        from conjunct.counting import connected
         from conjunct.memory import parse_bytes
 
         memory = None if self.memory is None else parse_bytes(self.memory)
-        with connected(self.scheduler, memory):
+        address = None if self.scheduler == "local" else self.scheduler
+        with cluster.connected(address, memory):
             yield
 
 

@@ -35,7 +35,7 @@ def data_tables(table: BooleanData | Stream) -> tuple[Table, Table | None]:
             ("files", count(len(table.rows))),
             ("rows", count(table.n_rows)),
             ("features", count(len(table.names))),
-            ("counted", "on Dask" if table.on_dask else "from disk"),
+            ("counted", "from disk" if table.engine == "disk" else f"on {table.engine.title()}"),
         ]
         if isinstance(table, Stream)
         else data_facts(DataSummary.of(table))

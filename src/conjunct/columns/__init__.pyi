@@ -16,6 +16,7 @@ from .kernel import counts_dtype as counts_dtype
 from .layouts import columns_of_lines as columns_of_lines
 from .layouts import joined_parts as joined_parts
 from .layouts import layout_for_parts as layout_for_parts
+from .layouts import layout_named as layout_named
 from .layouts import packed_columns as packed_columns
 from .layouts import stored_as as stored_as
 from .layouts import united as united

@@ -117,6 +117,11 @@ def layout_for_parts(
     return _BY_KIND[chosen_for_parts(least, memory, lambda: surveyed(total, n_columns))]
 
 
+def layout_named(name: str) -> type[Columns]:
+    """The layout that a class of that name is, of parts that are sent as arrays."""
+    return next(layout for layout in _LAYOUTS if layout.__name__ == name)
+
+
 def united(parts: Sequence[Columns]) -> Columns:
     """The rows of successive parts, in the one layout that can keep all of them."""
     if len(parts) == 1:

@@ -15,6 +15,7 @@ from conjunct.columns.base import Arrays, Columns, Mask, Words
 from conjunct.columns.counts import CommonPairs, Contingency, PairList, as_dtype
 from conjunct.columns.in_place import CompiledLists, MergedLists, merged_lists
 from conjunct.columns.kernel import Counts
+from conjunct.columns.native import library as native
 from conjunct.columns.packed import PackedColumns
 from conjunct.columns.packing import line_bytes, pack_column
 from conjunct.columns.rewriting import Positions, Rewrite
@@ -52,8 +53,9 @@ class SparseColumns(Columns):
     @classmethod
     def from_matrix(cls, matrix: Any, n_jobs: int | None = None) -> Self:
         """From a scipy sparse matrix, whose stored cells that are not 0 are true."""
-        columns = sp.csc_array(matrix != 0)
+        columns = sp.csc_array(matrix, copy=getattr(matrix, "format", None) == "csc")
         columns.sum_duplicates()
+        columns.eliminate_zeros()
         rows = columns.indices.astype(np.int32, copy=False)
         return cls.from_arrays((columns.indptr, rows), columns.shape[0], n_jobs)
 
@@ -183,7 +185,9 @@ class SparseColumns(Columns):
 
     def new_pair_counts(self, keeps: Mask, dtype: DTypeLike | None = None) -> PairList:
         """Count columns that are not kept, alone and in the pairs in which one of them is."""
-        pairs = CommonPairs.joined(list(_meetings(self.ones, np.flatnonzero(~keeps), keeps)))
+        pairs = CommonPairs.joined(
+            list(_meetings(self.ones, self.rows_matrix, np.flatnonzero(~keeps), keeps))
+        )
         pairs = pairs._replace(joint=as_dtype(dtype, pairs.joint)[0])
         return PairList(self.n_rows, np.where(keeps, 0, self.supports()), pairs)
 
@@ -207,7 +211,9 @@ class SparseColumns(Columns):
         )
 
     def count_distinct_rows(self) -> int:
-        return len(_firsts(self.ones.tocsr()))
+        rows = self.rows_matrix
+        n_distinct = native.count_distinct(rows.indices, rows.indptr.astype(np.int64))
+        return len(_firsts(rows)) if n_distinct is None else n_distinct
 
     def count_null_rows(self) -> int:
         return int(np.count_nonzero(self.row_lengths() == 0))
@@ -256,7 +262,7 @@ class SparseColumns(Columns):
         return size.of_parts("sparse").n_bytes
 
     def row_lengths(self) -> Counts:
-        return np.asarray(np.diff(self.ones.tocsr().indptr), np.int64)
+        return np.asarray(np.diff(self.rows_matrix.indptr), np.int64)
 
     def sharing_rows(self, columns: Positions) -> Any:
         return (self.ones[:, columns].T @ self.ones).astype(np.bool_)
@@ -270,9 +276,11 @@ class SparseColumns(Columns):
         return cls.from_matrix(sp.vstack([part.ones for part in parts]))
 
 
-def _meetings(ones: Ones, new: Positions, keeps: Mask) -> Iterator[CommonPairs]:
-    """The pairs of some new columns with each other and with those that are kept."""
-    rows = ones.tocsr()
+def _meetings(ones: Ones, rows: Any, new: Positions, keeps: Mask) -> Iterator[CommonPairs]:
+    """The pairs of some new columns with each other and with those that are kept.
+
+    ``rows`` are the same ones, row by row.
+    """
     columns = ones[:, new].T
     work = np.concatenate([[0], np.cumsum(columns @ np.diff(rows.indptr).astype(np.int64))])
     start = 0

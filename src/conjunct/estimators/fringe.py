@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
-from conjunct.columns import PackedColumns
-from conjunct.errors import InputError
-from conjunct.estimators.base import class_codes
 from conjunct.estimators.limits import limits_of
-from conjunct.estimators.tree_based import TreeBasedConstructor
+from conjunct.estimators.tree_based import SupervisedConstructor
 from conjunct.expressions import Expression, Style
 from conjunct.parameters import check_choice, check_whole
-from conjunct.trees import Learner, PackedStage, Path, Redundant, Strategy, simplest_of_equals
+from conjunct.trees import (
+    Learner,
+    PackedStage,
+    Path,
+    Proposer,
+    Redundant,
+    Strategy,
+    joined_conditions,
+    telling_columns,
+)
 from conjunct.ufc import Indicators
 
 Purity = Literal["gini", "entropy", "log_loss"]
 
 
-class Fringe(TreeBasedConstructor):
+class Fringe(SupervisedConstructor):
     """FRINGE: join conditions that a decision tree for ``y`` puts after each other.
 
     Each iteration grows scikit-learn's decision tree on the present features and joins two
@@ -83,7 +89,7 @@ class Fringe(TreeBasedConstructor):
     (True, True)
     """
 
-    classes_: NDArray[Any]
+    strategy: Strategy
 
     def __init__(
         self,
@@ -122,59 +128,20 @@ class Fringe(TreeBasedConstructor):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Construct features that help to tell the classes ``y`` of the rows of ``X``.
-
-        Parameters
-        ----------
-        X : array, data frame, sparse matrix or list of baskets
-            Boolean or 0/1 values, one individual a row.
-        y : array of shape (n_rows,)
-            The class of each row.
-
-        Returns
-        -------
-        self
-        """
-        data = self._read_to_fit(X)
-        self._construct_for(data.columns, data.names, self._classes_of(y, data.n_rows))
-        return self
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
-
-    def _construct_for(
-        self, store: PackedColumns, names: Sequence[str], codes: NDArray[np.intp]
-    ) -> None:
-        self._check_parameters()
-        limits = limits_of(self, store.n_rows)
+    def _proposer(self, codes: NDArray[np.intp], n_rows: int) -> Proposer:
         tree = DecisionTreeClassifier(
-            criterion=self.criterion, random_state=self.random_state, **asdict(limits)
+            criterion=self.criterion,
+            random_state=self.random_state,
+            **asdict(limits_of(self, n_rows)),
         )
-        positive = 1 if _is_boolean(self.classes_) else None
-        self._run(store, names, _decision_paths(tree, codes, positive))
+        learner = _decision_paths(tree, codes, self._positive)
+        return joined_conditions(learner, self.strategy)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        check_choice("strategy", self.strategy, get_args(Strategy))
         check_choice("criterion", self.criterion, get_args(Purity))
         check_whole("random_state", self.random_state, 0)
-
-    def _classes_of(self, y: Any, n_rows: int) -> NDArray[np.intp]:
-        """The position of each row's class in ``classes_``."""
-        if y is None:
-            raise InputError(
-                "Fringe requires y to be passed, but the target y is None: "
-                "give the class of each row, or use UFringe, which needs none"
-            )
-        self.classes_, codes = class_codes(y, n_rows)
-        return codes
-
-
-def _is_boolean(classes: NDArray[Any]) -> bool:
-    """Whether two classes are False and True, or 0 and 1."""
-    return not isinstance(classes[0], str) and classes.tolist() == [0, 1]
 
 
 def _decision_paths(
@@ -183,11 +150,7 @@ def _decision_paths(
     """The paths of a decision tree for ``codes``: to leaves that say ``positive``, or all."""
 
     def learn(stage: PackedStage, expressions: tuple[Expression, ...]) -> Iterable[Path]:
-        # of equal columns scikit-learn would take any, and formulas would grow without need;
-        # constant ones, never split on, would change which of equal splits it draws
-        columns = simplest_of_equals(stage.store, expressions)
-        supports = stage.supports[columns]
-        columns = columns[(supports > 0) & (supports < stage.store.n_rows)]
+        columns = telling_columns(stage, expressions)
         if not len(columns):
             return []
         table = stage.store.select(columns).to_dense()

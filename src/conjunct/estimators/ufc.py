@@ -55,7 +55,7 @@ class UFC(LosslessConstructor):
     are a partition of the row's own tags. By default a pair is joined if its association is real
     and the description of the data becomes shorter (docs/bits.md); the paper's rules are
     ``criterion="risk"`` and ``criterion=λ``. No labels are used and, without ``min_support``, no
-    information is lost.
+    information is lost. What features are good for, and what not, is measured in docs/quality.md.
 
     Parameters
     ----------

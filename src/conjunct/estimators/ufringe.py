@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 from conjunct.columns import PackedColumns
 from conjunct.estimators.limits import limits_of
 from conjunct.estimators.tree_based import TreeBasedConstructor
 from conjunct.expressions import Style
-from conjunct.trees import Redundant, Strategy, clustering_paths
+from conjunct.parameters import check_choice
+from conjunct.trees import Redundant, Strategy, clustering_paths, joined_conditions
 from conjunct.ufc import Indicators
 
 
@@ -80,6 +81,8 @@ class UFringe(TreeBasedConstructor):
     ¬sky ∧ ¬cascade
     """
 
+    strategy: Strategy
+
     def __init__(
         self,
         max_features: int = 300,
@@ -115,4 +118,9 @@ class UFringe(TreeBasedConstructor):
 
     def _construct(self, store: PackedColumns, names: Sequence[str]) -> None:
         self._check_parameters()
-        self._run(store, names, clustering_paths(limits_of(self, store.n_rows)))
+        learner = clustering_paths(limits_of(self, store.n_rows))
+        self._run(store, names, joined_conditions(learner, self.strategy))
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("strategy", self.strategy, get_args(Strategy))

@@ -22,6 +22,17 @@ _TESTS = {"exact": "Fisher's exact test", "normal": "the test that r√n is norm
 _JOINED = {"fringe": "last two", "root": "first two", "root-fringe": "first and the last"}
 
 
+_ADDED = "New features are added to the columns, none is replaced."
+_FAMILY = {
+    "CAT": "Each iteration grew a decision tree on the present features and joined those "
+    "conditions of every path whose conjunction tells most about the class of its leaf.",
+    "ID2of3": "A decision tree was grown whose tests ask for at least so many of some literals, "
+    "added one by one while the information gain rose.",
+    "XofN": "A decision tree was grown whose tests count how many of some literals are true, those "
+    "with which test and classes take the fewest bits.",
+}
+
+
 class FittedModel(Protocol):
     """What words about a model are made from: any fitted feature constructor."""
 
@@ -58,13 +69,15 @@ def method(model: FittedModel) -> tuple[Passage, ...]:
         how = [_REPLACED, _MANY_AT_ONCE, *[_PRUNED] * given["prune"]]
         how += [_BESIDE] * given["keep_columns"]
         return Passage("How", " ".join(how)), Passage("Which λ", _every_threshold(given))
+    if type(model).__name__ in _FAMILY:
+        how = [_FAMILY[type(model).__name__], _ADDED]
+        return (Passage("How", " ".join(how)),)
     grown = "clustering tree" if type(model).__name__ == "UFringe" else "decision tree"
     return (
         Passage(
             "How",
             f"Each iteration grew a {grown} on the present features and joined the "
-            f"{_JOINED[given['strategy']]} conditions of every path. New features are added to "
-            f"the columns, none is replaced.",
+            f"{_JOINED[given['strategy']]} conditions of every path. {_ADDED}",
         ),
     )
 

@@ -20,6 +20,7 @@ from conjunct.expressions import (
     Expression,
     Key,
     Not,
+    Or,
     Primitive,
     Style,
     canonical_key,
@@ -41,6 +42,11 @@ class Tally(NamedTuple):
     literals: tuple[Literal, ...]
     number: int
     exactly: bool
+
+    @property
+    def is_conjunction(self) -> bool:
+        """Whether all of them must be true."""
+        return not self.exactly and self.number == len(self.literals)
 
 
 Made = tuple[Literal, Literal] | Tally
@@ -118,15 +124,15 @@ class Lineage:
         if not isinstance(made, Tally):
             return self.conjunction(*made)
         literals = [self._literal(x) for x in made.literals]
+        if made.is_conjunction:
+            return And(*literals)
+        if made.number == 1 and not made.exactly:
+            return Or(*literals)
         return (Exactly if made.exactly else AtLeast)(made.number, literals)
 
     def conjunction(self, left: Literal, right: Literal) -> Expression:
         """``left ∧ right`` as an expression, which is not made for it."""
         return And(self._literal(left), self._literal(right))
-
-    def knows(self, left: Literal, right: Literal) -> bool:
-        """Whether the conjunction of these two literals was made, in either order."""
-        return (left, right) in self._numbers or (right, left) in self._numbers
 
     def forget_after(self, length: int) -> None:
         """Unmake all but the first ``length`` features."""
@@ -268,9 +274,10 @@ class Lineage:
         return made.literals if isinstance(made, Tally) else made
 
     def is_count(self, number: int) -> bool:
-        """Whether a feature counts literals, rather than joins two."""
+        """Whether a feature counts literals, rather than joins them."""
         k = number - len(self.primitives)
-        return k >= 0 and isinstance(self.made[k], Tally)
+        made = self.made[k] if k >= 0 else None
+        return isinstance(made, Tally) and not made.is_conjunction
 
     def ancestors(self, numbers: Iterable[int]) -> list[int]:
         """The features that are no primitives among these and what they are made from, in order."""

@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from sklearn.base import clone
 
 from conjunct.columns import Columns, StoreKind, joined_parts, united
-from conjunct.counting import DiskPartitions, Partitions, ReadPart, ScratchFile, StreamedRows
+from conjunct.counting import (
+    ENGINES,
+    DiskPartitions,
+    Partitions,
+    ReadPart,
+    ScratchFile,
+    StreamedRows,
+)
 from conjunct.data import Binarizer, BooleanData, CellRules, Preparation, TagCleaner
 from conjunct.errors import CellError, InputError
 from conjunct.files import raw
@@ -42,15 +50,15 @@ class Stream(StreamedRows):
         Rows of all files.
     memory : int
         Bytes that the process may take while a model is fitted.
-    on_dask : bool
-        Whether the rows are counted on the workers of Dask.
+    engine : str
+        Where the rows are counted: ``"disk"``, or the workers of ``"dask"`` or ``"spark"``.
     """
 
     rows: tuple[FileRows, ...]
     names: tuple[str, ...]
     memory: int
     preparation: Preparation = field(default_factory=Preparation)
-    on_dask: bool = False
+    engine: str = "disk"
     progress: Progress | None = None
 
     @property
@@ -80,13 +88,17 @@ class Stream(StreamedRows):
 
     def to_dask(self) -> Stream:
         """The same rows, to be read and counted by the workers of Dask, who must see the files."""
-        return replace(self, on_dask=True)
+        return replace(self, engine="dask")
+
+    def to_spark(self) -> Stream:
+        """The same rows, to be read and counted by executors of Spark, who must see the files."""
+        return replace(self, engine="spark")
 
     def partitions(
         self, read: ReadPart, n_jobs: int | None = None, store: StoreKind = "auto"
     ) -> Partitions:
-        """The rows in parts: on disk, or on the workers of Dask."""
-        if self.on_dask:
+        """The rows in parts: on disk, or on the workers of an engine."""
+        if self.engine != "disk":
             return self._on_workers(read, store)
         scratch = ScratchFile()
         for part in joined_parts(self._stores(read), _PAGE_BYTES):
@@ -117,13 +129,11 @@ class Stream(StreamedRows):
                         self.progress(n_read, self.n_rows)
 
     def _on_workers(self, read: ReadPart, store: StoreKind) -> Partitions:
-        from conjunct.counting import DaskPartitions, task
-
         bits = max(1, _PARTITION_BYTES * 8 // max(len(self.names), 1))
         n_rows = max(1, bits // raw.BATCH_ROWS) * raw.BATCH_ROWS
         quiet = replace(self, progress=None)
         parts = [
-            task(_read_part)(replace(quiet, rows=(part,)), read)
+            partial(_read_part, replace(quiet, rows=(part,)), read)
             for rows in self.rows
             for part in rows.split(n_rows)
         ]
@@ -131,7 +141,7 @@ class Stream(StreamedRows):
         # tags are read as lists, which take what they take
         wide = all(isinstance(rows.recipe, WideRecipe) for rows in self.rows)
         part_bytes = len(self.names) * largest // 8 if wide else 0
-        return DaskPartitions(parts, len(self.names), store, part_bytes)
+        return ENGINES[self.engine].made_by(parts, len(self.names), store, part_bytes)
 
     def _finished(self, table: BooleanData) -> BooleanData:
         cleaner = self.preparation.cleaner

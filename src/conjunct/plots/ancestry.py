@@ -31,7 +31,7 @@ def plot_ancestry(
 
     Parameters
     ----------
-    model : UFC, UFCPath, UFringe or Fringe
+    model : UFC, UFCPath, UFringe, Fringe, CAT, ID2of3 or XofN
         Fitted.
     feature : int, str or Expression, optional
         Only this feature: its position in ``features_``, its formula or the text of it.

@@ -25,7 +25,7 @@ def plot_correlation(model: FeatureConstructor, X: Any, *, limit: int = 40) -> A
 
     Parameters
     ----------
-    model : UFC, UFCPath, UFringe or Fringe
+    model : UFC, UFCPath, UFringe, Fringe, CAT, ID2of3 or XofN
         Fitted.
     X : array, data frame, sparse matrix or list of baskets
         The data of ``fit``, or other rows with the same columns.

@@ -55,7 +55,7 @@ class Report:
 
     Parameters
     ----------
-    model : UFC, UFCPath, UFringe or Fringe
+    model : UFC, UFCPath, UFringe, Fringe, CAT, ID2of3 or XofN
         Fitted. A `UFCPath` that was fitted in this session brings its solutions along.
     X : array, data frame, sparse matrix, list of baskets or BooleanData
         The rows to show; the training data, if the report is to say why the run ended. A model

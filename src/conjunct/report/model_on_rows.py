@@ -41,7 +41,7 @@ class ModelOnRows:
     def of(cls, model: FeatureConstructor, X: Any) -> ModelOnRows:
         if not isinstance(model, FeatureConstructor):
             raise InputError(
-                f"a report needs a fitted UFC, UFCPath, UFringe or Fringe, "
+                f"a report needs a fitted UFC, UFCPath, UFringe, Fringe, CAT, ID2of3 or XofN, "
                 f"not {type(model).__name__}"
             )
         check_is_fitted(model, "feature_set_")

@@ -99,7 +99,7 @@ def _other_conjunctions(
     numbers, operands = [], []
     for number in feature_set.features + feature_set.suppressed:
         parts = lineage.operands(number)
-        if parts is None or lineage.is_count(number):
+        if parts is None or len(parts) != 2 or lineage.is_count(number):
             continue
         if not all(0 <= part < m for part in parts):
             numbers.append(number)

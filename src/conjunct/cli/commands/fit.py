@@ -19,7 +19,7 @@ from conjunct.cli.options import (
     ReportFile,
     WithFormulas,
 )
-from conjunct.cli.out_of_core import Checkpoint, Memory, Scheduler
+from conjunct.cli.out_of_core import Checkpoint, EngineName, Memory, Scheduler
 from conjunct.cli.outputs import Output, speaks
 from conjunct.cli.rule_options import chooses_rule
 
@@ -51,6 +51,7 @@ def fit(
     jobs: Jobs = None,
     memory: Memory = None,
     scheduler: Scheduler = None,
+    engine: EngineName = None,
     checkpoint: Checkpoint = None,
     missing: Missing = "raise",
     weights: Annotated[
@@ -92,9 +93,10 @@ def fit(
     from conjunct.errors import InputError
 
     check_outputs(data, out, checkpoint)
-    apart = len(data) > 1 or memory is not None or scheduler is not None
+    apart = len(data) > 1 or any(x is not None for x in (memory, scheduler, engine))
     if apart and weights is not None:
-        raise InputError("--weights needs the table in memory: leave --memory and --scheduler out")
+        apart_by = "--memory, --scheduler and --engine"
+        raise InputError(f"--weights needs the table in memory: leave {apart_by} out")
     if weights is not None and report is not None:
         raise InputError("--report shows rows one by one, without --weights: leave one of them out")
     if apart and report is not None:
@@ -109,7 +111,9 @@ def fit(
         n_jobs=jobs,
         style="ascii" if ascii_ else "unicode",
     )
-    reader = StreamInput(source, data, memory, scheduler) if apart else source.weighted_by(weights)
+    reader: DataInput | StreamInput = source.weighted_by(weights)
+    if apart:
+        reader = StreamInput(source, data, memory, scheduler, engine)
     watched = progress.iterations(rule["max_iter"])
     construct(model, data[0], out, reader, output, watched, report, formulas=formulas)
     if checkpoint is not None and out is not None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 # of the functions in C and what they take; a library of another number is not used
-_VERSION = 4
+_VERSION = 5
 _FILE = Path(__file__).with_name("_native.so")
 
 
@@ -30,6 +30,7 @@ def _loaded() -> Any:
     takes = {
         "native_count": (number, *2 * (pointer, size, size), pointer, number, number),
         "native_merge_lines": (number, pointer, size, size, size, size, pointer),
+        "native_count_distinct": (pointer, pointer, long),
         "native_lists_new": (number, long, pointer, pointer),
         "native_lists_merge": (pointer, number, number, pointer),
         "native_lists_free": (pointer,),
@@ -46,6 +47,7 @@ def _loaded() -> Any:
     }
     for name, types in takes.items():
         getattr(library, name).argtypes = types
+    library.native_count_distinct.restype = long
     library.native_lists_new.restype = library.native_pairs_new.restype = pointer
     return library
 
@@ -56,6 +58,16 @@ native_library: Any = _loaded()
 def address(array: NDArray[Any]) -> int:
     """Where an array begins."""
     return int(array.ctypes.data)
+
+
+def count_distinct(cells: NDArray[Any], starts: NDArray[np.int64]) -> int | None:
+    """Number of distinct rows; row k is what is between two starts. ``None``: C cannot tell."""
+    if native_library is None or len(starts) > 1 << 31:
+        return None
+    bytes_ = np.ascontiguousarray(starts * cells.itemsize)
+    cells = np.ascontiguousarray(cells)
+    n: int = native_library.native_count_distinct(address(cells), address(bytes_), len(starts) - 1)
+    return None if n < 0 else n
 
 
 def addresses(lines: Any) -> NDArray[np.uint64]:

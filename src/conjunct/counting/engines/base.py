@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, ClassVar
 
 from conjunct.columns import Columns, StoreKind
 from conjunct.counting.partitioned import Partitions
+from conjunct.errors import InputError
 from conjunct.registry import Registry
 
 ReadPart = Callable[[Any], Columns]
@@ -37,6 +39,20 @@ class Engine(ABC):
         self, data: Any, read: ReadPart, n_columns: int, store: StoreKind, n_jobs: int | None
     ) -> Partitions:
         """The rows as parts that count; ``read`` makes columns of one."""
+
+    def made_by(
+        self,
+        tasks: Sequence[Callable[[], Columns]],
+        n_columns: int,
+        store: StoreKind,
+        part_bytes: int,
+    ) -> Partitions:
+        """Parts that workers make, each by a call; the largest takes ``part_bytes``, packed."""
+        raise InputError(f"{self.name} has no workers that read files")
+
+    def connected(self, address: str | None, memory: int | None) -> AbstractContextManager[object]:
+        """A cluster at an address, or one on this machine, which may take ``memory`` bytes."""
+        raise InputError(f"{self.name} is no cluster")
 
     @abstractmethod
     def mapped(self, data: Any, make: Callable[[Any], Any], n_columns: int, dtype: Any) -> Any:

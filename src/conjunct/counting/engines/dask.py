@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,22 @@ class Dask(Engine):
         parts = np.ravel(np.array(_whole_rows(data).to_delayed(), object)).tolist()
         numbered = [task(_read_part)(read, k, part) for k, part in enumerate(parts)]
         return DaskPartitions(numbered, n_columns, store)
+
+    def made_by(
+        self,
+        tasks: Sequence[Callable[[], Columns]],
+        n_columns: int,
+        store: StoreKind,
+        part_bytes: int,
+    ) -> Partitions:
+        from conjunct.counting.dask import DaskPartitions, task
+
+        return DaskPartitions([task(make)() for make in tasks], n_columns, store, part_bytes)
+
+    def connected(self, address: str | None, memory: int | None) -> AbstractContextManager[object]:
+        from conjunct.counting.dask_cluster import connected
+
+        return connected(address or "local", memory)
 
     def mapped(self, data: Any, make: Callable[[Any], Any], n_columns: int, dtype: Any) -> Any:
         if hasattr(data, "columns"):

@@ -1,0 +1,224 @@
+"""Algorithm 1 (§1.2), the schema of the whole family: a learner proposes, what is new is added.
+
+The learner looks at the present features, and what it finds becomes new features: conjunctions of
+conditions, or counts of them. None is removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Literal
+
+import numpy as np
+
+from conjunct.columns import CountMatrix, Counts, PackedColumns, Positions, line_bytes
+from conjunct.errors import InputError
+from conjunct.expressions import Expression
+from conjunct.features import FeatureSet, Lineage, Made, Tally
+from conjunct.trees.clustering import Path, simplest_first
+from conjunct.ufc import Evaluator, Indicators
+
+Redundant = Literal["keep", "drop"]
+
+
+@dataclass(frozen=True, eq=False)
+class PackedStage:
+    """A feature set after some iterations, whose rows can be looked at, as a learner must."""
+
+    iteration: int
+    features: tuple[int, ...]
+    store: PackedColumns
+    counts: CountMatrix
+
+    @property
+    def supports(self) -> Counts:
+        return self.counts.supports
+
+    @property
+    def observed(self) -> int:
+        return self.store.n_rows
+
+
+Proposer = Callable[[PackedStage, tuple[Expression, ...]], Iterable[Made]]
+"""What to make of conditions on the columns of a stage, given the stage and its expressions."""
+
+
+def all_of(conditions: Path) -> Made:
+    """The conjunction of two or more conditions."""
+    if len(conditions) == 2:
+        return conditions[0], conditions[1]
+    return Tally(conditions, len(conditions), exactly=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """A feature set, and the indicators of every iteration, primitives first."""
+
+    feature_set: FeatureSet
+    history: tuple[Indicators, ...]
+    n_distinct_rows: int
+
+
+def run_schema(
+    store: PackedColumns,
+    names: Sequence[str],
+    propose: Proposer,
+    *,
+    redundant: Redundant,
+    max_features: int,
+    watch: Callable[[Indicators], None] = lambda indicators: None,
+) -> Growth:
+    """Iterate until there are ``max_features`` features, or nothing new can be built."""
+    lineage = Lineage(names)
+    n_distinct_rows = store.count_distinct_rows()
+    evaluate = Evaluator(lineage, store.n_rows, n_distinct_rows)
+    first = PackedStage(0, tuple(range(store.n_columns)), store, store.pair_counts())
+    if redundant == "drop":
+        first = _without_redundant(first, lineage)
+    stages = chain([first], iterate(first, lineage, propose, redundant))
+    kept = first
+    tried: list[Indicators] = []
+    iterations: list[int] = []
+    for stage in until_enough(stages, max_features):
+        tried.append(evaluate(stage))
+        watch(tried[-1])
+        n_made = len(lineage.made) - len(iterations)
+        iterations += [stage.iteration] * n_made
+        kept = stage
+    feature_set = FeatureSet(
+        lineage,
+        kept.features,
+        tuple(kept.supports.tolist()),
+        store.n_rows,
+        tuple(iterations),
+        primitive_supports=tuple(store.supports().tolist()),
+    )
+    return Growth(feature_set, tuple(tried), n_distinct_rows)
+
+
+def until_enough(stages: Iterable[PackedStage], max_features: int) -> Iterator[PackedStage]:
+    """The stages up to the first with ``max_features`` features or more."""
+    for stage in stages:
+        yield stage
+        if len(stage.features) >= max_features:
+            return
+
+
+def iterate(
+    first: PackedStage, lineage: Lineage, propose: Proposer, redundant: Redundant
+) -> Iterator[PackedStage]:
+    """The stages after ``first``, for as long as something new is built."""
+    stage = first
+    while True:
+        proposed = propose(stage, lineage.expressions(stage.features))
+        made = _unseen(stage, lineage, proposed)
+        columns = stage.store.with_lines([_line(stage.store, each) for each in made])
+        if redundant == "drop":
+            useful = _useful(stage, lineage, made, columns)
+            made = [made[k] for k in useful]
+            columns = columns.select(useful)
+        if not made:
+            return
+        stage = _extended(stage, lineage, made, columns)
+        yield stage
+
+
+def _unseen(stage: PackedStage, lineage: Lineage, proposed: Iterable[Made]) -> list[Made]:
+    """What was never made of the same literals, in any order, once each."""
+    known = set(map(_key, lineage.made))
+    unseen: dict[object, Made] = {}
+    for each in proposed:
+        key = _key(_of_lineage(stage, each))
+        if key not in known:
+            unseen.setdefault(key, each)
+    return list(unseen.values())
+
+
+def _key(made: Made) -> object:
+    if isinstance(made, Tally):
+        return made._replace(literals=tuple(sorted(made.literals)))
+    return frozenset(made)
+
+
+def _line(store: PackedColumns, made: Made) -> Any:
+    """The column of what is made of conditions."""
+    if not isinstance(made, Tally):
+        return store.conjunctions([made[0]], [made[1]]).lines[0]
+    counted = [(store.lines[max(x, ~x)], x < 0) for x in made.literals]
+    return store.tally(counted, made.number, exactly=made.exactly)
+
+
+def simplest_of_equals(store: PackedColumns, expressions: Sequence[Expression]) -> Positions:
+    """The positions of distinct columns, the simplest of equal ones, simplest first."""
+    first: dict[bytes, int] = {}
+    for k in np.argsort(simplest_first(expressions)).tolist():
+        first.setdefault(store.lines[k].tobytes(), k)
+    return np.array(list(first.values()), np.intp)
+
+
+def telling_columns(stage: PackedStage, expressions: Sequence[Expression]) -> Positions:
+    """The columns that a decision tree may look at: not constant, one of equal ones.
+
+    Of equal columns it would take any, and formulas would grow without need; constant ones, never
+    split on, would change which of equal splits scikit-learn draws.
+    """
+    columns = simplest_of_equals(stage.store, expressions)
+    supports = stage.supports[columns]
+    return columns[(supports > 0) & (supports < stage.store.n_rows)]
+
+
+def _useful(
+    stage: PackedStage, lineage: Lineage, made: list[Made], columns: PackedColumns
+) -> list[int]:
+    """Which features repeat no literal and are no column that is there already."""
+    present = {line.tobytes() for line in stage.store.lines}
+    present.add(bytes(line_bytes(columns.n_rows)))
+    useful = []
+    for k, (each, line) in enumerate(zip(made, columns.lines, strict=True)):
+        column = line.tobytes()
+        if column in present or _repeats(lineage.formula(_of_lineage(stage, each))):
+            continue
+        present.add(column)
+        useful.append(k)
+    return useful
+
+
+def _repeats(expression: Expression) -> bool:
+    return expression.length > len(expression.literals)
+
+
+def _without_redundant(stage: PackedStage, lineage: Lineage) -> PackedStage:
+    """The primitives that are true somewhere, one of each kind of equal ones."""
+    simplest = simplest_of_equals(stage.store, lineage.expressions(stage.features))
+    kept = np.sort(simplest[stage.supports[simplest] > 0])
+    if not len(kept):
+        raise InputError("no column is true in any row: nothing is left to construct from")
+    return PackedStage(
+        stage.iteration,
+        tuple(stage.features[k] for k in kept),
+        stage.store.select(kept),
+        stage.counts.select(kept),
+    )
+
+
+def _extended(
+    stage: PackedStage, lineage: Lineage, made: list[Made], columns: PackedColumns
+) -> PackedStage:
+    features = [lineage.make(_of_lineage(stage, each)) for each in made]
+    counts = stage.counts.extended(stage.store.joint_counts(columns), columns.joint_counts())
+    return PackedStage(
+        stage.iteration + 1, (*stage.features, *features), stage.store.joined(columns), counts
+    )
+
+
+def _of_lineage(stage: PackedStage, made: Made) -> Made:
+    """What is made of conditions on columns, as made of literals of the lineage."""
+
+    def literal(condition: int) -> int:
+        return stage.features[condition] if condition >= 0 else ~stage.features[~condition]
+
+    if isinstance(made, Tally):
+        return made._replace(literals=tuple(map(literal, made.literals)))
+    return literal(made[0]), literal(made[1])
