@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from conjunct.columns import Contingency, PairCounts
     from conjunct.counting import Merging
     from conjunct.ufc.run import Run
+    from conjunct.ufc.search.best import Order
     from conjunct.ufc.search.ledger import Ledger
-    from conjunct.ufc.search.pairwise import Order
     from conjunct.ufc.search.stage import Stage
 
 Search = Literal["batch", "pairwise", "thorough"]

@@ -11,7 +11,7 @@ from conjunct.features import bits_saved, rounded
 from conjunct.parameters import check_choice, check_risk
 from conjunct.ufc.association import CORRECTIONS, TESTS, PairFilter, Pairs
 from conjunct.ufc.criteria.base import CRITERIA, SEARCHES, Criterion, Judge, Search, share
-from conjunct.ufc.search.pairwise import BySavedBits
+from conjunct.ufc.search.best import BySavedBits
 
 if TYPE_CHECKING:
     from conjunct.counting import Merging

@@ -12,7 +12,7 @@ from conjunct.ufc.association import (
     PairFilter,
 )
 from conjunct.ufc.criteria.base import CRITERIA, Criterion, Judge, Search
-from conjunct.ufc.search.pairwise import ByJointCount
+from conjunct.ufc.search.best import ByJointCount
 
 if TYPE_CHECKING:
     from conjunct.counting import Merging

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from conjunct.parameters import check, check_choice, is_number
 from conjunct.ufc.association import MEASURES, PairFilter
 from conjunct.ufc.criteria.base import CRITERIA, Criterion, Judge, Search
-from conjunct.ufc.search.pairwise import ByJointCount
+from conjunct.ufc.search.best import ByJointCount
 
 if TYPE_CHECKING:
     from conjunct.counting import Merging
