@@ -62,6 +62,7 @@ def test_names_and_layouts(spark):
     assert features.toArrow().equals(expected.transform(table).to_arrow())
 
 
+@pytest.mark.slow
 def test_a_killed_worker_changes_nothing(spark):
     """Workers of Python are killed in the middle of a fit; Spark tries their tasks again."""
     killed = []

@@ -23,8 +23,9 @@ from conjunct.expressions import Constant, Counted, Expression, Not, Or, Primiti
 Source: TypeAlias = Literal["boolean", "integer", "text"]
 Kind: TypeAlias = Literal["select", "view", "table", "dbt"]
 
-# Databases limit the depth of an expression (SQLite: 1,000), and each literal may add to it.
-_LONGEST_IN_ONE = 100
+# Databases limit the depth of an expression (SQLite: 1,000), and each literal may add to it; and
+# some look for what long expressions share, in more than linear time.
+_LONGEST_IN_ONE = 12
 
 _ROWS = "r"
 
@@ -80,7 +81,7 @@ def to_sql(
     -------
     str
         One statement. Where it is shorter so, parts that formulas share are computed once, in a
-        chain of steps, each of which keeps only what later ones use. Formulas of more than 100
+        chain of steps, each of which keeps only what later ones use. Formulas of more than 12
         literals always are: no database meets an expression too deep for it.
     """
     if dialect not in DIALECTS:

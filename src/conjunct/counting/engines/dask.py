@@ -52,7 +52,7 @@ class Dask(Engine):
     ) -> Partitions:
         from conjunct.counting.dask import DaskPartitions, task
 
-        return DaskPartitions([task(make)() for make in tasks], n_columns, store, part_bytes)
+        return DaskPartitions([task(_made)(make) for make in tasks], n_columns, store, part_bytes)
 
     def connected(self, address: str | None, memory: int | None) -> AbstractContextManager[object]:
         from conjunct.counting.dask_cluster import connected
@@ -78,6 +78,10 @@ def _read_part(read: ReadPart, number: int, part: Any) -> Columns:
         return read(part)
     except CellError as error:
         raise InputError(f"partition {number}, {error}") from None
+
+
+def _made(make: Callable[[], Columns]) -> Columns:
+    return make()
 
 
 def _of_type(block: Any, make: Callable[[Any], Any], dtype: Any) -> Any:
