@@ -110,7 +110,7 @@ def test_summary_of_a_model_that_made_nothing(call, zoo):
 def test_only_what_saves_most_is_printed_by_fit(call, tmp_path):
     call("datasets", "spect", "--out", "spect.csv")
     done = call("fit", "spect.csv", "--out", "model.json")
-    end = "The 10 of 30 that save most; conjunct show model.json lists all features."
+    end = "The 5 of 30 that save most; conjunct show model.json lists all features."
     assert end in " ".join(done.out.split())
     assert len(call("show", "model.json").out.splitlines()) > 51
 
