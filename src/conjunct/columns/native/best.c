@@ -180,20 +180,45 @@ static int tested(const Pairs *p, int32_t one, int32_t other, int32_t joint) {
     return found;
 }
 
-/* What the pairs of a column are worth that may be joined, but for the test. */
-static int32_t look_at(Pairs *p, int32_t column) {
+/* In how many rows at least a column must meet a partner for a pair that is worth `least`.
+
+   Of all partners that it meets in a rows, one that is nowhere else would be best. What that is
+   worth is computed for one number after the other, from `fewest` on, up to the first that is
+   enough; what is worth so little less that rounding may matter is enough. */
+static int64_t enough(const Pairs *p, int32_t column, double least, int64_t fewest) {
+    const int64_t s = p->supports[column];
+    const double log_total = log2(p->total), cells = p->total + p->n_used + 1, share = 1 / p->total;
+    const double kept = least - 2 * p->margin + shrink_of(p, s) + p->costs[column];
+    for (; fewest < s; fewest++) {
+        const double joint = (double)fewest;
+        const double worth = (cells - joint) * lost_share(joint * share) + joint * log_total;
+        if (worth + shrink_of(p, s - fewest) >= kept) break;
+    }
+    return fewest;
+}
+
+/* What was seen of the pairs of a column: how many are in `seen`, the best of them and its place. */
+typedef struct { int32_t n, at; double best; } Look;
+
+/* Looks at the pairs of a column that may be joined and are worth `least` or nearly so. Where that
+   is −∞, those that are clearly worth less than one before them may be left out, as only the best
+   is looked for. With `is_tested`, what is better than all before it is tested, and left out if it
+   is refused. */
+static Look look_at(Pairs *p, int32_t column, double least, int is_tested) {
     const int64_t s = p->supports[column], n_rows = p->n_rows;
     const int32_t *matrix =
         p->joint == NULL ? NULL : p->joint + (size_t)column * (size_t)p->room;
+    if (matrix == NULL) row_settle(p->rows + column);
     const Entry *entries = matrix == NULL ? p->rows[column].entries : NULL;
     const int32_t n_entries = matrix == NULL ? p->rows[column].n : p->n;
     const int32_t longest = p->max_size - p->sizes[column];
     const double cost = p->costs[column], of_s = shrink_of(p, s), log_total = log2(p->total);
     const double cells = p->total + p->n_used, share = 1 / p->total;
-    int32_t n = 0;
+    int64_t fewest = enough(p, column, least, 1);
+    Look look = {0, -1, -INFINITY};
     for (int32_t k = 0; k < n_entries; k++) {
         const int64_t a = matrix == NULL ? entries[k].count : matrix[k];
-        if (a == 0) continue;
+        if (a < fewest) continue;
         const int32_t id = matrix == NULL ? entries[k].id : k;
         const int64_t t = p->supports[id];
         if (n_rows * a <= s * t || (p->max_size && p->sizes[id] > longest)) continue;
@@ -203,38 +228,31 @@ static int32_t look_at(Pairs *p, int32_t column) {
         worth += (joint - added) * log_total + shrink_of(p, a);
         worth -= of_s - shrink_of(p, rest_s) + (shrink_of(p, t) - shrink_of(p, rest_t));
         worth -= (rest_s ? cost : 0.0) + (rest_t ? p->costs[id] : 0.0);
-        p->seen[n] = id;
-        p->seen_counts[n] = (int32_t)a;
-        p->worths[n++] = worth;
+        if (worth > look.best) {
+            if (is_tested && tested(p, column, id, (int32_t)a) == REFUSED) continue;
+            look.best = worth;
+            look.at = look.n;
+            if (least == -INFINITY) fewest = enough(p, column, worth, fewest);
+        }
+        p->seen[look.n] = id;
+        p->seen_counts[look.n] = (int32_t)a;
+        p->worths[look.n++] = worth;
     }
-    return n;
+    return look;
 }
 
 /* Makes the bound of a column exact. */
 static void renew(Pairs *p, int32_t column) {
-    const int32_t n = look_at(p, column);
-    double best = -INFINITY;
-    int32_t at = -1;
-    for (int32_t k = 0; k < n; k++)
-        if (p->worths[k] > best) best = p->worths[k], at = k;
-    if (at >= 0 && tested(p, column, p->seen[at], p->seen_counts[at]) == REFUSED) {
-        /* only those are tested that are better than the best so far */
-        best = -INFINITY;
-        at = -1;
-        for (int32_t k = 0; k < n; k++)
-            if (p->worths[k] > best) {
-                if (tested(p, column, p->seen[k], p->seen_counts[k]) == REFUSED)
-                    p->worths[k] = -INFINITY;
-                else best = p->worths[k], at = k;
-            }
-    }
+    Look look = look_at(p, column, -INFINITY, 0);
+    if (look.at >= 0 && tested(p, column, p->seen[look.at], p->seen_counts[look.at]) == REFUSED)
+        look = look_at(p, column, -INFINITY, 1);
     int32_t n_near = 0;
-    for (int32_t k = 0; k < n; k++) n_near += p->worths[k] >= best - p->margin;
-    p->partners[column] = at < 0 ? -1 : p->seen[at];
-    p->partner_counts[column] = at < 0 ? 0 : p->seen_counts[at];
+    for (int32_t k = 0; k < look.n; k++) n_near += p->worths[k] >= look.best - p->margin;
+    p->partners[column] = look.at < 0 ? -1 : p->seen[look.at];
+    p->partner_counts[column] = look.at < 0 ? 0 : p->seen_counts[look.at];
     p->n_near[column] = n_near;
     p->made_at[column] = p->n_merges;
-    set_bound(p, column, best - p->rise);
+    set_bound(p, column, look.best - p->rise);
 }
 
 /* A pair that may be the best: its columns, their supports, and in how many rows they meet. */
@@ -252,8 +270,8 @@ static int32_t add_found(const Pairs *p, Found *out, int32_t n, int32_t room, in
 /* The pairs of a column that come near to the best. */
 static int32_t add_near(Pairs *p, int32_t column, double least, Found *out, int32_t n_out,
                         int32_t room) {
-    const int32_t n = look_at(p, column);
-    for (int32_t k = 0; k < n; k++) {
+    const Look look = look_at(p, column, least + p->rise, 0);
+    for (int32_t k = 0; k < look.n; k++) {
         const int32_t other = p->seen[k], joint = p->seen_counts[k];
         if (p->worths[k] >= least + p->rise && tested(p, column, other, joint) != REFUSED)
             n_out = add_found(p, out, n_out, room, column, other, joint, least);

@@ -13,8 +13,9 @@
 /* A partner of a column, and in how many rows they meet. */
 typedef struct { int32_t id, count; } Entry;
 
-/* The partners of a column, by rising id; some may not be met any more. */
-typedef struct { Entry *entries; int32_t n, room; } Row;
+/* The partners of a column, by rising id; some may not be met any more. At the end of the room
+   stands what is still to be taken from their counts. */
+typedef struct { Entry *entries; int32_t n, room, n_put_off; } Row;
 
 /* Two columns that may not be joined, for as long as neither changes; -1: forever. */
 typedef struct { int32_t one, other, version_of_one, version_of_other; } Refusal;
@@ -66,6 +67,7 @@ typedef struct {
 } Lists;
 
 int32_t lists_merge(Lists *lists, int32_t left, int32_t right, Pairs *pairs);
+void row_settle(Row *row);
 int order_has_room(Pairs *pairs, int32_t room);
 void order_merged(Pairs *pairs, int32_t left, int32_t right, int32_t n_both);
 void order_free(Pairs *pairs);

@@ -54,22 +54,48 @@ int native_pairs_matrix(Pairs *pairs, const int32_t *joint) {
     return 1;
 }
 
-/* An entry after all others of a column. Where there is no room, partners that are not met any
-   more make some. */
-static int add_entry(Row *row, int32_t id, int32_t count) {
-    if (row->n == row->room) {
-        int32_t n = 0;
-        for (int32_t k = 0; k < row->n; k++)
-            if (row->entries[k].count) row->entries[n++] = row->entries[k];
-        row->n = n;
-        if (n > row->room - row->room / 4 - 1) {
-            const int32_t room = row->room + row->room / 2 + 8;
-            if (!grown((void **)&row->entries, (size_t)room, sizeof *row->entries)) return 0;
-            row->room = room;
-        }
+static Entry *found(Row *row, int32_t id) {
+    int32_t low = 0, high = row->n;
+    while (low < high) {
+        const int32_t middle = low + (high - low) / 2;
+        if (row->entries[middle].id < id) low = middle + 1;
+        else high = middle;
     }
+    return row->entries + low;
+}
+
+/* Takes what was put off from the counts of a row, which is to be read. */
+void row_settle(Row *row) {
+    const Entry *last = row->entries + row->room - row->n_put_off;
+    for (; row->n_put_off; row->n_put_off--, last++) found(row, last->id)->count -= last->count;
+}
+
+/* Room for three entries more. Where there is none, partners that are not met any more make some. */
+static int has_room(Row *row) {
+    if (row->n + row->n_put_off + 3 <= row->room) return 1;
+    row_settle(row);
+    int32_t n = 0;
+    for (int32_t k = 0; k < row->n; k++)
+        if (row->entries[k].count) row->entries[n++] = row->entries[k];
+    row->n = n;
+    if (n + 3 > row->room - row->room / 4) {
+        const int32_t room = row->room + row->room / 2 + 8;
+        if (!grown((void **)&row->entries, (size_t)room, sizeof *row->entries)) return 0;
+        row->room = room;
+    }
+    return 1;
+}
+
+/* An entry after all others of a column. */
+static int add_entry(Row *row, int32_t id, int32_t count) {
+    if (!has_room(row)) return 0;
     row->entries[row->n++] = (Entry){id, count};
     return 1;
+}
+
+/* A partner is met in fewer rows: to be looked up when the row is read, if ever. */
+static void put_off(Row *row, int32_t id, int32_t count) {
+    row->entries[row->room - ++row->n_put_off] = (Entry){id, count};
 }
 
 /* The first counts, as pairs, each once, in any order. */
@@ -153,7 +179,8 @@ int32_t native_pairs_row(const Pairs *pairs, int32_t column, int32_t *ids, int32
         for (int32_t k = 0; k < pairs->n; k++)
             if (joint[k]) ids[n] = k, counts[n++] = joint[k];
     } else {
-        const Row *row = pairs->rows + column;
+        Row *row = pairs->rows + column;
+        row_settle(row);
         for (int32_t k = 0; k < row->n; k++)
             if (row->entries[k].count) ids[n] = row->entries[k].id, counts[n++] = row->entries[k].count;
     }
@@ -175,16 +202,6 @@ static void merge_matrix(Pairs *pairs, int32_t left, int32_t right) {
     of_left[right] = of_right[left] = 0;
 }
 
-static Entry *found(Row *row, int32_t id) {
-    int32_t low = 0, high = row->n;
-    while (low < high) {
-        const int32_t middle = low + (high - low) / 2;
-        if (row->entries[middle].id < id) low = middle + 1;
-        else high = middle;
-    }
-    return row->entries + low;
-}
-
 /* Takes what a new column has from the row of one that it was made of, side by side. */
 static void lessen(Row *row, const Pairs *pairs) {
     Entry *at = row->entries;
@@ -196,15 +213,17 @@ static void lessen(Row *row, const Pairs *pairs) {
 
 static int merge_lists(Pairs *pairs, int32_t left, int32_t right) {
     Row *rows = pairs->rows;
+    row_settle(rows + left);
+    row_settle(rows + right);
     lessen(rows + left, pairs);
     lessen(rows + right, pairs);
     found(rows + left, right)->count = found(rows + right, left)->count = 0;
     Row *of_new = rows + pairs->n;
     for (int32_t k = 0; k < pairs->n_met; k++) {
         const int32_t id = pairs->met[k], count = pairs->met_counts[k];
-        found(rows + id, left)->count -= count;
-        found(rows + id, right)->count -= count;
         if (!add_entry(rows + id, pairs->n, count) || !add_entry(of_new, id, count)) return 0;
+        put_off(rows + id, left, count);
+        put_off(rows + id, right, count);
     }
     return 1;
 }
