@@ -3,7 +3,7 @@
 A merge counts one new column with all others. What it takes in all, with finding the best pair, is
 set against the count of one column of median support, among the columns that there are after half
 of the merges, in the layout that merges are made in: bits or lists of rows. Bits are counted in C,
-as merges count them; lists of rows with SciPy and NumPy, as merges do where there is no compiler.
+as merges count them; lists of rows with SciPy and NumPy, which takes longer than in C.
 Each set is measured alone in a process, on one thread; both figures are medians, in processor time.
 """
 
