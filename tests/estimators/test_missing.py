@@ -173,6 +173,7 @@ def test_refused_by_name_with_advice():
 def test_reading_aids_know_what_is_known():
     model = fitted(TABLE, threshold=0.1, max_iter=1, prune=False)
     explanation = model.explain(0, TABLE)
+    assert all(model.explain(k, TABLE).on_rows is None for k in range(len(model.features_)))
     column = model.transform(TABLE)[:, 0]
     assert explanation.frequency == np.nansum(column) / np.sum(~np.isnan(column))
     assert [n.position for n in model.nearest(0, TABLE)] != []

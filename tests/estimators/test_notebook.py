@@ -1,5 +1,6 @@
 """A fitted estimator in a notebook: what was found, as text."""
 
+import pickle
 import re
 from html import unescape
 
@@ -9,7 +10,7 @@ import pytest
 from sklearn import config_context
 
 from conjunct import UFC, ConjunctWarning, UFCPath, datasets
-from conjunct.explain import Summary, findings
+from conjunct.explain import Summary, english, findings, label, shortened
 
 HOSTILE = ("<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "a\ud800", "x" * 500)
 
@@ -69,4 +70,31 @@ def test_names_are_text(name):
     shown = UFC().fit(baskets)._repr_html_().partition("</table>")[0]
     assert set(re.findall(r"<(\w+)", shown)) <= {"div", "p", "table", "tr", "th", "td"}
     assert len(shown) < 2000
+    shown.encode()
+
+
+def test_features_are_a_tuple_that_a_notebook_shows_as_a_table(street):
+    model = UFC(0.05, max_iter=2).fit(street)
+    features = model.features_
+    assert features == model.feature_set_.expressions
+    assert hash(features) == hash(model.feature_set_.expressions)
+    assert repr(features) == repr(model.feature_set_.expressions)
+    assert pickle.loads(pickle.dumps(features)) == features
+    assert isinstance(features, tuple)
+    shown = features._repr_html_()
+    expected = [
+        [str(k), shortened(english(x.simplify()), 120), label(x, longest=120)]
+        for k, x in enumerate(features[:50])
+    ]
+    assert rows(shown)[1:] == expected
+    assert len(features) > 50
+    assert f"The first 50; {len(features) - 50} more." in shown
+    few = UFC().fit([["a", "b"]] * 30 + [["c"]] * 30).features_._repr_html_()
+    assert "more" not in few
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_in_features_are_text(name):
+    shown = UFC().fit([[name, "b"]] * 30 + [["b"]] * 5 + [["c"]] * 30).features_._repr_html_()
+    assert set(re.findall(r"<(\w+)", shown)) == {"table", "tr", "th", "td"}
     shown.encode()

@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from conjunct import UFC, Risk, UFringe, datasets
+from conjunct import UFC, Risk, UFringe, datasets, parse
 from conjunct.errors import InputError
+from conjunct.explain import english
+from conjunct.expressions import Style
 from expressions.strategies import NASTY_NAMES
 
 BASKETS = (
@@ -44,9 +46,10 @@ def test_explain(street: tuple[UFC, pl.DataFrame]) -> None:
     assert pattern.startswith("bus + motorcycle + person")
     assert str(explained) == (
         f"{pattern}\n"
+        "  on these rows: bus ∧ motorcycle\n"
+        "  in words, on these rows: bus with motorcycle\n"
         "  formula: person ∧ bus ∧ motorcycle ∧ ¬(person ∧ ¬bus)\n"
         "  shorter: person ∧ bus ∧ motorcycle\n"
-        "  in words: person with bus and motorcycle\n"
         "  support: 20 rows (4.5%)\n"
         "  saved: 33.5 bits, when its tags were joined\n"
         "  from: person ∧ bus  and  motorcycle ∧ ¬(person ∧ ¬bus)"
@@ -66,6 +69,45 @@ def test_explain(street: tuple[UFC, pl.DataFrame]) -> None:
         )
         assert contrast.inside == inside[contrast.primitive].mean()
         assert contrast.outside == outside[contrast.primitive].mean()
+
+
+@pytest.mark.parametrize("style", ["unicode", "ascii"])
+def test_a_formula_on_rows_is_true_in_the_same_of_them(
+    street: tuple[UFC, pl.DataFrame], style: Style
+) -> None:
+    _, frame = street
+    fitted = UFC("risk", search="pairwise", style=style).fit(frame)
+    for rows in (frame, frame.sample(60, seed=1), frame.head(3)):
+        truths = fitted.transform(rows)
+        n_shorter = 0
+        for position, feature in enumerate(fitted.features_):
+            told = fitted.explain(position, rows)
+            # what always holds stays, whatever the rows
+            assert told.feature == feature.text(style)
+            assert (told.simplified, told.english) == (
+                feature.simplify().text(style),
+                english(feature.simplify()),
+            )
+            if told.on_rows is None:
+                assert "on these rows" not in str(told)
+                continue
+            n_shorter += 1
+            shorter = parse(told.on_rows)
+            assert 0 < shorter.length < feature.simplify().length
+            assert told.english_on_rows == english(shorter)
+            wanted = truths[:, position].to_list()
+            assert [shorter.evaluate(row) for row in rows.iter_rows(named=True)] == wanted
+            assert str(told).splitlines()[1].startswith("  on these rows: ")
+        assert n_shorter
+    assert fitted.explain(0).on_rows is None
+
+
+def test_nothing_is_left_out_where_a_feature_is_always_or_never_true() -> None:
+    fitted = UFC("risk", max_iter=1).fit([["a", "b"]] * 30 + [["a"]] * 4 + [["c"]] * 30)
+    both = next(k for k, x in enumerate(fitted.features_) if x == parse("a & b"))
+    assert fitted.explain(both, [["a", "b"], ["c"]]).on_rows in ("a", "b")
+    assert fitted.explain(both, [["a", "b"]] * 3).on_rows is None
+    assert fitted.explain(both, [["c"]] * 3).on_rows is None
 
 
 def test_what_a_feature_separates(model: UFC) -> None:

@@ -14,7 +14,7 @@ import narwhals as nw
 import scipy.sparse as sp
 
 from conjunct.columns import Columns, joined_parts, stored_as, united
-from conjunct.counting import DiskPartitions, PartitionedColumns, ScratchFile
+from conjunct.counting import PartitionedColumns
 from conjunct.data.cells import CellRules
 from conjunct.data.containers import (
     Array,
@@ -71,6 +71,8 @@ class Batched(Container):
         else:
             columns = united(held).with_jobs(rules.n_jobs)
             return stored_as(columns, rules.store, counts=counts)
+        from conjunct.counting import DiskPartitions, ScratchFile
+
         scratch = ScratchFile()
         while held:
             scratch.append(held.pop(0))

@@ -20,6 +20,7 @@ from conjunct.errors import InputError, ModelFileError
 from conjunct.estimators.base import BooleanEstimator, distinct_names
 from conjunct.estimators.exportable import Exportable
 from conjunct.estimators.in_parts import PartMaker, sendable
+from conjunct.estimators.notebook import Features
 from conjunct.estimators.readable import Readable
 from conjunct.estimators.rule_table import formula_columns, nugget_columns, rule_columns
 from conjunct.expressions import Expression, Style
@@ -124,13 +125,13 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
     def features_(self) -> tuple[Expression, ...]:
         """The constructed features."""
         check_is_fitted(self)
-        return self.feature_set_.expressions
+        return Features(self.feature_set_.expressions)
 
     @property
     def suppressed_(self) -> tuple[Expression, ...]:
         """The features that ``min_support`` suppresses."""
         check_is_fitted(self)
-        return self.feature_set_.rare().expressions
+        return Features(self.feature_set_.rare().expressions)
 
     @property
     def n_iter_(self) -> int:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from conjunct import explain
+from conjunct.expressions import Expression
 
 if TYPE_CHECKING:
     from conjunct.explain import Summary
 
 _CHUNKS = 5
+_FEATURES = 50
+_SIMPLIFIED = 60  # literals; a longer formula is not said in words
 _NAME_LENGTH = 120
 _CONTRAST_LENGTH = 160
 _CELL = "text-align:left;padding:2px 14px 2px 0"
@@ -34,6 +38,30 @@ class ShownInNotebooks:
         return bundle
 
 
+class Features(tuple[Expression, ...]):
+    """The features of a model: a tuple, which a notebook shows as a table."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        """The first of them, by their places. Names from data are escaped."""
+        cells = [
+            (
+                str(place),
+                explain.shortened(_words(feature), _NAME_LENGTH),
+                explain.label(feature, longest=_NAME_LENGTH),
+            )
+            for place, feature in enumerate(self[:_FEATURES])
+        ]
+        table = _table(("", "in words", "formula"), cells)
+        more = len(self) - _FEATURES
+        return f"{table}<p>The first {_FEATURES}; {more:,} more.</p>" if more > 0 else table
+
+
+def _words(feature: Expression) -> str:
+    return explain.english(feature.simplify()) if feature.length <= _SIMPLIFIED else "–"
+
+
 def summary_html(summary: Summary) -> str:
     """What was found, the chunks that save most bits, and why the run ended.
 
@@ -51,13 +79,17 @@ def summary_html(summary: Summary) -> str:
             )
             for chunk in summary.chunks[:_CHUNKS]
         ]
-        lines = "".join(f"<tr>{_row('td', line)}</tr>" for line in cells)
-        parts.append(f"<table><tr>{_row('th', heads)}</tr>{lines}</table>")
+        parts.append(_table(heads, cells))
         more = len(summary.chunks) - _CHUNKS
         if more > 0:
             parts.append(f"<p>The {_CHUNKS} chunks that save most; {more:,} more save bits.</p>")
     parts.append(f"<p>{_text(summary.ended)}</p>")
     return f"<div>{''.join(parts)}</div>"
+
+
+def _table(heads: tuple[str, ...], cells: Sequence[tuple[str, ...]]) -> str:
+    lines = "".join(f"<tr>{_row('td', line)}</tr>" for line in cells)
+    return f"<table><tr>{_row('th', heads)}</tr>{lines}</table>"
 
 
 def _row(tag: str, cells: tuple[str, ...]) -> str:

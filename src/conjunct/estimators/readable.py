@@ -85,8 +85,9 @@ class Readable:
         """A feature in plain words: pattern, formula, English, support, origin, primitives.
 
         ``feature`` is a position in ``features_``, a formula, or the text of it or of its
-        pattern. With data ``X``, its
-        rows are contrasted with the others.
+        pattern. With data ``X``, training rows or others, its rows are contrasted with the
+        others, and a shorter formula that holds on these rows comes first (``on_rows``), the
+        exact one behind it.
         """
         check_is_fitted(self)
         store = None if X is None else self._read(X)

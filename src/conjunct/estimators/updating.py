@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from conjunct import files
 from conjunct.features import FeatureSet
-from conjunct.files import NewRows
 
 
 @dataclass(frozen=True)
@@ -57,10 +57,10 @@ class Update:
 def updated(
     every: FeatureSet,
     n_features: int,
-    earlier: NewRows | None,
+    earlier: files.NewRows | None,
     counts: Sequence[int],
     n_rows: int,
-) -> tuple[Update, NewRows]:
+) -> tuple[Update, files.NewRows]:
     """What new rows say, given how often all features that a row could have are true in them,
     of which the first ``n_features`` are the model's own; and all rows since the fit."""
     new = np.array(counts, np.int64)
@@ -76,7 +76,8 @@ def updated(
     share = before / before_by_columns if before_by_columns else 1.0
     update = Update(n_rows, tuple(new[:n_features].tolist()), by_features, by_columns, share)
     total = new + (0 if earlier is None else np.array(earlier.supports, np.int64))
-    return update, NewRows(n_rows + (0 if earlier is None else earlier.n_rows), total.tolist())
+    n_new = n_rows + (0 if earlier is None else earlier.n_rows)
+    return update, files.NewRows(n_new, total.tolist())
 
 
 def _codes(supports: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 from typing import Literal, NamedTuple
@@ -11,8 +12,9 @@ import numpy as np
 from conjunct.columns import Columns
 from conjunct.explain.english import english
 from conjunct.explain.findings import merges_by_pattern, shown_pattern
+from conjunct.explain.formulas import row_sets
 from conjunct.explain.labels import formula_text, label, shortened
-from conjunct.expressions import And, Expression, Not, Primitive, Style
+from conjunct.expressions import And, Expression, Not, Primitive, Style, simplified_on
 from conjunct.features import FeatureSet
 from conjunct.ufc import phi
 
@@ -40,7 +42,7 @@ class Explanation:
         were added, and took the place of none.
     feature, simplified, english : str
         The formula as constructed, its shortest form, and that in words. A formula of more than
-        10,000 literals is not written out.
+        10,000 literals is not written out. All three are true in the same rows, whatever they are.
     support, frequency : int, float
         Rows of the training data in which it is true, and their share.
     iteration : int
@@ -55,6 +57,10 @@ class Explanation:
         none, and those that may be either, depending on others.
     contrasts : tuple of Contrast
         With data: the primitives whose frequency differs most between its rows and the rest.
+    on_rows, english_on_rows : str or None
+        With data: a formula shorter than ``simplified`` that is true in the same of these rows,
+        and that in words. In other rows it may be wrong. None where cells are missing, where
+        the feature is true in all of these rows or in none, and where nothing shorter is known.
     """
 
     pattern: str
@@ -72,15 +78,12 @@ class Explanation:
     absent: tuple[str, ...]
     mixed: tuple[str, ...]
     contrasts: tuple[Contrast, ...] = ()
+    on_rows: str | None = None
+    english_on_rows: str | None = None
 
     def __str__(self) -> str:
         lines = [self.pattern or shortened(self.feature, _LINE_LENGTH)]
-        if self.pattern not in ("", self.feature):
-            lines.append(f"  formula: {shortened(self.feature, _LINE_LENGTH)}")
-        if self.simplified != self.feature:
-            lines.append(f"  shorter: {shortened(self.simplified, _LINE_LENGTH)}")
-        if self.english != self.feature:
-            lines.append(f"  in words: {shortened(self.english, _LINE_LENGTH)}")
+        lines += [f"  {title}: {shortened(text, _LINE_LENGTH)}" for title, text in self._formulas()]
         lines.append(f"  support: {self.support} rows ({self.frequency:.1%})")
         if self.saved is not None:
             lines.append(f"  saved: {self.saved:,.1f} bits, when its tags were joined")
@@ -100,6 +103,19 @@ class Explanation:
             for c in self.contrasts
         ]
         return "\n".join(lines) + "\n"
+
+    def _formulas(self) -> Iterator[tuple[str, str]]:
+        """What is true in the same of the rows given comes first, what always is behind it."""
+        if self.on_rows is not None:
+            yield "on these rows", self.on_rows
+        if self.english_on_rows not in (None, self.on_rows):
+            yield "in words, on these rows", str(self.english_on_rows)
+        if self.pattern not in ("", self.feature):
+            yield "formula", self.feature
+        if self.simplified != self.feature:
+            yield "shorter", self.simplified
+        if self.on_rows is None and self.english != self.feature:
+            yield "in words", self.english
 
     def _repr_html_(self) -> str:
         """The lines, for a notebook. Names from data are escaped."""
@@ -123,6 +139,7 @@ def explanation(
     if feature_set.merges:
         present |= set(lineage.pattern(number))
     mixed = set(simplified.primitives) - present - absent
+    on_rows = _shorter_on(feature_set, simplified, primitives) if primitives else None
     return Explanation(
         pattern=shown_pattern(feature_set, number),
         feature=formula_text(expression, style),
@@ -141,7 +158,23 @@ def explanation(
         absent=_texts(absent, feature_set, style),
         mixed=_texts(mixed, feature_set, style),
         contrasts=_contrasts(feature_set, number, style, primitives) if primitives else (),
+        on_rows=formula_text(on_rows, style) if on_rows else None,
+        english_on_rows=english(on_rows) if on_rows else None,
     )
+
+
+def _shorter_on(
+    feature_set: FeatureSet, simplified: Expression, primitives: Columns
+) -> Expression | None:
+    """A formula of fewer literals that is true in the same of these rows."""
+    if primitives.has_missing or simplified.length < 2:
+        return None
+    shorter = simplified_on(
+        simplified,
+        row_sets(feature_set, primitives, simplified.primitives),
+        primitives.n_rows,
+    )
+    return shorter if 0 < shorter.length < simplified.length else None
 
 
 def _parent(feature_set: FeatureSet, number: int, style: Style) -> str:

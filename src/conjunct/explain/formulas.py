@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
-from conjunct.columns import PackedColumns
+from conjunct.columns import Columns, PackedColumns
 from conjunct.errors import InputError
 from conjunct.expressions import Expression, Form, Style, in_form, simplified_on
 from conjunct.features import FeatureSet, mean_length
@@ -56,12 +57,21 @@ def formulas_of(
     if form != "simplified":
         raise InputError(f"given data, a formula can be simplified, not {form!r}")
     _check_training_data(feature_set, given)
-    columns = {
-        name: int.from_bytes(line.tobytes(), "little")
-        for name, line in zip(feature_set.lineage.primitives, given.bits, strict=True)
-    }
+    columns = row_sets(feature_set, given, set(feature_set.lineage.primitives))
     shorter = tuple(simplified_on(x, columns, given.n_rows) for x in built)
     return Formulas(form, "on the training data", built, shorter)
+
+
+def row_sets(
+    feature_set: FeatureSet, primitives: Columns, names: Collection[str]
+) -> dict[str, int]:
+    """For each of some primitives the rows in which it is true: bit ``k`` is row ``k``."""
+    places = [k for k, name in enumerate(feature_set.lineage.primitives) if name in names]
+    lines = primitives.select(places).to_bits().bits
+    return {
+        feature_set.lineage.primitives[k]: int.from_bytes(line.tobytes(), "little")
+        for k, line in zip(places, lines, strict=True)
+    }
 
 
 def _check_training_data(feature_set: FeatureSet, store: PackedColumns) -> None:

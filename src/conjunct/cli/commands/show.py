@@ -61,7 +61,8 @@ def show(
         Path | None,
         typer.Option(
             metavar="DATA",
-            help="With --feature: the rows of this table behind it, and its nearest features.",
+            help="With --feature: the rows of this table behind it, a formula without what never "
+            "occurs in this table, and its nearest features.",
             show_default=False,
         ),
     ] = None,

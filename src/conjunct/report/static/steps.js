@@ -40,21 +40,35 @@
     return Array.from(found);
   }
 
-  function chunksOf(columns, n) {
-    const found = new Set(columns);
-    for (const merges of run.steps.slice(0, n)) {
-      for (const [left, right, both, leftOnly, rightOnly] of merges) {
-        const hasLeft = found.delete(left);
-        const hasRight = found.delete(right);
-        if (hasLeft && hasRight) found.add(both);
-        else if (hasLeft) found.add(leftOnly);
-        else if (hasRight) found.add(rightOnly);
+  // the chunks of all rows after n steps: a merge looks only at the rows that have its parts
+  function regroup(n) {
+    const having = new Map();
+    const add = (number, some) => some.length && having.set(number, some);
+    for (const row of rows) {
+      row.chunks = [];
+      for (const column of row.columns) {
+        if (having.has(column)) having.get(column).push(row);
+        else having.set(column, [row]);
       }
     }
+    for (const merges of run.steps.slice(0, n)) {
+      for (const [left, right, both, leftOnly, rightOnly] of merges) {
+        const [lefts, rights] = [having.get(left) || [], having.get(right) || []];
+        having.delete(left);
+        having.delete(right);
+        const [inLeft, inRight] = [new Set(lefts), new Set(rights)];
+        add(both, lefts.filter((row) => inRight.has(row)));
+        add(leftOnly, lefts.filter((row) => !inRight.has(row)));
+        add(rightOnly, rights.filter((row) => !inLeft.has(row)));
+      }
+    }
+    for (const [number, some] of having) for (const row of some) row.chunks.push(number);
     const size = (number) => patterns.get(number).length;
-    return Array.from(found).sort(
-      (a, b) => size(b) - size(a) || names.get(patterns.get(a)[0]).rank - names.get(patterns.get(b)[0]).rank,
-    );
+    for (const row of rows) {
+      row.chunks.sort(
+        (a, b) => size(b) - size(a) || names.get(patterns.get(a)[0]).rank - names.get(patterns.get(b)[0]).rank,
+      );
+    }
   }
 
   // a row has the colour of the largest coloured pattern that is within one of its chunks
@@ -71,7 +85,8 @@
   }
 
   const last = run.steps.length;
-  const rows = run.rows.map(([name, columns]) => ({ name, columns, chunks: chunksOf(columns, last) }));
+  const rows = run.rows.map(([name, columns]) => ({ name, columns, chunks: [] }));
+  regroup(last);
   const place = (row) => {
     const colour = colourOf(row.chunks);
     return colour < 0 ? run.coloured.length : colour;
@@ -165,7 +180,7 @@
       ? "Last: " + latest.slice(0, 3).map(([left, right]) => shownAs(left) + " with " + shownAs(right)).join("; ") +
         (latest.length > 3 ? " and " + (latest.length - 3) + " more" : "")
       : "The columns as they are";
-    for (const row of rows) row.chunks = chunksOf(row.columns, n);
+    regroup(n);
     legend();
     point(pointed);
     slider.setAttribute("aria-valuetext", byId("step-said").textContent);
