@@ -310,7 +310,7 @@ def test_examples_of_the_help_run(name, call, tmp_path):
 
 def test_every_command_has_help():
     commands = ["chunks", "compare", "datasets", "demo", "describe", "export", "fit", "fringe"]
-    commands += ["path", "report", "reproduce", "show", "stability", "tags", "transform"]
+    commands += ["path", "report", "reproduce", "show", "stability", "tags", "transform", "update"]
     assert sorted(COMMANDS) == commands
 
 

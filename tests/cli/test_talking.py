@@ -29,6 +29,7 @@ WRITING = {
     "describe": "describe model.json zoo.csv --by milk --out g.csv",
     "export": "export model.json --out f.sql",
     "report": "report model.json zoo.csv --out r.html",
+    "update": "update model.json other.csv --out u.json",
     "tags": "tags zoo.csv --out t.csv",
     "reproduce": "reproduce --data zoo.csv --out folder",
     "datasets": "datasets zoo --out z.csv",
@@ -124,7 +125,7 @@ def test_options_are_listed_in_groups(call):
         "--criterion", "--alpha", "--test", "--correction", "--prune", "--measure",
     ]  # fmt: skip
     assert sections["Search"] == [
-        "--search", "--stop", "--max-iter", "--max-length", "--min-support",
+        "--search", "--stop", "--max-iter", "--max-length", "--max-features", "--min-support",
     ]  # fmt: skip
     for name, command in COMMANDS.items():
         panels = {option.name: option.rich_help_panel for option in options(command).values()}

@@ -295,13 +295,18 @@ def _reader_seeds() -> list[bytes]:
         "csv": text,
         "tsv": text.replace(b",", b"\t"),
         "jsonl": b'{"a": 1, "b": "x"}\n{"a": 0, "c": [1, "z"]}\n',
+        "json": b'[{"a": 1, "b": "x"}, {"a": 0, "b": null}]',
         "arff": b"@relation r\n@attribute a {0,1}\n@attribute 'b c' numeric\n@attribute d string\n"
         b"@data\n1,2.5,'x y'\n{0 1, 1 3}\n?,?,?\n",
         "baskets": b"a b c\na;b\n\n[1, 2]\n",
         "svmlight": b"1 1:1 3:1 # x\n0,2 2:0.5\n-1\n",
         "long": b"b,a\n1,car\n1,sky\n2,car\n",
     }
-    for kind, write in (("parquet", frame.write_parquet), ("arrow", frame.write_ipc)):
+    for kind, write in (
+        ("parquet", frame.write_parquet),
+        ("arrow", frame.write_ipc),
+        ("excel", frame.write_excel),
+    ):
         buffer = io.BytesIO()
         write(buffer)
         contents[kind] = buffer.getvalue()
