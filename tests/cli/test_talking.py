@@ -232,6 +232,7 @@ def test_colours_on_a_terminal_unless_unwanted(call, zoo):
     assert "\x1b" not in call(*words).out
 
 
+@pytest.mark.slow
 def test_time_left_where_it_is_known(command, zoo):
     words = ["stability", "zoo.csv", "--runs", "4"]
     seen = on_a_terminal(words)

@@ -17,6 +17,7 @@ AT_ONCE = 16
 every = pytest.mark.parametrize("name", MODELS)
 
 
+@pytest.mark.slow
 def test_memory_stays_flat():
     """`python -m benchmarks load` says the same of a thousand fits.
 
@@ -36,6 +37,7 @@ def test_fits_in_threads_agree(name):
         assert all(each == expected for each in threads.map(found, [name] * 2 * AT_ONCE))
 
 
+@pytest.mark.slow
 def test_fits_in_processes_agree(monkeypatch):
     expected = {name: found(name) for name in MODELS}
     names = list(MODELS) * AT_ONCE

@@ -19,7 +19,10 @@ from conjunct.files.model import model_json
 from estimators.test_everywhere import check_as_with_an_array
 from spark import missing, session
 
-pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
+]
 
 ZOO = datasets.load_zoo()
 NAMES = list(ZOO.feature_names)
@@ -43,7 +46,6 @@ def test_as_with_an_array(spark):
     check_as_with_an_array(spark.createDataFrame, "pairwise")
 
 
-@pytest.mark.slow
 def test_names_and_layouts(spark):
     """Names that Spark takes for something else, and columns that are kept as lists of rows."""
     rng = np.random.default_rng(0)
@@ -62,7 +64,6 @@ def test_names_and_layouts(spark):
     assert features.toArrow().equals(expected.transform(table).to_arrow())
 
 
-@pytest.mark.slow
 def test_a_killed_worker_changes_nothing(spark):
     """Workers of Python are killed in the middle of a fit; Spark tries their tasks again."""
     killed = []

@@ -181,6 +181,7 @@ def test_any_text_is_read_or_refused_in_one_line(text: str) -> None:
     assert str(error).isprintable()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_deep_and_long_texts() -> None:
     assert parse("~" * DEEP + "a") == negated(a, DEEP)

@@ -216,6 +216,7 @@ def test_features_by_pattern_with_the_formula_behind(zoo):
     assert 'class="pattern"' not in added
 
 
+@pytest.mark.slow
 def test_long_formulas_are_not_written_out():
     spect = datasets.load_spect().values
     model = UFC(0.02, max_iter=14).fit(spect)
