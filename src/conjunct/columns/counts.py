@@ -113,6 +113,11 @@ class PairCounts(ABC):
     def pair_blocks(self) -> Iterator[Contingency]:
         """All pairs with a common row, a block at a time; all pairs where cells are missing."""
 
+    @property
+    @abstractmethod
+    def n_pairs(self) -> int:
+        """Number of pairs in ``pair_blocks``."""
+
     @abstractmethod
     def for_pairs(self, left: Positions, right: Positions) -> Contingency:
         """The counts of some pairs."""
@@ -152,6 +157,10 @@ class CountMatrix(PairCounts):
 
     def times(self, factor: int) -> CountMatrix:
         return CountMatrix(factor * self.n_rows, factor * self.joint)
+
+    @property
+    def n_pairs(self) -> int:
+        return (np.count_nonzero(self.joint) - np.count_nonzero(self.supports)) // 2
 
     def pair_blocks(self) -> Iterator[Contingency]:
         for start, stop in _row_blocks(len(self.joint)):
@@ -262,6 +271,10 @@ class PairList(PairCounts):
     def times(self, factor: int) -> PairList:
         return PairList(factor * self.n_rows, factor * self.supports, factor * self.matrix)
 
+    @property
+    def n_pairs(self) -> int:
+        return len(self.pairs.left)
+
     def pair_blocks(self) -> Iterator[Contingency]:
         left, right, joint = self.pairs
         for start in range(0, len(left), _PAIRS_AT_ONCE):
@@ -337,6 +350,10 @@ class MaskedCounts(PairCounts):
     def times(self, factor: int) -> MaskedCounts:
         counts = (factor * each for each in (self.true, self.true_known, self.known))
         return MaskedCounts(factor * self.n_rows, *counts)
+
+    @property
+    def n_pairs(self) -> int:
+        return len(self.true) * (len(self.true) - 1) // 2
 
     def pair_blocks(self) -> Iterator[Contingency]:
         m = len(self.true)

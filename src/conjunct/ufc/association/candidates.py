@@ -156,11 +156,16 @@ class PairFilter:
         """The measure, which orders the pairs."""
         return r if self.measure == "phi" else MEASURES[self.measure].compute(*counts.table)
 
-    def screen(self) -> PairFilter:
-        """What keeps every pair whose p-value matters to the correction of another."""
-        if self.alpha is None and self.correction is not None:
+    def screen(self, n_pairs: int, family_size: int) -> PairFilter:
+        """What keeps every pair whose p-value matters, of a number of pairs at hand."""
+        if self.correction is None:
+            return self
+        if self.alpha is None:
             return replace(self, threshold=-math.inf)
-        return self
+        # no procedure ends after more steps than there are pairs; the rest is for rounding
+        steps = min(n_pairs, family_size)
+        highest = critical_p_value(self.alpha, steps, family_size, self.correction)
+        return replace(self, alpha=min(highest * (1 + 1e-6), self.alpha))
 
 
 def correlated_pairs(counts: PairCounts, criterion: PairFilter) -> Pairs:
@@ -169,10 +174,10 @@ def correlated_pairs(counts: PairCounts, criterion: PairFilter) -> Pairs:
     The family of the tests is every pair of columns that are not constant and, with ``prune``,
     pass the filter of expected frequencies.
     """
-    screen = criterion.screen()
+    family_size = count_tested_pairs(counts, prune=criterion.prune)
+    screen = criterion.screen(counts.n_pairs, family_size)
     # a few pairs at a time, so that nothing of the size of all of them is allocated
     passed = [block.take(screen.accepts(block)) for block in counts.pair_blocks()]
-    family_size = count_tested_pairs(counts, prune=criterion.prune)
     return with_evidence(Contingency.joined(passed, counts.n_rows), family_size, criterion)
 
 

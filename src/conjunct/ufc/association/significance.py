@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +19,8 @@ from conjunct.ufc.association.measures.base import Floats, Rows, wide
 
 # Logarithms of factorials of large numbers are right to about this much.
 _UNDECIDED = 1e-4
+# factorials of larger numbers are not looked up in a table
+_LARGEST_TABLE = 1 << 21
 
 # The χ² test is trusted where every expected frequency is at least this (§6.2).
 MIN_EXPECTED_FREQUENCY = 5
@@ -63,10 +67,10 @@ def is_exactly_significant(
     Above the mean, the terms of the tail fall at least as fast as the first two do. So the first
     term and a geometric series bound the sum, which need not be made where these decide.
     """
-    s, t, c = (wide(counts).astype(np.float64) for counts in (left, right, joint))
-    rows = np.asarray(n_rows, np.float64)
-    first = np.exp(_log_binomial(s, c) + _log_binomial(rows - s, t - c) - _log_binomial(rows, t))
-    falls = (s - c) * (t - c) / ((c + 1) * (rows - s - t + c + 1))
+    s, t, c = wide(left), wide(right), wide(joint)
+    first = _first_term(n_rows, s, t, c)
+    alone, rest = (s - c).astype(np.float64), (n_rows - s - t + c + 1).astype(np.float64)
+    falls = alone * (t - c) / ((c + 1) * rest)
     at_most = first / np.maximum(1 - falls, 1e-300)
     significant_ = at_most < alpha * (1 - _UNDECIDED)
     open_ = np.flatnonzero(~significant_ & (first < alpha * (1 + _UNDECIDED)))
@@ -86,13 +90,10 @@ def _upper_tail(n_rows: Rows, s: Counts, t: Counts, c: Counts) -> Floats:
     total = np.where(c > np.minimum(s, t), 0.0, 1.0)
     chance = np.zeros_like(total)
     going = np.flatnonzero(total)
-    one, other, both = (counts[going].astype(np.float64) for counts in (s, t, c))
-    rows = np.asarray(taken(n_rows, going), np.float64)
-    chance[going] = np.exp(
-        _log_binomial(one, both)
-        + _log_binomial(rows - one, other - both)
-        - _log_binomial(rows, other)
-    )
+    one, other, both = s[going], t[going], c[going]
+    rows = np.asarray(taken(n_rows, going))
+    chance[going] = _first_term(rows, one, other, both)
+    one, other, both, rows = (counts.astype(np.float64) for counts in (one, other, both, rows))
     term = np.ones(len(going))
     while len(going):
         term = term * (one - both) / (both + 1)
@@ -107,8 +108,27 @@ def _upper_tail(n_rows: Rows, s: Counts, t: Counts, c: Counts) -> Floats:
     return np.asarray(np.minimum(chance * total, 1.0), np.float64)
 
 
-def _log_binomial(n: Floats, k: Floats) -> Floats:
-    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1), np.float64)
+def _first_term(n_rows: Any, s: Counts, t: Counts, c: Counts) -> Floats:
+    """P(C = c) of a hypergeometric C."""
+    log = _log_factorials(int(np.max(n_rows, initial=0)), len(c))
+
+    def log_binomial(n: Any, k: Counts) -> Any:
+        return log(n) - log(k) - log(n - k)
+
+    ways = log_binomial(s, c) + log_binomial(n_rows - s, t - c)
+    return np.asarray(np.exp(ways - log_binomial(n_rows, t)), np.float64)
+
+
+def _log_factorials(most: int, n_wanted: int) -> Callable[[Any], Any]:
+    """Logarithms of factorials up to one; looked up, if a table is worth while."""
+    if most > min(_LARGEST_TABLE, 16 * n_wanted):
+        return lambda n: gammaln(np.asarray(n, np.float64) + 1)
+    return _table(most).__getitem__
+
+
+@lru_cache(maxsize=1)
+def _table(most: int) -> Floats:
+    return np.asarray(gammaln(np.arange(most + 1) + 1.0), np.float64)
 
 
 def has_expected_frequencies(n_rows: Rows, left: Counts, right: Counts) -> NDArray[np.bool_]:
