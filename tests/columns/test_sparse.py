@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from conjunct.columns import PackedColumns, Rewrite, SparseColumns, counts, sizing, sparse
+from conjunct.columns import (
+    PackedColumns,
+    Rewrite,
+    SparseColumns,
+    counts,
+    meetings,
+    sizing,
+    sparse,
+)
 from conjunct.columns.in_place import CompiledLists, MergedLists
 from conjunct.columns.native.library import native_library
 from conjunct.counting import Tally
@@ -65,12 +73,22 @@ def rewrites(draw, n_columns):
     return Rewrite(left, right, plus, minus)
 
 
-@given(tables(max_rows=100), st.data(), st.sampled_from([1, 7, 1 << 22]))
-def test_same_integers_before_and_after_rewrites(table, data, at_once):
-    before = sparse._MEETINGS_AT_ONCE, counts._PAIRS_AT_ONCE
-    sparse._MEETINGS_AT_ONCE = counts._PAIRS_AT_ONCE = at_once
-    try:
-        stores = PackedColumns.from_table(table), SparseColumns.from_table(table)
+@given(
+    tables(max_rows=100),
+    st.data(),
+    st.sampled_from([1, 7, 1 << 22]),
+    st.sampled_from([1, 2]),
+    st.booleans(),
+)
+def test_same_integers_before_and_after_rewrites(table, data, at_once, n_jobs, in_c):
+    """Whatever is counted at once, on however many threads, in C or by SciPy."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counts, "_PAIRS_AT_ONCE", at_once)
+        patch.setattr(meetings, "_AT_ONCE", at_once)
+        patch.setattr(meetings, "_PER_THREAD", 1)
+        if not in_c:
+            patch.setattr(meetings, "native_library", None)
+        stores = PackedColumns.from_table(table), SparseColumns.from_table(table, n_jobs)
         tallies = list(map(Tally.of, stores))
         assert_same(*(tally.counts for tally in tallies))
         for _ in range(3):
@@ -78,8 +96,6 @@ def test_same_integers_before_and_after_rewrites(table, data, at_once):
             tallies = [t.with_conjunctions(rewrite.left, rewrite.right) for t in tallies]
             tallies = [tally.rewritten(rewrite) for tally in tallies]
             assert_same(*(tally.counts for tally in tallies))
-    finally:
-        sparse._MEETINGS_AT_ONCE, counts._PAIRS_AT_ONCE = before
 
 
 @given(tables(max_rows=60), st.lists(st.integers(0, 59), max_size=60))

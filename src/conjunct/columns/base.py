@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
 import scipy.sparse as sp
+from joblib import effective_n_jobs
 from numpy.typing import DTypeLike, NDArray
 
 from conjunct.columns.counts import Contingency, PairCounts
@@ -79,6 +80,11 @@ class Columns(ABC):
     @abstractmethod
     def with_jobs(self, n_jobs: int | None) -> Self:
         """The same columns, counted by ``n_jobs`` threads."""
+
+    @property
+    def n_threads(self) -> int:
+        """Threads that count."""
+        return int(effective_n_jobs(self.n_jobs))
 
     @property
     def n_columns(self) -> int:

@@ -160,7 +160,7 @@ class CountMatrix(PairCounts):
 
     @property
     def n_pairs(self) -> int:
-        return (np.count_nonzero(self.joint) - np.count_nonzero(self.supports)) // 2
+        return int(np.count_nonzero(self.joint) - np.count_nonzero(self.supports)) // 2
 
     def pair_blocks(self) -> Iterator[Contingency]:
         for start, stop in _row_blocks(len(self.joint)):

@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import effective_n_jobs
 from numpy.typing import DTypeLike, NDArray
 
 from conjunct.columns import packing
@@ -75,10 +74,6 @@ class PackedColumns(Columns):
     @property
     def nbytes(self) -> int:
         return self.n_columns * line_bytes(self.n_rows)
-
-    @property
-    def n_threads(self) -> int:
-        return int(effective_n_jobs(self.n_jobs))
 
     @property
     def bits(self) -> Bits:

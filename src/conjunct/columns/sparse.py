@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Self
@@ -12,9 +12,10 @@ import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
 from conjunct.columns.base import Arrays, Columns, Mask, Words
-from conjunct.columns.counts import CommonPairs, Contingency, PairList, as_dtype
+from conjunct.columns.counts import Contingency, PairList, as_dtype
 from conjunct.columns.in_place import CompiledLists, MergedLists, merged_lists
 from conjunct.columns.kernel import Counts
+from conjunct.columns.meetings import meeting_pairs
 from conjunct.columns.native import library as native
 from conjunct.columns.packed import PackedColumns
 from conjunct.columns.packing import line_bytes, pack_column
@@ -28,8 +29,6 @@ Ones = Any
 
 # Lists are there by rows and by columns, with a value beside each row.
 _COPIES = 4
-# Meetings of two columns in a row that are counted together, at about 20 bytes each.
-_MEETINGS_AT_ONCE = 1 << 22
 
 
 class SparseColumns(Columns):
@@ -185,9 +184,7 @@ class SparseColumns(Columns):
 
     def new_pair_counts(self, keeps: Mask, dtype: DTypeLike | None = None) -> PairList:
         """Count columns that are not kept, alone and in the pairs in which one of them is."""
-        pairs = CommonPairs.joined(
-            list(_meetings(self.ones, self.rows_matrix, np.flatnonzero(~keeps), keeps))
-        )
+        pairs = meeting_pairs(self.ones, self.rows_matrix, keeps, self.n_threads)
         pairs = pairs._replace(joint=as_dtype(dtype, pairs.joint)[0])
         return PairList(self.n_rows, np.where(keeps, 0, self.supports()), pairs)
 
@@ -274,27 +271,6 @@ class SparseColumns(Columns):
     @classmethod
     def united(cls, parts: Sequence[Self]) -> Self:
         return cls.from_matrix(sp.vstack([part.ones for part in parts]))
-
-
-def _meetings(ones: Ones, rows: Any, new: Positions, keeps: Mask) -> Iterator[CommonPairs]:
-    """The pairs of some new columns with each other and with those that are kept.
-
-    ``rows`` are the same ones, row by row.
-    """
-    columns = ones[:, new].T
-    work = np.concatenate([[0], np.cumsum(columns @ np.diff(rows.indptr).astype(np.int64))])
-    start = 0
-    while start < len(new):
-        stop = max(start + 1, int(np.searchsorted(work, work[start] + _MEETINGS_AT_ONCE)) - 1)
-        product = columns[start:stop] @ rows
-        one = np.repeat(new[start:stop].astype(np.int32), np.diff(product.indptr))
-        other = product.indices.astype(np.int32, copy=False)
-        # the product has each pair of new columns twice, and each column with itself
-        once = np.flatnonzero((other < one) | keeps[other])
-        one, other = one[once], other[once]
-        yield CommonPairs(np.minimum(one, other), np.maximum(one, other), product.data[once])
-        start = stop
-    yield CommonPairs(*(np.empty(0, np.int32) for _ in range(3)))
 
 
 def _among(some: RowList, others: RowList) -> NDArray[np.bool_]:

@@ -8,14 +8,15 @@ piece is comparing texts. Parts that formulas share are the same object, which P
 
 from __future__ import annotations
 
+import re
 from bisect import bisect
-from itertools import pairwise
 from typing import Any
 
 Operand = tuple[Any, ...]
 Key = tuple[Operand, ...]
 
-_SIGNS = frozenset("~&()")
+# a sign, what is below a space, or a space before a sign, before what is below one, or at the end
+_NOT_PLAIN = re.compile(r"[~&()\x00-\x1f]| [\x00-&]| \Z")
 
 
 def is_plain(name: str) -> bool:
@@ -24,13 +25,7 @@ def is_plain(name: str) -> bool:
     Apart from the signs themselves, that takes a sign or something below it after a space, or
     characters below the space.
     """
-    after_spaces = [after for space, after in pairwise(name) if space == " "]
-    return (
-        _SIGNS.isdisjoint(name)
-        and all(character >= " " for character in name)
-        and all(character > "&" for character in after_spaces)
-        and not name.endswith(" ")
-    )
+    return _NOT_PLAIN.search(name) is None
 
 
 def primitive_key(name: str) -> Key:

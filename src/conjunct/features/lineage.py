@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from conjunct.errors import InputError
@@ -68,14 +69,24 @@ class Lineage:
         self.made: list[Made] = []
         self._lengths = [1] * len(self.primitives)
         # made when first asked for: most features of a long run are never written out or compared
-        self._expressions: dict[int, Expression] = dict(enumerate(map(Primitive, self.primitives)))
-        self._keys: dict[Literal, Key] = dict(enumerate(map(primitive_key, self.primitives)))
-        self._patterns: dict[int, tuple[str, ...]] = {
-            k: (name,) for k, name in enumerate(self.primitives)
-        }
-        self._is_plain = all(map(is_plain, self.primitives))
-        self._starts = self._ranks()
+        self._expressions: dict[int, Expression] = {}
+        self._patterns: dict[int, tuple[str, ...]] = {}
+        self._counts_literals = False
         self._numbers: dict[Made, int] = {}
+
+    @cached_property
+    def _keys(self) -> dict[Literal, Key]:
+        return dict(enumerate(map(primitive_key, self.primitives)))
+
+    @cached_property
+    def _starts(self) -> dict[int, Start]:
+        """The ranks of the names that come before every negation."""
+        order = sorted(range(len(self.primitives)), key=self._keys.__getitem__)
+        return {n: (k, _END) if self.primitives[n] < "~" else (_MORE,) for k, n in enumerate(order)}
+
+    @cached_property
+    def _has_plain_names(self) -> bool:
+        return all(map(is_plain, self.primitives))
 
     def __getstate__(self) -> dict[str, list[Any]]:
         # plain values, which every way to save knows; all else is made again, as it is wanted
@@ -112,7 +123,7 @@ class Lineage:
             number = self._numbers[tally] = len(self._lengths)
             self.made.append(tally)
             self._lengths.append(sum(self._lengths[feature_of(x)] for x in tally.literals))
-            self._is_plain = False  # keys are those of conjunctions
+            self._counts_literals = True
         return number
 
     def make(self, made: Made) -> int:
@@ -147,7 +158,7 @@ class Lineage:
         del self.made[length - len(self.primitives) :]
 
     def expression(self, number: int) -> Expression:
-        pending = [number]
+        pending = [] if number in self._expressions else [number]
         while pending:
             literals = self.operands(pending[-1]) or ()
             missing = [feature_of(x) for x in literals if feature_of(x) not in self._expressions]
@@ -155,7 +166,9 @@ class Lineage:
                 pending += missing
                 continue
             made = pending.pop()
-            if made not in self._expressions:
+            if made < len(self.primitives):
+                self._expressions[made] = Primitive(self.primitives[made])
+            elif made not in self._expressions:
                 self._expressions[made] = self.formula(self.made[made - len(self.primitives)])
         return self._expressions[number]
 
@@ -226,7 +239,9 @@ class Lineage:
                 pending += missing
                 continue
             made = pending.pop()
-            if len(asserted) == 1:
+            if made < len(self.primitives):
+                patterns[made] = (self.primitives[made],)
+            elif len(asserted) == 1:
                 patterns[made] = patterns[asserted[0]]
             elif made not in patterns:
                 names = {name for part in asserted for name in patterns[part]}
@@ -243,7 +258,8 @@ class Lineage:
     def by_text(self, numbers: Iterable[int]) -> list[int]:
         """The features in the order of their canonical texts."""
         wanted = list(numbers)
-        if self._is_plain:
+        # keys are those of conjunctions
+        if self._has_plain_names and not self._counts_literals:
             starts = self._starts
             for number in wanted:
                 if number not in starts:
@@ -303,11 +319,6 @@ class Lineage:
         """The two literals of a conjunction."""
         left, right = self.made[number - len(self.primitives)]  # type: ignore[misc]
         return left, right
-
-    def _ranks(self) -> dict[int, Start]:
-        """The ranks of the names that come before every negation."""
-        order = sorted(range(len(self.primitives)), key=self._keys.__getitem__)
-        return {n: (k, _END) if self.primitives[n] < "~" else (_MORE,) for k, n in enumerate(order)}
 
     def _make_start(self, number: int) -> None:
         """How a text begins: its primitives, and whether more follows them.

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 # of the functions in C and what they take; a library of another number is not used
-_VERSION = 5
+_VERSION = 6
 _FILE = Path(__file__).with_name("_native.so")
 
 
@@ -31,6 +31,7 @@ def _loaded() -> Any:
         "native_count": (number, *2 * (pointer, size, size), pointer, number, number),
         "native_merge_lines": (number, pointer, size, size, size, size, pointer),
         "native_count_distinct": (pointer, pointer, long),
+        "native_meetings": (pointer, pointer, long, *4 * (pointer,)),
         "native_lists_new": (number, long, pointer, pointer),
         "native_lists_merge": (pointer, number, number, pointer),
         "native_lists_free": (pointer,),
@@ -47,7 +48,7 @@ def _loaded() -> Any:
     }
     for name, types in takes.items():
         getattr(library, name).argtypes = types
-    library.native_count_distinct.restype = long
+    library.native_count_distinct.restype = library.native_meetings.restype = long
     library.native_lists_new.restype = library.native_pairs_new.restype = pointer
     return library
 

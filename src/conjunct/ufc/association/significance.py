@@ -90,10 +90,10 @@ def _upper_tail(n_rows: Rows, s: Counts, t: Counts, c: Counts) -> Floats:
     total = np.where(c > np.minimum(s, t), 0.0, 1.0)
     chance = np.zeros_like(total)
     going = np.flatnonzero(total)
-    one, other, both = s[going], t[going], c[going]
-    rows = np.asarray(taken(n_rows, going))
-    chance[going] = _first_term(rows, one, other, both)
-    one, other, both, rows = (counts.astype(np.float64) for counts in (one, other, both, rows))
+    counts = s[going], t[going], c[going]
+    rows = np.asarray(taken(n_rows, going), np.float64)
+    chance[going] = _first_term(taken(n_rows, going), *counts)
+    one, other, both = (each.astype(np.float64) for each in counts)
     term = np.ones(len(going))
     while len(going):
         term = term * (one - both) / (both + 1)
