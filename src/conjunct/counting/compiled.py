@@ -53,7 +53,12 @@ class CompiledMerging:
             check_counts(self._room, 4)
             joint = np.ascontiguousarray(joint, np.int32)
             _made(native_library.native_pairs_matrix(self._pairs, address(joint)))
-        self._found = np.empty((_CANDIDATES, 5), np.int32)
+        self._make_found(_CANDIDATES)
+
+    def _make_found(self, room: int) -> None:
+        """Where C writes the pairs that may be the best."""
+        self._found = np.empty((room, 5), np.int32)
+        self._place = address(self._found)
 
     @property
     def n_columns(self) -> int:
@@ -126,9 +131,9 @@ class CompiledMerging:
 
     def candidates(self) -> list[list[int]]:
         """The pairs that may be the best: two columns, their supports and their joint count."""
-        n: int = native_library.native_best(self._pairs, address(self._found), len(self._found))
+        n: int = native_library.native_best(self._pairs, self._place, len(self._found))
         if n > len(self._found):
-            self._found = np.empty((2 * n, 5), np.int32)
+            self._make_found(2 * n)
             return self.candidates()
         return self._found[:n].tolist()  # type: ignore[no-any-return]
 

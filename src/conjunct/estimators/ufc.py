@@ -390,16 +390,17 @@ class UFC(LosslessConstructor):
 
     def _watching(self, need: Need, n_columns: int) -> Callable[[Indicators], None]:
         """Says again what an iteration takes when it is three times what was said last."""
-        told = need
+        tell, told = self._tell_cost, need
+        if tell is None or need.merge_seconds is not None:
+            return self._watch
 
         def watch(indicators: Indicators) -> None:
             nonlocal told
             self._watch(indicators)
             now = need.grown(indicators.n_features / n_columns)
-            is_batch = need.merge_seconds is None
-            if self._tell_cost is not None and is_batch and now.seconds > 3 * told.seconds:
+            if now.seconds > 3 * told.seconds:
                 told = now
-                self._tell_cost(now)
+                tell(now)
 
         return watch
 
