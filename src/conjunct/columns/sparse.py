@@ -56,7 +56,14 @@ class SparseColumns(Columns):
         columns.sum_duplicates()
         columns.eliminate_zeros()
         rows = columns.indices.astype(np.int32, copy=False)
-        return cls.from_arrays((columns.indptr, rows), columns.shape[0], n_jobs)
+        made = cls.from_arrays((columns.indptr, rows), columns.shape[0], n_jobs)
+        if isinstance(matrix, sp.csr_array) and matrix.nnz == len(rows):
+            # nothing was zero or there twice: these are the rows, which need not be made again
+            ones = made.ones.data, matrix.indices.astype(np.int32, copy=False), matrix.indptr
+            made.rows_matrix = sp.csr_array(ones, shape=matrix.shape)
+            if not made.rows_matrix.has_sorted_indices:
+                del made.rows_matrix
+        return made
 
     @classmethod
     def from_table(cls, table: NDArray[np.bool_], n_jobs: int | None = None) -> Self:
@@ -237,6 +244,11 @@ class SparseColumns(Columns):
         return np.column_stack([_sums(rows), _sums(rows, seed=1)])
 
     def size(self) -> Size:
+        return self._size
+
+    @cached_property
+    def _size(self) -> Size:
+        # asked for to choose a store, and to say what it takes
         return surveyed(self.total, self.n_columns)
 
     def least_size(self) -> Size:
@@ -259,7 +271,7 @@ class SparseColumns(Columns):
         return size.of_parts("sparse").n_bytes
 
     def row_lengths(self) -> Counts:
-        return np.asarray(np.diff(self.rows_matrix.indptr), np.int64)
+        return np.bincount(self.ones.indices, minlength=self.n_rows)
 
     def sharing_rows(self, columns: Positions) -> Any:
         return (self.ones[:, columns].T @ self.ones).astype(np.bool_)
