@@ -77,27 +77,36 @@ import sys, time
 from conjunct.cli import main
 from conjunct.files import checkpoint
 
-at, write, written = int(sys.argv.pop(1)), checkpoint.write_atomically, []
+at, written = int(sys.argv.pop(1)), []
 
 def stand_still():
     sys.stdout.write("here\\n")
     sys.stdout.flush()
     time.sleep(100)
 
-def half(part, fill):
-    fill(part)
-    part.write_bytes(part.read_bytes()[:100])
-    stand_still()
-
-def write_slowly(path, fill):
-    written.append(path)
-    if len(written) == at:
-        # an even number: in the middle of writing; an odd one: just after it
-        write(path, fill if at % 2 else lambda part: half(part, fill))
+def half_a_file(path, fill):
+    def half(part):
+        fill(part)
+        part.write_bytes(part.read_bytes()[:100])
         stand_still()
-    write(path, fill)
+    whole_file(path, half)
 
-checkpoint.write_atomically = write_slowly
+def half_a_line(path, line, length):
+    whole_line(path, line[:100], length)
+
+def slowly(whole, half):
+    def write(*of):
+        written.append(of)
+        if len(written) == at:
+            # an even number: in the middle of writing; an odd one: just after it
+            (whole if at % 2 else half)(*of)
+            stand_still()
+        whole(*of)
+    return write
+
+whole_file, whole_line = checkpoint.write_atomically, checkpoint._append
+checkpoint.write_atomically = slowly(whole_file, half_a_file)
+checkpoint._append = slowly(whole_line, half_a_line)
 # after every step, however quick
 checkpoint._SHARE = 0
 sys.exit(main())
@@ -117,7 +126,8 @@ def test_killed_at_any_point_it_resumes_to_the_same_model(call, tmp_path):
             assert started.stdout.readline() == b"here\n"
             started.kill()
         assert not (tmp_path / "killed.json").exists()
-        kept.append(len(json.loads(checkpoint.read_bytes())["history"]))
+        _, *lines, _ = checkpoint.read_bytes().split(b"\n")
+        kept.append(sum(len(json.loads(line)["history"]) for line in lines))
     # each went on from where the one before it was killed
     assert kept == [2, 3, 6]
     assert call(*fit, "killed.json", "--checkpoint", "run.json").code == 0

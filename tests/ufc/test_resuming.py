@@ -44,11 +44,11 @@ class Failing:
     wrong_run = property(lambda self: self.file.wrong_run)
     written: int = field(default=0)
 
-    def save(self, identity, progress, *, last):
+    def save(self, identity, news, *, last):
         if self.written == self.n:
             raise KilledError
         # however quick the steps are
-        self.file.save(identity, progress, last=True)
+        self.file.save(identity, news, last=True)
         self.written += 1
 
 
@@ -144,11 +144,15 @@ def test_checkpoints_of_other_runs_are_refused(zoo, tmp_path, change, message):
         run(PackedColumns.from_table(table), rule, progress_store=Checkpoint(file), max_iter=2)
 
 
-def damaged(part, key, value):
+def damaged(number, part, key, value):
+    """A line with another value for a key, its own or that of the first thing in a part of it."""
+
     def damage(content):
-        record = json.loads(content)
+        lines = content.splitlines()
+        record = json.loads(lines[number])
         (record if part is None else record[part][0])[key] = value
-        return json.dumps(record)
+        lines[number] = json.dumps(record)
+        return "\n".join([*lines, ""])
 
     return damage
 
@@ -156,12 +160,13 @@ def damaged(part, key, value):
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda content: content[:-9], "not a checkpoint of conjunct"),
+        (lambda content: content[9:], "not a checkpoint of conjunct"),
         (lambda content: "[]", "not a checkpoint of conjunct"),
-        (damaged(None, "version", 9), "not a checkpoint that this conjunct reads"),
-        (damaged("merges", "left", 99), "replaces features that are not there"),
-        (damaged("merges", "both", 99), "not numbered in the order made"),
-        (damaged("merges", "iteration", 5), "its iterations are not"),
+        (lambda content: content[:9], "not a checkpoint of conjunct"),
+        (damaged(0, None, "version", 9), "not a checkpoint that this conjunct reads"),
+        (damaged(1, "merges", "left", 99), "replaces features that are not there"),
+        (damaged(1, "merges", "both", 99), "not numbered in the order made"),
+        (damaged(1, "merges", "iteration", 5), "its iterations are not"),
     ],
 )
 def test_damaged_checkpoints_are_refused(zoo, tmp_path, damage, message):
@@ -170,3 +175,34 @@ def test_damaged_checkpoints_are_refused(zoo, tmp_path, damage, message):
     file.write_text(damage(file.read_text()))
     with pytest.raises(InputError, match=message):
         run(PackedColumns.from_table(zoo), progress_store=Checkpoint(file), max_iter=2)
+
+
+@pytest.mark.parametrize("n_cut", [1, 9, 10**3])
+def test_a_line_that_was_cut_off_is_made_again(zoo, tmp_path, n_cut):
+    file = tmp_path / "checkpoint.json"
+    often = Failing(Checkpoint(file), 99)
+    expected = run(PackedColumns.from_table(zoo), progress_store=often, max_iter=3)
+    whole = file.read_bytes()
+    *_, last = whole.splitlines(keepends=True)
+    file.write_bytes(whole[: -min(n_cut, len(last))])
+    again = Failing(Checkpoint(file), 99)
+    assert run(PackedColumns.from_table(zoo), progress_store=again, max_iter=3) == expected
+    assert again.written == 1
+    assert file.read_bytes() == whole
+
+
+def test_a_step_costs_a_line(zoo, tmp_path):
+    """What is written after a merge does not grow with the merges before it."""
+    file = tmp_path / "checkpoint.json"
+    often = Failing(Checkpoint(file), 99)
+    run(
+        PackedColumns.from_table(zoo),
+        planned(Threshold(0.0), "pairwise"),
+        progress_store=often,
+        max_iter=9,
+    )
+    _, first, *lines = map(len, file.read_bytes().splitlines())
+    assert len(lines) == often.written - 1 == 8
+    # the first line has the columns too; numbers grow by a digit or two
+    assert max(lines) < 1.2 * min(lines)
+    assert max(lines) < first

@@ -1,4 +1,9 @@
-"""The checkpoint of a run: a small JSON file that an interrupted run goes on from."""
+"""The checkpoint of a run: a file of JSON lines that an interrupted run goes on from.
+
+The first line says what the run is about, and each line after it what was new. So to keep a merge
+costs a line, however many there were before it. Where a line was cut off, the run goes on from the
+line before it.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +20,15 @@ from conjunct.files.model import IndicatorsRecord, MergeRecord, indicators_of, m
 from conjunct.ufc import Progress, RunIdentity
 
 FORMAT = "conjunct-checkpoint"
-VERSION = 2
+VERSION = 3
 
 
 # the time between two writings, by how long one takes
 _SHARE = 10
 
 
-class CheckpointRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a checkpoint holds; merges are told as in a model file."""
+class RunRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a run is about."""
 
     format: str
     version: int
@@ -31,6 +36,11 @@ class CheckpointRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     names: str
     n_rows: int
     fingerprint: int
+
+
+class ProgressRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What was new; merges are told as in a model file."""
+
     supports: list[int]
     observed: list[int] | None
     history: list[IndicatorsRecord]
@@ -43,6 +53,8 @@ class Checkpoint:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self._next = 0.0
+        # bytes of whole lines that are there
+        self._length = 0
         check_target(path)
 
     def load(self, identity: RunIdentity) -> Progress | None:
@@ -52,43 +64,57 @@ class Checkpoint:
             return None
         except OSError as error:
             raise InputError(f"{self.path} cannot be read: {error.strerror}") from None
+        # what is after the last end of a line was cut off
+        self._length = content.rfind(b"\n") + 1
+        first, *lines = content[: self._length].splitlines() or [content]
         try:
-            record = msgspec.json.decode(content, type=CheckpointRecord)
+            record = msgspec.json.decode(first, type=RunRecord)
+            told = [msgspec.json.decode(line, type=ProgressRecord) for line in lines]
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise InputError(f"{self.path}: not a checkpoint of conjunct ({error})") from None
         if (record.format, record.version) != (FORMAT, VERSION):
             raise InputError(f"{self.path}: not a checkpoint that this conjunct reads")
         self._check(record, identity)
+        if not told:
+            return None
+        known = [line.observed for line in told if line.observed is not None]
         return Progress(
-            tuple(merge_of(merge, record.n_rows) for merge in record.merges),
-            indicators_of(record.history),
-            tuple(record.supports),
-            None if record.observed is None else tuple(record.observed),
+            tuple(merge_of(merge, record.n_rows) for line in told for merge in line.merges),
+            indicators_of([indicators for line in told for indicators in line.history]),
+            tuple(support for line in told for support in line.supports),
+            tuple(n for observed in known for n in observed) if known else None,
         )
 
-    def save(self, identity: RunIdentity, progress: Callable[[], Progress], *, last: bool) -> None:
-        """Write the file, unless steps are so quick that it would take most of the time."""
+    def save(self, identity: RunIdentity, news: Callable[[], Progress], *, last: bool) -> None:
+        """Write what is new, unless steps are so quick that it would take most of the time."""
         begun = time.monotonic()
         if last or begun >= self._next:
-            self._write(identity, progress())
+            self._write(identity, news())
             ended = time.monotonic()
             self._next = ended + _SHARE * (ended - begun)
 
-    def _write(self, identity: RunIdentity, progress: Progress) -> None:
-        record = CheckpointRecord(
-            FORMAT,
-            VERSION,
-            identity.options,
-            identity.names,
-            identity.n_rows,
-            identity.fingerprint,
-            list(progress.supports),
-            None if progress.observed is None else list(progress.observed),
-            msgspec.convert(progress.tried, list[IndicatorsRecord], from_attributes=True),
-            msgspec.convert(progress.merges, list[MergeRecord], from_attributes=True),
+    def _write(self, identity: RunIdentity, news: Progress) -> None:
+        record = ProgressRecord(
+            list(news.supports),
+            None if news.observed is None else list(news.observed),
+            msgspec.convert(news.tried, list[IndicatorsRecord], from_attributes=True),
+            msgspec.convert(news.merges, list[MergeRecord], from_attributes=True),
         )
-        content = msgspec.json.encode(record)
-        write_atomically(self.path, lambda part: part.write_bytes(content))
+        line = msgspec.json.encode(record) + b"\n"
+        if self._length:
+            _append(self.path, line, self._length)
+        else:
+            about = RunRecord(
+                FORMAT,
+                VERSION,
+                identity.options,
+                identity.names,
+                identity.n_rows,
+                identity.fingerprint,
+            )
+            line = msgspec.json.encode(about) + b"\n" + line
+            write_atomically(self.path, lambda part: part.write_bytes(line))
+        self._length += len(line)
 
     def wrong_run(self, why: object) -> InputError:
         """That this run cannot go on from the file."""
@@ -96,7 +122,7 @@ class Checkpoint:
             f"{self.path} is the checkpoint of another run ({why}): remove it, or name another file"
         )
 
-    def _check(self, record: CheckpointRecord, identity: RunIdentity) -> None:
+    def _check(self, record: RunRecord, identity: RunIdentity) -> None:
         if record.names != identity.names:
             raise self.wrong_run("it has other columns")
         if record.n_rows != identity.n_rows:
@@ -105,3 +131,16 @@ class Checkpoint:
             raise self.wrong_run("it has other options")
         if record.fingerprint != identity.fingerprint:
             raise self.wrong_run("it was made from other data")
+
+
+def _append(path: Path, line: bytes, length: int) -> None:
+    """Write a line after the whole lines of a file, in place of what was cut off."""
+    try:
+        with path.open("r+b") as file:
+            file.truncate(length)
+            file.seek(length)
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None

@@ -61,8 +61,11 @@ class ProgressStore(Protocol):
         """The progress kept, if there is some; that of another identity is refused."""
         ...
 
-    def save(self, identity: RunIdentity, progress: Callable[[], Progress], *, last: bool) -> None:
-        """Keep the progress; not after every step, if steps are quick, but after the last."""
+    def save(self, identity: RunIdentity, news: Callable[[], Progress], *, last: bool) -> None:
+        """Keep what is new; not after every step, if steps are quick, but after the last.
+
+        ``news`` gives what came since it was last called.
+        """
         ...
 
     def wrong_run(self, why: object) -> Exception:
@@ -146,26 +149,32 @@ def _rewritten(
 
 
 def recorded(
-    steps: Iterable[Step], save: Callable[..., None], books: Callable[[], Ledger]
+    steps: Iterable[Step], save: Callable[..., None], books: Callable[[], Ledger], n_saved: int
 ) -> Generator[Step]:
-    """The steps, which are saved as they come; what was replayed is saved already."""
-    told: list[Step] = []
+    """The steps, of which what is new is saved as they come.
 
-    def progress() -> Progress:
+    ``n_saved`` features are saved already; so is what is replayed.
+    """
+    new: list[Step] = []
+
+    def news() -> Progress:
+        nonlocal n_saved
         ledger = books()
-        observed = None if ledger.observed is None else tuple(ledger.observed)
-        merges = tuple(merge for step in told for merge in step.merges)
-        tried = tuple(step.indicators for step in told)
-        return Progress(merges, tried, tuple(ledger.supports), observed)
+        observed = None if ledger.observed is None else tuple(ledger.observed[n_saved:])
+        merges = tuple(merge for step in new for merge in step.merges)
+        tried = tuple(step.indicators for step in new)
+        supports = tuple(ledger.supports[n_saved:])
+        new.clear()
+        n_saved += len(supports)
+        return Progress(merges, tried, supports, observed)
 
-    last: Step | None = None
     try:
         for step in steps:
-            told.append(step)
-            last = step
-            if step.iteration and not step.is_replayed:
-                save(progress, last=False)
+            if not step.is_replayed:
+                new.append(step)
+                if step.iteration:
+                    save(news, last=False)
             yield step
     finally:
-        if last is not None and last.iteration and not last.is_replayed:
-            save(progress, last=True)
+        if new and new[-1].iteration:
+            save(news, last=True)

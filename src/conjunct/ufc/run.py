@@ -257,7 +257,9 @@ class _Work:
             except ProgressError as error:
                 raise progress_store.wrong_run(error) from None
             steps = self._resumed(progress)
-        return recorded(steps, partial(progress_store.save, identity), lambda: self.ledger)
+        n_saved = 0 if progress is None else len(progress.supports)
+        save = partial(progress_store.save, identity)
+        return recorded(steps, save, lambda: self.ledger, n_saved)
 
     def feature_set(self, merges: Sequence[Merge]) -> FeatureSet:
         """The features that some merges leave."""
