@@ -114,7 +114,11 @@ BOMBS = {
 }
 
 
-@pytest.mark.parametrize("packing", [gzip.open, zstd.open], ids=["gz", "zst"])
+@pytest.mark.parametrize(
+    "packing",
+    [gzip.open, pytest.param(zstd.open, marks=pytest.mark.slow)],
+    ids=["gz", "zst"],
+)
 @pytest.mark.parametrize("case", BOMBS)
 def test_a_bomb_does_not_go_off(case, packing, tmp_path, read):
     kind, start, repeated = BOMBS[case]
