@@ -139,7 +139,7 @@ def test_the_same_bytes(zoo, tmp_path):
 
 
 def test_a_loaded_path_is_followed_again(zoo, tmp_path):
-    model, page = model_and_page(UFCPath(max_iter=3))
+    model, page = model_and_page(UFCPath())
     model.save(tmp_path / "model.json")
     loaded = Report(load(tmp_path / "model.json"), zoo).html()
     assert section(loaded, "plane") == section(page, "plane")

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from copy import copy
 from math import isnan
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,7 +20,6 @@ from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators.in_parts import FeatureSupports, sendable
 from conjunct.estimators.lossless import NAMES, UNSEEN, Names, Unseen
 from conjunct.estimators.ruled import RuledConstructor
-from conjunct.estimators.updating import Update, updated
 from conjunct.estimators.weights import weighted
 from conjunct.expressions import Style
 from conjunct.parameters import check, check_choice, check_common, check_frequency, check_whole
@@ -37,6 +36,9 @@ from conjunct.ufc import (
     run_ufc,
     shortest_within,
 )
+
+if TYPE_CHECKING:
+    from conjunct.estimators.updating import Update
 
 
 class UFC(RuledConstructor):
@@ -269,6 +271,8 @@ class UFC(RuledConstructor):
         The vocabulary still pays: 17 new rows take 22 bits by the features and 37 by the columns \
         as they are (60%, and 75% before).
         """
+        from conjunct.estimators.updating import updated
+
         check_is_fitted(self)
         every = self._every_feature
         columns = self._like_fitted().like(self._container(X)).columns
