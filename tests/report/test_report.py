@@ -95,7 +95,22 @@ def models():
     yield UFringe(30)
 
 
-@pytest.mark.parametrize("model", list(models()), ids=str)
+# each makes a page; the others are made for other tests too
+PAGE_OF_ITS_OWN = {"pairwise", "relative", "min_support"}
+
+
+def kinds(models):
+    """`make test` leaves out those whose page no other test looks at."""
+    return [
+        pytest.param(
+            model,
+            marks=pytest.mark.slow if any(word in str(model) for word in PAGE_OF_ITS_OWN) else (),
+        )
+        for model in models
+    ]
+
+
+@pytest.mark.parametrize("model", kinds(models()), ids=str)
 def test_every_kind_of_model(model):
     model, page = model_and_page(model)
     assert page.startswith("<!doctype html>")
@@ -161,7 +176,7 @@ def test_why_this_threshold_and_this_end():
     assert "(r > 0) may be joined" in words(untested)
 
 
-@pytest.mark.parametrize("model", list(models())[:-1], ids=str)
+@pytest.mark.parametrize("model", kinds(models())[:-1], ids=str)
 def test_why_it_stopped_is_what_the_model_says(model):
     model, page = model_and_page(model)
     assert words(page).count(" ".join(model.outcome_.split())) == 1
