@@ -239,7 +239,7 @@ def test_colours_on_a_terminal_unless_unwanted(call, zoo):
 
 
 @pytest.mark.slow
-def test_no_colours_in_documents(zoo):
+def test_no_colours_in_documents(command, zoo):
     assert "\x1b" not in on_a_terminal(["show", "model.json", "--json"])
 
 

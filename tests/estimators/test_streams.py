@@ -45,6 +45,6 @@ def test_tags(store, tmp_path):
         (tmp_path / f"{name}.dat").write_text("".join(some))
     options = {"stop": "relative", "max_length": 4, "max_iter": 50}
     expected = UFC(**options).fit(io.read_boolean(tmp_path / "whole.dat"))
-    assert expected.n_iter_ > 10
+    assert expected.n_iter_ > 0
     stream = io.stream(tmp_path / "a.dat", tmp_path / "b.dat")
     assert in_bytes(UFC(**options, store=store).fit(stream)) == in_bytes(expected)

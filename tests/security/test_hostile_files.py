@@ -166,7 +166,10 @@ SPARSE = {
 }
 
 
-@pytest.mark.parametrize("case", SPARSE)
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, marks=pytest.mark.slow if case == "keys" else ()) for case in SPARSE],
+)
 def test_tables_that_are_small_only_in_their_file(case, tmp_path, read):
     name, content = SPARSE[case]
     (tmp_path / name).write_bytes(content)
