@@ -4,6 +4,9 @@ PYTHON ?= python3
 WORKERS ?= 2
 FUZZ_SECONDS ?= 600
 
+# Hundreds of tests start a command: each would compile all modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 

@@ -10,7 +10,7 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
-for name, examples in {"quick": 8, "all": 60}.items():
+for name, examples in {"quick": 8, "all": 24}.items():
     settings.register_profile(
         name,
         max_examples=examples,

@@ -23,7 +23,10 @@ from conjunct.cli.app import run as run_app
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
 # they fit several models, and take seconds
-LONG = {"tutorial.md", "report.md", "stability.md", "registries.md"}
+LONG = {
+    *("tutorial.md", "report.md", "stability.md", "registries.md"),
+    *("gallery.md", "reproducing-the-paper.md", "scale.md"),
+}
 FENCE = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

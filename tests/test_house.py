@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from conjunct import UFC, datasets
+from conjunct.cli.app import run as run_app
+from conjunct.files import read_boolean
 from conjunct.registry import Registry, summaries
 
 ROOT = Path(__file__).parents[1]
@@ -219,28 +222,27 @@ def test_the_table_tells_where_each_family_lives():
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("house")
-    run(folder, "datasets zoo --out zoo.csv", "-m", "conjunct")
-    run(folder, "fit zoo.csv --out model.json", "-m", "conjunct")
-    names, *rows = (folder / "zoo.csv").read_text().replace(",", "|").splitlines()
+    table = datasets.find("zoo").path
+    (folder / "zoo.csv").write_bytes(table.read_bytes())
+    UFC().fit(read_boolean(table)).save(folder / "model.json")
+    names, *rows = table.read_text().replace(",", "|").splitlines()
     stars = "\n".join(rows).replace("1", "*").replace("0", ".")
     (folder / "zoo.stars").write_text(f"{names}\n{stars}\n")
     return folder
 
 
-def run(folder, words, *how):
-    command = [sys.executable, *how, *words.split()]
-    return subprocess.run(command, capture_output=True, text=True, cwd=folder)
-
-
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_new_member_is_one_file(family, folder, tmp_path):
+def test_a_new_member_is_one_file(family, folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(folder)
     home, text, words = FAMILIES[family]
     (tmp_path / "yours.py").write_text(text)
     home = f"conjunct.{home.replace('/', '.')}"
-    done = run(folder, words, "-c", RUN, home, str(tmp_path))
+    command = [sys.executable, "-c", RUN, home, str(tmp_path), *words.split()]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout
-    assert run(folder, words, "-m", "conjunct").returncode == 2
+    # without the file there is no such member
+    assert run_app(words.split()) == 2
 
 
 def registries():

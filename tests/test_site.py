@@ -56,6 +56,7 @@ def test_links_lead_somewhere(page):
             assert anchor in set(anchors(target)), link
 
 
+@pytest.mark.slow
 def test_picture_of_two_ways_is_what_the_gallery_draws(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     page = (DOCS / "gallery.md").read_text(encoding="utf-8")

@@ -23,7 +23,13 @@ def outcome(draw, test, prune, correction, runs=300):
     return simulate(draw, Option(test, prune, correction), alpha=ALPHA, runs=runs, max_iter=2)
 
 
-@pytest.mark.parametrize("correction", CORRECTIONS)
+every_correction = pytest.mark.parametrize(
+    "correction",
+    [pytest.param(name, marks=() if name == "bh" else pytest.mark.slow) for name in CORRECTIONS],
+)
+
+
+@every_correction
 @pytest.mark.parametrize(
     ("draw", "test", "prune"),
     [(balanced, "normal", True), (balanced, "exact", False), (rare, "exact", False)],
@@ -50,7 +56,7 @@ def test_the_normal_test_is_not_made_for_corrections_of_rare_columns(correction)
     assert low > ALPHA
 
 
-@pytest.mark.parametrize("correction", CORRECTIONS)
+@every_correction
 def test_false_discoveries_are_few_among_true_ones(correction):
     found = outcome(half_dependent, "exact", False, correction, runs=200)
     assert found.n_true > 4.9

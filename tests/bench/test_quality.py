@@ -146,6 +146,7 @@ def small_run():
     return {name: measures.measured(zoo, name, n_splits=2, n_samples=1) for name in NAMES}
 
 
+@pytest.mark.slow
 def test_a_small_part_of_the_run(small_run):
     for name, found in small_run.items():
         numbers = found["numbers"]
@@ -162,12 +163,14 @@ def test_a_small_part_of_the_run(small_run):
     assert both["features"] > alone["features"]
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_numbers(small_run):
     again = measures.measured(sets.sampled("zoo"), "bits", n_splits=2, n_samples=1)
     first = dict(small_run["bits"]["numbers"], seconds=None)
     assert dict(again["numbers"], seconds=None) == first
 
 
+@pytest.mark.slow
 def test_differences_are_paired(small_run):
     bare = small_run["columns"]["numbers"]
     found = summary.figures_of(small_run["bits"], bare)

@@ -1,13 +1,16 @@
 """Running commands: in a process of their own, or in this one."""
 
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
 
 import pytest
 
+from conjunct import UFC, Report, datasets
 from conjunct.cli.app import run as run_app
+from conjunct.files import read_boolean
 from conjunct.paper import writing
 
 
@@ -49,7 +52,28 @@ def call(tmp_path, monkeypatch, capsys):
     return run
 
 
+@pytest.fixture(scope="session")
+def made_once(tmp_path_factory):
+    """``zoo.csv``, as ``datasets`` writes it, and its model, as ``fit`` writes it."""
+    folder = tmp_path_factory.mktemp("zoo")
+    (folder / "zoo.csv").write_bytes(datasets.find("zoo").path.read_bytes())
+    UFC().fit(read_boolean(folder / "zoo.csv")).save(folder / "model.json")
+    return folder
+
+
+@pytest.fixture
+def zoo_files(made_once, tmp_path):
+    """The folder of a test, with a table and its model in it."""
+    return shutil.copytree(made_once, tmp_path, dirs_exist_ok=True)
+
+
+@pytest.fixture
+def blank_pages(monkeypatch):
+    """Reports without content, for what is said and where; test_report.py reads whole ones."""
+    monkeypatch.setattr(Report, "_html", "<!doctype html>")
+
+
 @pytest.fixture
 def few_experiments(monkeypatch):
-    """``reproduce`` makes three of its experiments; it says and writes the same about each."""
-    monkeypatch.setattr(writing, "EXPERIMENTS", writing.EXPERIMENTS[:2])
+    """``reproduce`` makes two of its experiments; it says and writes the same about each."""
+    monkeypatch.setattr(writing, "EXPERIMENTS", writing.EXPERIMENTS[:1])

@@ -113,14 +113,15 @@ sys.exit(main())
 """
 
 
-def test_killed_at_any_point_it_resumes_to_the_same_model(call, tmp_path):
+@pytest.mark.parametrize("moments", [(2,), pytest.param((2, 1, 4), marks=pytest.mark.slow)])
+def test_killed_at_any_point_it_resumes_to_the_same_model(moments, call, tmp_path):
     """While it writes a checkpoint, and after it has; its first one and later ones."""
     data = datasets.find("zoo").path
     fit = ["fit", data, "--search", "pairwise", "--max-iter", "12", "--max-length", "5", "--out"]
     assert call(*fit, "whole.json").code == 0
     words = [*map(str, fit), "killed.json", "--checkpoint", "run.json"]
     checkpoint, kept = tmp_path / "run.json", []
-    for at in (2, 1, 4):
+    for at in moments:
         run = [sys.executable, "-c", STANDING_STILL, str(at), *words]
         with subprocess.Popen(run, cwd=tmp_path, stdout=subprocess.PIPE) as started:
             assert started.stdout.readline() == b"here\n"
@@ -129,7 +130,7 @@ def test_killed_at_any_point_it_resumes_to_the_same_model(call, tmp_path):
         _, *lines, _ = checkpoint.read_bytes().split(b"\n")
         kept.append(sum(len(json.loads(line)["history"]) for line in lines))
     # each went on from where the one before it was killed
-    assert kept == [2, 3, 6]
+    assert kept == [2, 3, 6][: len(moments)]
     assert call(*fit, "killed.json", "--checkpoint", "run.json").code == 0
     assert (tmp_path / "killed.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["killed.json", "whole.json"]

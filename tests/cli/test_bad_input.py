@@ -3,9 +3,9 @@
 import polars as pl
 import pytest
 
-from conjunct import load
+from conjunct import UFC, load
 from conjunct.cli.terminal import one_line
-from conjunct.files import read_table
+from conjunct.files import read_boolean, read_table
 
 FILES = {
     "good.csv": "a,b\n" + "1,1\n0,0\n" * 20,
@@ -98,12 +98,21 @@ BAD = [
 ]
 
 
+@pytest.fixture(scope="module")
+def good_model(tmp_path_factory):
+    """The file of a model of good.csv."""
+    folder = tmp_path_factory.mktemp("good")
+    (folder / "good.csv").write_text(FILES["good.csv"])
+    UFC(max_iter=1).fit(read_boolean(folder / "good.csv")).save(folder / "model.json")
+    return (folder / "model.json").read_bytes()
+
+
 @pytest.fixture
-def files(call, tmp_path):
+def files(good_model, tmp_path):
     for name, content in FILES.items():
         raw = content if isinstance(content, bytes) else content.encode()
         (tmp_path / name).write_bytes(raw)
-    assert call("fit", "good.csv", "--max-iter", 1, "--out", "model.json").code == 0
+    (tmp_path / "model.json").write_bytes(good_model)
     return {path.name: path.read_bytes() for path in tmp_path.iterdir()}
 
 

@@ -26,10 +26,8 @@ from conjunct.ufc import CRITERIA, SEARCHES, STOPS, association
 
 
 @pytest.fixture
-def fitted(call, tmp_path):
-    call("datasets", "zoo", "--out", "zoo.csv")
-    assert call("fit", "zoo.csv", "--out", "model.json").code == 0
-    return load(tmp_path / "model.json")
+def fitted(zoo_files):
+    return load(zoo_files / "model.json")
 
 
 @pytest.fixture
@@ -38,8 +36,8 @@ def zoo():
     return pl.DataFrame(data.values, schema=list(data.feature_names))
 
 
-def test_the_whole_way_in_processes(command, tmp_path, zoo):
-    assert command("datasets", "zoo", "--out", "zoo.csv").code == 0
+def test_the_whole_way_in_processes(call, command, tmp_path, zoo):
+    assert call("datasets", "zoo", "--out", "zoo.csv").code == 0
     done = command("fit", "zoo.csv", "--out", "model.json")
     assert (done.code, done.err) == (0, "")
     assert done.out.endswith("Saved as model.json.\n")
@@ -48,7 +46,7 @@ def test_the_whole_way_in_processes(command, tmp_path, zoo):
     assert done.out == "Saved 23 features of 101 rows as features.csv.\n"
     expected = UFC().fit(zoo).transform(zoo)
     assert pl.read_csv(tmp_path / "features.csv").cast(pl.Boolean).equals(expected)
-    assert command("show", "model.json").code == 0
+    assert call("show", "model.json").code == 0
 
 
 RISK = ["--criterion", "risk"]
@@ -93,10 +91,9 @@ RISK = ["--criterion", "risk"]
         (["--ascii"], {"style": "ascii"}),
     ],
 )
-def test_each_option_is_a_parameter(options, parameters, call, zoo, tmp_path):
-    call("datasets", "zoo", "--out", "zoo.csv")
+def test_each_option_is_a_parameter(options, parameters, call, zoo, zoo_files):
     assert call("fit", "zoo.csv", *options, "--out", "model.json").code == 0
-    model, expected = load(tmp_path / "model.json"), UFC(**parameters).fit(zoo)
+    model, expected = load(zoo_files / "model.json"), UFC(**parameters).fit(zoo)
     assert repr(model.get_params()) == repr(expected.get_params())
     assert model.features_ == expected.features_
 
@@ -137,8 +134,7 @@ def test_the_help_tells_the_librarys_defaults(call):
     )
 
 
-def test_rare_features_are_said_to_be_suppressed(call):
-    call("datasets", "zoo", "--out", "zoo.csv")
+def test_rare_features_are_said_to_be_suppressed(call, zoo_files):
     rule = ["--criterion", "risk", "--min-support"]
     done = call("fit", "zoo.csv", *rule, "0.2", "--out", "model.json")
     assert done.code == 0
@@ -294,15 +290,13 @@ COMMANDS = [command.callback.__name__ for command in application().registered_co
         for name in ("", *COMMANDS)
     ],
 )
-def test_examples_of_the_help_run(name, call, tmp_path):
+def test_examples_of_the_help_run(name, call, zoo_files, blank_pages):
     text = call(*name.split(), "--help").out
     examples = re.findall(r"^ +\$ conjunct (.+)$", text, re.MULTILINE)
     assert examples
-    call("datasets", "zoo", "--out", "zoo.csv")
-    call("fit", "zoo.csv", "--out", "model.json")
-    names, *rows = (tmp_path / "zoo.csv").read_text().splitlines(keepends=True)
-    (tmp_path / "old.csv").write_text(names + "".join(rows[:50]))
-    (tmp_path / "new.csv").write_text(names + "".join(rows[50:]))
+    names, *rows = (zoo_files / "zoo.csv").read_text().splitlines(keepends=True)
+    (zoo_files / "old.csv").write_text(names + "".join(rows[:50]))
+    (zoo_files / "new.csv").write_text(names + "".join(rows[50:]))
     for example in examples:
         done = call(*shlex.split(example))
         assert done.code == 0, f"{example}\n{done.err}"
@@ -314,8 +308,7 @@ def test_every_command_has_help():
     assert sorted(COMMANDS) == commands
 
 
-def test_narrow_encodings_get_ascii(call, command):
-    call("datasets", "zoo", "--out", "zoo.csv")
+def test_narrow_encodings_get_ascii(command, zoo_files):
     words = ["fit", "zoo.csv", "--criterion", "risk", "--formulas", "--out", "m.json"]
     done = command(*words, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert (done.code, done.err) == (0, "")
@@ -325,11 +318,11 @@ def test_narrow_encodings_get_ascii(call, command):
     assert load("m.json").style == "unicode"
 
 
-def test_colours_only_on_a_terminal(call):
-    call("datasets", "zoo", "--out", "zoo.csv")
+def test_colours_only_on_a_terminal(call, zoo_files):
     assert "\x1b" not in call("fit", "zoo.csv", "--out", "m.json").out
 
 
+@pytest.mark.slow
 def test_closed_pipe_is_quiet(command):
     for words in (["datasets", "coco_val2017"], ["datasets"]):
         process = subprocess.Popen(
@@ -344,6 +337,7 @@ def test_closed_pipe_is_quiet(command):
         assert [line for line in error.splitlines() if "conjunct: note" not in line] == []
 
 
+@pytest.mark.slow
 def test_full_disk_is_a_failure(command):
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(

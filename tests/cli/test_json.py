@@ -44,12 +44,6 @@ def documented():
     return {title.split(",")[0]: KEY.findall(table) for title, table in SECTION.findall(page)}
 
 
-@pytest.fixture
-def files(call):
-    call("datasets", "zoo", "--out", "zoo.csv", "--quiet")
-    assert call("fit", "zoo.csv", "--out", "model.json", "--quiet").code == 0
-
-
 def no_constant(name):
     raise AssertionError(f"{name} is not JSON")
 
@@ -57,7 +51,9 @@ def no_constant(name):
 @pytest.mark.parametrize(
     ("section", "words"), [(s, words) for s, examples in EXAMPLES.items() for words in examples]
 )
-def test_one_document_with_the_documented_keys(section, words, call, files, few_experiments):
+def test_one_document_with_the_documented_keys(
+    section, words, call, zoo_files, few_experiments, blank_pages
+):
     done = call(*words.split(), "--json")
     assert done.code == 0, done.err
     document = json.loads(done.out, parse_constant=no_constant)
@@ -73,7 +69,7 @@ def test_every_document_is_documented():
     assert documented().keys() == EXAMPLES.keys()
 
 
-def test_files_that_were_not_asked_for_are_null(call, files):
+def test_files_that_were_not_asked_for_are_null(call, zoo_files):
     saved = json.loads(call("path", "zoo.csv", "--max-iter", 2, "--out", "p.json", "--json").out)
     files = {"model": "p.json", "solutions": None, "figure": None, "report": None}
     assert saved["saved"] == files
@@ -92,7 +88,7 @@ def test_what_is_undefined_is_null(call, tmp_path):
     assert fringe["description_length"] is None
 
 
-def test_data_is_told_in_numbers(call, files):
+def test_data_is_told_in_numbers(call, zoo_files):
     data = json.loads(call("fit", "zoo.csv", "--json").out)["data"]
     assert (data["n_rows"], data["n_distinct_rows"], data["n_features"]) == (101, 53, 15)
 

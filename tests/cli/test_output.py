@@ -7,6 +7,7 @@ import pytest
 
 from conjunct import UFC, datasets, load
 from conjunct.cli.app import application
+from conjunct.files import read_boolean
 
 EXPECTED = Path(__file__).with_name("expected")
 
@@ -51,27 +52,29 @@ photo,tags
 """
 
 
-@pytest.fixture
-def zoo(call, tmp_path):
-    assert call("datasets", "zoo", "--out", "zoo.csv").code == 0
-    return tmp_path / "zoo.csv"
+@pytest.fixture(scope="module")
+def pairwise(made_once, tmp_path_factory):
+    """The file of a model by the paper's rule."""
+    path = tmp_path_factory.mktemp("pairwise") / "pairwise.json"
+    model = UFC("risk", search="pairwise", max_length=3)
+    model.fit(read_boolean(made_once / "zoo.csv")).save(path)
+    return path.read_bytes()
 
 
 @pytest.fixture
-def files(call, zoo, tmp_path):
-    words = ["--criterion", "risk", "--search", "pairwise", "--max-length", 3]
-    assert call("fit", "zoo.csv", *words, "--out", "pairwise.json").code == 0
-    assert call("fit", "zoo.csv", "--out", "bits.json").code == 0
-    lines = zoo.read_text().splitlines(keepends=True)
-    (tmp_path / "few.csv").write_text("".join(lines[:9]))
-    (tmp_path / "rest.csv").write_text("".join([lines[0], *lines[9:]]))
+def files(zoo_files, pairwise):
+    (zoo_files / "pairwise.json").write_bytes(pairwise)
+    (zoo_files / "model.json").rename(zoo_files / "bits.json")
+    lines = (zoo_files / "zoo.csv").read_text().splitlines(keepends=True)
+    (zoo_files / "few.csv").write_text("".join(lines[:9]))
+    (zoo_files / "rest.csv").write_text("".join([lines[0], *lines[9:]]))
     types = datasets.load_zoo().rows["type"]
-    (tmp_path / "types.csv").write_text("\n".join(["type", *types]))
-    (tmp_path / "tags.csv").write_text(TAGS)
+    (zoo_files / "types.csv").write_text("\n".join(["type", *types]))
+    (zoo_files / "tags.csv").write_text(TAGS)
 
 
 @pytest.mark.parametrize("expected", PRINTED)
-def test_printed_text(expected, call, files):
+def test_printed_text(expected, call, files, blank_pages):
     done = call(*PRINTED[expected].split())
     assert (done.code, done.err) == (0, "")
     assert done.out == (EXPECTED / expected).read_text(encoding="utf-8")
@@ -88,8 +91,7 @@ def test_eighty_columns_suffice(expected):
     assert all(line == line.rstrip() for line in lines)
 
 
-def test_json_says_what_the_model_says(call, zoo):
-    call("fit", "zoo.csv", "--out", "model.json")
+def test_json_says_what_the_model_says(call, zoo_files):
     shown = json.loads(call("show", "model.json", "--json").out)
     model = load("model.json")
     assert [rule["rule"] for rule in shown["features"]] == [str(f) for f in model.features_]
@@ -101,7 +103,7 @@ def test_json_says_what_the_model_says(call, zoo):
     assert latex["features"][-1]["rule"].startswith("\\")
 
 
-def test_summary_of_a_model_that_made_nothing(call, zoo):
+def test_summary_of_a_model_that_made_nothing(call, zoo_files):
     done = call("fit", "zoo.csv", "--max-iter", 0, "--out", "model.json")
     assert "nothing was constructed" in done.out
     assert "nothing was constructed" in call("show", "model.json").out

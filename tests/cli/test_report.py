@@ -6,46 +6,40 @@ from PIL import Image
 from conjunct import load
 
 
-@pytest.fixture
-def fitted(call):
-    call("datasets", "zoo", "--out", "zoo.csv")
-    assert call("fit", "zoo.csv", "--out", "model.json").code == 0
-
-
-def test_a_page(call, fitted, tmp_path):
+def test_a_page(call, zoo_files, tmp_path):
     done = call("report", "model.json", "zoo.csv", "-o", "page.html")
     assert (done.code, done.err, done.out) == (0, "", "Saved as page.html.\n")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<h1>Features of zoo.csv</h1>" in page
-    titled = call("report", "model.json", "zoo.csv", "-o", "b.html", "--title", "Animals & more")
-    assert titled.code == 0
-    assert "<h1>Animals &amp; more</h1>" in (tmp_path / "b.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
     "words",
     [
-        ["fit", "zoo.csv", "--out", "other.json"],
         ["fringe", "zoo.csv", "--max-features", "30", "--out", "other.json"],
         ["path", "zoo.csv", "--max-iter", "3"],
     ],
 )
-def test_a_page_at_once(words, call, fitted, tmp_path):
+def test_a_page_at_once(words, call, zoo_files, tmp_path):
     done = call(*words, "--report", "page.html")
     assert done.code == 0
     assert "page.html." in done.out.splitlines()[-1]
     assert (tmp_path / "page.html").read_bytes().startswith(b"<!doctype html>")
 
 
-def test_at_once_is_the_same_page(call, fitted, tmp_path):
-    call("fit", "zoo.csv", "--out", "other.json", "--report", "a.html")
+def test_at_once_is_the_same_page(call, zoo_files, tmp_path):
+    done = call("fit", "zoo.csv", "--out", "other.json", "--report", "a.html")
+    assert done.code == 0
+    assert "a.html." in done.out.splitlines()[-1]
     call("report", "other.json", "zoo.csv", "-o", "b.html")
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
 
 
-def test_with_stability(call, fitted, tmp_path):
-    assert call("report", "model.json", "zoo.csv", "-o", "page.html", "--stability").code == 0
+def test_with_a_title_and_stability(call, zoo_files, tmp_path):
+    words = ("--title", "Animals & more", "--stability")
+    assert call("report", "model.json", "zoo.csv", "-o", "page.html", *words).code == 0
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "<h1>Animals &amp; more</h1>" in page
     assert '<section id="stability"' in page
     assert "drawn anew with replacement, 20 times" in page
     assert page.count('data-label="Comes back"') == len(load(tmp_path / "model.json").features_)
@@ -84,7 +78,7 @@ def test_images_by_column_and_by_folder(call, tmp_path):
         (["fringe", "zoo.csv", "--out", "m.json", "--report", "no/p.html"], "not a folder"),
     ],
 )
-def test_one_line_for_what_is_wrong(words, complaint, call, fitted, tmp_path):
+def test_one_line_for_what_is_wrong(words, complaint, call, zoo_files, tmp_path):
     before = sorted(path.name for path in tmp_path.iterdir())
     done = call(*words)
     assert (done.code, done.out) == (2, "")

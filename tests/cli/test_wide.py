@@ -23,6 +23,7 @@ def wide_file(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_same_model_whatever_the_store(call, wide_file, tmp_path):
     assert isinstance(UFC()._read_to_fit(read_boolean(wide_file)).columns, SparseColumns)
     for store in ("auto", "sparse"):
@@ -34,6 +35,7 @@ def test_same_model_whatever_the_store(call, wide_file, tmp_path):
     assert "store" not in json.loads((tmp_path / "auto.json").read_text())["parameters"]
 
 
+@pytest.mark.slow
 def test_relative_stop(call, wide_file, tmp_path):
     out = tmp_path / "model.json"
     rule = ("--criterion", "risk", "--no-prune", "--stop", "relative")

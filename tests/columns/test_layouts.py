@@ -24,6 +24,8 @@ KINDS = {"bits", "sparse", "masked"}
 def questions(source):
     """The lines in which a source asks for the layout of columns."""
     for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call | ast.Compare | ast.MatchClass):
+            continue
         names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
         names |= {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}
         words = {n.value for n in ast.walk(node) if isinstance(n, ast.Constant)}

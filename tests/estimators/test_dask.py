@@ -37,7 +37,10 @@ from conjunct.counting import dask_cluster as cluster
 from conjunct.files.model import model_json
 from tables import tables
 
-BUNDLED = [dataset.name for dataset in datasets.DATASETS]
+BUNDLED = [
+    pytest.param(dataset.name, marks=() if dataset.name == "spect" else pytest.mark.slow)
+    for dataset in datasets.DATASETS
+]
 
 
 def in_bytes(model):
@@ -106,6 +109,7 @@ def test_workers_make_the_same_model_file(client, name):
     assert actual.n_distinct_rows_ == expected.n_distinct_rows_
 
 
+@pytest.mark.slow
 def test_a_worker_killed_during_the_second_iteration_changes_nothing(client, zoo):
     killed = []
 
@@ -215,7 +219,10 @@ def test_missing_cells(zoo):
             assert in_bytes(fitted(UFC(**options), data)) == in_bytes(fitted(UFC(**options), cells))
 
 
-@pytest.mark.parametrize("store", ["auto", "bits", "sparse"])
+@pytest.mark.parametrize(
+    "store",
+    ["auto", *(pytest.param(store, marks=pytest.mark.slow) for store in ("bits", "sparse"))],
+)
 def test_lists_and_bits_give_the_same_model_file(client, store):
     """Chunks may be sparse matrices, which stay lists on the workers."""
     rng = np.random.default_rng(0)

@@ -32,15 +32,28 @@ def expected_failures(estimator):
 @parametrize_with_checks(
     [
         UFC(binarize=0.5),
-        UFC(Threshold(0.2, prune=True), binarize=0.5, search="pairwise", names="formula"),
         UFringe(binarize=0.5),
-        UFringe(binarize=0.5, min_samples_leaf=1, redundant="drop"),
         Fringe(60, binarize=0.5),
         CAT(60, binarize=0.5),
         ID2of3(binarize=0.5),
-        ID2of3(binarize=0.5, prune=False, redundant="drop"),
         XofN(binarize=0.5),
         ClusteringTree(binarize=0.5),
+        UFCPath(binarize=0.0),
+        ChunkClassifier(UFC(binarize=0.5)),
+    ],
+    expected_failed_checks=expected_failures,
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::conjunct.ConjunctWarning")
+@parametrize_with_checks(
+    [
+        UFC(Threshold(0.2, prune=True), binarize=0.5, search="pairwise", names="formula"),
+        UFringe(binarize=0.5, min_samples_leaf=1, redundant="drop"),
+        ID2of3(binarize=0.5, prune=False, redundant="drop"),
         UFC(
             Risk(measure="npmi", test="exact", correction="bh", prune=False),
             binarize=0.5,
@@ -52,10 +65,8 @@ def expected_failures(estimator):
             min_support=0.01,
             names="formula",
         ),
-        UFCPath(binarize=0.0),
-        ChunkClassifier(UFC(binarize=0.5)),
     ],
     expected_failed_checks=expected_failures,
 )
-def test_scikit_learn_checks(estimator, check):
+def test_scikit_learn_checks_of_other_settings(estimator, check):
     check(estimator)

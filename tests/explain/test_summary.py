@@ -32,7 +32,16 @@ def number_before(noun, text):
     return int(re.search(rf"([\d,]+) {noun}", text)[1].replace(",", ""))
 
 
-@pytest.mark.parametrize("model", [UFC(), UFC("risk"), UFCPath(max_iter=2), UFringe(30)], ids=str)
+@pytest.mark.parametrize(
+    "model",
+    [
+        UFC(),
+        UFCPath(max_iter=2),
+        pytest.param(UFC("risk"), marks=pytest.mark.slow),
+        pytest.param(UFringe(30), marks=pytest.mark.slow),
+    ],
+    ids=str,
+)
 def test_every_place_says_the_same(model, zoo):
     summary = Summary(model.fit(zoo))
     page = words(Report(model, zoo).html())

@@ -163,7 +163,7 @@ def digests(folder):
 
 @pytest.mark.parametrize(
     "experiments",
-    [writing.EXPERIMENTS[:4], pytest.param(writing.EXPERIMENTS, marks=pytest.mark.slow)],
+    [writing.EXPERIMENTS[:2], pytest.param(writing.EXPERIMENTS, marks=pytest.mark.slow)],
     ids=["some", "all"],
 )
 def test_files_are_complete_and_the_same_on_every_run(experiments, tmp_path, monkeypatch):

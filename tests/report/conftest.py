@@ -91,9 +91,14 @@ def street():
 
 
 @pytest.fixture(scope="session")
-def street_page(street, tmp_path_factory):
+def street_report(street):
+    return Report(*street, title="Street")
+
+
+@pytest.fixture(scope="session")
+def street_page(street_report, tmp_path_factory):
     path = tmp_path_factory.mktemp("street") / "street.html"
-    Report(*street, title="Street").save(path)
+    street_report.save(path)
     return path
 
 

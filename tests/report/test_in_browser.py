@@ -506,9 +506,9 @@ def test_five_hundred_features_stay_smooth(page, tmp_path):
     assert page.console() == []
 
 
-def test_in_a_notebook(page, street, tmp_path):
+def test_in_a_notebook(page, street_report, tmp_path):
     (tmp_path / "notebook.html").write_text(
-        f"<!doctype html><meta charset=utf-8><title>n</title>{Report(*street)._repr_html_()}",
+        f"<!doctype html><meta charset=utf-8><title>n</title>{street_report._repr_html_()}",
         encoding="utf-8",
     )
     page.open(tmp_path / "notebook.html")

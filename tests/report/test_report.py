@@ -59,6 +59,19 @@ def zoo():
     return pl.DataFrame(data.values, schema=list(data.feature_names))
 
 
+MADE = {}
+
+
+def model_and_page(model, name="zoo"):
+    """The model fitted on bundled data and its page, made once for all tests."""
+    key = str(model), name
+    if key not in MADE:
+        data = datasets.load(name)
+        table = pl.DataFrame(data.values, schema=list(data.feature_names))
+        MADE[key] = model.fit(table), Report(model, table).html()
+    return MADE[key]
+
+
 def words(page):
     """What a reader reads, without the drawings and the data of the scripts."""
     text = re.sub(r"<(style|script|svg)\b.*?</\1>", " ", page, flags=re.DOTALL)
@@ -70,6 +83,7 @@ def section(page, name):
 
 
 def models():
+    """Models of every kind, each a new one."""
     yield UFC()
     yield UFC(Bits(alpha=None), search="batch", max_length=3)
     yield UFC("risk")
@@ -81,9 +95,24 @@ def models():
     yield UFringe(30)
 
 
-@pytest.mark.parametrize("model", list(models()), ids=str)
-def test_every_kind_of_model(model, zoo):
-    page = Report(model.fit(zoo), zoo).html()
+# each makes a page; the others are made for other tests too
+PAGE_OF_ITS_OWN = {"pairwise", "relative", "min_support"}
+
+
+def kinds(models):
+    """`make test` leaves out those whose page no other test looks at."""
+    return [
+        pytest.param(
+            model,
+            marks=pytest.mark.slow if any(word in str(model) for word in PAGE_OF_ITS_OWN) else (),
+        )
+        for model in models
+    ]
+
+
+@pytest.mark.parametrize("model", kinds(models()), ids=str)
+def test_every_kind_of_model(model):
+    model, page = model_and_page(model)
     assert page.startswith("<!doctype html>")
     for name in SECTIONS:
         assert f'<section id="{name}"' in page
@@ -125,46 +154,52 @@ def test_the_same_bytes(zoo, tmp_path):
 
 
 def test_a_loaded_path_is_followed_again(zoo, tmp_path):
-    model = UFCPath().fit(zoo)
+    model, page = model_and_page(UFCPath())
     model.save(tmp_path / "model.json")
-    title = "Zoo"
-    fresh = section(Report(model, zoo, title=title).html(), "plane")
-    loaded = section(Report(load(tmp_path / "model.json"), zoo, title=title).html(), "plane")
-    assert loaded == fresh
+    loaded = Report(load(tmp_path / "model.json"), zoo).html()
+    assert section(loaded, "plane") == section(page, "plane")
 
 
-def test_why_this_threshold_and_this_end(zoo):
-    spect = datasets.load_spect().values
-    model = UFC(Risk(0.0001, prune=False)).fit(spect)
-    told = words(Report(model, spect).html())
-    assert "λ = 0.228 follows from the risk α = 0.0001" in told
-    assert "3.72/√267" in told
-    given = words(Report(UFC(0.4, max_iter=1).fit(zoo), zoo).html())
-    assert "exceeds 0.4" in given
-    path = UFCPath(max_iter=3).fit(zoo)
-    closest = words(Report(path, zoo).html())
+def test_why_this_threshold_and_this_end():
+    _, by_risk = model_and_page(UFC(Risk(0.0001, prune=False)))
+    told = words(by_risk)
+    assert "λ = 0.370 follows from the risk α = 0.0001" in told
+    assert "3.72/√101" in told
+    _, given = model_and_page(UFC(0.4, max_iter=2))
+    assert "exceeds 0.4" in words(given)
+    _, page = model_and_page(UFCPath(max_iter=3))
+    closest = words(page)
     assert "All λ from 0.002 to 0.5 and up to 3 iterations were looked at." in closest
-    by_bits = words(Report(UFC().fit(zoo), zoo).html())
-    assert "Benjamini and Hochberg's correction" in by_bits
-    assert "(r > 0) may be joined" in words(Report(UFC(Bits(None)).fit(zoo), zoo).html())
+    _, by_bits = model_and_page(UFC())
+    assert "Benjamini and Hochberg's correction" in words(by_bits)
+    _, untested = model_and_page(UFC(Bits(alpha=None), search="batch", max_length=3))
+    assert "(r > 0) may be joined" in words(untested)
 
 
-@pytest.mark.parametrize("model", list(models())[:-1], ids=str)
-def test_why_it_stopped_is_what_the_model_says(model, zoo, tmp_path):
+@pytest.mark.parametrize("model", kinds(models())[:-1], ids=str)
+def test_why_it_stopped_is_what_the_model_says(model):
+    model, page = model_and_page(model)
+    assert words(page).count(" ".join(model.outcome_.split())) == 1
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        pytest.param(model, marks=() if number == 0 else pytest.mark.slow)
+        for number, model in enumerate(models())
+    ][:-1],
+    ids=str,
+)
+def test_no_reason_is_made_up(model, zoo):
+    """Not for other rows, and not where the file has none."""
     model.fit(zoo)
-    told = words(Report(model, zoo).html())
-    assert told.count(" ".join(model.outcome_.split())) == 1
-    # and no reason is made up: not for other rows, and not where the file has none
     assert model.outcome_ in words(Report(model, zoo.head(40)).html())
     del model.outcome_
     assert "did not keep why" in words(Report(model, zoo).html())
 
 
 def test_the_first_thing_is_what_was_found():
-    data = datasets.load_coco_street()
-    table = pl.DataFrame(data.values, schema=list(data.feature_names))
-    model = UFC().fit(table)
-    page = Report(model, table).html()
+    model, page = model_and_page(UFC(), "coco_street")
     ids = re.findall(r'<section (?:id="(\w+)"|class="figures")', page)
     assert ids[:5] == ["findings", "network", "features", "steps", "examples"]
     first = words(section(page, "findings"))
@@ -182,8 +217,7 @@ def test_the_first_thing_is_what_was_found():
 def test_example_rows_are_their_chunks():
     data = datasets.load_coco_street()
     table = pl.DataFrame(data.values, schema=list(data.feature_names))
-    model = UFC().fit(table)
-    page = Report(model, table).html()
+    model, page = model_and_page(UFC(), "coco_street")
     expected = model.chunks(table, "text")["chunks"].to_list()
     shown = r'class="rowname"[^>]*>row (\d+)</span>\s*<span class="tags">(.*?)</li>'
     rows = re.findall(shown, section(page, "examples"), re.DOTALL)
@@ -194,9 +228,8 @@ def test_example_rows_are_their_chunks():
         assert 'class="tag it"' in tags
 
 
-def test_features_by_pattern_with_the_formula_behind(zoo):
-    model = UFC().fit(zoo)
-    page = Report(model, zoo).html()
+def test_features_by_pattern_with_the_formula_behind():
+    model, page = model_and_page(UFC())
     table = section(page, "features")
     shown = map(unescape, re.findall(r'<span class="pattern"[^>]*>(.*?)</span>', table))
     assert sorted(shown) == sorted(model.feature_set_.pattern_texts)
@@ -207,13 +240,13 @@ def test_features_by_pattern_with_the_formula_behind(zoo):
         formula = str(model.feature_set_.lineage.expression(line["n"]))
         assert formula == line["exact"] or formula in unescape(cell)
     # the paper's are shown by their formulas, and have patterns too
-    paper = UFC("risk").fit(zoo)
-    table = section(Report(paper, zoo).html(), "features")
+    paper, page = model_and_page(UFC("risk"))
+    table = section(page, "features")
     assert 'data-form="simplified"' in table
     for text in paper.feature_set_.pattern_texts:
         assert f">{escape(text)}</span>" in table
-    added = section(Report(UFringe(30).fit(zoo), zoo).html(), "features")
-    assert 'class="pattern"' not in added
+    _, page = model_and_page(UFringe(30))
+    assert 'class="pattern"' not in section(page, "features")
 
 
 @pytest.mark.slow
@@ -231,13 +264,14 @@ def test_long_formulas_are_not_written_out():
     assert len(page.encode()) < MAX_BYTES
 
 
-def test_bits_of_every_iteration(zoo):
-    model = UFC().fit(zoo)
-    told = words(section(Report(model, zoo).html(), "history"))
+def test_bits_of_every_iteration():
+    model, page = model_and_page(UFC())
+    told = words(section(page, "history"))
     for line, merge in zip(model.history_[1:], model.feature_set_.merges, strict=True):
         assert f"{line.n_features} {merge.saved:.1f} {line.bits:,.0f}" in told
     assert "RMS" not in told
-    assert "RMS" in words(section(Report(UFC("risk").fit(zoo), zoo).html(), "history"))
+    _, page = model_and_page(UFC("risk"))
+    assert "RMS" in words(section(page, "history"))
 
 
 def test_nothing_constructed():
@@ -260,11 +294,11 @@ def test_where_complexity_has_no_meaning():
 
 
 def test_other_rows_than_those_of_fit(zoo):
-    model = UFC().fit(zoo)
+    model, page = model_and_page(UFC())
     told = words(Report(model, zoo.head(40)).html())
     assert "are not those that the model was fitted on" in told
     assert "findings, history, ancestry and merges are of the training data" in told
-    assert "are not those" not in words(Report(model, zoo).html())
+    assert "are not those" not in words(page)
 
 
 def test_supports_are_of_the_rows_shown(zoo):
@@ -397,7 +431,8 @@ def test_stability_is_shown(zoo):
         assert sorted(map(int, shares)) == sorted(
             round(100 * share) for share in found.shares_of(model)
         )
-    assert "Comes back" not in Report(model, zoo).html()
+    _, without = model_and_page(UFC())
+    assert "Comes back" not in without
 
 
 def test_other_models_are_refused(zoo):

@@ -61,7 +61,13 @@ def harmless():
     return Report(*model_of(["aa", "bb"]))
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if number < 4 else pytest.mark.slow)
+        for number, name in enumerate(HOSTILE)
+    ],
+)
 def test_report_and_notebook_show_names_as_text(name, harmless):
     hostile = Report(*model_of([name, "bb"]), title=name)
     for ours, theirs in (

@@ -114,7 +114,11 @@ BOMBS = {
 }
 
 
-@pytest.mark.parametrize("packing", [gzip.open, zstd.open], ids=["gz", "zst"])
+@pytest.mark.parametrize(
+    "packing",
+    [gzip.open, pytest.param(zstd.open, marks=pytest.mark.slow)],
+    ids=["gz", "zst"],
+)
 @pytest.mark.parametrize("case", BOMBS)
 def test_a_bomb_does_not_go_off(case, packing, tmp_path, read):
     kind, start, repeated = BOMBS[case]
@@ -162,7 +166,10 @@ SPARSE = {
 }
 
 
-@pytest.mark.parametrize("case", SPARSE)
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, marks=pytest.mark.slow if case == "keys" else ()) for case in SPARSE],
+)
 def test_tables_that_are_small_only_in_their_file(case, tmp_path, read):
     name, content = SPARSE[case]
     (tmp_path / name).write_bytes(content)

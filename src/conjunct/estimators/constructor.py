@@ -22,7 +22,6 @@ from conjunct.estimators.exportable import Exportable
 from conjunct.estimators.in_parts import PartMaker, sendable
 from conjunct.estimators.notebook import Features
 from conjunct.estimators.readable import Readable
-from conjunct.estimators.rule_table import formula_columns, nugget_columns, rule_columns
 from conjunct.expressions import Expression, Style
 from conjunct.features import FeatureSet
 from conjunct.parameters import (
@@ -184,6 +183,8 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
         """
         check_is_fitted(self)
         fitted = self.feature_set_.rare() if suppressed else self.feature_set_
+        from conjunct.estimators.rule_table import formula_columns, rule_columns
+
         columns = rule_columns(fitted, self.style)
         if form is not None:
             store = None if given is None else self._complete(given, "given")
@@ -244,6 +245,8 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
             alpha=alpha,
             correction=correction,
         )
+        from conjunct.estimators.rule_table import nugget_columns
+
         columns = nugget_columns(found, store.n_rows, self.style)
         return as_table(columns, backend or self._backend or "pandas")
 

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from copy import copy
 from math import isnan
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,17 +18,11 @@ from conjunct.counting import Store
 from conjunct.data import BooleanData, Missing
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators.in_parts import FeatureSupports, sendable
-from conjunct.estimators.lossless import NAMES, UNSEEN, LosslessConstructor, Names, Unseen
-from conjunct.estimators.updating import Update, updated
+from conjunct.estimators.lossless import NAMES, UNSEEN, Names, Unseen
+from conjunct.estimators.ruled import RuledConstructor
 from conjunct.estimators.weights import weighted
 from conjunct.expressions import Style
-from conjunct.parameters import (
-    check,
-    check_choice,
-    check_common,
-    check_frequency,
-    check_whole,
-)
+from conjunct.parameters import check, check_choice, check_common, check_frequency, check_whole
 from conjunct.ufc import (
     CRITERIA,
     SEARCHES,
@@ -36,7 +30,6 @@ from conjunct.ufc import (
     Criterion,
     Indicators,
     Plan,
-    RuleRegistry,
     Search,
     Stop,
     beginning_text,
@@ -44,10 +37,11 @@ from conjunct.ufc import (
     shortest_within,
 )
 
-_RULES: dict[str, RuleRegistry[Any]] = {"criterion": CRITERIA, "stop": STOPS}
+if TYPE_CHECKING:
+    from conjunct.estimators.updating import Update
 
 
-class UFC(LosslessConstructor):
+class UFC(RuledConstructor):
     """Unsupervised feature construction: tags that belong together become chunks.
 
     A pair of features ``f``, ``g`` gives way to ``f ∧ g``, ``¬f ∧ g`` and ``f ∧ ¬g``, again and
@@ -159,7 +153,7 @@ class UFC(LosslessConstructor):
     ¬cascade ∧ water
     """
 
-    _unsaved = (*LosslessConstructor._unsaved, "checkpoint", "store")
+    _unsaved = (*RuledConstructor._unsaved, "checkpoint", "store")
     _takes_parts = True
 
     # told before a fit what an iteration will take
@@ -209,26 +203,6 @@ class UFC(LosslessConstructor):
         self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters; with ``deep`` also those of the rules, as ``criterion__alpha``."""
-        parameters: dict[str, Any] = super().get_params(deep=deep)
-        for family, rules in _RULES.items() if deep else ():
-            rule = rules.made(parameters[family])
-            if rule is not None:
-                settings = rule.get_params().items()
-                parameters |= {f"{family}__{name}": value for name, value in settings}
-        return parameters
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters; ``criterion__alpha`` is a setting of the criterion."""
-        for family, rules in _RULES.items():
-            if any(name.startswith(f"{family}__") for name in params):
-                # only a rule has settings, not the name of one
-                value = params.get(family, getattr(self, family))
-                params[family] = rules.made(value) or rules.checked(value)
-        super().set_params(**params)
-        return self
 
     def expected_cost(self, X: Any) -> Need:
         """What a fit on ``X`` will take, within a factor of two or so.
@@ -297,6 +271,8 @@ class UFC(LosslessConstructor):
         The vocabulary still pays: 17 new rows take 22 bits by the features and 37 by the columns \
         as they are (60%, and 75% before).
         """
+        from conjunct.estimators.updating import updated
+
         check_is_fitted(self)
         every = self._every_feature
         columns = self._like_fitted().like(self._container(X)).columns
@@ -404,17 +380,6 @@ class UFC(LosslessConstructor):
 
         return watch
 
-    @property
-    def _by_pattern(self) -> bool:
-        return CRITERIA.checked(self.criterion).counts_tags
-
-    def _stop(self, criterion: Criterion) -> Stop:
-        if self.stop is not None:
-            return STOPS.checked(self.stop)
-        # the paper's uFC(λ, limit_iter) makes all iterations it is asked for
-        by_number = self.max_iter is not None and not criterion.draws_once
-        return STOPS.checked("never" if by_number else criterion.stop)
-
     def _check_parameters(self) -> None:
         criterion = CRITERIA.checked(self.criterion)
         if self.stop is not None:
@@ -433,36 +398,3 @@ class UFC(LosslessConstructor):
         check(isinstance(self.keep_columns, bool), "keep_columns", self.keep_columns, "a Boolean")
         check_choice("store", self.store, STORE_KINDS)
         check_common(self)
-
-    @classmethod
-    def _read_parameters(cls, model: files.ModelFile) -> dict[str, Any]:
-        parameters = dict(model.parameters)
-        if model.version == 1:
-            parameters = _from_version_1(parameters)
-        for family, rules in _RULES.items():
-            if isinstance(parameters.get(family), dict):
-                value = parameters[family]
-                parameters[family] = rules.made(value) or rules.checked(value)
-        return parameters
-
-
-def _from_version_1(old: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of a model file of version 1, when a rule's settings were the estimator's."""
-    parameters = {**old, "names": "formula"}
-    settings = {
-        name: parameters.pop(name)
-        for name in ("alpha", "prune", "measure", "test", "correction")
-        if name in parameters
-    }
-    threshold, stop = parameters.pop("threshold", "risk"), parameters.pop("stop", "rms")
-    null_feature = parameters.pop("null_feature", False)
-    parameters["criterion"] = {"rule": "risk", **settings}
-    if threshold != "risk":
-        kept = {name: settings[name] for name in ("measure", "prune") if name in settings}
-        parameters["criterion"] = {"rule": "threshold", "threshold": threshold, **kept}
-    # a number of iterations took the place of the stopping rule
-    stop = "never" if stop is None or parameters.get("max_iter") is not None else stop
-    parameters["stop"] = stop
-    if null_feature and stop != "relative":
-        parameters["stop"] = {"rule": stop, "null_feature": True}
-    return parameters

@@ -12,15 +12,8 @@ from sklearn.base import clone
 
 from conjunct.data import SOURCES, Binarizer, BooleanData, BooleanRule, TagCleaner
 from conjunct.errors import CellError, InputError
-from conjunct.files.formats.base import (
-    Format,
-    ReadOptions,
-    Scan,
-    check_kinds,
-    file_to_read,
-    format_of,
-    picked,
-)
+from conjunct.files.choosing import file_to_read, format_of
+from conjunct.files.formats.base import Format, ReadOptions, Scan, check_kinds, picked
 from conjunct.files.raw import Progress, StrPath, existing_file, one_line_errors
 from conjunct.files.survey import Survey, located, warn_of_others
 from conjunct.files.tags import NumbersError

@@ -14,14 +14,8 @@ from conjunct.columns import PackedColumns, SparseColumns, line_bytes, packed_co
 from conjunct.data import BooleanData, ColumnRule, Mask, applied
 from conjunct.errors import CellError, InputError
 from conjunct.files.cells import BooleanCells
-from conjunct.files.formats.base import (
-    ReadOptions,
-    TableFormat,
-    format_of,
-    is_boolean,
-    picked,
-    words_of,
-)
+from conjunct.files.choosing import format_of
+from conjunct.files.formats.base import ReadOptions, TableFormat, is_boolean, picked, words_of
 from conjunct.files.survey import located
 from conjunct.files.tags import TagBatch
 

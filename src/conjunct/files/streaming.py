@@ -22,7 +22,8 @@ from conjunct.counting import (
 from conjunct.data import Binarizer, BooleanData, CellRules, Preparation, TagCleaner
 from conjunct.errors import CellError, InputError
 from conjunct.files import raw
-from conjunct.files.formats.base import Format, ReadOptions, file_to_read, format_of
+from conjunct.files.choosing import file_to_read, format_of
+from conjunct.files.formats.base import Format, ReadOptions
 from conjunct.files.raw import Progress, StrPath, existing_file, one_line_errors
 from conjunct.files.rows import FileRows, TagRecipe, WideRecipe
 from conjunct.files.survey import Survey

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from conjunct.data import BooleanData
 from conjunct.errors import InputError
 from conjunct.files.atomic import write_atomically
-from conjunct.files.formats.base import FORMATS, Writes, writer_of
+from conjunct.files.choosing import writer_of
+from conjunct.files.formats.base import FORMATS, Writes
 from conjunct.files.raw import StrPath, check_name, reason
 
 if TYPE_CHECKING:

@@ -9,14 +9,8 @@ import numpy as np
 
 from conjunct.data import BLANKS, BooleanData, Ids
 from conjunct.errors import InputError
-from conjunct.files.formats.base import (
-    FORMATS,
-    Format,
-    ReadOptions,
-    TableFormat,
-    format_of,
-    spelled_ids,
-)
+from conjunct.files.choosing import format_of
+from conjunct.files.formats.base import FORMATS, Format, ReadOptions, TableFormat, spelled_ids
 from conjunct.files.raw import Progress, StrPath
 from conjunct.files.tags import TagBatch, TagPacker
 
