@@ -30,8 +30,8 @@ class UFringe(TreeBasedConstructor):
     ----------
     max_features : int, default=300
         The run ends with the iteration that reaches this number, primitives counted. All
-        features of that iteration are added, so there may be more; but a tree has at most
-        ``max_features`` leaves, or 100, since each holds that share of the rows.
+        features of that iteration are added, so there may be more, but fewer than 100 more: a
+        tree has no more leaves than features are still wanted, or 100.
     strategy : {"fringe", "root", "root-fringe"}, default="fringe"
         Which two conditions of a path are joined: the last two (FRINGE), the first two, or the
         first and the last (CITRE).
