@@ -94,12 +94,22 @@ def _limit_time(seconds: int) -> None:
 
 def peak_resident() -> int:
     """Most bytes that this process had in memory."""
-    try:  # what getrusage says begins with the process that started this one
+    # what getrusage says begins with the process that started this one
+    return _of_status("VmHWM")
+
+
+def resident() -> int:
+    """Bytes that this process has in memory now; the most so far, where the system does not say."""
+    return _of_status("VmRSS")
+
+
+def _of_status(name: str) -> int:
+    try:
         lines = Path("/proc/self/status").read_text().splitlines()
     except OSError:
         unit = 1 if sys.platform == "darwin" else 1024
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1024
+    return int(next(line for line in lines if line.startswith(name)).split()[1]) * 1024
 
 
 def _asked(error: MemoryError) -> int:

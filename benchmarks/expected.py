@@ -10,7 +10,7 @@ import sys
 import warnings
 from typing import Any
 
-from benchmarks._apart import Measurement, answer, measured_apart, peak_resident, timed
+from benchmarks._apart import Measurement, answer, measured_apart, peak_resident, resident, timed
 from benchmarks._data import correlated, zipf
 from benchmarks._measure import report
 from benchmarks._results import save

@@ -23,6 +23,8 @@ class TreeBasedConstructor(FeatureConstructor):
     """Base of the estimators that make features of what a tree tests."""
 
     _only_adds: ClassVar[bool] = True
+    # by how many features a last iteration may pass max_features; None: by all of its own
+    _passes_by: ClassVar[int | None] = None
 
     max_features: int
     redundant: Redundant
@@ -47,6 +49,7 @@ class TreeBasedConstructor(FeatureConstructor):
             propose,
             redundant=self.redundant,
             max_features=self.max_features,
+            at_most=None if self._passes_by is None else self.max_features + self._passes_by,
             watch=self._watch,
         )
         self.feature_set_ = run.feature_set

@@ -30,8 +30,8 @@ class UFringe(TreeBasedConstructor):
     ----------
     max_features : int, default=300
         The run ends with the iteration that reaches this number, primitives counted. All
-        features of that iteration are added, so there may be more, but fewer than 100 more: a
-        tree has no more leaves than features are still wanted, or 100.
+        features of that iteration are added, so there may be more, but no more than 100 more: then
+        those that are true in most rows are added.
     strategy : {"fringe", "root", "root-fringe"}, default="fringe"
         Which two conditions of a path are joined: the last two (FRINGE), the first two, or the
         first and the last (CITRE).
@@ -81,6 +81,8 @@ class UFringe(TreeBasedConstructor):
     ¬sky ∧ cascade
     ¬sky ∧ ¬cascade
     """
+
+    _passes_by = 100
 
     strategy: Strategy
 

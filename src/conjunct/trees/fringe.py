@@ -20,8 +20,8 @@ CHOSEN: dict[Strategy, tuple[int, int]] = {
     "root-fringe": (0, -1),
 }
 
-FEW_LEAVES = 100
-"""What a tree may have in any case, however few features are wanted."""
+# what a tree may have in any case, however few features are wanted
+_FEW_LEAVES = 100
 
 Learner = Callable[[PackedStage, tuple[Expression, ...]], Iterable[Path]]
 """Paths of conditions on the columns of a stage, given the stage and its expressions."""
@@ -30,12 +30,12 @@ Learner = Callable[[PackedStage, tuple[Expression, ...]], Iterable[Path]]
 def clustering_paths(limits: Limits, max_features: int) -> Learner:
     """uFRINGE's learner: every path of a clustering tree on the present features.
 
-    A path gives one feature at most. Leaves are so large that there are no more of them than
-    features are still wanted, or a few: so ``max_features`` is passed by a few at most.
+    A path gives one feature at most. The leaves of many rows are so large that there are no more
+    than ``max_features`` of them, or a few.
     """
+    most_leaves = max(max_features, _FEW_LEAVES)
 
     def learn(stage: PackedStage, expressions: tuple[Expression, ...]) -> Iterable[Path]:
-        most_leaves = max(max_features - len(stage.features), FEW_LEAVES)
         fewest = max(limits.min_samples_leaf, -(-stage.store.n_rows // most_leaves))
         bounded = replace(limits, min_samples_leaf=fewest)
         return grow(stage.store, simplest_first(expressions), bounded, stage.counts.joint).paths()

@@ -68,16 +68,21 @@ def run_schema(
     *,
     redundant: Redundant,
     max_features: int,
+    at_most: int | None = None,
     watch: Callable[[Indicators], None] = lambda indicators: None,
 ) -> Growth:
-    """Iterate until there are ``max_features`` features, or nothing new can be built."""
+    """Iterate until there are ``max_features`` features, or nothing new can be built.
+
+    Where an iteration would lead to more than ``at_most`` features, it adds those that are true
+    in most rows.
+    """
     lineage = Lineage(names)
     n_distinct_rows = store.count_distinct_rows()
     evaluate = Evaluator(lineage, store.n_rows, n_distinct_rows)
     first = PackedStage(0, tuple(range(store.n_columns)), store, store.pair_counts())
     if redundant == "drop":
         first = _without_redundant(first, lineage)
-    stages = chain([first], iterate(first, lineage, propose, redundant))
+    stages = chain([first], iterate(first, lineage, propose, redundant, at_most))
     kept = first
     tried: list[Indicators] = []
     iterations: list[int] = []
@@ -107,7 +112,11 @@ def until_enough(stages: Iterable[PackedStage], max_features: int) -> Iterator[P
 
 
 def iterate(
-    first: PackedStage, lineage: Lineage, propose: Proposer, redundant: Redundant
+    first: PackedStage,
+    lineage: Lineage,
+    propose: Proposer,
+    redundant: Redundant,
+    at_most: int | None = None,
 ) -> Iterator[PackedStage]:
     """The stages after ``first``, for as long as something new is built."""
     stage = first
@@ -119,6 +128,11 @@ def iterate(
             useful = _useful(stage, lineage, made, columns)
             made = [made[k] for k in useful]
             columns = columns.select(useful)
+        if at_most is not None and len(stage.features) + len(made) > at_most:
+            room = max(at_most - len(stage.features), 0)
+            commonest = np.sort(np.argsort(-columns.supports(), kind="stable")[:room])
+            made = [made[k] for k in commonest]
+            columns = columns.select(commonest)
         if not made:
             return
         stage = _extended(stage, lineage, made, columns)
