@@ -85,6 +85,6 @@ def _leave_docstrings() -> None:
 
     Since 1.16 it does so as it is imported: a tenth of a small command's time.
     """
-    noted = importlib.import_module("scipy._lib._array_api")
+    noted: Any = importlib.import_module("scipy._lib._array_api")
     if hasattr(noted, "FunctionDoc"):
         noted.FunctionDoc = partial(noted.FunctionDoc, doc="")
