@@ -133,11 +133,15 @@ class ModelOnRows:
         names = self.model.feature_set_.lineage.primitives
         return {name: k for k, name in enumerate(names)}
 
+    @cached_property
+    def _feature_position(self) -> dict[int, int]:
+        return {number: k for k, number in enumerate(self.model.feature_set_.features)}
+
     def rows_of(self, number: int) -> NDArray[np.intp]:
         """The rows in which a feature of the lineage is true."""
         fitted = self.model.feature_set_
-        if number in fitted.features:
-            rows = self.features.true_rows(fitted.features.index(number))
+        if number in self._feature_position:
+            rows = self.features.true_rows(self._feature_position[number])
         else:
             rows = fitted.evaluate(self.primitives, [number]).true_rows(0)
         return rows.astype(np.intp)
