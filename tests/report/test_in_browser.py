@@ -75,6 +75,19 @@ def test_the_first_screen_holds_findings(page, chunks_page, chunks, width, heigh
     assert page.js("return document.documentElement.scrollHeight") < 30_000
 
 
+def test_a_network_of_few_tags_fits_a_phone(page, tmp_path):
+    rows = [["chair", "table"]] * 40 + [["bus", "car"]] * 30 + [["chair"], ["car"]] * 20
+    Report(UFC().fit(rows), rows).save(tmp_path / "few.html")
+    page.open(tmp_path / "few.html", width=390, height=844, mobile=True)
+    right = "return document.querySelector('#tags svg').getBoundingClientRect().right"
+    assert 300 < page.js(right) <= 390
+    names = page.js(
+        "return Array.from(document.querySelectorAll('#tags .tag-name'))"
+        ".map(name => name.getBoundingClientRect().height)"
+    )
+    assert min(names) > 9  # pixels: still to be read
+
+
 def test_a_formula_is_one_click_behind_its_pattern(page, chunks_page, chunks):
     model, _ = chunks
     page.open(chunks_page)
