@@ -185,12 +185,14 @@ def _refuse_prose(column: Column, words: Sequence[str]) -> None:
     if all(map(_THOUSANDS.fullmatch, words)):
         raise InputError(
             f"column {name!r} holds numbers such as {words[0]!r}, in which a comma may stand "
-            "between thousands or before decimals: write them without, or exclude the column"
+            "between thousands or before decimals: write them without, or exclude the column "
+            f"(at a prompt: --exclude {name!r})"
         )
     if sum(len(word.split()) for word in words) > _PROSE * len(words):
         raise InputError(
             f"column {name!r} holds free text such as {_start(words[0])!r}, which makes no "
-            "readable features: exclude it, or turn it into tags or categories first"
+            f"readable features: exclude it (at a prompt: --exclude {name!r}), or turn it into "
+            "tags or categories first"
         )
 
 
