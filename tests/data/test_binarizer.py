@@ -328,6 +328,23 @@ def test_text_is_refused_with_advice():
     tags = [f"water;t{k}" for k in range(30)]
     with pytest.raises(InputError, match=r"'kw' holds lists of tags such as 'water;t0': read it"):
         Binarizer().fit(pl.DataFrame({"kw": tags}))
+    # few different lists, as often as categories
+    few = ["sky,water", "sky", "dog", "sky,dog", "sky,water,dog", "chair,dog", "chair,sky"] * 20
+    with pytest.raises(InputError, match=r"'kw' holds lists of tags such as .*--tags 'kw'"):
+        Binarizer().fit(pl.DataFrame({"kw": few}))
+    as_words = Binarizer(words=["kw"]).fit(pl.DataFrame({"kw": few}))
+    assert len(as_words.get_feature_names_out()) == 7
+    # two parts each: towns and countries, which stay categories
+    towns = [
+        "Lyon, France",
+        "Paris, France",
+        "Rome, Italy",
+        "Milan, Italy",
+        "Bern, CH",
+        "Basel, CH",
+    ]
+    binarizer = Binarizer().fit(pl.DataFrame({"town": towns * 20}))
+    assert len(binarizer.get_feature_names_out()) == 6
 
 
 @pytest.mark.parametrize(

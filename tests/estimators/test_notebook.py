@@ -31,7 +31,7 @@ def test_the_chunks_come_first(model, street):
     shown = model.fit(street)._repr_html_()
     expected = [
         [finding.text, finding.contrast, f"{finding.rows:,}", f"{finding.saved:,.1f}"]
-        for finding in findings(model.feature_set_, 5)
+        for finding in findings(model.feature_set_)[:5]
     ]
     assert rows(shown)[1:] == expected
     summary = Summary(model)

@@ -203,7 +203,7 @@ def test_the_first_thing_is_what_was_found():
     ids = re.findall(r'<section (?:id="(\w+)"|class="figures")', page)
     assert ids[:5] == ["findings", "network", "features", "steps", "examples"]
     first = words(section(page, "findings"))
-    for finding in findings(model.feature_set_, limits.FINDINGS):
+    for finding in findings(model.feature_set_)[: limits.FINDINGS]:
         assert f"{finding.text} {finding.contrast}" in first
         assert f"{finding.saved:.0f} bits saved joined in {finding.rows} rows" in first
     summary = Summary(model)

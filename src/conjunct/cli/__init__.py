@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
 from collections.abc import Callable
@@ -97,7 +98,9 @@ def _run() -> int:
         )
         return 1
     # what is imported stays: to look through it for garbage takes a tenth of a second
-    gc.set_threshold(100_000, 20, 20)
+    gc.set_threshold(200_000, 20, 20)
+    # else pydantic, which reads the options, looks for plugins in whatever is installed
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from conjunct.cli.app import run
 
     return run()

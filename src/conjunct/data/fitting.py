@@ -33,6 +33,8 @@ DateRule = TypeVar("DateRule", CategoryRule, NumberRule)
 _FEW = 20
 # words in a cell of free text, on average
 _PROSE = 3.0
+# different words: fewer may be categories with commas in their names
+_FEW_LISTS = 6
 _TAG_SEPARATORS = ";|,"
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})*")
 
@@ -116,9 +118,13 @@ def _for_words(
     if len(words) == 2 and part is None:
         return [_two_valued(column)]
     n_present = int(counts.sum())
-    if len(words) <= settings.max_categories or column.name in settings.words:
+    if column.name in settings.words:
         return _categories(column, settings, part)
-    _refuse_lists(column.name, words)
+    # a few tags make few different lists
+    if len(words) >= _FEW_LISTS:
+        _refuse_lists(column.name, words)
+    if len(words) <= settings.max_categories:
+        return _categories(column, settings, part)
     if len(words) > n_present / 2:
         _refuse_prose(column, words)
         return Dropped(column.name, f"{len(words)} different words in {n_present} cells")
@@ -185,12 +191,14 @@ def _refuse_prose(column: Column, words: Sequence[str]) -> None:
     if all(map(_THOUSANDS.fullmatch, words)):
         raise InputError(
             f"column {name!r} holds numbers such as {words[0]!r}, in which a comma may stand "
-            "between thousands or before decimals: write them without, or exclude the column"
+            "between thousands or before decimals: write them without, or exclude the column "
+            f"(at a prompt: --exclude {name!r})"
         )
     if sum(len(word.split()) for word in words) > _PROSE * len(words):
         raise InputError(
             f"column {name!r} holds free text such as {_start(words[0])!r}, which makes no "
-            "readable features: exclude it, or turn it into tags or categories first"
+            f"readable features: exclude it (at a prompt: --exclude {name!r}), or turn it into "
+            "tags or categories first"
         )
 
 
@@ -210,8 +218,9 @@ def _refuse_lists(name: str, words: Sequence[str]) -> None:
         n_again = sum(count for count in counts.values() if count > 1)
         n_parts = sum(len(tag.split()) * count for tag, count in counts.items())
         if n_again >= counts.total() / 2 and n_parts <= _PROSE * counts.total():
+            one = next(word for word, cell in zip(words, cells, strict=True) if len(cell) > 1)
             raise InputError(
-                f"column {name!r} holds lists of tags such as {_start(words[0])!r}: read it as "
+                f"column {name!r} holds lists of tags such as {_start(one)!r}: read it as "
                 f"tags (tags={name!r}; at a prompt: --tags {name!r}), take each list as one word "
                 f"(words=[{name!r}], --words {name!r}), or exclude it"
             )

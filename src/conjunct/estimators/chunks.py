@@ -57,7 +57,11 @@ def row_chunks(every: FeatureSet, columns: Columns) -> Chunks:
 
     ``every`` are all features that a row could have.
     """
-    patterns, order = every.patterns, _larger_first(every)
+    patterns = every.patterns
+    supports = columns.supports().tolist()
+    # a feature is true only where all that it asserts is: of few rows, most need no look
+    present = {name for name, n in zip(every.lineage.primitives, supports, strict=True) if n}
+    order = [k for k in _larger_first(every) if present.issuperset(patterns[k])]
     features = every.evaluate(columns, [every.features[k] for k in order])
     rows = [features.true_rows(k) for k in range(features.n_columns)]
     true = np.concatenate([np.empty(0, np.intp), *rows])

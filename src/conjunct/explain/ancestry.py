@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from conjunct.errors import InputError
-from conjunct.explain.findings import constructed, merges_by_pattern
+from conjunct.explain.findings import merges_by_pattern, ranked_features
 from conjunct.explain.labels import label
 from conjunct.expressions import Style
 from conjunct.features import FeatureSet
@@ -142,8 +142,8 @@ class AncestryGraph:
 
 def ancestry_roots(feature_set: FeatureSet, *, by_pattern: bool) -> list[int]:
     """The constructed features: the most common first, or by what their patterns saved."""
-    made = constructed(feature_set, by_bits=by_pattern)
-    return [one.number for one in made if not by_pattern or one.saved is not None]
+    made = ranked_features(feature_set, by_bits=by_pattern)
+    return [feature_set.features[k] for k, saved in made if not by_pattern or saved is not None]
 
 
 def ancestry_graph(

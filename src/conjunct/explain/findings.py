@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar, overload
 
 from conjunct.explain.labels import share
 from conjunct.expressions import pattern_text
@@ -43,36 +44,75 @@ class Finding:
     contrast: str = ""
 
 
-def findings(feature_set: FeatureSet, limit: int | None = None) -> tuple[Finding, ...]:
+Ranked = TypeVar("Ranked")
+Told = TypeVar("Told")
+
+
+@dataclass(frozen=True, eq=False)
+class WhenAsked(Sequence[Told], Generic[Ranked, Told]):
+    """Things in their order, each put into words when it is looked at: few of thousands are."""
+
+    ranked: Sequence[Ranked]
+    tell: Callable[[Ranked], Told]
+
+    def __len__(self) -> int:
+        return len(self.ranked)
+
+    @overload
+    def __getitem__(self, which: int) -> Told: ...
+    @overload
+    def __getitem__(self, which: slice) -> tuple[Told, ...]: ...
+    def __getitem__(self, which: int | slice) -> Told | tuple[Told, ...]:
+        if isinstance(which, slice):
+            return tuple(map(self.tell, self.ranked[which]))
+        return self.tell(self.ranked[which])
+
+
+def findings(feature_set: FeatureSet) -> Sequence[Finding]:
     """The chunks that save bits as they were joined, those that save most first."""
     supports = supports_of_lineage(feature_set)
     joined = [(m.both, m) for m in feature_set.merges if m.both is not None and m.saved > 0]
     joined.sort(key=lambda one: -one[1].saved)
-    found = []
-    for number, merge in joined[:limit]:
+
+    def tell(one: tuple[int, Merge]) -> Finding:
+        number, merge = one
         pattern = feature_set.lineage.pattern(number)
         text, part = pattern_text(pattern), merge.joint / merge.n_rows
         contrast = "" if supports is None else _contrast(feature_set, merge, supports)
-        found.append(Finding(number, pattern, text, merge.joint, part, merge.saved, contrast))
-    return tuple(found)
+        return Finding(number, pattern, text, merge.joint, part, merge.saved, contrast)
+
+    return WhenAsked(joined, tell)
 
 
-def constructed(feature_set: FeatureSet, *, by_bits: bool) -> tuple[Finding, ...]:
+def constructed(feature_set: FeatureSet, *, by_bits: bool) -> Sequence[Finding]:
     """All features but columns, the most common first; or those whose joining saved most."""
+    lineage, shares = feature_set.lineage, feature_set.frequencies
+    ranked = ranked_features(feature_set, by_bits=by_bits)
+
+    def tell(one: tuple[int, float | None]) -> Finding:
+        k, saved = one
+        number, rows = feature_set.features[k], feature_set.supports[k]
+        pattern = lineage.pattern(number)
+        text = pattern_text(pattern, is_rest=lineage.denies(number))
+        return Finding(number, pattern, text, rows, shares[k], saved)
+
+    return WhenAsked(ranked, tell)
+
+
+def ranked_features(feature_set: FeatureSet, *, by_bits: bool) -> list[tuple[int, float | None]]:
+    """The positions of all features but columns in their order, each with the bits it saved."""
     joined = merges_by_pattern(feature_set)
-    shares, texts = feature_set.frequencies, feature_set.pattern_texts
-    found = []
+    found: list[tuple[int, float | None]] = []
     for k, number in enumerate(feature_set.features):
         if feature_set.iteration(number):
-            pattern = feature_set.lineage.pattern(number)
-            saved = joined[pattern].saved if pattern in joined else None
-            rows = feature_set.supports[k]
-            found.append(Finding(number, pattern, texts[k], rows, shares[k], saved))
+            merge = joined.get(feature_set.lineage.pattern(number))
+            found.append((k, None if merge is None else merge.saved))
 
-    def rank(one: Finding) -> tuple[bool, float, int]:
-        return by_bits and one.saved is None, -(one.saved or 0.0) * by_bits, -one.rows
+    def rank(one: tuple[int, float | None]) -> tuple[bool, float, int]:
+        k, saved = one
+        return by_bits and saved is None, -(saved or 0.0) * by_bits, -feature_set.supports[k]
 
-    return tuple(sorted(found, key=rank))
+    return sorted(found, key=rank)
 
 
 def merges_by_pattern(feature_set: FeatureSet) -> dict[tuple[str, ...], Merge]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from conjunct.data import BooleanRule, DataSummary, Preparation
-from conjunct.explain.findings import Finding, constructed, findings
+from conjunct.explain.findings import Finding, WhenAsked, constructed, findings
 from conjunct.explain.labels import count, label, listed, shortened
 from conjunct.explain.method import FittedModel, Passage, method
 from conjunct.memory import byte_text
@@ -53,20 +53,20 @@ class Summary:
         return self.model.history_[-1].iteration
 
     @cached_property
-    def chunks(self) -> tuple[Finding, ...]:
+    def chunks(self) -> Sequence[Finding]:
         """The chunks that save bits, those that save most first."""
         return findings(self.model.feature_set_)
 
     @cached_property
-    def constructed(self) -> tuple[Finding, ...]:
+    def constructed(self) -> Sequence[Finding]:
         """All features but columns; those that saved most first, if any chunk saved bits."""
         return constructed(self.model.feature_set_, by_bits=bool(self.chunks))
 
     @property
-    def kept(self) -> list[str]:
+    def kept(self) -> Sequence[str]:
         """The columns that are features still."""
         fitted = self.model.feature_set_
-        return [self.formula(k) for k in fitted.features if not fitted.iteration(k)]
+        return WhenAsked([k for k in fitted.features if not fitted.iteration(k)], self.formula)
 
     def formula(self, number: int) -> str:
         """A feature of the lineage as text of bounded length."""
@@ -195,7 +195,7 @@ class Summary:
     def marks(self) -> str:
         """What the lists of a model with chunks mean, where it is not plain."""
         fitted = self.model.feature_set_
-        if not fitted.merges or not any(map(fitted.lineage.denies, fitted.features)):
+        if not fitted.merges or not any(map(fitted.lineage.denies, reversed(fitted.features))):
             return ""
         return f"(rest): {MEANINGS['(rest)']}. Bits saved: {MEANINGS['bits saved']}."
 

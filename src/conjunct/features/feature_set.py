@@ -252,7 +252,7 @@ class FeatureSet:
         New rows may hold them. They are true nowhere in the training data, so nothing else
         changes; and with them, every tag of every row there could be is in one true feature.
         """
-        lineage = self.lineage.renamed(self.lineage.primitives)
+        lineage = self.lineage.copy()
         iterations, unseen, merges = list(self.iterations), [], []
 
         def known(number: int | None, left: int, right: int, iteration: int) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -307,6 +308,12 @@ class Lineage:
                 parts = map(feature_of, self.operands(number) or ())
                 pending += [part for part in parts if part >= n_primitives]
         return sorted(found)
+
+    def copy(self) -> Lineage:
+        """The same features, to make more of."""
+        other = Lineage.__new__(Lineage)
+        other.__dict__.update((name, copy(value)) for name, value in vars(self).items())
+        return other
 
     def renamed(self, primitives: Sequence[str]) -> Lineage:
         """The same features over primitives with other names."""

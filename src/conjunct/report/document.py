@@ -127,6 +127,7 @@ class Report:
             "steps": course_of_chunks,
             "n_rows": shown.n_rows,
             "course": course(shown) if by_pattern else (),
+            "course_limit": limits.COURSE,
             "version": __version__,
             # whom a session tells of its progress is no part of a model, and no two sessions agree
             "model": repr(clone(model).set_params(callback=None)),

@@ -170,7 +170,8 @@ def _tags(
     """What the rows of each feature have, one row after the other."""
     every = [(title.number, row) for title, some in zip(titles, rows, strict=True) for row in some]
     if not shown.by_pattern:
-        return [_true_columns(shown, row) for _, row in every]
+        columns = shown.true_columns([row for _, row in every])
+        return [tuple(Tag(shown.formula(k, _NAME_LENGTH)) for k in some) for some in columns]
     pattern = shown.model.feature_set_.lineage.pattern
     chunks = shown.chunks_of([row for _, row in every])
     return [_chunk_tags(c, pattern(number)) for (number, _), c in zip(every, chunks, strict=True)]
@@ -182,8 +183,3 @@ def _chunk_tags(chunks: Sequence[tuple[str, ...]], wanted: Sequence[str]) -> tup
         Tag(shortened(pattern_text(chunk), _NAME_LENGTH), set(chunk) >= set(wanted))
         for chunk in chunks
     )
-
-
-def _true_columns(shown: ModelOnRows, row: int) -> tuple[Tag, ...]:
-    bit = shown.primitive_bits[:, row // 8] >> (row % 8) & 1
-    return tuple(Tag(shown.formula(k, _NAME_LENGTH)) for k in np.flatnonzero(bit).tolist())

@@ -7,6 +7,7 @@ TABLE_ROWS = 1000
 HEAT_MAP = 40  # lines
 GRAPH_NODES = 140
 MERGES = 9
+COURSE = 300  # iterations, one line each
 FINDINGS = 5
 EXAMPLE_FEATURES = 24
 EXAMPLE_ROWS = 6

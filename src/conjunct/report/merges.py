@@ -95,12 +95,12 @@ class CourseLine:
 
 
 def course(shown: ModelOnRows) -> tuple[CourseLine, ...]:
-    """One line an iteration, the columns as they are first."""
+    """One line an iteration, the columns as they are first; the first ones of many."""
     model = shown.model
     groups = groupby(model.feature_set_.merges, key=lambda merge: merge.iteration)
     by_iteration = {iteration: list(some) for iteration, some in groups}
     lines = []
-    for line in model.history_:
+    for line in model.history_[: limits.COURSE]:
         some = by_iteration.get(line.iteration, [])
         joined = count(len(some), "pair") if some else "columns as they are"
         if len(some) == 1:

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from conjunct.columns import Bits, Columns, PackedColumns
+from conjunct.columns import Columns
 from conjunct.data import BooleanData, container_of, prepared
 from conjunct.errors import InputError
 from conjunct.estimators import FeatureConstructor, LosslessConstructor, row_chunks
-from conjunct.explain import Summary, label, supports_of_lineage
+from conjunct.explain import Summary, label, shortened, shown_pattern, supports_of_lineage
 from conjunct.expressions import Expression, in_form, simplified_on
 
 # A truth table doubles with each primitive: beyond, only common parts are taken out.
@@ -69,11 +69,6 @@ class ModelOnRows:
         return self.model._by_pattern
 
     @cached_property
-    def primitive_bits(self) -> Bits:
-        """Where the columns of the data are true, packed once for all sections."""
-        return self.primitives.to_bits().bits
-
-    @cached_property
     def is_training(self) -> bool:
         """Whether these are the rows that the model was fitted on, as far as counts tell."""
         fitted = self.model.feature_set_
@@ -96,9 +91,9 @@ class ModelOnRows:
 
     def name(self, number: int, longest: int = 120) -> str:
         """What a feature of the lineage is called: its pattern where that is read, or formula."""
-        return (
-            self.model._label(number, longest) if self.by_pattern else self.formula(number, longest)
-        )
+        if not self.by_pattern:
+            return self.formula(number, longest)
+        return shortened(shown_pattern(self.model.feature_set_, number), longest)
 
     @cached_property
     def simplifies_on_rows(self) -> bool:
@@ -129,8 +124,8 @@ class ModelOnRows:
 
     def _rows_with(self, name: str) -> int:
         if name not in self._row_sets:
-            line = self.primitive_bits[self._position[name]]
-            self._row_sets[name] = int.from_bytes(line.tobytes(), "little")
+            bits = self.primitives.select([self._position[name]]).to_bits().bits
+            self._row_sets[name] = int.from_bytes(bits.tobytes(), "little")
         return self._row_sets[name]
 
     @cached_property
@@ -138,11 +133,15 @@ class ModelOnRows:
         names = self.model.feature_set_.lineage.primitives
         return {name: k for k, name in enumerate(names)}
 
+    @cached_property
+    def _feature_position(self) -> dict[int, int]:
+        return {number: k for k, number in enumerate(self.model.feature_set_.features)}
+
     def rows_of(self, number: int) -> NDArray[np.intp]:
         """The rows in which a feature of the lineage is true."""
         fitted = self.model.feature_set_
-        if number in fitted.features:
-            rows = self.features.true_rows(fitted.features.index(number))
+        if number in self._feature_position:
+            rows = self.features.true_rows(self._feature_position[number])
         else:
             rows = fitted.evaluate(self.primitives, [number]).true_rows(0)
         return rows.astype(np.intp)
@@ -151,10 +150,20 @@ class ModelOnRows:
         """The tags of some rows as chunks; of a model that has any."""
         if not rows or not isinstance(self.model, LosslessConstructor):
             return [[] for _ in rows]
-        at = np.array(rows)
-        true = self.primitive_bits[:, at // 8] >> (at % 8).astype(np.uint8) & 1
-        columns = PackedColumns.from_table(true.T.astype(np.bool_))
-        return row_chunks(self.model._every_feature, columns).lists()
+        some, places = np.unique(rows, return_inverse=True)
+        columns = self.primitives.filled().take_rows(some)
+        chunks = row_chunks(self.model._every_feature, columns).lists()
+        return [chunks[place] for place in places.tolist()]
+
+    def true_columns(self, rows: Sequence[int]) -> list[list[int]]:
+        """The columns that are true in each of some rows."""
+        some, places = np.unique(rows, return_inverse=True)
+        columns = self.primitives.filled().take_rows(some)
+        found: list[list[int]] = [[] for _ in some]
+        for k in range(columns.n_columns):
+            for row in columns.true_rows(k).tolist():
+                found[row].append(k)
+        return [found[place] for place in places.tolist()]
 
     def formula(self, number: int, longest: int = 120) -> str:
         """A feature of the lineage as text of bounded length."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from conjunct.columns import unpack
 from conjunct.data import DataSummary
 from conjunct.explain import MEANINGS, count, data_facts, decimal, prepared_columns
 from conjunct.report import limits
@@ -80,8 +79,8 @@ def _columns(shown: ModelOnRows) -> tuple[Bar, ...]:
 def _row_sizes(shown: ModelOnRows) -> tuple[Bar, ...]:
     """How many rows have how many columns true."""
     sizes = np.zeros(shown.n_rows, np.int64)
-    for line in shown.primitive_bits:
-        sizes += unpack(line[None, :], shown.n_rows)[:, 0]
+    for k in range(shown.primitives.n_columns):
+        sizes[shown.primitives.true_rows(k)] += 1
     counts = np.bincount(sizes)
     width = -(-len(counts) // 24)  # at most 24 bars
     bars = []

@@ -43,7 +43,7 @@ def steps(shown: ModelOnRows) -> Steps | None:
         numbers = merge.left, merge.right, merge.both, merge.left_only, merge.right_only
         by_step.setdefault(merge.iteration, []).append([-1 if n is None else n for n in numbers])
     rows = _sample(shown)
-    columns = [_true_columns(shown, row) for row in rows]
+    columns = shown.true_columns(rows)
     supports = shown.lineage_supports
     touched = sorted({number for some in by_step.values() for one in some for number in one} - {-1})
     known = sorted({*touched, *(k for some in columns for k in some)})
@@ -74,14 +74,14 @@ def _sample(shown: ModelOnRows) -> list[int]:
     return [int(row) for row in np.linspace(0, shown.n_rows - 1, n).round()]
 
 
-def _true_columns(shown: ModelOnRows, row: int) -> list[int]:
-    bit = shown.primitive_bits[:, row // 8] >> (row % 8) & 1
-    return np.flatnonzero(bit).tolist()
-
-
 def _coloured(shown: ModelOnRows) -> list[list[int]]:
     """The patterns that get a colour: those that saved most, or are most common."""
     position = {name: k for k, name in enumerate(shown.model.feature_set_.lineage.primitives)}
     found = shown.summary.chunks if shown.by_pattern else shown.summary.constructed
-    patterns = dict.fromkeys(one.pattern for one in found if len(one.pattern) > 1)
-    return [[position[name] for name in some] for some in list(patterns)[: limits.COLOURS]]
+    patterns: dict[tuple[str, ...], None] = {}
+    for one in found:
+        if len(one.pattern) > 1:
+            patterns[one.pattern] = None
+        if len(patterns) == limits.COLOURS:
+            break
+    return [[position[name] for name in some] for some in patterns]

@@ -56,6 +56,8 @@
       (shown === lines.length ? "" : shown + " of ") + lines.length + noun;
     byId("nothing").hidden = shown > 0;
   }
+  // those that the page has left out until it is open
+  addEventListener("load", () => reveal(lines.filter((line) => line.row.hidden)));
   search.addEventListener("input", filter);
   column.addEventListener("change", filter);
   kind.addEventListener("change", filter);
