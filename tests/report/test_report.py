@@ -153,8 +153,9 @@ def test_the_same_bytes(zoo, tmp_path):
     assert again.html().encode() == (tmp_path / "page.html").read_bytes()
 
 
-def test_a_loaded_path_is_followed_again(zoo, tmp_path):
-    model, page = model_and_page(UFCPath())
+@pytest.mark.parametrize("path", [UFCPath(), UFCPath(max_iter=3)], ids=repr)
+def test_a_loaded_path_is_followed_again(path, zoo, tmp_path):
+    model, page = model_and_page(path)
     model.save(tmp_path / "model.json")
     loaded = Report(load(tmp_path / "model.json"), zoo).html()
     assert section(loaded, "plane") == section(page, "plane")

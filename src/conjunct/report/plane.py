@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from markupsafe import Markup
+from sklearn.base import clone
 
 from conjunct.data import BooleanData
 from conjunct.errors import ConjunctWarning, InputError
@@ -114,6 +115,9 @@ def _path(shown: ModelOnRows) -> UFCPath:
     model = shown.model
     if isinstance(model, UFCPath) and model._path is not None and shown.is_training:
         return model
+    if isinstance(model, UFCPath):
+        # a model that was loaded has no path any more, and on other rows there is another one
+        return _fitted_quietly(clone(model), shown)  # type: ignore[no-any-return]
     return _fitted_quietly(  # type: ignore[no-any-return]
         UFCPath(
             prune=_prunes(model),
@@ -357,4 +361,4 @@ def _fitted_quietly(model: Any, shown: ModelOnRows) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConjunctWarning)
         data = BooleanData(shown.model.feature_set_.lineage.primitives, shown.primitives)
-        return model.set_params(missing=shown.model.missing).fit(data)
+        return model.set_params(missing=shown.model.missing, verbose=0).fit(data)
