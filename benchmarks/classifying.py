@@ -21,7 +21,7 @@ from benchmarks._measure import report
 from benchmarks._results import save
 from conjunct import UFC, ChunkClassifier, datasets
 from conjunct.columns import PackedColumns
-from conjunct.estimators.class_code import ClassCode, normalised
+from conjunct.estimators.class_code import ClassCode, least_loss, normalised
 
 N_FOLDS = 5
 MOST_ROWS = 1_500
@@ -32,10 +32,11 @@ CLASSES = {"zoo": "type", "house_votes_84": "party", "spect": "OVERALL_DIAGNOSIS
 class AllMerges(ChunkClassifier):
     """With all merges, whatever the classes say."""
 
-    def _shortest(self, fitted: Any, columns: Any, members: Any) -> tuple[ClassCode, int]:
+    def _shortest(self, fitted: Any, columns: Any, members: Any) -> tuple[ClassCode, float, int]:
         features = fitted.with_unseen
         code = ClassCode.counted(features, columns, members, self.smoothing)
-        return code, fitted.merges[-1].iteration if fitted.merges else 0
+        _, trust = least_loss(code.bits_left_out(columns, members), members)
+        return code, trust, fitted.merges[-1].iteration if fitted.merges else 0
 
 
 class OwnVocabularies:

@@ -29,12 +29,12 @@ def row_bits(answered, others, smoothing):
     return bits
 
 
-def shares(bits):
-    values = {name: 2 ** (min(bits.values()) - b) for name, b in bits.items()}
+def shares(bits, trust):
+    values = {name: 2 ** (trust * (min(bits.values()) - b)) for name, b in bits.items()}
     return {name: value / sum(values.values()) for name, value in values.items()}
 
 
-def probabilities(row, rows, classes, tags, merges, smoothing):
+def probabilities(row, rows, classes, tags, merges, smoothing, trust):
     """{class: probability} of a row."""
     known = [answers(other, tags, merges) for other in rows]
     bits = {}
@@ -42,13 +42,13 @@ def probabilities(row, rows, classes, tags, merges, smoothing):
         own = [k for k, c in zip(known, classes, strict=True) if c == name]
         answered = row_bits(answers(row, tags, merges), own, smoothing)
         bits[name] = answered - math.log2(len(own) / len(rows))
-    return shares(bits)
+    return shares(bits, trust)
 
 
-def loss_left_out(rows, classes, tags, merges, smoothing):
-    """Bits of the classes of all rows, each told by all the other rows."""
+def losses_left_out(rows, classes, tags, merges, smoothing):
+    """{trust: bits of the classes of all rows}, each row told by all the others."""
     known = [answers(row, tags, merges) for row in rows]
-    names, loss = sorted(set(classes)), 0.0
+    names, losses = sorted(set(classes)), dict.fromkeys((k / 20 for k in range(1, 21)), 0.0)
     for k, (own_answers, own_class) in enumerate(zip(known, classes, strict=True)):
         bits = {}
         for name in names:
@@ -58,5 +58,6 @@ def loss_left_out(rows, classes, tags, merges, smoothing):
             # of the own class one row is gone, so that its share is smoothed
             share = (n + smoothing) / (every - 1 + len(names) * smoothing) if mine else n / every
             bits[name] = row_bits(own_answers, others, smoothing) - math.log2(share)
-        loss -= math.log2(shares(bits)[own_class])
-    return loss
+        for trust in losses:
+            losses[trust] -= math.log2(shares(bits, trust)[own_class])
+    return losses

@@ -20,13 +20,13 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import conjunct
 from benchmarks import _results, _slim
 from benchmarks._apart import ONE_THREAD
 from benchmarks.quality import measures, recovery, sets
 from benchmarks.quality.representations import REPRESENTATIONS
 from benchmarks.quality.summary import summarised
 from benchmarks.quality.targets import N_ROWS, check
-from conjunct import __version__
 
 RESULTS = _results.FOLDER / "quality"
 N_PROCESSES = 2
@@ -83,16 +83,19 @@ def cells() -> Iterator[Cell]:
 
 
 def main() -> int:
+    in_one_go = not _folder().exists()
     start, found = time.perf_counter(), measured(list(cells()), _folder())
+    clock = time.perf_counter() - start
     parts: dict[str, dict[str, Any]] = {}
     for cell, what in found.items():
         parts.setdefault(cell.part, {}).setdefault(cell.on, {})[cell.by] = what["found"]
     run: dict[str, Any] = {part: summarised(part, what) for part, what in parts.items()}
     run |= {"shapes": _shapes(), "seconds": sum(what["seconds"] for what in found.values())}
+    run |= {"clock": clock} if in_one_go else {}
     RESULTS.mkdir(parents=True, exist_ok=True)
     _results.save(f"{RESULTS.name}/found", run)
     shutil.rmtree(_folder())
-    print(f"{len(found)} cells, {time.perf_counter() - start:,.0f} s for those measured now")
+    print(f"{len(found)} cells, {clock:,.0f} s for those measured now")
     return check(run)
 
 
@@ -133,8 +136,10 @@ def _shapes() -> dict[str, list[int]]:
 
 
 def _folder() -> Path:
-    """Another one as soon as something is measured otherwise."""
+    """Another one as soon as something is measured otherwise, or the library is another one."""
     here = Path(__file__).parent
     names = ("sets", "planted", "itemsets", "representations", "measures", "recovery")
-    text = "".join((here / f"{name}.py").read_text(encoding="utf-8") for name in names)
-    return RESULTS / f"cells-{__version__}-{sha256(text.encode()).hexdigest()[:8]}"
+    read = [here / f"{name}.py" for name in names]
+    read += sorted(Path(conjunct.__file__).parent.rglob("*.py"))
+    text = b"".join(file.read_bytes() for file in read)
+    return RESULTS / f"cells-{conjunct.__version__}-{sha256(text).hexdigest()[:8]}"

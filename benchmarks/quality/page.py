@@ -17,7 +17,7 @@ from benchmarks.quality import pictures
 from benchmarks.quality.measures import CLASSIFIERS
 from benchmarks.quality.recovery import NOISE
 from benchmarks.quality.sets import SETS
-from benchmarks.quality.summary import average, more_than_columns
+from benchmarks.quality.summary import average, more_than_columns, worse, worse_by_chance
 from conjunct.plots.saving import save_chart
 
 PAGE, DATA = DOCS / "quality.md", DOCS / "quality.json"
@@ -122,9 +122,10 @@ def _machine(run: dict[str, Any]) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
     slim = {name: cells["SLIM"] for name, cells in run["sets"].items() if "SLIM" in cells}
     to_the_end = [name for name, found in slim.items() if not found["cut off"][0]]
+    clock = f"; {run['clock'] / 60:.0f} by the clock" if "clock" in run else ""
     told = (
         f"{len(run['sets'])} sets; {run['seconds'] / 60:.0f} minutes of the processor, SLIM's not "
-        f"counted. SLIM always came to its end on {len(to_the_end)} of {len(slim)} sets "
+        f"counted{clock}. SLIM always came to its end on {len(to_the_end)} of {len(slim)} sets "
         f"({'; '.join(to_the_end)}). {machine['processor']}, {machine['cores']} cores; {versions}."
     )
     return textwrap.fill(told, 112, break_on_hyphens=False)
@@ -155,6 +156,7 @@ def _found(run: dict[str, Any]) -> str:
         f"Rows that training did not see take {100 * (shares['bits'] or 0):.0f}% of the bits that "
         f"the bare columns need, on average over the sets; {others}.",
         _beside(run, "Naive Bayes on the chunks", "bits", "Naive Bayes"),
+        _beside(run, "Naive Bayes on chunks and columns together", "bits + columns", "Naive Bayes"),
         _beside(
             run,
             "`ChunkClassifier`, which asks for no chunk that another excludes,",
@@ -197,12 +199,13 @@ def _beside(run: dict[str, Any], what: str, by: str, classifier: str, than: str 
     more = more_than_columns(run, by, f"{classifier}, accuracy")
     mean = 100 * sum(gain for gain, _ in more.values()) / len(more)
     above = [name for name, (gain, error) in more.items() if gain > error]
-    below = [name for name, (gain, error) in more.items() if gain < -error]
+    below = worse(more)
     gain = f"{abs(mean):.1f} points {'more' if mean >= 0 else 'less'} accurate"
     return (
         f"{what} is {gain} than {than or 'on the columns alone'} on average; by more than a "
         f"standard error, it is better on {len(above)} of {len(more)} sets and worse on "
-        f"{len(below)}{' (' + '; '.join(below) + ')' if below else ''}."
+        f"{len(below)}{' (' + '; '.join(below) + ')' if below else ''}; were it just as good, it "
+        f"would be worse on {worse_by_chance(run, more):.1f} by chance."
     )
 
 
@@ -225,6 +228,7 @@ def _by_set(run: dict[str, Any], measure: str) -> str:
 
 _PAIRS = {
     "Naive Bayes of bits": ("bits", "Naive Bayes, accuracy"),
+    "Naive Bayes of bits + columns": ("bits + columns", "Naive Bayes, accuracy"),
     "`ChunkClassifier`": ("columns", "ChunkClassifier, accuracy"),
     "logistic of bits": ("bits", "logistic, accuracy"),
     "logistic of bits + columns": ("bits + columns", "logistic, accuracy"),

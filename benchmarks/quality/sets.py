@@ -47,7 +47,7 @@ class LabelledSet:
         """Rows to train on and rows held out, classes shared out evenly."""
         from sklearn.model_selection import RepeatedStratifiedKFold
 
-        rounds = 2 if len(self.classes) < FEW_ROWS else 1
+        rounds = rounds_of(len(self.classes))
         folds = RepeatedStratifiedKFold(n_splits=N_FOLDS, n_repeats=rounds, random_state=SEED)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a class of zoo has four animals
@@ -68,6 +68,10 @@ class LabelledSet:
         """All rows."""
         every = np.arange(len(self.classes))
         return self.tables(every, every[:1])[0]
+
+
+def rounds_of(n_rows: int) -> int:
+    return 2 if n_rows < FEW_ROWS else 1
 
 
 def _taken(rows: Any, chosen: Rows) -> Any:

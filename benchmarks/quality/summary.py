@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.stats import t as student
+
+from benchmarks.quality.sets import N_FOLDS, rounds_of
 
 Numbers = dict[str, list[float]]
 Figures = dict[str, list[float]]
@@ -80,3 +83,17 @@ def more_than_columns(run: dict[str, Any], by: str, measure: str) -> dict[str, t
         for name, cells in run["sets"].items()
         if measure in cells.get(by, ())
     }
+
+
+def worse(more: dict[str, tuple[float, float]]) -> list[str]:
+    """The sets on which it is less by more than a standard error."""
+    return [name for name, (gain, error) in more.items() if gain < -error]
+
+
+def worse_by_chance(run: dict[str, Any], more: dict[str, tuple[float, float]]) -> float:
+    """On how many sets it would be so if it were as good: Student's t below -1.
+
+    Where every split gives the same, nothing is left to chance.
+    """
+    n_rows = [run["shapes"][name][0] for name, (_, error) in more.items() if error]
+    return float(sum(student.cdf(-1, N_FOLDS * rounds_of(n) - 1) for n in n_rows))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks._measure import report
-from benchmarks.quality.summary import average, more_than_columns
+from benchmarks.quality.summary import average, more_than_columns, worse, worse_by_chance
 
 RECOVERED = 0.9
 N_ROWS = (250, 500, 1000, 2000)
@@ -25,6 +25,10 @@ def check(run: dict[str, Any]) -> int:
         name = min(above, key=lambda name: above[name])
         what = f"{classifier} of {by} beside Naive Bayes of columns, least ({name})"
         missed += report(what, above[name], -1, at_least=True, unit="SE")
+    more = more_than_columns(run, "columns", "ChunkClassifier, accuracy")
+    what = "ChunkClassifier: sets worse by more than a standard error, beside chance"
+    by_chance = worse_by_chance(run, more)
+    missed += report(what, len(worse(more)), by_chance, at_least=False, unit="sets")
     more = more_than_columns(run, "bits + columns", "logistic, accuracy")
     gain = 100 * float(np.mean([difference for difference, _ in more.values()]))
     what = "logistic regression, bits + columns − columns, mean"

@@ -160,7 +160,25 @@ def test_a_small_part_of_the_run(small_run):
     assert (np.array(shorter) < small_run["columns"]["numbers"]["bits"]).all()
     both, alone = small_run["bits + columns"]["numbers"], small_run["bits"]["numbers"]
     assert both["bits"] == alone["bits"]
-    assert both["features"] > alone["features"]
+    columns = small_run["columns"]["numbers"]["features"]
+    assert both["features"] == [m + k for m, k in zip(columns, alone["chunks"], strict=True)]
+
+
+def test_chunks_that_only_make_a_classifier_less_sure_are_not_chosen():
+    """The columns tell these groups better, but Naive Bayes is too sure of what they say."""
+    groups = np.random.default_rng(101).integers(3, size=500)
+    made = planted.planted("disjoint", noise=0.05, seed=101, groups=groups)
+    found = measures.measured(
+        sets.LabelledSet(made.table, groups),
+        "columns",
+        parts=("Naive Bayes", "ChunkClassifier"),
+        n_samples=0,
+    )
+    figures = summary.figures_of(found, found["numbers"])
+    _, _, gain, error = figures["ChunkClassifier, accuracy"]
+    assert gain >= -error
+    _, _, more, error = figures["ChunkClassifier, log-loss"]
+    assert more < -3 * error
 
 
 @pytest.mark.slow
@@ -183,6 +201,27 @@ def test_differences_are_paired(small_run):
     assert its_error == pytest.approx(more.std(ddof=1) / 2**0.5, abs=1e-5)
     assert found["bits"][0] < 1
     assert summary.figures_of(small_run["columns"], bare)["bits"] == [1.0, 0.0]
+
+
+def test_as_many_sets_are_worse_by_chance():
+    """Two methods that are equally good, told apart by the noise of their splits."""
+    noise = np.random.default_rng(0).normal(size=(4000, 5))
+    found = dict(enumerate(map(summary.mean_and_error, noise.tolist())))
+    run = {"shapes": {name: [500, 9, 2] for name in found}}
+    expected = summary.worse_by_chance(run, found)
+    assert len(summary.worse(found)) == pytest.approx(expected, rel=0.1)
+    assert summary.worse_by_chance(run, dict.fromkeys(found, (0.0, 0.0))) == 0
+    small = {"shapes": {name: [101, 9, 2] for name in found}}
+    assert summary.worse_by_chance(small, found) < expected  # more splits tell more
+
+
+def test_cells_of_another_library_are_not_taken(monkeypatch, tmp_path):
+    (tmp_path / "file.py").write_text("one")
+    monkeypatch.setattr(quality.conjunct, "__file__", str(tmp_path / "__init__.py"))
+    before = quality._folder()
+    assert quality._folder() == before
+    (tmp_path / "file.py").write_text("other")
+    assert quality._folder() != before
 
 
 def test_a_run_goes_on_where_it_was_interrupted(tmp_path, capsys):

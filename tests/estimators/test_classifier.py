@@ -65,7 +65,7 @@ def test_probabilities_are_the_oracles(data, smoothing, draw):
     found = model.predict_proba(new)
     for row, actual, name in zip(baskets(new), found, model.predict(new), strict=True):
         expected = naive_classifier.probabilities(
-            row, baskets(table), classes.tolist(), tags, merges, smoothing
+            row, baskets(table), classes.tolist(), tags, merges, smoothing, model.trust_
         )
         assert actual == pytest.approx([expected[c] for c in model.classes_], rel=1e-9)
         assert expected[name] == pytest.approx(max(expected.values()))
@@ -81,21 +81,40 @@ def test_as_many_merges_as_tell_the_classes_best(data, smoothing):
         every = merged(UFC(Bits(None)).fit(table))
     tried = sorted({round(k * len(every) / 10) for k in range(11)})
     losses = {
-        n: naive_classifier.loss_left_out(
-            baskets(table), classes.tolist(), TAGS[: table.shape[1]], every[:n], smoothing
-        )
+        (n, trust): loss
         for n in tried
+        for trust, loss in naive_classifier.losses_left_out(
+            baskets(table), classes.tolist(), TAGS[: table.shape[1]], every[:n], smoothing
+        ).items()
     }
     room = 1e-6 * max(min(losses.values()), 1)
-    assert model.vocabulary_.n_iter_ in losses
-    assert merged(model.vocabulary_) == every[: model.vocabulary_.n_iter_]
-    assert losses[model.vocabulary_.n_iter_] <= min(losses.values()) + 2 * room
+    n_iter = model.vocabulary_.n_iter_
+    assert (n_iter, model.trust_) in losses
+    assert merged(model.vocabulary_) == every[:n_iter]
+    # room twice: for the trust, and for the number of merges
+    assert losses[n_iter, model.trust_] <= min(losses.values()) + 3 * room
 
 
 def test_without_a_merge_it_is_naive_bayes():
     model = ChunkClassifier(UFC(max_iter=0)).fit(ZOO.values, TYPES)
     expected = BernoulliNB().fit(ZOO.values, TYPES)
-    assert model.predict_proba(ZOO.values) == pytest.approx(expected.predict_proba(ZOO.values))
+    assert (model.predict(ZOO.values) == expected.predict(ZOO.values)).all()
+    given = expected.predict_proba(ZOO.values) ** model.trust_
+    given /= given.sum(axis=1, keepdims=True)
+    assert model.predict_proba(ZOO.values) == pytest.approx(given)
+
+
+def test_columns_that_are_repeated_make_it_no_surer():
+    """Naive Bayes takes the copies for evidence of their own."""
+    random = np.random.default_rng(0)
+    classes = random.random(400) < 0.5
+    rows = (random.random((400, 2)) < 0.3) ^ classes[:, None]
+    once, thrice = (ChunkClassifier(UFC(max_iter=0)).fit(np.tile(rows, n), classes) for n in (1, 3))
+    assert once.trust_ >= 0.9
+    assert 0.25 <= thrice.trust_ <= 0.45
+    assert thrice.predict_proba(np.tile(rows, 3)) == pytest.approx(
+        once.predict_proba(rows), abs=0.05
+    )
 
 
 @given(labelled(), st.data())
@@ -199,6 +218,8 @@ def test_files_that_are_none(tmp_path):
         {"false": [[-1, 0], *content["false"][1:]]},
         {"true": [[10**6, 0], *content["true"][1:]]},
         {"smoothing": 0},
+        {"trust": 0},
+        {"trust": 1.05},
         {"more": 1},
     ):
         file.write_text(json.dumps(content | change))
@@ -212,7 +233,7 @@ def test_explanations_add_up():
     columns = [f"bits if {name}" for name in model.classes_]
     total = table.group_by("row").agg(pl.col(columns).sum()).sort("row").select(columns).to_numpy()
     prior = -np.log2([np.mean(name == PARTY) for name in model.classes_])
-    shares = 2.0 ** -(total + prior)
+    shares = 2.0 ** -(model.trust_ * (total + prior))
     expected = shares / shares.sum(axis=1, keepdims=True)
     assert model.predict_proba(CELLS[:20]) == pytest.approx(expected)
     for line in table.to_dicts():

@@ -77,7 +77,7 @@ KeepColumns = Annotated[
     bool,
     typer.Option(
         "--keep-columns",
-        help="transform and export give the columns too, before the features.",
+        help="transform and export give the columns, then the features of two tags or more.",
         rich_help_panel=OUTPUT,
     ),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,8 @@ from conjunct.features import FeatureSet, answers
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+_TRUSTS = tuple(k / 20 for k in range(20, 0, -1))
+_ROOM = 1e-6
 # Cells that are unpacked at a time.
 _CELLS_AT_ONCE = 1 << 22
 
@@ -66,16 +69,37 @@ class ClassCode:
             _class_sums(false, members),
         )
 
-    def loss_left_out(self, columns: Columns, members: Floats) -> float:
-        """Bits that the classes of all rows take, each told by the other rows."""
+    def bits_left_out(self, columns: Columns, members: Floats) -> Floats:
+        """Bits of each row and class, in the code of each class as the other rows make it."""
         own = members.argmax(axis=1)[:, None]
         bits = self.row_bits(columns) + self.prior_bits
         without = np.take_along_axis(self.row_bits(columns, less=1), own, axis=1)
         left = self.n_rows[own] - 1 + self.smoothing
         every = self.n_rows.sum() - 1 + members.shape[1] * self.smoothing
         np.put_along_axis(bits, own, without + _bits(left, every), axis=1)
-        told = np.take_along_axis(normalised(bits), own, axis=1)[:, 0]
-        return float((members.max(axis=1) * told).sum())
+        return bits
+
+
+def least_loss(bits: Floats, members: Floats) -> tuple[float, float]:
+    """Bits that the classes of all rows take at the best trust, and that trust.
+
+    Trust is how much of each bit counts. Answers that depend on each other within a class tell
+    the same thing more than once, and then less than 1 tells the classes better.
+    """
+    own, weights = members.argmax(axis=1)[:, None], members.max(axis=1)
+    losses = [
+        float(weights @ np.take_along_axis(normalised(trust * bits), own, axis=1)[:, 0])
+        for trust in _TRUSTS
+    ]
+    first = first_least(losses)
+    return losses[first], _TRUSTS[first]
+
+
+def first_least(losses: Sequence[float]) -> int:
+    """The first that is least, with a little room, so that rounding never decides."""
+    least = min(losses)
+    room = _ROOM * max(least, 1.0)
+    return next(k for k, loss in enumerate(losses) if loss <= least + room)
 
 
 def _bits(part: Any, whole: Any) -> Floats:

@@ -17,7 +17,7 @@ from conjunct.columns import Columns
 from conjunct.data import Backend, CellRules, as_table
 from conjunct.errors import ConjunctWarning, InputError, ModelFileError
 from conjunct.estimators.base import BooleanEstimator, class_codes
-from conjunct.estimators.class_code import ClassCode, Floats, normalised
+from conjunct.estimators.class_code import ClassCode, Floats, first_least, least_loss, normalised
 from conjunct.estimators.ufc import UFC
 from conjunct.estimators.weights import checked_weights
 from conjunct.features import FeatureSet, answers
@@ -25,7 +25,6 @@ from conjunct.parameters import check, check_whole, is_number
 
 # how many beginnings of the run are compared, evenly spaced
 _TRIED = 10
-_ROOM = 1e-6
 
 
 class ChunkClassifier(ClassifierMixin, BooleanEstimator):
@@ -34,8 +33,9 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
     Chunks are found without the classes, by ``UFC``. Each class then has a code for them: a row
     is a list of answers, is this chunk there or not, largest chunks first, and no chunk is asked
     for that shares a tag with one that is there. How many merges to use, the classes decide: as
-    many as make the classes of the training rows shortest, each row told by the others. No merge
-    at all is Naive Bayes on the columns.
+    many as make the classes of the training rows shortest, each row told by the others. How much
+    of each bit counts in probabilities is chosen with it, for answers still depend on each other.
+    No merge at all is Naive Bayes on the columns.
 
     Parameters
     ----------
@@ -51,6 +51,8 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
         The classes, sorted.
     vocabulary_ : UFC
         The chunks that are used, as a fitted model.
+    trust_ : float
+        How much of each bit counts in ``predict_proba``, at most 1.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
 
@@ -65,6 +67,7 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
 
     classes_: NDArray[Any]
     vocabulary_: UFC
+    trust_: float
     _code: ClassCode
 
     def __init__(self, constructor: UFC | None = None, *, smoothing: float = 1.0) -> None:
@@ -103,7 +106,7 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
             # classes may well be told by the columns alone
             warnings.simplefilter("ignore", ConjunctWarning)
             model = self._constructor().fit(named, sample_weight=weights)
-            self._code, last = self._shortest(model.feature_set_, columns, members)
+            self._code, self.trust_, last = self._shortest(model.feature_set_, columns, members)
             if last < model.n_iter_ and model.feature_set_.known is not None:
                 # counts do not follow from each other where cells are missing
                 model.set_params(max_iter=last).fit(named, sample_weight=weights)
@@ -112,19 +115,18 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
 
     def _shortest(
         self, fitted: FeatureSet, columns: Columns, members: Floats
-    ) -> tuple[ClassCode, int]:
-        """The code by which the classes are told best, and after how many iterations."""
+    ) -> tuple[ClassCode, float, int]:
+        """The code by which the classes are told best, its trust, and after how many iterations."""
         n_iter = fitted.merges[-1].iteration if fitted.merges else 0
-        tried = []
+        tried, losses = [], []
         for last in sorted({round(k * n_iter / _TRIED) for k in range(_TRIED + 1)}):
             n_merges = sum(merge.iteration <= last for merge in fitted.merges)
             features = fitted.after_first(n_merges).with_unseen
             code = ClassCode.counted(features, columns, members, self.smoothing)
-            tried.append((code.loss_left_out(columns, members), code, last))
-        least = min(loss for loss, _, _ in tried)
-        # with a little room, so that rounding never decides
-        room = _ROOM * max(least, 1.0)
-        return next((code, last) for loss, code, last in tried if loss <= least + room)
+            loss, trust = least_loss(code.bits_left_out(columns, members), members)
+            tried.append((code, trust, last))
+            losses.append(loss)
+        return tried[first_least(losses)]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row of ``X``."""
@@ -133,11 +135,11 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
 
     def predict_proba(self, X: Any) -> Floats:
         """The probability of each class, in the order of ``classes_``, for each row of ``X``."""
-        return np.asarray(np.exp2(-normalised(self._bits(X))), np.float64)
+        return np.asarray(np.exp2(-normalised(self._trusted_bits(X))), np.float64)
 
     def predict_log_proba(self, X: Any) -> Floats:
         """The natural logarithms of ``predict_proba``."""
-        return np.asarray(-normalised(self._bits(X)) * np.log(2), np.float64)
+        return np.asarray(-normalised(self._trusted_bits(X)) * np.log(2), np.float64)
 
     def explain(self, X: Any, *, top: int | None = 5, backend: Backend | None = None) -> Any:
         """Which chunks speak for which class, row by row, the most telling first.
@@ -197,6 +199,10 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
         check_is_fitted(self)
         return self._code.row_bits(self._read(X)) + self._code.prior_bits
 
+    def _trusted_bits(self, X: Any) -> Floats:
+        """As many of them as count in probabilities."""
+        return self._bits(X) * self.trust_
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted classifier as JSON (docs/model-file.md). The file is whole or absent."""
         check_is_fitted(self)
@@ -205,6 +211,7 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
             path,
             files.ClassifierFile(
                 smoothing=float(self.smoothing),
+                trust=self.trust_,
                 classes=self.classes_.tolist(),
                 class_rows=code.n_rows.tolist(),
                 true=code.true.tolist(),
@@ -223,7 +230,7 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
             model._check_parameters()
         except InputError as error:
             raise ModelFileError(f"{path}: {error}") from None
-        model.vocabulary_ = vocabulary
+        model.vocabulary_, model.trust_ = vocabulary, read.trust
         model.classes_ = np.array(read.classes)
         model.n_features_in_ = vocabulary.n_features_in_
         if hasattr(vocabulary, "feature_names_in_"):

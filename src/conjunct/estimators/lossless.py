@@ -60,7 +60,7 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
     def transform(self, X: Any) -> Any:
         """The constructed features of the rows of ``X``, in a container of the same kind.
 
-        With ``keep_columns`` the columns come first, and then the features that are no columns.
+        With ``keep_columns`` the columns come first, and then the features of two tags or more.
         Rows may hold combinations of tags that training never saw: no feature has these tags
         then. Unless the columns are kept, a warning says in how many rows; ``unseen="keep"``
         gives them columns of their own, and ``chunks`` never loses a tag. A lazy table, of Polars,

@@ -89,8 +89,9 @@ class UFC(RuledConstructor):
         number of rows that hold one, or gives each a column of its own, so that
         ``inverse_transform`` is exact for every row there could be.
     keep_columns : bool, default=False
-        ``transform`` gives the columns first, and then the features that are no columns: linear
-        models gain from both together. ``features_`` and all that is told of them stay the same.
+        ``transform`` gives the columns first, and then the features of two tags or more, for
+        models that can weigh both. What is left of one tag, as ``person (rest)``, follows from
+        these, and is left out. ``features_`` and all that is told of them stay the same.
     binarize : float, optional
         Values above it are true. ``None``: values must be Boolean or 0/1.
     missing : {"raise", "false", "pairwise"}, default="raise"

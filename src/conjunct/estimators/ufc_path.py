@@ -44,7 +44,7 @@ class UFCPath(LosslessConstructor):
     null_feature : bool, default=False
         Count the paper's artificial feature "null" in the overlapping index.
     keep_columns : bool, default=False
-        ``transform`` gives the columns first, and then the features that are no columns.
+        ``transform`` gives the columns first, and then the features of two tags or more.
     binarize : float, optional
         Values above it are true. ``None``: values must be Boolean or 0/1.
     missing : {"raise", "false", "pairwise"}, default="raise"

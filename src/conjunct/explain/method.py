@@ -96,7 +96,7 @@ _REPLACED = (
 _MANY_AT_ONCE = (
     "Each iteration replaced as many pairs as possible, the strongest first, no feature twice."
 )
-_BESIDE = "The model's transform gives the columns first, then the features that are no columns."
+_BESIDE = "The model's transform gives the columns first, then the features of two tags or more."
 _PRUNED = "Pairs with an expected frequency below 5 were left alone (pruning)."
 
 

@@ -215,16 +215,16 @@ class FeatureSet:
         )
 
     def beside_primitives(self) -> FeatureSet:
-        """The primitives, then the features that are none: to be evaluated and named.
+        """The primitives, then the features of two tags or more: to be evaluated and named.
 
-        In how many rows a primitive is known is not kept.
+        What is left of a single tag is the tag without the features that hold it: beside these
+        it says nothing new. In how many rows a primitive is known is not kept.
         """
-        m = len(self.lineage.primitives)
-        new = [k for k, number in enumerate(self.features) if number >= m]
+        chunks = [k for k, pattern in enumerate(self.patterns) if len(pattern) > 1]
         return replace(
             self,
-            features=(*range(m), *(self.features[k] for k in new)),
-            supports=(*self.primitive_supports, *(self.supports[k] for k in new)),
+            features=(*range(len(self.lineage.primitives)), *(self.features[k] for k in chunks)),
+            supports=(*self.primitive_supports, *(self.supports[k] for k in chunks)),
             known=None,
         )
 

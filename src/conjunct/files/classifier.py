@@ -20,6 +20,8 @@ class ClassifierFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     format: str = FORMAT
     version: int = VERSION
     smoothing: float
+    # how much of each bit counts in probabilities
+    trust: float
     classes: list[str | int | float | bool]
     # training rows of each class
     class_rows: list[int]
@@ -45,6 +47,8 @@ def read_classifier(path: str | os.PathLike[str]) -> ClassifierFile:
     whole = sum(read.class_rows) == read.vocabulary.n_rows and all(k >= 0 for k in counts)
     if not read.classes or not positive or not whole:
         raise ModelFileError(f"{path}: damaged classifier: its counts are not of its rows")
+    if not 0 < read.trust <= 1:
+        raise ModelFileError(f"{path}: damaged classifier: its trust is not above 0 and at most 1")
     if len({type(name) for name in read.classes}) > 1:
         raise ModelFileError(f"{path}: damaged classifier: its classes are of several types")
     return read

@@ -49,7 +49,8 @@ def transform(
         bool | None,
         typer.Option(
             "--keep-columns/--no-keep-columns",
-            help="Write the columns too, before the features. As the model was told if not given.",
+            help="Write the columns, then the features of two tags or more. As the model was told "
+            "if not given.",
             show_default=False,
             rich_help_panel=OUTPUT,
         ),
