@@ -21,7 +21,7 @@ from conjunct.features import (
     Lineage,
     Merge,
     Tally,
-    bits_saved,
+    bits_saved_by,
     mean_length_of,
     primitive_costs,
     rms,
@@ -253,7 +253,7 @@ def _check_history(
         for merge in some:
             s, t = supports[merge.left], supports[merge.right]
             one, other = costs[merge.left], costs[merge.right]
-            saved = float(bits_saved(s, t, merge.joint, total, n_used, one, other))
+            saved = bits_saved_by(s, t, merge.joint, total, n_used, one, other)
             check(math.isnan(merge.saved) or _near(merge.saved, saved), "a merge saved other bits")
             parts = (merge.both, one + other), (merge.right_only, other), (merge.left_only, one)
             costs |= {number: cost for number, cost in parts if number is not None}
