@@ -37,6 +37,12 @@ def grown() -> list[Measurement]:
     ]
 
 
+def merge_exponent(points: list[Measurement]) -> float:
+    """How the cost of a merge grows with the columns: the slope on two logarithmic scales."""
+    sizes, seconds = ([point[what] for point in points] for what in ("columns", "seconds"))
+    return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
+
+
 def alone(shape: str, n_columns: str) -> Measurement:
     merging = _merging(shape, int(n_columns))
     supports = np.asarray(merging.supports)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import _pictures, _results
+from benchmarks._merging import SHAPES, TAGS, merge_exponent
 from benchmarks.growth import FORMS, SWEEPS, VARIED, exponent
 from benchmarks.limit import WAYS, instruction_rate
 from conjunct.plots.saving import save_chart
@@ -57,6 +58,8 @@ def tables_of(found: dict[str, Any]) -> dict[str, str]:
         "thorough": _thorough(found["thorough"]),
         "chance": _chance(found["chance"]),
         "merges": _merges(found["merges"]),
+        "merge_growth": _merge_growth(found["merges"]),
+        "expected": _expected(found["expected"]),
         "classifying": _classifying(found["classifying"]),
         "transform": _transform(found["transform"]),
         "family_bundled": _family_bundled(found["family"]),
@@ -362,6 +365,32 @@ def _merges(run: dict[str, Any]) -> str:
             ]
         )
     return table_of(head, lines)
+
+
+def _merge_growth(run: dict[str, Any]) -> str:
+    lines = []
+    for shape, columns in SHAPES.items():
+        points = [point for point in run["grown"] if point["shape"] == shape]
+        costs = {point["columns"]: f"{_figures(1e3 * point['seconds'])} ms" for point in points}
+        cells = [costs.get(m, "–") for m in TAGS]
+        lines.append([shape, *cells, f"{merge_exponent(points):.2f}" if columns else ""])
+    return table_of(["", *(f"{m:,} columns" for m in TAGS), "exponent"], lines)
+
+
+def _expected(run: dict[str, Any]) -> str:
+    rules = {"risk": '`UFC("risk", max_iter=1)`', "bits": "`UFC()`"}
+    lines = [
+        [
+            line["shape"],
+            rules[line["rule"]],
+            f"{_figures(line['said_seconds'])} s",
+            f"{_figures(line['seconds'])} s",
+            _gigabytes(line["said_bytes"]),
+            _gigabytes(line["bytes"]),
+        ]
+        for line in run["lines"]
+    ]
+    return table_of(["", "fit", "expected", "took", "expected", "held"], lines)
 
 
 def _transform(run: dict[str, Any]) -> str:

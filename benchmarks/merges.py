@@ -5,6 +5,7 @@ set against the count of one column of median support, among the columns that th
 of the merges, in the layout that merges are made in: bits or lists of rows. Bits are counted in C,
 as merges count them; lists of rows with SciPy and NumPy, which takes longer than in C.
 Each set is measured alone in a process, on one thread; both figures are medians, in processor time.
+Then generated tags: what a merge costs with ever more columns.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy as np
 from benchmarks._apart import Measurement, answer, measured_apart, timed
 from benchmarks._data import benchmark_set, zipf
 from benchmarks._measure import report
+from benchmarks._merging import SHAPES, grown, merge_exponent
 from benchmarks._results import save
 from conjunct import UFC
 from conjunct.columns import PackedColumns, SparseColumns
@@ -27,7 +29,7 @@ from conjunct.columns.kernel import count_across
 from conjunct.columns.sizing import merges_as_lists
 
 SETS = ("nuswide81", "accidents_15k", "delicious", "t10i4d100k", "retail")
-BOUND = 3
+BOUND, EXPONENT = 3, 1.1
 REPEAT = 500
 
 
@@ -52,7 +54,13 @@ def main() -> int:
             BOUND,
             at_least=False,
         )
-    save("merges", {"bound": BOUND, "sets": lines})
+    points = grown()
+    for shape in SHAPES if points else ():
+        found = [point for point in points if point["shape"] == shape]
+        print(f"{shape}: " + ", ".join(f"{point['seconds'] * 1e3:.3f} ms" for point in found))
+        slope = merge_exponent(found)
+        missed += report(f"{shape}: exponent in columns", slope, EXPONENT, at_least=False, unit="")
+    save("merges", {"bound": BOUND, "sets": lines, "grown": points})
     return missed
 
 
