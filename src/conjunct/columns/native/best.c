@@ -20,7 +20,7 @@ void order_free(Pairs *p) {
     void *arrays[] = {p->costs,    p->sizes,     p->versions,  p->bounds,         p->highest,
                       p->made_at,  p->partners,  p->n_near,    p->shrinks,        p->log_factorials,
                       p->refused,  p->forbidden, p->worths,    p->seen,           p->seen_counts,
-                      p->partner_counts};
+                      p->partner_counts, p->log_sides};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) free(arrays[k]);
 }
 
@@ -33,7 +33,8 @@ int order_has_room(Pairs *p, int32_t room) {
         {(void **)&p->partners, sizeof(int32_t)},  {(void **)&p->n_near, sizeof(int32_t)},
         {(void **)&p->worths, sizeof(double)},     {(void **)&p->seen, sizeof(int32_t)},
         {(void **)&p->seen_counts, sizeof(int32_t)},
-        {(void **)&p->partner_counts, sizeof(int32_t)}};
+        {(void **)&p->partner_counts, sizeof(int32_t)},
+        {(void **)&p->log_sides, sizeof(double)}};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
         void *larger = realloc(*all[k].array, n * all[k].size);
         if (larger == NULL) return 0;
@@ -51,6 +52,12 @@ static inline double shrink_of(const Pairs *p, int64_t support) {
 
 static inline double log_factorial(const Pairs *p, int64_t n) {
     return n < p->n_log_factorials ? p->log_factorials[n] : lgamma((double)n + 1);
+}
+
+/* Of a column: the logarithm of s! (n − s)!, which every test of it has in it. */
+static void set_log_sides(Pairs *p, int32_t column) {
+    const int64_t s = p->supports[column];
+    p->log_sides[column] = log_factorial(p, s) + log_factorial(p, p->n_rows - s);
 }
 
 /* −log₂(1 − x) */
@@ -108,6 +115,7 @@ int native_order(Pairs *p, double total, double n_used, double alpha, int32_t ma
         if (p->log_factorials == NULL) return 0;
         for (int64_t k = 0; k < p->n_log_factorials; k++)
             p->log_factorials[k] = lgamma((double)k + 1);
+        for (int32_t k = 0; k < p->n; k++) set_log_sides(p, k);
     }
     for (int32_t k = 0; k < p->n; k++) forget(p, k);
     return 1;
@@ -141,13 +149,12 @@ int native_forbid(Pairs *p, int32_t one, int32_t other, int is_for_ever) {
 }
 
 /* Fisher's exact test of a pair with r > 0. */
-static int exact_test(const Pairs *p, double s, double t, double c) {
-    const double n = (double)p->n_rows;
-    const int64_t i = (int64_t)s, j = (int64_t)t, k = (int64_t)c, rows = p->n_rows;
-    const double log_first =
-        log_factorial(p, i) - log_factorial(p, k) - log_factorial(p, i - k) +
-        log_factorial(p, rows - i) - log_factorial(p, j - k) - log_factorial(p, rows - i - j + k) -
-        log_factorial(p, rows) + log_factorial(p, j) + log_factorial(p, rows - j);
+static int exact_test(const Pairs *p, int32_t one, int32_t other, int32_t joint) {
+    const int64_t i = p->supports[one], j = p->supports[other], k = joint, rows = p->n_rows;
+    const double n = (double)rows, s = (double)i, t = (double)j, c = (double)k;
+    const double log_first = p->log_sides[one] + p->log_sides[other] - log_factorial(p, rows) -
+                             log_factorial(p, k) - log_factorial(p, i - k) -
+                             log_factorial(p, j - k) - log_factorial(p, rows - i - j + k);
     if (log_first > p->log_alpha + NEAR_TERM) return REFUSED;
     /* the terms of the tail fall at least as fast as the first two do */
     const double falls = (s - c) * (t - c) / ((c + 1) * (n - s - t + c + 1));
@@ -175,7 +182,7 @@ static int tested(const Pairs *p, int32_t one, int32_t other, int32_t joint) {
     if (!p->has_alpha) return CONFIRMED;
     Refusal *known = p->refused + place_of(pair);
     if (memcmp(known, &pair, sizeof pair) == 0) return REFUSED;
-    const int found = exact_test(p, p->supports[one], p->supports[other], joint);
+    const int found = exact_test(p, one, other, joint);
     if (found == REFUSED) *known = pair;
     return found;
 }
@@ -363,9 +370,11 @@ void order_merged(Pairs *p, int32_t left, int32_t right, int32_t n_both) {
     p->versions[left]++;
     p->versions[right]++;
     p->versions[new] = 0;
-    forget(p, left);
-    forget(p, right);
-    forget(p, new);
+    const int32_t changed[] = {left, right, new};
+    for (int k = 0; k < 3; k++) {
+        forget(p, changed[k]);
+        if (p->has_alpha) set_log_sides(p, changed[k]);
+    }
     if (isinf(rise))
         for (int32_t k = 0; k < p->n; k++) forget(p, k);
     else p->rise += rise;

@@ -33,7 +33,7 @@ typedef struct {
     /* the order of pairs: best.c */
     double total, n_used, rise, margin, log_alpha;
     int32_t has_alpha, max_size, n_merges;
-    double *costs;
+    double *costs, *log_sides;
     int32_t *sizes, *versions;
     /* what the best pair of a column is worth at most, less the rise of its time; the highest of
        each block of columns; after how many merges it was made; the best partner, and in
