@@ -17,9 +17,9 @@ from benchmarks._results import save
 from conjunct import UFC
 
 SHAPES: dict[str, Any] = {
-    "200,000 × 300, 10% true": lambda: correlated(200_000, 300, 0.1),
-    "20,000 × 2,000, 10% true": lambda: correlated(20_000, 2_000, 0.1),
-    "2,000,000 × 50, 20% true": lambda: correlated(2_000_000, 50, 0.2),
+    "200,000 × 300, 10% true": lambda: correlated(200_000, 300, 0.1).toarray(),
+    "20,000 × 2,000, 10% true": lambda: correlated(20_000, 2_000, 0.1).toarray(),
+    "2,000,000 × 50, 20% true": lambda: correlated(2_000_000, 50, 0.2).toarray(),
     "500,000 × 2,000, 10 tags": lambda: zipf(500_000, 2_000, 10),
     "200,000 × 20,000, 10 tags": lambda: zipf(200_000, 20_000, 10),
     "1,000,000 × 40,000, 8 tags": lambda: zipf(1_000_000, 40_000, 8),

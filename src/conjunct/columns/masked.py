@@ -192,7 +192,7 @@ class MaskedColumns(Columns):
 
     def need(self) -> Need:
         need = self.true.need()
-        return Need(_COUNTED * need.n_bytes, _COUNTED * need.seconds)
+        return Need(_COUNTED * need.n_bytes, _COUNTED * need.seconds, n_pairs=need.n_pairs)
 
     @classmethod
     def size_in_parts(cls, n_rows: int, n_columns: int, survey: Callable[[], Size]) -> Size:

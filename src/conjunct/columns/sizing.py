@@ -23,13 +23,18 @@ StoreKind = Literal["auto", "bits", "sparse"]
 _KINDS: tuple[Literal["bits", "sparse"], ...] = ("bits", "sparse")
 STORE_KINDS: tuple[StoreKind, ...] = ("auto", "bits", "sparse")
 
-# to look at a pair of columns in a matrix of counts, for each iteration
+_IN_C = native_library is not None
+
+# to look at a pair of columns in a matrix of counts, for each iteration; to pack a cell, and to
+# look for rows that are the same
 _CELL_SECONDS = 2e-8
+_PACK_SECONDS = 2e-9
 # to count two ones in a row as a meeting of their columns, to look at a pair that met, and to
-# bring a one from columns to rows and back: in C, and with SciPy
+# bring a one from columns to rows and back; to look at a row
 _MEETING_SECONDS, _MET_SECONDS, _ONE_SECONDS = (
-    (1e-8, 2.5e-7, 2.5e-7) if native_library is None else (3e-9, 8e-8, 6e-8)
+    (3e-9, 8e-8, 1.2e-7) if _IN_C else (1e-8, 2.5e-7, 2.5e-7)
 )
+_ROW_SECONDS = 1e-7
 
 # A matrix of counts, that with conjunctions of m/2 pairs, that rewritten: 4 (1 + 9/4 + 9/4).
 _MATRIX_BYTES = 22
@@ -40,11 +45,15 @@ _LINES = 3
 _MET_BYTES = 110
 _ONE_BYTES = 36
 
-# to take a one from a row when two columns are merged, all that a merge takes beside, and how many
-# times as many columns as at first there are on average while a run goes on
+# to test a pair of columns before any merge, to take a one from a row when two columns are merged,
+# all that a merge takes beside, and how many times as many columns as at first there are on average
+# while a run goes on
+_TEST_SECONDS = 3e-7
 _MERGED_SECONDS = 1e-8
-_MERGE_SECONDS = 1e-3
+_MERGE_SECONDS = 2e-4 if _IN_C else 1e-3
 _MERGED_COLUMNS = 3
+# a pair with its evidence, and in the lists of both of its columns
+_TESTED_BYTES = 60
 
 LARGEST_MATRIX = 1 << 28
 """Bytes of a matrix of counts that grows with merges: beyond, pairs are held as lists."""
@@ -67,6 +76,8 @@ class Need:
     n_bytes: int
     seconds: float
     merge_seconds: float | None = None
+    n_pairs: int = 0
+    """Pairs of columns that may meet."""
 
     def __str__(self) -> str:
         memory = byte_text(max(self.n_bytes, 10**6))
@@ -83,16 +94,17 @@ class Need:
     def in_merges(self, n_rows: int, n_columns: int, n_ones: int) -> Need:
         """The same columns, where pairs are merged one at a time.
 
-        A matrix of counts has room for some times as many columns, until lists of pairs take its
-        place; one new column is counted for each merge.
+        All pairs are tested first. A matrix of counts has room for some times as many columns, until
+        lists of pairs take its place; one new column is counted for each merge.
         """
         counts = min(4 * (_MERGED_COLUMNS * n_columns) ** 2, LARGEST_MATRIX)
         if 4 * n_columns**2 > LARGEST_MATRIX // 4:
-            counts = 0  # lists from the beginning
+            counts = _TESTED_BYTES * self.n_pairs  # lists from the beginning
         of_bits = _MERGED_COLUMNS * n_columns * n_rows / bit_pairs_a_second()
         of_lists = _MERGED_SECONDS * n_ones / max(n_columns, 1) * n_ones / max(n_rows, 1)
         merge = _MERGE_SECONDS + min(of_bits, of_lists)
-        return Need(self.n_bytes + counts, self.seconds, merge)
+        seconds = self.seconds + _TEST_SECONDS * self.n_pairs
+        return Need(self.n_bytes + counts, seconds, merge, self.n_pairs)
 
 
 @dataclass(frozen=True)
@@ -119,13 +131,16 @@ class Size:
         """A first iteration on packed bits: half the pairs, and as many with conjunctions."""
         each = self.n_rows / bit_pairs_a_second() + _CELL_SECONDS
         lines = _LINES * self.n_columns * line_bytes(self.n_rows)
-        return Need(lines + matrix_bytes(self.n_columns), self.n_columns**2 * each)
+        seconds = self.n_columns**2 * each + _PACK_SECONDS * self.n_rows * self.n_columns
+        n_pairs = self.n_columns**2 // 2
+        return Need(lines + matrix_bytes(self.n_columns), seconds, n_pairs=n_pairs)
 
     def of_sparse(self) -> Need:
         """A first iteration on lists of rows."""
-        met = _MEETING_SECONDS * self.n_meetings + _MET_SECONDS * self.n_common_pairs
-        seconds = met + _ONE_SECONDS * self.n_ones
-        return Need(_ONE_BYTES * self.n_ones + _MET_BYTES * self.n_common_pairs, seconds)
+        n_pairs = self.n_common_pairs
+        met = _MEETING_SECONDS * self.n_meetings + _MET_SECONDS * n_pairs
+        seconds = met + _ONE_SECONDS * self.n_ones + _ROW_SECONDS * self.n_rows
+        return Need(_ONE_BYTES * self.n_ones + _MET_BYTES * n_pairs, seconds, n_pairs=n_pairs)
 
     def of(self, kind: Literal["bits", "sparse"]) -> Need:
         return self.of_bits() if kind == "bits" else self.of_sparse()
@@ -135,7 +150,8 @@ class Size:
         counts = (
             matrix_bytes(self.n_columns) if kind == "bits" else _MET_BYTES * self.n_common_pairs
         )
-        return Need(counts, self.of(kind).seconds)
+        need = self.of(kind)
+        return replace(need, n_bytes=counts)
 
 
 Sum = Callable[[Callable[[Any], Any]], Any]
