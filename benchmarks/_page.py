@@ -52,7 +52,7 @@ def tables_of(found: dict[str, Any]) -> dict[str, str]:
         "limit": _limit(found["limit"]),
         "rivals": _rivals(found["rivals"]),
         "growth": _growth(found["growth"]),
-        "scaling": _scaling(found["growth"]),
+        "scaling": _scaling(found["scaling"]),
         "bits": _bits(found["bits"]),
         "unseen": _unseen(found["bits"]),
         "thorough": _thorough(found["thorough"]),
@@ -183,8 +183,8 @@ def _size(sweep: str, value: float) -> str:
 
 def _scaling(run: dict[str, Any]) -> str:
     lines = []
-    for how in dict.fromkeys(line["how"] for line in run["scaling"]):
-        half, one, two = (line for line in run["scaling"] if line["how"] == how)
+    for how in dict.fromkeys(line["how"] for line in run["lines"]):
+        half, one, two = (line for line in run["lines"] if line["how"] == how)
         for kind, base, ideal in (("strong", one, 2), ("weak", half, 1)):
             (rows, columns), reached = two["shape"], base["seconds"] / two["seconds"] / ideal
             work = two["used"] / base["used"] * ideal / 2
@@ -199,7 +199,7 @@ def _scaling(run: dict[str, Any]) -> str:
             )
     head = ["scaling, from 1 to 2", "rows", "on the clock", "of the ideal", "work a row"]
     cores = run["machine"]["cores"]
-    told = f"Load of the {cores} cores before: {run['load']:.1f}, of which this run had made 1."
+    told = f"Load of the {cores} cores before: {run['load']:.1f}."
     return table_of(head, lines) + "\n\n" + told
 
 

@@ -1,4 +1,4 @@
-"""Larger than memory, killed, and on Dask: the same model file each time."""
+"""Larger than memory, killed, on Dask and on Spark: the same model file each time."""
 
 from __future__ import annotations
 
@@ -213,12 +213,12 @@ def engines_side_by_side(folder: Path) -> int:
     return report("engines with another model file", differ, 0, at_least=False)
 
 
-def engine_files(folder: Path, n_rows: int) -> list[Path]:
-    """Parquet files of at most 1,000,000 rows, made in parts."""
+def engine_files(folder: Path, n_rows: int, file_rows: int = ENGINE_FILE_ROWS) -> list[Path]:
+    """Parquet files of at most so many rows, made in parts."""
     names = [f"c{k}" for k in range(ENGINE_COLUMNS)]
     files = []
-    for start in range(0, n_rows, ENGINE_FILE_ROWS):
-        rows = min(ENGINE_FILE_ROWS, n_rows - start)
+    for start in range(0, n_rows, file_rows):
+        rows = min(file_rows, n_rows - start)
         sizes = [min(100_000, rows - first) for first in range(0, rows, 100_000)]
         parts = [block(start + k, size, ENGINE_COLUMNS) for k, size in enumerate(sizes)]
         files.append(folder / f"side{len(files)}.parquet")
