@@ -1,7 +1,7 @@
 """One fit of Parquet files on one engine, in a process of its own: what it took, and the model.
 
-python -m benchmarks._engines ENGINE KILL FILE...; ENGINE is disk, dask or spark, and with KILL
-(True) a worker of Dask or an executor of Spark, a Java of its own, is killed after the first merge.
+python -m benchmarks._engines ENGINE KILL MERGES FILE...; ENGINE is disk, dask or spark, and with
+KILL (True) a worker of Dask or an executor of Spark, a Java of its own, is killed after the first.
 Memory is the most that this process and those it started had at a time, and processor time is that
 of all of them.
 """
@@ -28,13 +28,12 @@ from conjunct import UFC, ConjunctWarning, files
 from conjunct.counting import ENGINES, PartitionedColumns
 from conjunct.files.model import model_json
 
-MAX_ITER = 20
 _PAGE, _TICKS = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_CLK_TCK")
 # what the process that counts was started with
 _VICTIM = {"dask": "spawn_main", "spark": "CoarseGrainedExecutorBackend"}
 
 
-def main(engine: str, kill: bool, paths: list[str]) -> Measurement:
+def main(engine: str, kill: bool, max_iter: int, paths: list[str]) -> Measurement:
     warnings.simplefilter("ignore", ConjunctWarning)
     received = []
     total = PartitionedColumns.total
@@ -56,7 +55,7 @@ def main(engine: str, kill: bool, paths: list[str]) -> Measurement:
     with _connected(engine), _Watch() as seen:
         start = time.perf_counter()
         rows = replace(files.stream(*paths), engine=engine)
-        model = UFC(max_iter=MAX_ITER, callback=watch, n_jobs=-1).fit(rows)
+        model = UFC(max_iter=max_iter, callback=watch, n_jobs=-1).fit(rows)
         seconds = time.perf_counter() - start
     if kill and not killed:
         raise SystemExit("no worker was killed")
@@ -148,4 +147,4 @@ class _Watch:
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(sys.argv[1], sys.argv[2] == "True", sys.argv[3:])))
+    print(json.dumps(main(sys.argv[1], sys.argv[2] == "True", int(sys.argv[3]), sys.argv[4:])))

@@ -18,7 +18,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from benchmarks._apart import measured_apart
-from benchmarks._engines import MAX_ITER
 from benchmarks._measure import report
 from benchmarks._results import save
 from conjunct import UFC, BooleanData, ConjunctWarning, datasets
@@ -33,6 +32,7 @@ STREAMED_BLOCKS, MEMORY = 40, 400
 DASK_BLOCKS, DASK_ROWS, WORKER_MEMORY = 500, 40_000, 600
 KILLS = 20
 ENGINE_ROWS, ENGINE_COLUMNS, ENGINE_FILE_ROWS = 20_000_000, 200, 1_000_000
+ENGINE_MERGES = 20
 ENGINE_RUNS = (
     ("disk", False),
     ("dask", False),
@@ -198,7 +198,7 @@ def engines_side_by_side(folder: Path) -> int:
     print(f"{n_rows:,} × {ENGINE_COLUMNS} in {len(files)} Parquet files", flush=True)
     runs = []
     for engine, kill in ENGINE_RUNS:
-        told = measured_apart("benchmarks._engines", engine, str(kill), *map(str, files))
+        told = measured_apart("benchmarks._engines", engine, kill, ENGINE_MERGES, *files)
         runs.append(told)
         print(
             f"  {engine:<6}{'one worker killed' if kill else '':<18}"
@@ -207,7 +207,7 @@ def engines_side_by_side(folder: Path) -> int:
             + f"{told['received'] / 1e6:.2f} MB of counts to the driver",
             flush=True,
         )
-    found = {"shape": [n_rows, ENGINE_COLUMNS], "max_iter": MAX_ITER, "files": len(files)}
+    found = {"shape": [n_rows, ENGINE_COLUMNS], "max_iter": ENGINE_MERGES, "files": len(files)}
     save("cluster", {**found, "load": os.getloadavg()[0], "runs": runs})
     differ = sum(run["model"] != runs[0]["model"] for run in runs)
     return report("engines with another model file", differ, 0, at_least=False)

@@ -9,7 +9,8 @@ from benchmarks._apart import measured_apart
 
 import spark
 
-pytestmark = pytest.mark.slow
+# two Javas and their workers of Python start, and one of them anew
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 N_ROWS = 20_000
 
@@ -17,7 +18,7 @@ N_ROWS = 20_000
 def fitted(tmp_path, engine: str, kill: bool):  # type: ignore[no-untyped-def]
     files = cluster.engine_files(tmp_path, N_ROWS, N_ROWS // 4)
     assert len(files) == 4
-    return measured_apart("benchmarks._engines", engine, kill, *files)
+    return measured_apart("benchmarks._engines", engine, kill, 3, *files)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
