@@ -1,31 +1,40 @@
 """One fit of Parquet files on one engine, in a process of its own: what it took, and the model.
 
-python -m benchmarks._engines ENGINE KILL FILE...; ENGINE is disk, dask or spark, and with KILL
-(True) a worker is killed after the first merge. Memory is the most that this process and those
-it started had at a time.
+python -m benchmarks._engines ENGINE KILL MERGES FILE...; ENGINE is disk, dask or spark, and with
+KILL (True) a worker of Dask or an executor of Spark, a Java of its own, is killed after the first.
+Memory is the most that this process and those it started had at a time, and processor time is that
+of all of them.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import signal
 import sys
+import tempfile
 import threading
 import time
-from contextlib import nullcontext
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from conjunct import UFC, files
+from benchmarks._apart import Measurement
+from conjunct import UFC, ConjunctWarning, files
 from conjunct.counting import ENGINES, PartitionedColumns
 from conjunct.files.model import model_json
 
-_PAGE = os.sysconf("SC_PAGE_SIZE")
+_PAGE, _TICKS = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_CLK_TCK")
+# what the process that counts was started with
+_VICTIM = {"dask": "spawn_main", "spark": "CoarseGrainedExecutorBackend"}
 
 
-def main(engine: str, kill: bool, paths: list[str]) -> None:
+def main(engine: str, kill: bool, max_iter: int, paths: list[str]) -> Measurement:
+    warnings.simplefilter("ignore", ConjunctWarning)
     received = []
     total = PartitionedColumns.total
 
@@ -35,27 +44,44 @@ def main(engine: str, kill: bool, paths: list[str]) -> None:
         return value
 
     PartitionedColumns.total = watched  # type: ignore[method-assign]
-    peak = _Peak()
     killed: list[int] = []
 
     def watch(line: Any) -> None:
         if kill and line.iteration == 1:
-            victim = _worker(engine)
+            victim = next(p for p, it in _processes().items() if _VICTIM[engine] in it.command)
             os.kill(victim, signal.SIGKILL)
             killed.append(victim)
 
-    connected = nullcontext() if engine == "disk" else ENGINES[engine].connected(None, None)
-    with connected:
+    with _connected(engine), _Watch() as seen:
         start = time.perf_counter()
         rows = replace(files.stream(*paths), engine=engine)
-        model = UFC(max_iter=20, callback=watch).fit(rows)
+        model = UFC(max_iter=max_iter, callback=watch, n_jobs=-1).fit(rows)
         seconds = time.perf_counter() - start
-        most = peak.stop()
     if kill and not killed:
         raise SystemExit("no worker was killed")
-    came = "" if engine == "disk" else f", {sum(received) / 1e6:.1f} MB of counts to the driver"
-    print(f"{seconds:7.1f} s, {most / 1e6:6.0f} MB of memory in all{came}")
-    print(hashlib.sha256(model_json(model._model_file())).hexdigest())
+    return {
+        "engine": engine,
+        "kill": kill,
+        "seconds": seconds,
+        "used": seen.used,
+        "memory": seen.memory,
+        "received": 0 if engine == "disk" else sum(received),
+        "model": hashlib.sha256(model_json(model._model_file())).hexdigest(),
+    }
+
+
+@contextmanager
+def _connected(engine: str) -> Iterator[None]:
+    if engine == "disk":
+        yield
+    elif engine == "dask":
+        with ENGINES[engine].connected(None, None):
+            yield
+    else:
+        from tests import spark
+
+        with tempfile.TemporaryDirectory() as folder, spark.cluster(Path(folder)):
+            yield
 
 
 def _n_bytes(value: Any) -> int:
@@ -67,55 +93,58 @@ def _n_bytes(value: Any) -> int:
     return sum(map(_n_bytes, vars(value).values())) if hasattr(value, "__dict__") else 8
 
 
-def _processes() -> dict[int, tuple[int, str, int]]:
-    """The parent, the command and the bytes of this process and all below it."""
+class _Process(NamedTuple):
+    parent: int
+    command: str
+    resident: int
+    used: float
+
+
+def _processes() -> dict[int, _Process]:
+    """This process and all below it."""
     found = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-            words = (folder / "cmdline").read_text().replace("\0", " ")
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            command = (folder / "cmdline").read_text().replace("\0", " ")
             resident = int((folder / "statm").read_text().split()[1]) * _PAGE
         except (OSError, IndexError):
             continue
-        found[int(folder.name)] = parent, words, resident
+        used = (int(fields[11]) + int(fields[12])) / _TICKS
+        found[int(folder.name)] = _Process(int(fields[1]), command, resident, used)
     ours, more = {os.getpid()}, True
     while more:
-        below = {pid for pid, (parent, _, _) in found.items() if parent in ours} - ours
+        below = {pid for pid, process in found.items() if process.parent in ours} - ours
         ours, more = ours | below, bool(below)
     return {pid: found[pid] for pid in ours if pid in found}
 
 
-def _worker(engine: str) -> int:
-    """A process that counts: one of Dask, or one that the daemon of Spark has forked."""
-    running = _processes()
-    if engine == "spark":
-        daemons = {pid for pid, (_, words, _) in running.items() if "-m pyspark.daemon" in words}
-        return next(pid for pid in daemons if running[pid][0] in daemons)
-    return next(
-        pid
-        for pid, (_, words, _) in running.items()
-        if pid != os.getpid() and "spawn_main" in words
-    )
+class _Watch:
+    """Memory and processor time of all processes together, looked at five times a second."""
 
-
-class _Peak:
-    """The most memory of all processes together, looked at ten times a second."""
-
-    def __init__(self) -> None:
-        self._most, self._goes_on = 0, True
+    def __enter__(self) -> _Watch:
+        self.memory = 0
+        self._used: dict[int, float] = {}
+        self._before = {pid: process.used for pid, process in _processes().items()}
+        self._done = threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True)
         self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._thread.join()
 
     def _look(self) -> None:
-        while self._goes_on:
-            self._most = max(self._most, sum(n for _, _, n in _processes().values()))
-            time.sleep(0.1)
+        while not self._done.wait(0.2):
+            processes = _processes()
+            self.memory = max(self.memory, sum(p.resident for p in processes.values()))
+            self._used |= {pid: process.used for pid, process in processes.items()}
 
-    def stop(self) -> int:
-        self._goes_on = False
-        self._thread.join()
-        return self._most
+    @property
+    def used(self) -> float:
+        return sum(used - self._before.get(pid, 0) for pid, used in self._used.items())
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2] == "True", sys.argv[3:])
+    print(json.dumps(main(sys.argv[1], sys.argv[2] == "True", int(sys.argv[3]), sys.argv[4:])))

@@ -22,7 +22,7 @@ from conjunct.plots.saving import save_chart
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 DATA = DOCS / "benchmarks.json"
-NAMES = ("benchmarks", "scale", "bits", "risk", "learning", "family")
+NAMES = ("benchmarks", "scale", "bits", "risk", "learning", "family", "export", "cluster")
 PAGES = tuple(DOCS / f"{name}.md" for name in NAMES)
 _PLACE = re.compile(r"(<!-- (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -52,7 +52,7 @@ def tables_of(found: dict[str, Any]) -> dict[str, str]:
         "limit": _limit(found["limit"]),
         "rivals": _rivals(found["rivals"]),
         "growth": _growth(found["growth"]),
-        "scaling": _scaling(found["growth"]),
+        "scaling": _scaling(found["scaling"]),
         "bits": _bits(found["bits"]),
         "unseen": _unseen(found["bits"]),
         "thorough": _thorough(found["thorough"]),
@@ -65,6 +65,8 @@ def tables_of(found: dict[str, Any]) -> dict[str, str]:
         "family_bundled": _family_bundled(found["family"]),
         "family_problems": _family_problems(found["family"]),
         "m_of_n": _m_of_n(found["m_of_n"]),
+        "sql": _sql(found["sql"]),
+        "cluster": _cluster(found["cluster"]),
     }
 
 
@@ -181,8 +183,8 @@ def _size(sweep: str, value: float) -> str:
 
 def _scaling(run: dict[str, Any]) -> str:
     lines = []
-    for how in dict.fromkeys(line["how"] for line in run["scaling"]):
-        half, one, two = (line for line in run["scaling"] if line["how"] == how)
+    for how in dict.fromkeys(line["how"] for line in run["lines"]):
+        half, one, two = (line for line in run["lines"] if line["how"] == how)
         for kind, base, ideal in (("strong", one, 2), ("weak", half, 1)):
             (rows, columns), reached = two["shape"], base["seconds"] / two["seconds"] / ideal
             work = two["used"] / base["used"] * ideal / 2
@@ -197,7 +199,7 @@ def _scaling(run: dict[str, Any]) -> str:
             )
     head = ["scaling, from 1 to 2", "rows", "on the clock", "of the ideal", "work a row"]
     cores = run["machine"]["cores"]
-    told = f"Load of the {cores} cores before: {run['load']:.1f}, of which this run had made 1."
+    told = f"Load of the {cores} cores before: {run['load']:.1f}."
     return table_of(head, lines) + "\n\n" + told
 
 
@@ -400,6 +402,60 @@ def _transform(run: dict[str, Any]) -> str:
         for way in run["ways"]
     ]
     return table_of(["", "processor time", "million rows a second"], lines)
+
+
+_DATABASES = {"duckdb": "DuckDB", "sqlite": "SQLite", "postgres": "PostgreSQL", "mysql": "MariaDB"}
+
+
+def _sql(run: dict[str, Any]) -> str:
+    lines = []
+    for kind, (n_rows, n_columns) in run["shapes"].items():
+        for n in dict.fromkeys(line["merges"] for line in run["lines"]):
+            found = {
+                line["database"]: line
+                for line in run["lines"]
+                if (line["kind"], line["merges"]) == (kind, n)
+            }
+            first, *_ = found.values()
+            seconds = (
+                f"{_figures(found[name]['seconds'])} s" if name in found else ""
+                for name in _DATABASES
+            )
+            shape = f"{kind}, {n_rows:,} × {n_columns}"
+            lines.append([shape, str(n), f"{first['bytes'] / 1e3:.0f} kB", *seconds])
+    return table_of(["", "merges", "statement", *_DATABASES.values()], lines)
+
+
+def _cluster(run: dict[str, Any]) -> str:
+    names = {
+        ("disk", False): "one machine, from disk",
+        ("dask", False): "Dask, two workers",
+        ("dask", True): "Dask, one worker killed",
+        ("spark", False): "Spark, two executors",
+        ("spark", True): "Spark, one executor killed",
+    }
+    lines = [
+        [
+            names[line["engine"], line["kill"]],
+            f"{line['seconds']:,.0f} s",
+            f"{line['used']:,.0f} s",
+            _gigabytes(line["memory"]),
+            "" if line["engine"] == "disk" else f"{line['received'] / 1e3:,.0f} kB",
+            "same" if line["model"] == run["runs"][0]["model"] else "another",
+        ]
+        for line in run["runs"]
+    ]
+    n_rows, n_columns = run["shape"]
+    head = [
+        f"{n_rows:,} × {n_columns}, {run['max_iter']} merges",
+        "on the clock",
+        "processor time",
+        "memory of all processes",
+        "counts to the driver",
+        "model file",
+    ]
+    told = f"Load of the {run['machine']['cores']} cores at the end: {run['load']:.1f}."
+    return table_of(head, lines) + "\n\n" + told
 
 
 def _figures(value: float) -> str:

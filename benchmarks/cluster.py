@@ -1,4 +1,4 @@
-"""Larger than memory, killed, and on Dask: the same model file each time."""
+"""Larger than memory, killed, on Dask and on Spark: the same model file each time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from benchmarks._apart import measured_apart
 from benchmarks._measure import report
+from benchmarks._results import save
 from conjunct import UFC, BooleanData, ConjunctWarning, datasets
 from conjunct import files as io
 from conjunct.columns import PackedColumns, is_sparse
@@ -29,7 +31,15 @@ N_COLUMNS = 500
 STREAMED_BLOCKS, MEMORY = 40, 400
 DASK_BLOCKS, DASK_ROWS, WORKER_MEMORY = 500, 40_000, 600
 KILLS = 20
-ENGINE_ROWS, ENGINE_COLUMNS = 20_000_000, 200
+ENGINE_ROWS, ENGINE_COLUMNS, ENGINE_FILE_ROWS = 20_000_000, 200, 1_000_000
+ENGINE_MERGES = 20
+ENGINE_RUNS = (
+    ("disk", False),
+    ("dask", False),
+    ("dask", True),
+    ("spark", False),
+    ("spark", True),
+)
 
 _STREAM = """
 import resource, sys
@@ -40,20 +50,23 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 """
 
 
-def main() -> int:
+def main(engines: bool = False) -> int:
+    """With ``--engines``, only Spark beside Dask beside one machine."""
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConjunctWarning)
+        if engines:
+            return engines_side_by_side(Path(folder))
         missed = larger_than_memory(Path(folder)) + killed(Path(folder))
         missed += on_two_workers() + larger_than_the_workers()
         return missed + engines_side_by_side(Path(folder))
 
 
-def block(number: int, n_rows: int = 100_000) -> NDArray[np.bool_]:
+def block(number: int, n_rows: int = 100_000, n_columns: int = N_COLUMNS) -> NDArray[np.bool_]:
     """Columns that are true on an eighth of the rows; every tenth often follows its neighbour."""
     rng = np.random.default_rng(number)
-    shape = (n_rows, -(-N_COLUMNS // 8))
+    shape = (n_rows, -(-n_columns // 8))
     bits = np.bitwise_and.reduce([rng.integers(0, 256, shape, np.uint8) for _ in range(3)])
-    table = np.unpackbits(bits, axis=1, count=N_COLUMNS).view(np.bool_)
+    table = np.unpackbits(bits, axis=1, count=n_columns).view(np.bool_)
     copied = rng.random((n_rows, 1), np.float32) < 0.5
     table[:, ::10] = np.where(copied, table[:, 1::10], table[:, ::10])
     return table
@@ -181,26 +194,36 @@ def engines_side_by_side(folder: Path) -> int:
     """The same Parquet files on one machine, on Dask and on Spark: time, memory, bytes to the
     driver; then once more with a worker killed on the way. CONJUNCT_ENGINE_ROWS sets the rows."""
     n_rows = int(os.environ.get("CONJUNCT_ENGINE_ROWS", ENGINE_ROWS))
-    files = [folder / f"side{k}.parquet" for k in range(-(-n_rows // 100_000))]
-    names = [f"c{k}" for k in range(ENGINE_COLUMNS)]
-    for k, file in enumerate(files):
-        rows = block(k, min(100_000, n_rows - 100_000 * k))[:, :ENGINE_COLUMNS]
-        pl.DataFrame(rows, schema=names).write_parquet(file)
-    print(f"{n_rows:,} × {ENGINE_COLUMNS} in {len(files)} Parquet files, UFC(max_iter=20):")
-    models = []
-    for engine in ("disk", "dask", "spark"):
-        for kill in (False, True) if engine != "disk" else (False,):
-            done = subprocess.run(
-                [sys.executable, "-m", "benchmarks._engines", engine, str(kill), *map(str, files)],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                check=False,
-            )
-            told = done.stdout.decode().splitlines() or [f"failed with {done.returncode}", ""]
-            print(f"  {engine:<6}{'one worker killed' if kill else '':<18}{told[0]}")
-            models.append(told[-1])
-    differ = sum(model != models[0] for model in models)
+    files = engine_files(folder, n_rows)
+    print(f"{n_rows:,} × {ENGINE_COLUMNS} in {len(files)} Parquet files", flush=True)
+    runs = []
+    for engine, kill in ENGINE_RUNS:
+        told = measured_apart("benchmarks._engines", engine, kill, ENGINE_MERGES, *files)
+        runs.append(told)
+        print(
+            f"  {engine:<6}{'one worker killed' if kill else '':<18}"
+            + f"{told['seconds']:7.1f} s, {told['used']:7.1f} s of the processor, "
+            + f"{told['memory'] / 1e6:6.0f} MB of memory in all, "
+            + f"{told['received'] / 1e6:.2f} MB of counts to the driver",
+            flush=True,
+        )
+    found = {"shape": [n_rows, ENGINE_COLUMNS], "max_iter": ENGINE_MERGES, "files": len(files)}
+    save("cluster", {**found, "load": os.getloadavg()[0], "runs": runs})
+    differ = sum(run["model"] != runs[0]["model"] for run in runs)
     return report("engines with another model file", differ, 0, at_least=False)
+
+
+def engine_files(folder: Path, n_rows: int, file_rows: int = ENGINE_FILE_ROWS) -> list[Path]:
+    """Parquet files of at most so many rows, made in parts."""
+    names = [f"c{k}" for k in range(ENGINE_COLUMNS)]
+    files = []
+    for start in range(0, n_rows, file_rows):
+        rows = min(file_rows, n_rows - start)
+        sizes = [min(100_000, rows - first) for first in range(0, rows, 100_000)]
+        parts = [block(start + k, size, ENGINE_COLUMNS) for k, size in enumerate(sizes)]
+        files.append(folder / f"side{len(files)}.parquet")
+        pl.concat(pl.DataFrame(part, schema=names) for part in parts).write_parquet(files[-1])
+    return files
 
 
 def _cluster(**options: Any) -> Any:

@@ -52,13 +52,15 @@ Fits = tuple[Callable[[int, int], object], Callable[[int], float]]
 """``fit(threads or workers, blocks)``, and the processor time that so many have used so far."""
 
 
-def main() -> int:
+def main(scaling: bool = False) -> int:
+    """With ``--scaling``, only threads and workers, for which the machine should be idle."""
     warnings.simplefilter("ignore")
-    sweeps = {name: _swept(name, points) for name, points in SWEEPS.items()}
-    load = os.getloadavg()[0]  # one of which is this run's own
+    if not scaling:
+        sweeps = {name: _swept(name, points) for name, points in SWEEPS.items()}
+        save("growth", {"n_iter": N_ITER, "sweeps": sweeps})
+    load = os.getloadavg()[0]
     print(f"load of the machine before scaling is measured: {load:.1f}")
-    found = {"n_iter": N_ITER, "sweeps": sweeps, "load": load, "scaling": _scaling()}
-    save("growth", found)
+    save("scaling", {"load": load, "lines": _scaling()})
     return 0
 
 
@@ -154,7 +156,7 @@ def _on_workers() -> Iterator[Fits]:
         clients, tables = {}, {}
         for n in WORKERS:
             options = {"dashboard_address": ":0", "silence_logs": logging.CRITICAL}
-            cluster = LocalCluster(n, threads_per_worker=1, memory_limit=0, **options)
+            cluster = LocalCluster(n_workers=n, threads_per_worker=1, memory_limit=0, **options)
             stack.enter_context(cluster)
             clients[n] = stack.enter_context(Client(cluster, set_as_default=False))
             made = [dask.delayed(block)(k) for k in range(N_BLOCKS)]

@@ -30,6 +30,21 @@ def missing():
 
 
 @contextmanager
+def cluster(folder):
+    """A session with two executors, each a Java of its own; once in a process.
+
+    They are started from what is linked in ``folder``, and write there.
+    """
+    import pyspark
+
+    for entry in Path(pyspark.__file__).parent.iterdir():
+        (folder / entry.name).symlink_to(entry)
+    os.environ |= {"SPARK_HOME": str(folder), "SPARK_LOCAL_IP": "127.0.0.1"}
+    with session("local-cluster[2,1,1024]") as running:
+        yield running
+
+
+@contextmanager
 def session(master="local[2,4]", **settings):
     """Two threads, in which a task may fail three times."""
     from pyspark.sql import SparkSession

@@ -71,6 +71,21 @@ def zoo():
     return pd.DataFrame(found.values, columns=list(found.feature_names))
 
 
+def test_a_part_is_read_once(client, zoo, tmp_path):
+    """Also those that are looked at to guess what all of them take."""
+
+    def read(number):
+        with (tmp_path / f"{number}").open("a") as file:
+            file.write("once ")
+        return zoo.to_numpy()[number::8]
+
+    shapes = [zoo.to_numpy()[number::8].shape for number in range(8)]
+    parts = [dask.delayed(read)(number) for number in range(8)]
+    blocks = [da.from_delayed(p, s, bool) for p, s in zip(parts, shapes, strict=True)]
+    fitted(UFC(max_iter=2), da.concatenate(blocks))
+    assert [(tmp_path / f"{number}").read_text() for number in range(8)] == ["once "] * 8
+
+
 @given(tables(max_rows=60), st.data())
 def test_any_split_gives_the_same_counts(table, data):
     n = len(table)

@@ -7,6 +7,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+from math import inf
 from pathlib import Path
 from unittest.mock import patch
 
@@ -25,7 +26,7 @@ from conjunct import UFC, And, Constant, Not, Or, Primitive, Risk, UFringe, data
 from conjunct.errors import InputError
 from conjunct.export.polars import to_polars
 from conjunct.export.python import to_python
-from conjunct.export.sql import DIALECTS, to_sql
+from conjunct.export.sql import DIALECTS, _best_plan, to_sql
 from conjunct.files.model import model_schema
 from expressions.strategies import Formula, build, formulas, names
 
@@ -156,6 +157,41 @@ def test_formulas_that_share_parts(database) -> None:  # type: ignore[no-untyped
     assert "step1" in sql
     columns = [f"a{k}" for k in range(rows.shape[1])]
     assert database.run(sql, table_of(columns, rows.tolist())) == wanted
+
+
+def chained(n_merges: int):  # type: ignore[no-untyped-def]
+    """What is left of a common tag, merged with one tag after the other; as ``merged``."""
+    rows = np.zeros((6, n_merges + 1), bool)
+    rows[:4, 0] = True
+    for row, tag in enumerate((1, n_merges // 2, n_merges, n_merges, 3)):
+        rows[row, tag] = row != 3
+    left, in_left, named, values = Primitive("a0"), rows[:, 0], {}, []
+    for k in range(1, n_merges + 1):
+        tag, in_tag = Primitive(f"a{k}"), rows[:, k]
+        named |= {f"both{k}": And(left, tag), f"rest{k}": And(Not(left), tag)}
+        values += [in_left & in_tag, ~in_left & in_tag]
+        left, in_left = And(left, Not(tag)), in_left & ~in_tag
+    named["left"] = left
+    wanted = np.column_stack([*values, in_left])
+    return named, rows, list(map(tuple, wanted.tolist()))
+
+
+def test_a_chain_of_merges(database) -> None:  # type: ignore[no-untyped-def]
+    """Each is within the next: as deep as there are merges, and SQL is not longer for that."""
+    features, rows, wanted = chained(200)
+    sql = to_sql(features, "data", dialect=database.name, source="boolean", keep=["row_number_"])
+    half = to_sql(chained(100)[0], "data", dialect=database.name, source="boolean")
+    assert len(sql) < 2.5 * len(half)
+    columns = [f"a{k}" for k in range(rows.shape[1])]
+    assert database.run(sql, table_of(columns, rows.tolist())) == wanted
+
+
+def test_a_plan_that_fits_into_the_columns_of_a_database() -> None:
+    features = list(chained(60)[0].values())
+    best = _best_plan(features, inf, has_checks=False)
+    narrower = _best_plan(features, best.widest - 1, has_checks=False)
+    assert narrower.widest < best.widest
+    assert narrower.size > best.size
 
 
 def test_steps_wherever_the_statement_is_shorter() -> None:

@@ -69,7 +69,16 @@ class DaskPartitions(Partitions):
         if client is not None:
             check_workers(client, _WHILE_READ * part_bytes)
         # what is too much to stay there is made again from its source whenever it is counted
-        self._keeps = client is None or _COPIES * _guessed_bytes(parts) <= memory_of(client)
+        self._keeps = client is None
+        if client is not None:
+            # some stay there to be looked at, so that they are not made twice
+            looked_at = slice(None, None, max(1, len(parts) // 3))
+            some = persisted(parts[looked_at])
+            guessed = max(_all(map(task(_n_bytes), some))) * len(parts)
+            self._keeps = _COPIES * guessed <= memory_of(client)
+            if self._keeps:
+                parts = [*parts]
+                parts[looked_at] = some
         self._source = self._hold(parts)
         seen = _all(map(task(_seen), self._source))
         self.n_rows = sum(n_rows for n_rows, _ in seen)
@@ -145,13 +154,6 @@ def _tree(values: Sequence[Lazy], combine: Callable[[list[Lazy]], Lazy]) -> Lazy
     while len(level) > 1:
         level = [combine(level[k : k + _BRANCHES]) for k in range(0, len(level), _BRANCHES)]
     return level[0]
-
-
-def _guessed_bytes(parts: Sequence[Lazy]) -> float:
-    """What all parts take, if they are like a few of them."""
-    few = parts[:: max(1, len(parts) // 3)]
-    sizes = _all(map(task(_n_bytes), few))
-    return float(max(sizes) * len(parts))
 
 
 def _called(count: Callable[[Any], Any], part: Columns) -> Any:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
+from math import inf
 from typing import Literal, TypeAlias
 
 from sqlglot import exp
 
 from conjunct.errors import InputError
+from conjunct.export.blocks import in_blocks
 from conjunct.export.dialects.base import DIALECTS, Dialect, shortened, truth
 from conjunct.export.raw import Check, Flag
 from conjunct.export.raw_sql import Checks
@@ -26,6 +28,8 @@ Kind: TypeAlias = Literal["select", "view", "table", "dbt"]
 # Databases limit the depth of an expression (SQLite: 1,000), and each literal may add to it; and
 # some look for what long expressions share, in more than linear time.
 _LONGEST_IN_ONE = 12
+# operands of a conjunction that is put into blocks
+_BLOCK = 8
 
 _ROWS = "r"
 
@@ -124,7 +128,8 @@ def to_sql(
         longest = max(map(len, (*features, *keep, *read_from)), default=0)
         origin = exp.Table(this=_identifier("x" * (longest + 1)))
     has_checks = bool(primitives) and (raw is not None or cut is not None or source == "text")
-    plan = _best_plan(features.values(), has_checks=has_checks)
+    most = inf if database.most_columns is None else database.most_columns - len(keep)
+    plan = _best_plan(features.values(), most, has_checks=has_checks)
     aliased = origin.copy()
     aliased.set("alias", _rows())
     if plan is None:
@@ -135,7 +140,7 @@ def to_sql(
         }
         query = _select(columns, aliased)
     else:
-        query = _in_steps(plan, features, aliased, keep, read, database, cells)
+        query = _in_steps(plan, list(features), aliased, keep, read, database, cells)
         widest = max(len(step.this.expressions) for step in query.ctes)
         database.check_columns(widest, in_table=False)
     database.check_columns(len(features) + len(keep), in_table=kind != "select")
@@ -260,14 +265,21 @@ def _number(value: int) -> exp.Expr:
     return exp.Literal.number(value)
 
 
-def _best_plan(features: Iterable[Expression], *, has_checks: bool) -> Plan | None:
+def _best_plan(
+    features: Iterable[Expression], most_columns: float, *, has_checks: bool
+) -> Plan | None:
     """The steps that make the statement shortest; None if it is without any."""
-    features = list(features)
-    parts = parts_of(features)
-    plans = [plan_of(features, parts, stride) for stride in STRIDES]
-    fitting = [plan for plan in plans if plan.longest <= _LONGEST_IN_ONE] or plans[:1]
+    as_given = list(features)
+    parts = parts_of(as_given)
+    plans = [plan_of(as_given, parts, stride) for stride in STRIDES]
+    without = plan_of(as_given, parts, WHOLE)
+    if plans[0].n_steps > 1:
+        blocked = in_blocks(as_given, _BLOCK)
+        parts = parts_of(blocked)
+        plans += [plan_of(blocked, parts, stride) for stride in STRIDES]
+    short = [plan for plan in plans if plan.longest <= _LONGEST_IN_ONE] or plans[:1]
+    fitting = [plan for plan in short if plan.widest <= most_columns] or short
     best = min(fitting, key=lambda plan: plan.size)
-    without = plan_of(features, parts, WHOLE)
     if not has_checks and without.longest <= _LONGEST_IN_ONE and without.written <= best.size:
         return None
     return best
@@ -275,7 +287,7 @@ def _best_plan(features: Iterable[Expression], *, has_checks: bool) -> Plan | No
 
 def _in_steps(
     plan: Plan,
-    features: Mapping[str, Expression],
+    names: Sequence[str],
     origin: exp.Expr,
     keep: Sequence[str],
     read: Callable[[Primitive], exp.Expr],
@@ -312,7 +324,8 @@ def _in_steps(
         steps.append(_select({**known, **parts}, _step(len(steps) - 1) if steps else origin))
         known = {name: _column(name) for name in known}
     columns: dict[str, exp.Expr] = {name: _column(f"k{k}") for k, name in enumerate(keep)}
-    columns |= {name: stored(feature, plan.n_steps) for name, feature in features.items()}
+    named = zip(names, plan.features, strict=True)
+    columns |= {name: stored(feature, plan.n_steps) for name, feature in named}
     query = _select(columns, _step(len(steps) - 1))
     # left to themselves, databases may put the steps together again
     hint = True if database.keeps_steps == "hint" else None

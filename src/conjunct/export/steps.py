@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from conjunct.expressions import And, Counted, Expression, Not, Or, Primitive, nodes
 
@@ -23,6 +24,7 @@ _COLUMN, _LITERAL, _BRACKETS = 4, 2, 1
 class Plan:
     """Steps 0 to ``n_steps`` - 1, and the features on top of the last."""
 
+    features: Sequence[Expression]
     n_steps: int
     step: Mapping[Expression, int]
     """In which step a part is made; primitives in the first."""
@@ -30,6 +32,8 @@ class Plan:
     """In which step a part that is a column is last used; ``n_steps`` for the features."""
     longest: int
     """Most literals of an expression."""
+    widest: int
+    """Most columns of a step."""
     written: int
     """About how long all expressions are."""
     size: int
@@ -74,8 +78,13 @@ def plan_of(features: Sequence[Expression], parts: Sequence[Expression], stride:
     made = [part for part in (*ordered, *tops) if step[part]]
     longest = max((literals[part] for part in made), default=0)
     written = sum(length[part] for part in made)
-    columns = sum(last - step[part] for part, last in ordered.items())
-    return Plan(n_steps, step, ordered, longest, written, written + _COLUMN * columns)
+    changes = [0] * (n_steps + 1)
+    for part, end in ordered.items():
+        changes[step[part]] += 1
+        changes[end] -= 1
+    widths = list(accumulate(changes))
+    size = written + _COLUMN * sum(widths)
+    return Plan(features, n_steps, step, ordered, longest, max(widths), written, size)
 
 
 def _steps(parts: Sequence[Expression], stride: int) -> dict[Expression, int]:
