@@ -101,6 +101,8 @@ def _run() -> int:
     gc.set_threshold(200_000, 20, 20)
     # else pydantic, which reads the options, looks for plugins in whatever is installed
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    # no command multiplies large matrices, and NumPy's threads for that wait busily at the start
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from conjunct.cli.app import run
 
     return run()
