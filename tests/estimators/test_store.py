@@ -170,7 +170,7 @@ def test_too_little_memory_is_told(monkeypatch):
     monkeypatch.setattr(sizing, "available_bytes", lambda: 10**9)
     with pytest.raises(InputError) as told:
         UFC(store="bits").fit(data)
-    need = UFC().expected_cost(data)
+    need = UFC("risk").expected_cost(data)
     assert str(told.value) == (
         f"4000 rows and 40000 columns with {data.nnz} ones take about 35.3 GB of memory "
         f"(store='bits') and there are 1 GB: store='sparse' takes "
@@ -196,10 +196,10 @@ def test_reading_alone_needs_less_than_counting(monkeypatch):
 def test_features_that_outgrow_memory_are_refused_in_time(monkeypatch):
     """Noise without end: each iteration has half as many features again."""
     table = np.random.default_rng(0).random((500, 60)) < 0.3
-    left = iter([10**9, *[10**5] * 100])
+    left = iter([10**9, *[15 * 10**4] * 100])
     monkeypatch.setattr(sizing, "_SMALL_BYTES", 0)
     monkeypatch.setattr(sizing, "available_bytes", lambda: next(left))
-    with pytest.raises(InputError, match=r"the counts of \d+ columns take .* and 100 kB are left"):
+    with pytest.raises(InputError, match=r"the counts of \d+ columns take .* and 150 kB are left"):
         UFC(0.0, stop="never", store="bits", names="formula").fit(table)
 
 

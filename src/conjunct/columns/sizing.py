@@ -28,11 +28,11 @@ _IN_C = native_library is not None
 # to look at a pair of columns in a matrix of counts, for each iteration; to pack a cell, and to
 # look for rows that are the same
 _CELL_SECONDS = 2e-8
-_PACK_SECONDS = 2e-9
+_PACK_SECONDS = 4e-9
 # to count two ones in a row as a meeting of their columns, to look at a pair that met, and to
 # bring a one from columns to rows and back; to look at a row
 _MEETING_SECONDS, _MET_SECONDS, _ONE_SECONDS = (
-    (3e-9, 8e-8, 1.2e-7) if _IN_C else (1e-8, 2.5e-7, 2.5e-7)
+    (3e-9, 8e-8, 2.4e-7) if _IN_C else (1e-8, 2.5e-7, 2.5e-7)
 )
 _ROW_SECONDS = 1e-7
 
@@ -42,8 +42,10 @@ _MATRIX_BYTES = 22
 _LINES = 3
 # A pair that met is listed (12 bytes), again in the next iteration, and with its evidence if it
 # passes; a one has its row, its value and a place by rows, before and after.
-_MET_BYTES = 110
+_MET_BYTES = 70
 _ONE_BYTES = 36
+# a row, where rows are looked for that are the same
+_ROW_BYTES = 50
 
 # to test a pair of columns before any merge, to take a one from a row when two columns are merged,
 # all that a merge takes beside, and how many times as many columns as at first there are on average
@@ -52,8 +54,8 @@ _TEST_SECONDS = 3e-7
 _MERGED_SECONDS = 1e-8
 _MERGE_SECONDS = 2e-4 if _IN_C else 1e-3
 _MERGED_COLUMNS = 3
-# a pair with its evidence, and in the lists of both of its columns
-_TESTED_BYTES = 60
+# a pair in the lists of both of its columns, most of which are there already
+_TESTED_BYTES = 12
 
 LARGEST_MATRIX = 1 << 28
 """Bytes of a matrix of counts that grows with merges: beyond, pairs are held as lists."""
@@ -130,7 +132,7 @@ class Size:
     def of_bits(self) -> Need:
         """A first iteration on packed bits: half the pairs, and as many with conjunctions."""
         each = self.n_rows / bit_pairs_a_second() + _CELL_SECONDS
-        lines = _LINES * self.n_columns * line_bytes(self.n_rows)
+        lines = _LINES * self.n_columns * line_bytes(self.n_rows) + _ROW_BYTES * self.n_rows
         seconds = self.n_columns**2 * each + _PACK_SECONDS * self.n_rows * self.n_columns
         n_pairs = self.n_columns**2 // 2
         return Need(lines + matrix_bytes(self.n_columns), seconds, n_pairs=n_pairs)
