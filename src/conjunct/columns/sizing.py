@@ -96,8 +96,8 @@ class Need:
     def in_merges(self, n_rows: int, n_columns: int, n_ones: int) -> Need:
         """The same columns, where pairs are merged one at a time.
 
-        All pairs are tested first. A matrix of counts has room for some times as many columns, until
-        lists of pairs take its place; one new column is counted for each merge.
+        All pairs are tested first. A matrix of counts has room for some times as many columns,
+        until lists of pairs take its place; one new column is counted for each merge.
         """
         counts = min(4 * (_MERGED_COLUMNS * n_columns) ** 2, LARGEST_MATRIX)
         if 4 * n_columns**2 > LARGEST_MATRIX // 4:
