@@ -273,16 +273,21 @@ def _best_plan(
     parts = parts_of(as_given)
     plans = [plan_of(as_given, parts, stride) for stride in STRIDES]
     without = plan_of(as_given, parts, WHOLE)
+    is_short = without.longest <= _LONGEST_IN_ONE
+    if not has_checks and is_short and without.written <= _shortest(plans, most_columns).size:
+        return None
     if plans[0].n_steps > 1:
         blocked = in_blocks(as_given, _BLOCK)
         parts = parts_of(blocked)
         plans += [plan_of(blocked, parts, stride) for stride in STRIDES]
+    return _shortest(plans, most_columns)
+
+
+def _shortest(plans: Sequence[Plan], most_columns: float) -> Plan:
+    """The shortest of some plans, of those that databases take without complaint."""
     short = [plan for plan in plans if plan.longest <= _LONGEST_IN_ONE] or plans[:1]
     fitting = [plan for plan in short if plan.widest <= most_columns] or short
-    best = min(fitting, key=lambda plan: plan.size)
-    if not has_checks and without.longest <= _LONGEST_IN_ONE and without.written <= best.size:
-        return None
-    return best
+    return min(fitting, key=lambda plan: plan.size)
 
 
 def _in_steps(
