@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
 from types import ModuleType
@@ -69,8 +71,8 @@ def load_scikit_learn() -> None:
     for attribute, name in of_numpy.items():
         setattr(numpy, attribute, standing[name])
     try:
-        _leave_docstrings()
-        importlib.import_module("sklearn.utils.validation")
+        with _docstrings_unread():
+            importlib.import_module("sklearn.utils.validation")
     finally:
         for name, module in standing.items():
             if sys.modules.get(name) is module:
@@ -80,11 +82,21 @@ def load_scikit_learn() -> None:
                 delattr(numpy, attribute)
 
 
-def _leave_docstrings() -> None:
+@contextmanager
+def _docstrings_unread() -> Iterator[None]:
     """Keep SciPy from parsing the docstrings of its functions, to add a note that no command shows.
 
-    Since 1.16 it does so as it is imported: a tenth of a small command's time.
+    Since 1.16 it does so as it is imported: a tenth of a small command's time. It is SciPy's own
+    affair how; where the place is not found, it does as it likes.
     """
-    noted: Any = importlib.import_module("scipy._lib._array_api")
-    if hasattr(noted, "FunctionDoc"):
-        noted.FunctionDoc = partial(noted.FunctionDoc, doc="")
+    try:
+        noted: Any = importlib.import_module("scipy._lib._array_api")
+        read = noted.FunctionDoc
+    except (ImportError, AttributeError):
+        yield
+        return
+    noted.FunctionDoc = partial(read, doc="")
+    try:
+        yield
+    finally:
+        noted.FunctionDoc = read

@@ -57,12 +57,11 @@ class SparseColumns(Columns):
         columns.eliminate_zeros()
         rows = columns.indices.astype(np.int32, copy=False)
         made = cls.from_arrays((columns.indptr, rows), columns.shape[0], n_jobs)
-        if isinstance(matrix, sp.csr_array) and matrix.nnz == len(rows):
+        is_by_rows = isinstance(matrix, sp.csr_array) and matrix.has_sorted_indices
+        if is_by_rows and matrix.nnz == len(rows):
             # nothing was zero or there twice: these are the rows, which need not be made again
             ones = made.ones.data, matrix.indices.astype(np.int32, copy=False), matrix.indptr
             made.rows_matrix = sp.csr_array(ones, shape=matrix.shape)
-            if not made.rows_matrix.has_sorted_indices:
-                del made.rows_matrix
         return made
 
     @classmethod

@@ -1,0 +1,32 @@
+"""What is left out while a command starts is there again afterwards, and is not needed."""
+
+import importlib
+
+import pytest
+
+from conjunct.cli import starting
+
+PLACE = "scipy._lib._array_api"
+
+
+def test_docstrings_are_read_again_once_a_command_has_started():
+    noted = importlib.import_module(PLACE)
+    if not hasattr(noted, "FunctionDoc"):
+        pytest.skip("this SciPy parses no docstrings as it is imported")
+    before = noted.FunctionDoc
+    with starting._docstrings_unread():
+        assert noted.FunctionDoc is not before
+    assert noted.FunctionDoc is before
+
+
+@pytest.mark.parametrize("error", [ImportError, AttributeError])
+def test_a_scipy_of_another_make_starts_too(monkeypatch, error):
+    def fails(name):
+        assert name == PLACE
+        raise error(name)
+
+    monkeypatch.setattr(starting.importlib, "import_module", fails)
+    started = []
+    with starting._docstrings_unread():
+        started.append(True)
+    assert started
