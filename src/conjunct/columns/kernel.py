@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,6 +16,7 @@ from numpy.typing import NDArray
 
 from conjunct.columns.native.library import address, addresses, native_library
 from conjunct.columns.packing import Bits
+from conjunct.columns.threads import share
 
 try:
     import numkong as _numkong
@@ -109,7 +108,7 @@ def count_across(left: Bits | Sequence[Bits], right: Bits, n_jobs: int = 1) -> C
                 np.add(total[tile], counted, out=total[tile], casting="unsafe")
 
         threads = _threads(total.size, right, n_jobs)
-        _share([len(left) * k // threads for k in range(threads + 1)], add_tile)
+        share([len(left) * k // threads for k in range(threads + 1)], add_tile)
     return total
 
 
@@ -158,7 +157,7 @@ def _mirror(counted: Counts) -> None:
 def _symmetric(bits: Bits, n_jobs: int) -> NDArray[np.int32]:
     m = len(bits)
     out = numkong.zeros((m, m), dtype="uint32")
-    _share(
+    share(
         _triangle(bits, n_jobs),
         lambda start, stop: numkong.dots_symmetric(
             bits, dtype="uint1", out=out, start_row=start, end_row=stop
@@ -194,7 +193,7 @@ def _count_native(
         ):
             raise MemoryError("no memory is left to count in")
 
-    _share(edges, count)
+    share(edges, count)
 
 
 def _across(right: Bits) -> Callable[[Bits, Bits], NDArray[np.uint32]]:
@@ -205,17 +204,6 @@ def _across(right: Bits) -> Callable[[Bits, Bits], NDArray[np.uint32]]:
 def _threads(n_pairs: int, bits: Bits, n_jobs: int) -> int:
     n_bits = 8 * int(bits.shape[1])
     return max(1, min(n_jobs, n_pairs * n_bits // _PAIRS_PER_THREAD))
-
-
-def _share(edges: list[int], count: Callable[[int, int], object]) -> None:
-    ranges = [(a, b) for a, b in pairwise(edges) if a < b]
-    if len(ranges) <= 1:
-        for start, stop in ranges:
-            count(start, stop)
-        return
-    with ThreadPoolExecutor(len(ranges)) as pool:
-        for done in [pool.submit(count, start, stop) for start, stop in ranges]:
-            done.result()
 
 
 def _symmetric_numpy(bits: Bits) -> Counts:

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from joblib import effective_n_jobs
 from numpy.typing import DTypeLike, NDArray
 
 from conjunct.columns import packing
@@ -36,7 +37,7 @@ class PackedColumns(Columns):
 
     @classmethod
     def from_table(cls, table: NDArray[np.bool_], n_jobs: int | None = None) -> Self:
-        return cls(packing.pack(table), len(table), n_jobs)
+        return cls(packing.pack(table, effective_n_jobs(n_jobs)), len(table), n_jobs)
 
     @classmethod
     def from_blocks(
@@ -47,7 +48,8 @@ class PackedColumns(Columns):
         n_jobs: int | None = None,
     ) -> Self:
         """From a table given in blocks of rows: ``block(start, stop)`` → Boolean array."""
-        return cls(packing.pack_blocks(block, n_rows, n_columns), n_rows, n_jobs)
+        bits = packing.pack_blocks(block, n_rows, n_columns, effective_n_jobs(n_jobs))
+        return cls(bits, n_rows, n_jobs)
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, n_rows: int, n_jobs: int | None = None) -> Self:
@@ -89,7 +91,7 @@ class PackedColumns(Columns):
         return packing.unpack_line(self.lines[position], self.n_rows), None
 
     def to_dense(self) -> Mask:
-        return packing.unpack(self.bits, self.n_rows)
+        return packing.unpack(self.bits, self.n_rows, self.n_threads)
 
     def first_rows(self, n_rows: int) -> Self:
         bits = self.bits[:, : line_bytes(n_rows)]
@@ -204,10 +206,10 @@ class PackedColumns(Columns):
 
     def packed_rows(self) -> Words:
         """Each row as whole words."""
-        return packing.packed_rows(self.bits, self.n_rows)
+        return packing.packed_rows(self.bits, self.n_rows, self.n_threads)
 
     def count_distinct_rows(self) -> int:
-        return packing.count_distinct(self.packed_rows())
+        return packing.count_distinct(self.packed_rows(), self.n_threads)
 
     def count_null_rows(self) -> int:
         union = np.bitwise_or.reduce(self.bits, axis=0, keepdims=True)

@@ -13,12 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conjunct.columns.native import library as native
+from conjunct.columns.threads import share
 
 Bits = NDArray[np.uint8]
 
 # A block of 8,192 rows × 500 columns stays inside the second-level cache while it is turned around.
 _BLOCK_ROWS = 8192
 _BLOCK_CELLS = 1 << 22
+# Fewer cells than this are turned around faster than a thread starts.
+_CELLS_PER_THREAD = 1 << 23
 
 _MIXER = np.uint64(0x9E3779B97F4A7C15)
 _OTHER_MIXER = np.uint64(0xD6E8FEB86659FD93)
@@ -43,7 +46,22 @@ def block_rows(n_columns: int) -> int:
     return min(_BLOCK_ROWS, max(64, _BLOCK_CELLS // max(n_columns, 1) // 64 * 64))
 
 
-def transpose_bits(bits: Bits) -> Bits:
+def turn(lines: Bits, n_bits: int, turned: Bits) -> None:
+    """Write the bits of lines to ``n_bits`` other lines: bit b of line k is there bit k of line b.
+
+    Those may be anywhere in memory, as long as the bytes of a line are side by side.
+    """
+    if native.native_library is not None:
+        if lines.strides[1] != 1:
+            lines = np.ascontiguousarray(lines)
+        native.turn(lines, n_bits, turned)
+        return
+    padded = np.zeros((-(-len(lines) // 8) * 8, -(-n_bits // 8)), np.uint8)
+    padded[: len(lines)] = lines[:, : padded.shape[1]]
+    turned[:n_bits, : len(padded) // 8] = _transposed(padded)[:n_bits]
+
+
+def _transposed(bits: Bits) -> Bits:
     """Turn ``8 r`` lines of ``c`` bytes into ``8 c`` lines of ``r`` bytes.
 
     Each 8 × 8 tile is one 64-bit word, transposed by three masked swaps.
@@ -59,37 +77,54 @@ def transpose_bits(bits: Bits) -> Bits:
 
 
 def pack_blocks(
-    block: Callable[[int, int], NDArray[np.bool_]], n_rows: int, n_columns: int
+    block: Callable[[int, int], NDArray[np.bool_]],
+    n_rows: int,
+    n_columns: int,
+    n_threads: int = 1,
 ) -> Bits:
-    """Pack a table that is given in blocks of rows: ``block(start, stop)`` → Boolean array."""
-    return _turn_blocks(
-        lambda start, stop: np.packbits(block(start, stop), axis=1, bitorder="little"),
-        n_rows,
-        n_columns,
-    )
+    """Pack a table that is given in blocks of rows: ``block(start, stop)`` → Boolean array.
+
+    Threads ask for blocks at the same time, each for one after the other of its own rows.
+    """
+    packed = np.zeros((n_columns, line_bytes(n_rows)), np.uint8)
+
+    def put(start: int, stop: int) -> None:
+        rows = np.packbits(block(start, stop), axis=1, bitorder="little")
+        turn(rows, n_columns, packed[:, start // 8 :])
+
+    _each_block(put, n_rows, n_columns, n_threads)
+    return packed
 
 
 def pack_rows(rows: Bits, n_columns: int) -> Bits:
     """The packed columns of a table whose rows are packed, each in whole bytes."""
-    n_bytes = -(-n_columns // 8)
-    return _turn_blocks(lambda start, stop: rows[start:stop, :n_bytes], len(rows), n_columns)
+    packed = np.zeros((n_columns, line_bytes(len(rows))), np.uint8)
+
+    def put(start: int, stop: int) -> None:
+        turn(rows[start:stop], n_columns, packed[:, start // 8 :])
+
+    _each_block(put, len(rows), n_columns)
+    return packed
 
 
-def _turn_blocks(block: Callable[[int, int], Bits], n_rows: int, n_columns: int) -> Bits:
-    n_tiles = -(-n_columns // 8)
-    packed = np.zeros((n_tiles * 8, line_bytes(n_rows)), np.uint8)
+def _each_block(
+    work: Callable[[int, int], object], n_rows: int, n_columns: int, n_threads: int = 1
+) -> None:
+    """Do ``work(start, stop)`` for all rows, so many at a time that they stay in the cache."""
     step = block_rows(n_columns)
-    for start in range(0, n_rows, step):
-        stop = min(start + step, n_rows)
-        rows = np.zeros((-(-(stop - start) // 8) * 8, n_tiles), np.uint8)
-        rows[: stop - start] = block(start, stop)
-        packed[:, start // 8 : start // 8 + rows.shape[0] // 8] = transpose_bits(rows)
-    return packed[:n_columns]
+    n_blocks = -(-n_rows // step)
+    n_threads = max(1, min(n_threads, n_rows * n_columns // _CELLS_PER_THREAD))
+
+    def some(first: int, last: int) -> None:
+        for start in range(first * step, min(last * step, n_rows), step):
+            work(start, min(start + step, n_rows))
+
+    share([n_blocks * k // n_threads for k in range(n_threads + 1)], some)
 
 
-def pack(table: NDArray[np.bool_]) -> Bits:
+def pack(table: NDArray[np.bool_], n_threads: int = 1) -> Bits:
     """Pack an ``(n, m)`` Boolean array into ``m`` lines."""
-    return pack_blocks(lambda start, stop: table[start:stop], *table.shape)
+    return pack_blocks(lambda start, stop: table[start:stop], *table.shape, n_threads)
 
 
 def pack_column(values: NDArray[np.bool_]) -> Bits:
@@ -106,12 +141,17 @@ def bits_of_rows(line: Bits, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
     return np.asarray(values, np.bool_)
 
 
-def unpack(bits: Bits, n_rows: int) -> NDArray[np.bool_]:
+def unpack(bits: Bits, n_rows: int, n_threads: int = 1) -> NDArray[np.bool_]:
     """The ``(n, m)`` Boolean array behind ``m`` packed lines."""
     n_columns = len(bits)
     table = np.empty((n_rows, n_columns), np.uint8)
-    for some, rows in _blocks_of_rows(bits, n_rows):
-        table[some] = np.unpackbits(rows, axis=1, count=n_columns, bitorder="little")
+
+    def put(start: int, stop: int) -> None:
+        rows = np.zeros((stop - start, -(-n_columns // 8)), np.uint8)
+        turn(bits[:, start // 8 :], stop - start, rows)
+        table[start:stop] = np.unpackbits(rows, axis=1, count=n_columns, bitorder="little")
+
+    _each_block(put, n_rows, n_columns, n_threads)
     return table.view(np.bool_)
 
 
@@ -137,27 +177,18 @@ def row_slices(n_rows: int, n_lines: int, limit: int) -> Iterator[tuple[slice, i
         yield slice(start, stop), min(n_rows - 8 * start, 8 * (stop - start))
 
 
-def packed_rows(bits: Bits, n_rows: int) -> NDArray[np.uint64]:
+def packed_rows(bits: Bits, n_rows: int, n_threads: int = 1) -> NDArray[np.uint64]:
     """Each row of the table as whole words: shape ``(n, ceil(m / 64))``."""
     words = np.zeros((n_rows, line_bytes(len(bits))), np.uint8)
-    for some, rows in _blocks_of_rows(bits, n_rows):
-        words[some, : rows.shape[1]] = rows
+
+    def put(start: int, stop: int) -> None:
+        turn(bits[:, start // 8 :], stop - start, words[start:stop])
+
+    _each_block(put, n_rows, len(bits), n_threads)
     return words.view(np.uint64)
 
 
-def _blocks_of_rows(bits: Bits, n_rows: int) -> Iterator[tuple[slice, Bits]]:
-    """Some rows after others, each row packed into whole bytes."""
-    n_columns, n_bytes = bits.shape
-    step = block_rows(n_columns) // 8
-    for start in range(0, n_bytes, step):
-        part = bits[:, start : start + step]
-        lines = np.zeros((-(-n_columns // 8) * 8, part.shape[1]), np.uint8)
-        lines[:n_columns] = part
-        some = slice(8 * start, min(n_rows, 8 * (start + part.shape[1])))
-        yield some, transpose_bits(lines)[: some.stop - some.start]
-
-
-def count_distinct(rows: NDArray[np.uint64]) -> int:
+def count_distinct(rows: NDArray[np.uint64], n_threads: int = 1) -> int:
     """Number of distinct rows, exact.
 
     Rows are sorted by a 64-bit mix of their words, which brings equal ones together; neighbours
@@ -167,7 +198,7 @@ def count_distinct(rows: NDArray[np.uint64]) -> int:
     if not rows.size:
         return min(1, len(rows))
     starts = np.arange(len(rows) + 1, dtype=np.int64) * rows.shape[1]
-    if (n_distinct := native.count_distinct(rows, starts)) is not None:
+    if (n_distinct := native.count_distinct(rows, starts, n_threads)) is not None:
         return n_distinct
     firsts = _firsts(rows)
     return len(np.unique(rows, axis=0)) if firsts is None else len(firsts)

@@ -215,7 +215,9 @@ class SparseColumns(Columns):
 
     def count_distinct_rows(self) -> int:
         rows = self.rows_matrix
-        n_distinct = native.count_distinct(rows.indices, rows.indptr.astype(np.int64))
+        n_distinct = native.count_distinct(
+            rows.indices, rows.indptr.astype(np.int64), self.n_threads
+        )
         return len(_firsts(rows)) if n_distinct is None else n_distinct
 
     def count_null_rows(self) -> int:

@@ -18,31 +18,51 @@ static uint64_t hash_of(const uint8_t *cells, int64_t n) {
     return hash ^ hash >> 32;
 }
 
-/* Row k is the bytes from starts[k] to starts[k + 1]; -1 where memory ends. */
-int64_t native_count_distinct(const uint8_t *cells, const int64_t *starts, int64_t n_rows) {
+/* a row and a part of its hash, so that most rows need not be looked at; -1: nothing there */
+typedef struct { int32_t row; uint32_t hash; } Place;
+
+/* Rows whose places are fetched together, while they are still on their way from memory. */
+#define TOGETHER 32
+
+/* Whether a row is new in a table whose size is a power of two. */
+static int is_new(Place *table, uint64_t room, const uint8_t *cells, const int64_t *starts,
+                  int64_t row, uint64_t hash) {
+    const int64_t n = starts[row + 1] - starts[row];
+    const uint32_t upper = (uint32_t)(hash >> 32);
+    uint64_t at = hash & (room - 1);
+    for (; table[at].row >= 0; at = (at + 1) & (room - 1)) {
+        const int64_t other = table[at].row;
+        if (table[at].hash == upper && starts[other + 1] - starts[other] == n &&
+            memcmp(cells + starts[other], cells + starts[row], (size_t)n) == 0)
+            return 0;
+    }
+    table[at] = (Place){(int32_t)row, upper};
+    return 1;
+}
+
+/* Distinct rows among those of one part, of n_parts into which hashes divide them. Row k is the
+   bytes from starts[k] to starts[k + 1]. -1 where memory ends, or a part is far larger than it
+   should be. */
+int64_t native_count_distinct(const uint8_t *cells, const int64_t *starts, int64_t n_rows,
+                              int64_t part, int64_t n_parts) {
+    const uint64_t expected = (uint64_t)(n_parts == 1 ? n_rows : n_rows / n_parts * 5 / 4 + 64);
     uint64_t room = 64;
-    while (room < 2 * (uint64_t)n_rows) room *= 2;
-    /* a row and a part of its hash, so that most rows need not be looked at; -1: nothing there */
-    struct { int32_t row; uint32_t hash; } *table = malloc(room * sizeof *table);
+    while (room < 2 * expected) room *= 2;
+    Place *table = malloc(room * sizeof *table);
     if (table == NULL) return -1;
     memset(table, 0xFF, room * sizeof *table);
     int64_t n_distinct = 0;
-    for (int64_t k = 0; k < n_rows; k++) {
-        const uint8_t *row = cells + starts[k];
-        const int64_t n = starts[k + 1] - starts[k];
-        const uint64_t hash = hash_of(row, n);
-        uint64_t at = hash & (room - 1);
-        for (; table[at].row >= 0; at = (at + 1) & (room - 1)) {
-            const int64_t other = table[at].row;
-            if (table[at].hash == (uint32_t)(hash >> 32) && starts[other + 1] - starts[other] == n &&
-                memcmp(cells + starts[other], row, (size_t)n) == 0)
-                break;
+    for (int64_t k = 0; k < n_rows && n_distinct >= 0; k += TOGETHER) {
+        uint64_t hashes[TOGETHER];
+        const int64_t n = n_rows - k < TOGETHER ? n_rows - k : TOGETHER;
+        for (int64_t i = 0; i < n; i++) {
+            hashes[i] = hash_of(cells + starts[k + i], starts[k + i + 1] - starts[k + i]);
+            __builtin_prefetch(table + (hashes[i] & (room - 1)), 1);
         }
-        if (table[at].row < 0) {
-            table[at].row = (int32_t)k;
-            table[at].hash = (uint32_t)(hash >> 32);
-            n_distinct++;
-        }
+        for (int64_t i = 0; i < n; i++)
+            if ((int64_t)(hashes[i] >> 40) % n_parts == part)
+                n_distinct += is_new(table, room, cells, starts, k + i, hashes[i]);
+        if (2 * (uint64_t)n_distinct > room + 2 * TOGETHER) n_distinct = -1;
     }
     free(table);
     return n_distinct;
