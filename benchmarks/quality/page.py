@@ -16,8 +16,14 @@ from benchmarks._page import DOCS, filled, table_of
 from benchmarks.quality import pictures
 from benchmarks.quality.measures import CLASSIFIERS
 from benchmarks.quality.recovery import NOISE
-from benchmarks.quality.sets import SETS
-from benchmarks.quality.summary import average, more_than_columns, worse, worse_by_chance
+from benchmarks.quality.sets import MOST_ROWS, SETS
+from benchmarks.quality.summary import (
+    average,
+    mean_and_error,
+    more_than_columns,
+    worse,
+    worse_by_chance,
+)
 from conjunct.plots.saving import save_chart
 
 PAGE, DATA = DOCS / "quality.md", DOCS / "quality.json"
@@ -167,7 +173,7 @@ def _found(run: dict[str, Any]) -> str:
         _beside(
             run, "Logistic regression on chunks and columns together", "bits + columns", "logistic"
         ),
-        _with_more_rows(run),
+        _with_other_rows(run),
         f"K-means on the chunks agrees less with the classes: {means[1]:.2f} of normalised mutual "
         f"information, {means[0]:.2f} on the columns and {means[2]:.2f} on both.",
         f"Of planted patterns, at least {100 * min(least):.0f}% are found exactly with up to 10% "
@@ -176,22 +182,24 @@ def _found(run: dict[str, Any]) -> str:
     return "\n".join(textwrap.fill(f"- {line}", 112, subsequent_indent="  ") for line in told)
 
 
-def _with_more_rows(run: dict[str, Any]) -> str:
-    """The differences on the largest samples of the sets that have so many rows."""
-    most = max(int(name.partition(", ")[2]) for name in run["rows"])
-    largest = {name: cells for name, cells in run["rows"].items() if name.endswith(f", {most}")}
+def _with_other_rows(run: dict[str, Any]) -> str:
+    """The differences on the smallest and the largest samples of the sets that have so many."""
+    sizes = [int(name.partition(", ")[2]) for name in run["rows"]]
     told = []
-    for what, by, measure in (
-        ("Naive Bayes on the chunks", "bits", "Naive Bayes, accuracy"),
-        ("logistic regression on chunks and columns", "bits + columns", "logistic, accuracy"),
-    ):
-        gains = [cells[by][measure][2:] for cells in largest.values()]
-        mean = 100 * sum(gain for gain, _ in gains) / len(gains)
-        below = sum(gain < -error for gain, error in gains)
-        told.append(f"{what} {_signed(mean)} points, worse by a standard error on {below}")
+    for size in (min(sizes), max(sizes)):
+        cells = [cells for name, cells in run["rows"].items() if name.endswith(f", {size}")]
+        gains = []
+        for what, by, measure in (
+            ("Naive Bayes on the chunks", "bits", "Naive Bayes, accuracy"),
+            ("logistic regression on chunks and columns", "bits + columns", "logistic, accuracy"),
+        ):
+            mean = 100 * sum(cell[by][measure][2] for cell in cells) / len(cells)
+            gains.append(f"{what} {_signed(mean)} points")
+        told.append(f"with {size:,} rows, {' and '.join(gains)}")
     return (
-        f"That is with 400 rows to learn from. With up to {most:,} rows of the {len(largest)} sets "
-        f"that have them, it is, beside the columns: {'; '.join(told)}."
+        f"That is with up to {MOST_ROWS:,} rows, four fifths of them to learn from. Fewer are "
+        f"harder, and more are easier. On the four sets that are measured so, beside the columns: "
+        f"{'; '.join(told)}."
     )
 
 
@@ -200,12 +208,13 @@ def _beside(run: dict[str, Any], what: str, by: str, classifier: str, than: str 
     mean = 100 * sum(gain for gain, _ in more.values()) / len(more)
     above = [name for name, (gain, error) in more.items() if gain > error]
     below = worse(more)
-    gain = f"{abs(mean):.1f} points {'more' if mean >= 0 else 'less'} accurate"
+    error = 100 * mean_and_error([gain for gain, _ in more.values()])[1]
+    gain = f"{abs(mean):.1f} ± {error:.1f} points {'more' if mean >= 0 else 'less'} accurate"
     return (
         f"{what} is {gain} than {than or 'on the columns alone'} on average; by more than a "
         f"standard error, it is better on {len(above)} of {len(more)} sets and worse on "
         f"{len(below)}{' (' + '; '.join(below) + ')' if below else ''}; were it just as good, it "
-        f"would be worse on {worse_by_chance(run, more):.1f} by chance."
+        f"would be worse on {worse_by_chance(more):.1f} by chance."
     )
 
 

@@ -21,10 +21,8 @@ from conjunct import Binarizer, datasets
 Table = NDArray[np.bool_]
 Rows = NDArray[np.intp]
 
-MOST_ROWS = 500
-N_FOLDS = 5
-FEW_ROWS = 200
-"""With fewer rows there are two rounds of folds."""
+MOST_ROWS = 1000
+N_FOLDS, N_ROUNDS = 5, 2
 SEED = 0
 
 
@@ -47,8 +45,7 @@ class LabelledSet:
         """Rows to train on and rows held out, classes shared out evenly."""
         from sklearn.model_selection import RepeatedStratifiedKFold
 
-        rounds = rounds_of(len(self.classes))
-        folds = RepeatedStratifiedKFold(n_splits=N_FOLDS, n_repeats=rounds, random_state=SEED)
+        folds = RepeatedStratifiedKFold(n_splits=N_FOLDS, n_repeats=N_ROUNDS, random_state=SEED)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a class of zoo has four animals
             found = list(folds.split(np.zeros(len(self.classes)), self.classes))
@@ -68,10 +65,6 @@ class LabelledSet:
         """All rows."""
         every = np.arange(len(self.classes))
         return self.tables(every, every[:1])[0]
-
-
-def rounds_of(n_rows: int) -> int:
-    return 2 if n_rows < FEW_ROWS else 1
 
 
 def _taken(rows: Any, chosen: Rows) -> Any:

@@ -27,7 +27,7 @@ def check(run: dict[str, Any]) -> int:
         missed += report(what, above[name], -1, at_least=True, unit="SE")
     more = more_than_columns(run, "columns", "ChunkClassifier, accuracy")
     what = "ChunkClassifier: sets worse by more than a standard error, beside chance"
-    by_chance = worse_by_chance(run, more)
+    by_chance = worse_by_chance(more)
     missed += report(what, len(worse(more)), by_chance, at_least=False, unit="sets")
     more = more_than_columns(run, "bits + columns", "logistic, accuracy")
     gain = 100 * float(np.mean([difference for difference, _ in more.values()]))

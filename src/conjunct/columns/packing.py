@@ -124,7 +124,8 @@ def _each_block(
 
 def pack(table: NDArray[np.bool_], n_threads: int = 1) -> Bits:
     """Pack an ``(n, m)`` Boolean array into ``m`` lines."""
-    return pack_blocks(lambda start, stop: table[start:stop], *table.shape, n_threads)
+    n_rows, n_columns = table.shape
+    return pack_blocks(lambda start, stop: table[start:stop], n_rows, n_columns, n_threads)
 
 
 def pack_column(values: NDArray[np.bool_]) -> Bits:
