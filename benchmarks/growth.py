@@ -41,8 +41,8 @@ TAIL = 3
 """Exponents are those of the last points, where what is constant no longer matters."""
 
 WORKERS = (1, 2)
-N_COLUMNS, DENSITY = 800, 0.1
-BLOCK_ROWS, N_BLOCKS = 50_000, 8
+N_COLUMNS, DENSITY = 400, 0.1
+BLOCK_ROWS, N_BLOCKS = 100_000, 40
 RUNS = ((1, N_BLOCKS // 2), (1, N_BLOCKS), (2, N_BLOCKS))
 """Threads or workers, and blocks: the second and the third are strong scaling, the first and the
 third weak scaling."""

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from conjunct.columns import packing
+from conjunct.columns.native import library
 
 shapes = st.tuples(st.integers(1, 200), st.integers(1, 150))
 any_table = arrays(np.bool_, shapes)
@@ -55,6 +56,42 @@ def test_tables_of_more_than_one_block(shape):
     assert np.array_equal(packing.unpack(rows.view(np.uint8), shape[1]).T, table)
 
 
+@given(any_table, st.integers(1, 3))
+def test_without_c_and_on_threads_it_is_the_same(table, n_threads):
+    n_rows = len(table)
+
+    def everything():
+        bits = packing.pack(table, n_threads)
+        rows = packing.packed_rows(bits, n_rows, n_threads)
+        distinct = packing.distinct_rows(rows)
+        assert len(distinct) == len(np.unique(table, axis=0))
+        assert packing.count_distinct(rows, n_threads) == len(distinct)
+        return bits, rows, packing.unpack(bits, n_rows, n_threads), np.unique(distinct, axis=0)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(packing, "_CELLS_PER_THREAD", 1)
+        patch.setattr(packing, "_BLOCK_ROWS", 64)
+        patch.setattr(library, "_ROWS_PER_THREAD", 1)
+        ours = everything()
+        patch.setattr(library, "native_library", None)
+        plain = everything()
+    for one, other in zip(ours, plain, strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_the_first_error_is_told_on_threads_too(monkeypatch):
+    monkeypatch.setattr(packing, "_CELLS_PER_THREAD", 1)
+    monkeypatch.setattr(packing, "_BLOCK_ROWS", 64)
+
+    def block(start, stop):
+        if start >= 128:
+            raise ValueError(f"row {start}")
+        return np.zeros((stop - start, 3), np.bool_)
+
+    with pytest.raises(ValueError, match="row 128"):
+        packing.pack_blocks(block, 1000, 3, 4)
+
+
 @given(any_table, st.integers(1, 5))
 def test_distinct_rows_are_counted_exactly(table, copies):
     repeated = np.repeat(table, copies, axis=0)
@@ -63,6 +100,9 @@ def test_distinct_rows_are_counted_exactly(table, copies):
 
 
 def test_rows_that_mix_alike_are_still_told_apart(monkeypatch):
-    monkeypatch.setattr(packing, "_MIXER", np.uint64(0))
+    """Without C: there, equal hashes are compared by the way."""
+    monkeypatch.setattr(library, "native_library", None)
+    monkeypatch.setattr(packing, "_mixed", lambda rows: np.zeros(len(rows), np.uint64))
     rows = np.array([[1, 0], [0, 1], [1, 0], [2, 2]], np.uint64)
-    assert packing.count_distinct(rows) == 3
+    assert packing._firsts(rows) is None
+    assert packing.count_distinct(rows) == len(packing.distinct_rows(rows)) == 3

@@ -225,7 +225,7 @@ class PackedColumns(Columns):
         return packing.count_distinct(np.concatenate([rows for (rows,) in buckets]))
 
     def row_words(self) -> Words:
-        return packing.fingerprints(packing.distinct_rows(self.packed_rows()))
+        return packing.distinct_rows(packing.fingerprints(self.packed_rows()))
 
     def size(self) -> Size:
         return Size.spread(self.n_rows, self.n_columns, self.count_ones())

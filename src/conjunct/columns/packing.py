@@ -192,9 +192,9 @@ def packed_rows(bits: Bits, n_rows: int, n_threads: int = 1) -> NDArray[np.uint6
 def count_distinct(rows: NDArray[np.uint64], n_threads: int = 1) -> int:
     """Number of distinct rows, exact.
 
-    Rows are sorted by a 64-bit mix of their words, which brings equal ones together; neighbours
-    are then compared word by word. Two different rows of equal mix (about n² / 2⁶⁵ likely) fall
-    back on sorting the rows themselves.
+    In C, rows of equal hash are compared. Without it, rows are sorted by a 64-bit mix of their
+    words, which brings equal ones together; neighbours are then compared word by word. Two
+    different rows of equal mix (about n² / 2⁶⁵ likely) fall back on sorting the rows themselves.
     """
     if not rows.size:
         return min(1, len(rows))
@@ -209,7 +209,8 @@ def distinct_rows(rows: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Each row once."""
     if not rows.size:
         return rows[:1]
-    firsts = _firsts(rows)
+    if (firsts := native.first_rows(rows)) is None:
+        firsts = _firsts(rows)
     return np.unique(rows, axis=0) if firsts is None else rows[firsts]
 
 

@@ -40,11 +40,11 @@ static int is_new(Place *table, uint64_t room, const uint8_t *cells, const int64
     return 1;
 }
 
-/* Distinct rows among those of one part, of n_parts into which hashes divide them. Row k is the
-   bytes from starts[k] to starts[k + 1]. -1 where memory ends, or a part is far larger than it
-   should be. */
-int64_t native_count_distinct(const uint8_t *cells, const int64_t *starts, int64_t n_rows,
-                              int64_t part, int64_t n_parts) {
+/* Distinct rows among those of one part, of n_parts into which hashes divide them; to `firsts`,
+   if it is not NULL, where each of them stands for the first time. Row k is the bytes from
+   starts[k] to starts[k + 1]. -1 where memory ends, or a part is far larger than it should be. */
+int64_t native_distinct(const uint8_t *cells, const int64_t *starts, int64_t n_rows, int64_t part,
+                        int64_t n_parts, int64_t *firsts) {
     const uint64_t expected = (uint64_t)(n_parts == 1 ? n_rows : n_rows / n_parts * 5 / 4 + 64);
     uint64_t room = 64;
     while (room < 2 * expected) room *= 2;
@@ -60,8 +60,11 @@ int64_t native_count_distinct(const uint8_t *cells, const int64_t *starts, int64
             __builtin_prefetch(table + (hashes[i] & (room - 1)), 1);
         }
         for (int64_t i = 0; i < n; i++)
-            if ((int64_t)(hashes[i] >> 40) % n_parts == part)
-                n_distinct += is_new(table, room, cells, starts, k + i, hashes[i]);
+            if ((int64_t)(hashes[i] >> 40) % n_parts == part &&
+                is_new(table, room, cells, starts, k + i, hashes[i])) {
+                if (firsts != NULL) firsts[n_distinct] = k + i;
+                n_distinct++;
+            }
         if (2 * (uint64_t)n_distinct > room + 2 * TOGETHER) n_distinct = -1;
     }
     free(table);

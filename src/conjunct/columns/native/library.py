@@ -35,7 +35,7 @@ def _loaded() -> Any:
         "native_count": (number, *2 * (pointer, size, size), pointer, number, number),
         "native_merge_lines": (number, pointer, size, size, size, size, pointer),
         "native_turn": (pointer, *3 * (size,), pointer, size),
-        "native_count_distinct": (pointer, pointer, *3 * (long,)),
+        "native_distinct": (pointer, pointer, *3 * (long,), pointer),
         "native_meetings": (pointer, pointer, long, *4 * (pointer,)),
         "native_lists_new": (number, long, pointer, pointer),
         "native_lists_merge": (pointer, number, number, pointer),
@@ -53,7 +53,7 @@ def _loaded() -> Any:
     }
     for name, types in takes.items():
         getattr(library, name).argtypes = types
-    library.native_count_distinct.restype = library.native_meetings.restype = long
+    library.native_distinct.restype = library.native_meetings.restype = long
     library.native_lists_new.restype = library.native_pairs_new.restype = pointer
     return library
 
@@ -81,18 +81,29 @@ def count_distinct(
     n_rows = len(starts) - 1
     if native_library is None or n_rows >= 1 << 31:
         return None
-    bytes_ = np.ascontiguousarray(starts * cells.itemsize)
-    cells = np.ascontiguousarray(cells)
     n_parts = max(1, min(n_threads, n_rows // _ROWS_PER_THREAD))
+    cells, bytes_ = np.ascontiguousarray(cells), np.ascontiguousarray(starts * cells.itemsize)
+    rows = address(cells), address(bytes_), n_rows
     found = np.empty(n_parts, np.int64)
 
     def count(part: int, _: int) -> None:
-        found[part] = native_library.native_count_distinct(
-            address(cells), address(bytes_), n_rows, part, n_parts
-        )
+        found[part] = native_library.native_distinct(*rows, part, n_parts, None)
 
     share([*range(n_parts + 1)], count)
     return None if found.min() < 0 else int(found.sum())
+
+
+def first_rows(rows: NDArray[np.uint64]) -> NDArray[np.int64] | None:
+    """Where each distinct row stands for the first time. ``None``: C cannot tell."""
+    if native_library is None or len(rows) >= 1 << 31:
+        return None
+    rows = np.ascontiguousarray(rows)
+    starts = np.arange(len(rows) + 1, dtype=np.int64) * rows.strides[0]
+    firsts = np.empty(len(rows), np.int64)
+    n = native_library.native_distinct(
+        address(rows), address(starts), len(rows), 0, 1, address(firsts)
+    )
+    return None if n < 0 else firsts[:n]
 
 
 def addresses(lines: Any) -> NDArray[np.uint64]:
