@@ -271,8 +271,8 @@ def test_expected_cost_of_parts(zoo):
     with dask.config.set(scheduler="synchronous"):
         parts, m = dd.from_pandas(zoo, npartitions=2), zoo.shape[1]
         assert UFC("risk").expected_cost(parts).n_bytes == 22 * m**2
-        # with room for the columns that merges add
-        assert UFC().expected_cost(parts).n_bytes == 22 * m**2 + 4 * (3 * m) ** 2
+        # without batches, and with room for the columns that merges add
+        assert UFC().expected_cost(parts).n_bytes == 4 * m**2 + int(4 * (1.25 * m) ** 2)
 
 
 def test_workers_with_other_versions_are_refused():

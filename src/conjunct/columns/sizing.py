@@ -28,7 +28,7 @@ _IN_C = native_library is not None
 # to look at a pair of columns in a matrix of counts, for each iteration; to pack a cell, and to
 # look for rows that are the same
 _CELL_SECONDS = 2e-8
-_PACK_SECONDS = 4e-9
+_PACK_SECONDS = 2e-9 if _IN_C else 4e-9
 # to count two ones in a row as a meeting of their columns, to look at a pair that met, and to
 # bring a one from columns to rows and back; to look at a row
 _MEETING_SECONDS, _MET_SECONDS, _ONE_SECONDS = (
@@ -49,11 +49,12 @@ _ROW_BYTES = 50
 
 # to test a pair of columns before any merge, to take a one from a row when two columns are merged,
 # all that a merge takes beside, and how many times as many columns as at first there are on average
-# while a run goes on
+# while a run goes on, and there is room for when it begins
 _TEST_SECONDS = 3e-7
 _MERGED_SECONDS = 1e-8
 _MERGE_SECONDS = 2e-4 if _IN_C else 1e-3
 _MERGED_COLUMNS = 3
+_FIRST_ROOM = 1.25
 # a pair in the lists of both of its columns, most of which are there already
 _TESTED_BYTES = 12
 
@@ -80,6 +81,8 @@ class Need:
     merge_seconds: float | None = None
     n_pairs: int = 0
     """Pairs of columns that may meet."""
+    batch_bytes: int = 0
+    """Those of the bytes that only pairs taken together need: counts with their conjunctions."""
 
     def __str__(self) -> str:
         memory = byte_text(max(self.n_bytes, 10**6))
@@ -96,17 +99,17 @@ class Need:
     def in_merges(self, n_rows: int, n_columns: int, n_ones: int) -> Need:
         """The same columns, where pairs are merged one at a time.
 
-        All pairs are tested first. A matrix of counts has room for some times as many columns,
-        until lists of pairs take its place; one new column is counted for each merge.
+        All pairs are tested first. A matrix of counts has room for a quarter more columns to
+        begin with, until lists of pairs take its place; one new column is counted for each merge.
         """
-        counts = min(4 * (_MERGED_COLUMNS * n_columns) ** 2, LARGEST_MATRIX)
+        counts = int(4 * (_FIRST_ROOM * n_columns) ** 2)
         if 4 * n_columns**2 > LARGEST_MATRIX // 4:
             counts = _TESTED_BYTES * self.n_pairs  # lists from the beginning
         of_bits = _MERGED_COLUMNS * n_columns * n_rows / bit_pairs_a_second()
         of_lists = _MERGED_SECONDS * n_ones / max(n_columns, 1) * n_ones / max(n_rows, 1)
         merge = _MERGE_SECONDS + min(of_bits, of_lists)
         seconds = self.seconds + _TEST_SECONDS * self.n_pairs
-        return Need(self.n_bytes + counts, seconds, merge, self.n_pairs)
+        return Need(self.n_bytes - self.batch_bytes + counts, seconds, merge, self.n_pairs)
 
 
 @dataclass(frozen=True)
@@ -135,7 +138,9 @@ class Size:
         lines = _LINES * self.n_columns * line_bytes(self.n_rows) + _ROW_BYTES * self.n_rows
         seconds = self.n_columns**2 * each + _PACK_SECONDS * self.n_rows * self.n_columns
         n_pairs = self.n_columns**2 // 2
-        return Need(lines + matrix_bytes(self.n_columns), seconds, n_pairs=n_pairs)
+        counts = matrix_bytes(self.n_columns)
+        batch = counts - 4 * self.n_columns**2
+        return Need(lines + counts, seconds, n_pairs=n_pairs, batch_bytes=batch)
 
     def of_sparse(self) -> Need:
         """A first iteration on lists of rows."""
