@@ -24,6 +24,13 @@ def halves(column, rows):
     return [row for row in rows if column[row]], [row for row in rows if not column[row]]
 
 
+def gain_of(columns, new):
+    """By how much a split of all rows on a new column reduces the squared error of the others."""
+    rows = range(len(new))
+    parts = [part for part in halves(new, rows) if part]
+    return squared_error(columns, rows) - sum(squared_error(columns, part) for part in parts)
+
+
 def best_split(features, rows, min_samples_leaf):
     """(gain, position): the largest reduction; shorter, then smaller text, then older on ties."""
     columns = [column for _, column in features]

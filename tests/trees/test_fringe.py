@@ -13,9 +13,10 @@ from conjunct.columns import PackedColumns
 from conjunct.columns.packing import unpack
 from conjunct.errors import InputError
 from conjunct.expressions import canonical_text
+from conjunct.features import Lineage
 from conjunct.trees.clustering import Limits
 from conjunct.trees.fringe import clustering_paths, joined_conditions
-from conjunct.trees.schema import run_schema
+from conjunct.trees.schema import PackedStage, iterate, run_schema
 from tables import named, tables
 
 NAMES = "abcdef"
@@ -50,6 +51,25 @@ def test_features_are_the_oracles(table, schema, min_samples_leaf):
     texts = [canonical_text(e) for e in actual.feature_set.expressions]
     assert texts == [naive.canonical(tree) for tree, _ in expected[-1]]
     assert list(actual.feature_set.supports) == [sum(column) for _, column in expected[-1]]
+
+
+@given(small.filter(somewhere_true), schemas, st.integers(0, 5))
+def test_of_too_many_those_of_the_largest_gain_are_added(table, schema, room):
+    schema = {**schema, "max_features": 1000}
+    store = PackedColumns.from_table(table)
+    learner = clustering_paths(Limits(), 1000)
+    propose = joined_conditions(learner, schema["strategy"])
+    first = PackedStage(0, tuple(range(store.n_columns)), store, store.pair_counts())
+
+    def stage_after_one(at_most=None):
+        names = NAMES[: store.n_columns]
+        stages = iterate(first, Lineage(names), propose, schema["redundant"], at_most)
+        return next(stages, first).store.to_dense()[:, store.n_columns :]
+
+    every, kept = stage_after_one(), stage_after_one(store.n_columns + room)
+    gains = [naive_tree.gain_of(table.T.tolist(), column.tolist()) for column in every.T]
+    best = sorted(sorted(range(len(gains)), key=lambda k: -gains[k])[:room])
+    assert np.array_equal(kept, every[:, best])
 
 
 @given(small.filter(somewhere_true), schemas, leaves)

@@ -31,7 +31,7 @@ class UFringe(TreeBasedConstructor):
     max_features : int, default=300
         The run ends with the iteration that reaches this number, primitives counted. All
         features of that iteration are added, so there may be more, but no more than 100 more: then
-        those that are true in most rows are added.
+        those on which a split of all rows would gain most are added.
     strategy : {"fringe", "root", "root-fringe"}, default="fringe"
         Which two conditions of a path are joined: the last two (FRINGE), the first two, or the
         first and the last (CITRE).

@@ -215,18 +215,21 @@ def reductions(joint: Counts, n_rows: int, candidates: Positions) -> NDArray[np.
     equal ones are equal numbers, whatever the order of columns. Of the others, which floats show
     to be smaller, only an approximation is given.
     """
-    dtype = _exact_dtype(len(joint) * n_rows**2)
-    chosen, supports = joint[candidates].astype(dtype), joint.diagonal().astype(dtype)
-    terms = _Terms(
-        n_rows,
-        supports[candidates],
-        np.einsum("fk,fk->f", chosen, chosen),
-        chosen @ supports,
-        supports @ supports,
-    )
+    supports = joint.diagonal()
+    terms = _Terms.of(joint[candidates], supports[candidates], supports, n_rows)
     gains, errors = terms.approximate()
     largest = np.flatnonzero(gains + errors >= (gains - errors).max())
     gains[largest] = terms.exact(largest)
+    return gains
+
+
+def gains_of_new(new: PackedColumns, store: PackedColumns) -> NDArray[np.float64]:
+    """What a split of all rows on each new column takes from the summed squared error."""
+    gains, yes = np.zeros(new.n_columns), new.supports()
+    both = np.flatnonzero((yes > 0) & (yes < store.n_rows))
+    joint = new.select(both).joint_counts(store)
+    terms = _Terms.of(joint, yes[both], store.supports(), store.n_rows)
+    gains[both] = terms.exact(np.arange(len(both)))
     return gains
 
 
@@ -239,6 +242,14 @@ class _Terms:
     squares: NDArray[Any]
     products: NDArray[Any]
     total: Any
+
+    @classmethod
+    def of(cls, chosen: Counts, yes: Counts, supports: Counts, n_rows: int) -> _Terms:
+        """From what candidates have in common with each column."""
+        dtype = _exact_dtype(len(supports) * n_rows**2)
+        chosen, supports = chosen.astype(dtype), supports.astype(dtype)
+        squares = np.einsum("fk,fk->f", chosen, chosen)
+        return cls(n_rows, yes.astype(dtype), squares, chosen @ supports, supports @ supports)
 
     def approximate(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The reductions in floats, and a bound of the error of each."""

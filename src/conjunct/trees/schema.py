@@ -17,7 +17,7 @@ from conjunct.columns import CountMatrix, Counts, PackedColumns, Positions, line
 from conjunct.errors import InputError
 from conjunct.expressions import Expression
 from conjunct.features import FeatureSet, Lineage, Made, Tally
-from conjunct.trees.clustering import Path, simplest_first
+from conjunct.trees.clustering import Path, gains_of_new, simplest_first
 from conjunct.ufc import Evaluator, Indicators
 
 Redundant = Literal["keep", "drop"]
@@ -73,8 +73,8 @@ def run_schema(
 ) -> Growth:
     """Iterate until there are ``max_features`` features, or nothing new can be built.
 
-    Where an iteration would lead to more than ``at_most`` features, it adds those that are true
-    in most rows.
+    Where an iteration would lead to more than ``at_most`` features, it adds those on which a split
+    of all rows would gain most.
     """
     lineage = Lineage(names)
     n_distinct_rows = store.count_distinct_rows()
@@ -130,9 +130,10 @@ def iterate(
             columns = columns.select(useful)
         if at_most is not None and len(stage.features) + len(made) > at_most:
             room = max(at_most - len(stage.features), 0)
-            commonest = np.sort(np.argsort(-columns.supports(), kind="stable")[:room])
-            made = [made[k] for k in commonest]
-            columns = columns.select(commonest)
+            gains = gains_of_new(columns, stage.store)
+            best = np.sort(np.argsort(-gains, kind="stable")[:room])
+            made = [made[k] for k in best]
+            columns = columns.select(best)
         if not made:
             return
         stage = _extended(stage, lineage, made, columns)
