@@ -44,7 +44,7 @@ Lazy = Any
 # Counts of this many parts are added at a time, on any worker.
 _BRANCHES = 8
 # Rows are told apart in buckets of about this many bytes, each on one worker.
-_BUCKET_BYTES = 1 << 24
+_BUCKET_BYTES = 1 << 25
 _BUCKETS_SHARE = 20
 _FINGERPRINT_BYTES = 16
 # Parts are there as read and as rewritten, and half of a worker's memory is for what it does.
