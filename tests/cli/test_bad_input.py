@@ -41,7 +41,7 @@ BAD = [
     ("fit good.csv --out m.json --format long --id z", "good.csv has no column 'z'"),
     ("fit good.csv --out m.json --synonyms no.csv", "no.csv does not exist"),
     ("tags good.csv --synonyms other.json --out good.xls", "good.xls: not a known kind"),
-    ("fit missing.csv --out m.json", "missing.csv, line 2, column 'b': the cell is empty"),
+    ("fit missing.csv --out m.json", "missing.csv, line 2, column 'b': the cell has no value"),
     ("fit rubbish.csv --out m.json", "rubbish.csv, line 1 is not UTF-8 text"),
     ("fit rubbish.parquet --out m.json", "rubbish.parquet is not a readable Parquet file"),
     ("fit rubbish.csv.gz --out m.json", "rubbish.csv.gz cannot be read"),
@@ -132,7 +132,7 @@ def test_bad_input_in_a_process(command, tmp_path):
     done = command("fit", "t.csv", "--out", "m.json")
     assert (done.code, done.out) == (2, "")
     assert done.err == (
-        "conjunct: error: t.csv, line 3, column 'b': the cell is empty; "
+        "conjunct: error: t.csv, line 3, column 'b': the cell has no value; "
         "fill it, leave its row out or choose --missing false\n"
     )
 
@@ -190,6 +190,6 @@ def test_hostile_names_stay_on_the_line_of_the_error(name, call, tmp_path):
     done = call("fit", "t.parquet", "--out", "m.json")
     assert done.code == 2
     assert done.err == (
-        f"conjunct: error: t.parquet, row 2, column {name!r}: the cell is empty; "
+        f"conjunct: error: t.parquet, row 2, column {name!r}: the cell has no value; "
         "fill it, leave its row out or choose --missing false\n"
     )

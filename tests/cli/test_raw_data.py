@@ -147,4 +147,4 @@ def test_missing_cells_are_still_refused(call, tmp_path):
     (tmp_path / "t.csv").write_text("colour,b\nred,1\n,0\nblue,1\ngreen,1\n")
     done = call("fit", "t.csv", "--out", "m.json")
     assert done.code == 2
-    assert "t.csv, line 3, column 'colour': the cell is empty" in done.err
+    assert "t.csv, line 3, column 'colour': the cell has no value" in done.err

@@ -169,7 +169,7 @@ def test_what_is_wrong_with_standard_input_is_said_so(command, tmp_path, monkeyp
     done = piped(["fit", "-"], b"a,b\n1,0\n1,\n")
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr.decode() == (
-        "conjunct: error: standard input, line 3, column 'b': the cell is empty; "
+        "conjunct: error: standard input, line 3, column 'b': the cell has no value; "
         "fill it, leave its row out or choose --missing false\n"
     )
     assert list((tmp_path / "tmp").iterdir()) == []

@@ -81,15 +81,15 @@ BAD = {
     ),
     "missing": (
         b"a,b\n0,1\n,0\n",
-        ", line 3, column 'a': the cell is empty; fill it or leave its row out",
+        ", line 3, column 'a': the cell has no value; fill it or leave its row out",
     ),
     "missing at the end": (
         b"a,b\n0,1\n1,\n",
-        ", line 3, column 'b': the cell is empty; fill it or leave its row out",
+        ", line 3, column 'b': the cell has no value; fill it or leave its row out",
     ),
     "NaN": (
         b"a,b\n0,1\n1,nan\n",
-        ", line 3, column 'b': the cell is empty; fill it or leave its row out",
+        ", line 3, column 'b': the cell has no value; fill it or leave its row out",
     ),
 }
 
@@ -151,7 +151,7 @@ def test_cell_of_parquet_is_named_by_row(tmp_path):
     with pytest.raises(InputError) as raised, naming_cells_of(path):
         UFC().fit(read_table(path))
     assert str(raised.value) == (
-        f"{path}, row 2, column 'a': the cell is empty; fill it or leave its row out"
+        f"{path}, row 2, column 'a': the cell has no value; fill it or leave its row out"
     )
 
 

@@ -193,7 +193,7 @@ def naming_cells_of(
         yield
     except CellError as error:
         if error.value is None or error.value != error.value:
-            error.problem, error.advice = "the cell is empty", if_empty
+            error.problem, error.advice = "the cell has no value", if_empty
         else:
             error.advice = "write 0/1 or true/false, or leave the column out"
         kind = format_of(path, options.format)

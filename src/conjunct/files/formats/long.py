@@ -63,7 +63,7 @@ class Long(Format):
                 blank = column.cast(pl.String).str.strip_chars(BLANKS).fill_null("") == ""
                 if blank.any():
                     place = wide.place(file, options, n_read + int(blank.arg_max() or 0))
-                    raise InputError(f"{file}, {place}, column {column.name!r}: the cell is empty")
+                    raise InputError(f"{file}, {place}, column {column.name!r}: the cell has no value")
             rows = [row_of.setdefault(key, len(row_of)) for key in spelled_ids(ids)]
             packer.add(np.array(rows, np.int64), [str(tag).strip() for tag in tags])
             n_read += len(rows)
