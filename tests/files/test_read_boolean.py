@@ -398,7 +398,7 @@ def test_bad_files_in_one_clear_line(name, k, read, tmp_path):
         ("t.csv", "t\n;\n", {"tags": "t"}, "holds no tag at all"),
         ("t.csv", "a\n1\n", {"format": "long"}, "has one column: a long table needs one of ids"),
         ("t.csv", "i,t\n1,a\n2,\n", {"format": "long"}, "line 3, column 't': the cell has no value"),
-        ("t.csv", 'i,t\n1,a\n2," "\n', {"format": "long"}, "line 3, column 't': the cell is em"),
+        ("t.csv", 'i,t\n1,a\n2," "\n', {"format": "long"}, "line 3, column 't': the cell has no value"),
         ("t.dat", "a b\n", {"tags": "t"}, "baskets has no columns to take tags from"),
         ("t.dat", "a b\n", {"id": "t"}, "baskets have no column 't'"),
         ("t.csv", "a,b\n1,0\n", {"separator": "::"}, "separator must be one character"),
