@@ -130,13 +130,19 @@ def reason(error: BaseException) -> str:
 @contextmanager
 def one_line_errors(path: StrPath) -> Iterator[None]:
     """Say in one line what is wrong with a file."""
-    import polars as pl
-
     try:
         yield
-    # polars panics over some damaged Arrow files: not an Exception, but no more than bad input
-    except (OSError, EOFError, pl.exceptions.PanicException) as error:
+    except (OSError, EOFError, *_panics()) as error:
         raise InputError(f"{path} cannot be read: {reason(error)}") from None
+
+
+def _panics() -> tuple[type[BaseException], ...]:
+    """How polars panics over some damaged Arrow files: no Exception, but no more than bad input.
+
+    Where it is not loaded, as for baskets, it is not loaded for this.
+    """
+    loaded = sys.modules.get("polars")
+    return () if loaded is None else (loaded.exceptions.PanicException,)
 
 
 def line_batches(file: Path) -> Iterator[list[str]]:
