@@ -65,14 +65,14 @@ def network_of(feature_set: FeatureSet, max_tags: int) -> Network:
     for pair, rows in together.items():
         for tag in pair:
             linked[tag] += rows
-    chosen = sorted(linked, key=lambda tag: (-linked[tag], tag))[:max_tags]
+    chosen = set(sorted(linked, key=lambda tag: (-linked[tag], tag))[:max_tags])
     names = feature_set.lineage.primitives
     tags = tuple(
         (tag, shortened(pattern_text([names[tag]]), _NAME_LENGTH), linked[tag])
         for tag in sorted(chosen)
     )
-    links = tuple((*pair, rows) for pair, rows in sorted(together.items()) if {*pair} <= {*chosen})
-    return Network(tags, links, len(linked) - len(chosen))
+    between = [(*pair, rows) for pair, rows in together.items() if chosen.issuperset(pair)]
+    return Network(tags, tuple(sorted(between)), len(linked) - len(chosen))
 
 
 def network_chart(network: Network, title: str | list[str]) -> Any:

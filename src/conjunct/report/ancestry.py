@@ -82,12 +82,13 @@ def ancestry(shown: ModelOnRows) -> Ancestry | None:
 
 def _boxes(shown: ModelOnRows, graph: AncestryGraph) -> tuple[Box, ...]:
     origins = shown.model.feature_set_.origins()
+    step = "merge" if takes_one_pair(shown.model) else "iteration"
     boxes = []
     for node in graph.nodes:
         formula = shown.model._label(node.number, _NAME_LENGTH, whole=True)
         name = cut_to(formula, _TEXT_WIDTH, _TEXT_SIZE)
         x, y = _LEVEL_WIDTH * node.level, round(_PLACE_HEIGHT * node.place)
-        remark = _remark(shown, node.number, origins.get(node.number))
+        remark = _remark(shown, node.number, step, origins.get(node.number))
         boxes.append(Box(node.number, node.role, x, y, name, formula, remark))
     return tuple(boxes)
 
@@ -105,10 +106,9 @@ def _lines(graph: AncestryGraph, boxes: dict[int, Box]) -> tuple[Line, ...]:
     return tuple(lines)
 
 
-def _remark(shown: ModelOnRows, number: int, merge: Merge | None) -> str:
+def _remark(shown: ModelOnRows, number: int, step: str, merge: Merge | None) -> str:
     iteration = shown.model.feature_set_.iteration(number)
     made = "joined" if shown.by_pattern else "made"
-    step = "merge" if takes_one_pair(shown.model) else "iteration"
     remarks = [f"{made} in {step} {iteration}" if iteration else "a column of the data"]
     if merge is not None:
         remarks.append(f"r = {decimal(merge.r, 2)}")
