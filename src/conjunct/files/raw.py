@@ -132,17 +132,18 @@ def one_line_errors(path: StrPath) -> Iterator[None]:
     """Say in one line what is wrong with a file."""
     try:
         yield
-    except (OSError, EOFError, *_panics()) as error:
+    except _damages() as error:
         raise InputError(f"{path} cannot be read: {reason(error)}") from None
 
 
-def _panics() -> tuple[type[BaseException], ...]:
-    """How polars panics over some damaged Arrow files: no Exception, but no more than bad input.
+def _damages() -> tuple[type[BaseException], ...]:
+    """What is raised over damaged files.
 
-    Where it is not loaded, as for baskets, it is not loaded for this.
+    polars panics over some Arrow files: not an Exception, but no more than bad input. Where it is
+    not loaded, as for baskets, nothing of it can be raised.
     """
-    loaded = sys.modules.get("polars")
-    return () if loaded is None else (loaded.exceptions.PanicException,)
+    polars = sys.modules.get("polars")
+    return OSError, EOFError, *(() if polars is None else (polars.exceptions.PanicException,))
 
 
 def line_batches(file: Path) -> Iterator[list[str]]:
