@@ -285,6 +285,10 @@ class PairList(PairCounts):
 
     def for_pairs(self, left: Positions, right: Positions) -> Contingency:
         n_columns = len(self.supports)
+        # of most pairs, a matrix is read sooner than a list
+        matrix = self.to_matrix(4 * self.pairs.joint.itemsize * len(left))
+        if matrix is not None:
+            return self._counted(left, right, matrix[left, right])
         listed = self.pairs.left.astype(np.int64) * n_columns + self.pairs.right
         order = np.argsort(listed)
         wanted = left.astype(np.int64) * n_columns + right

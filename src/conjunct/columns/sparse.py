@@ -27,6 +27,8 @@ RowList = NDArray[np.int32]
 Ones = Any
 """A scipy ``csc_array`` whose stored cells are all 1 and in order (int32)."""
 
+# Columns whose rows are taken together: there may be very many, and most of them are short.
+_LINES_AT_ONCE = 256
 # Lists are there by rows and by columns, with a value beside each row.
 _COPIES = 4
 
@@ -141,8 +143,15 @@ class SparseColumns(Columns):
     def take_rows(self, rows: Positions) -> Self:
         place = np.full(self.n_rows, -1, np.int32)
         place[rows] = np.arange(len(rows), dtype=np.int32)
-        taken = (place[line] for line in self.lines)
-        return type(self)([line[line >= 0] for line in taken], len(rows), self.n_jobs)
+        lines: list[RowList] = []
+        for first in range(0, self.n_columns, _LINES_AT_ONCE):
+            some = self.lines[first : first + _LINES_AT_ONCE]
+            taken = place[np.concatenate(some)]
+            kept = np.flatnonzero(taken >= 0)
+            ends = np.searchsorted(kept, np.cumsum([len(line) for line in some]))
+            taken = taken[kept]
+            lines += [taken[a:b] for a, b in pairwise([0, *ends.tolist()])]
+        return type(self)(lines, len(rows), self.n_jobs)
 
     @property
     def nowhere(self) -> RowList:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
@@ -61,7 +61,8 @@ def row_chunks(every: FeatureSet, columns: Columns) -> Chunks:
     supports = columns.supports().tolist()
     # a feature is true only where all that it asserts is: of few rows, most need no look
     present = {name for name, n in zip(every.lineage.primitives, supports, strict=True) if n}
-    order = [k for k in _larger_first(every) if present.issuperset(patterns[k])]
+    found = [k for k, pattern in enumerate(patterns) if present.issuperset(pattern)]
+    order = _larger_first(every, found)
     features = every.evaluate(columns, [every.features[k] for k in order])
     rows = [features.true_rows(k) for k in range(features.n_columns)]
     true = np.concatenate([np.empty(0, np.intp), *rows])
@@ -75,15 +76,15 @@ def lazy_chunks(every: FeatureSet, columns: LazyColumns, form: ChunkForm) -> Any
     """The chunks of a lazy table as another, of texts."""
     if form != "text":
         raise InputError("chunks of a lazy table are texts: ask for form='text'")
-    order = _larger_first(every)
+    order = _larger_first(every, range(len(every.patterns)))
     features = every.evaluate(columns, [every.features[k] for k in order])
     texts = [pattern_text(every.patterns[k]) for k in order]
     return features.as_texts(texts, CHUNKS_BETWEEN, "chunks")
 
 
-def _larger_first(every: FeatureSet) -> list[int]:
+def _larger_first(every: FeatureSet, positions: Iterable[int]) -> list[int]:
     patterns = every.patterns
-    return sorted(range(len(patterns)), key=lambda k: (-len(patterns[k]), patterns[k]))
+    return sorted(positions, key=lambda k: (-len(patterns[k]), patterns[k]))
 
 
 @dataclass(frozen=True)

@@ -231,7 +231,9 @@ class Lineage:
         A count asserts none of those it counts.
         """
         patterns = self._patterns
-        pending = [] if number in patterns else [number]
+        if number in patterns:
+            return patterns[number]
+        pending = [number]
         while pending:
             operands = () if self.is_count(pending[-1]) else self.operands(pending[-1]) or ()
             asserted = [x for x in operands if x >= 0]

@@ -130,13 +130,20 @@ def reason(error: BaseException) -> str:
 @contextmanager
 def one_line_errors(path: StrPath) -> Iterator[None]:
     """Say in one line what is wrong with a file."""
-    import polars as pl
-
     try:
         yield
-    # polars panics over some damaged Arrow files: not an Exception, but no more than bad input
-    except (OSError, EOFError, pl.exceptions.PanicException) as error:
+    except _damages() as error:
         raise InputError(f"{path} cannot be read: {reason(error)}") from None
+
+
+def _damages() -> tuple[type[BaseException], ...]:
+    """What is raised over damaged files.
+
+    polars panics over some Arrow files: not an Exception, but no more than bad input. Where it is
+    not loaded, as for baskets, nothing of it can be raised.
+    """
+    polars = sys.modules.get("polars")
+    return OSError, EOFError, *(() if polars is None else (polars.exceptions.PanicException,))
 
 
 def line_batches(file: Path) -> Iterator[list[str]]:

@@ -112,7 +112,9 @@ class TagPacker:
     def add(self, rows: NDArray[np.int64], tags: list[str]) -> None:
         """Some rows and tags, given side by side."""
         index = self._codes
-        codes = np.fromiter((index.setdefault(t, len(index)) for t in tags), np.int64, len(tags))
+        for tag in dict.fromkeys(tags):
+            index.setdefault(tag, len(index))
+        codes = np.fromiter(map(index.__getitem__, tags), np.int64, len(tags))
         if self._blocks:
             self._set_bits(rows, codes)
             return

@@ -15,9 +15,9 @@ from .stability import plot_stability as plot_stability
 
 """For the other folders of conjunct."""
 
-from .ancestry import ancestry_of as ancestry_of
-from .correlation import correlation_of as correlation_of
-from .network import Network as Network
-from .network import network_chart as network_chart
+from .correlation import correlations as correlations
+from .network import NETWORK_SIZE as NETWORK_SIZE
 from .network import network_of as network_of
+from .network import network_places as network_places
+from .network import network_widths as network_widths
 from .style import legend_below as legend_below

@@ -18,7 +18,7 @@ from conjunct.features import FeatureSet
 from conjunct.plots.style import COLOURS, GREY, chart_of, finished
 from conjunct.ufc import Floats
 
-_WIDTH, _HEIGHT = 720, 440
+NETWORK_SIZE = 720, 440  # pixels
 _NAME_LENGTH = 22
 _ROUNDS = 300
 _LONGEST_PATTERN = 30  # tags; a longer one would link everything with everything
@@ -65,22 +65,22 @@ def network_of(feature_set: FeatureSet, max_tags: int) -> Network:
     for pair, rows in together.items():
         for tag in pair:
             linked[tag] += rows
-    chosen = sorted(linked, key=lambda tag: (-linked[tag], tag))[:max_tags]
+    chosen = set(sorted(linked, key=lambda tag: (-linked[tag], tag))[:max_tags])
     names = feature_set.lineage.primitives
     tags = tuple(
         (tag, shortened(pattern_text([names[tag]]), _NAME_LENGTH), linked[tag])
         for tag in sorted(chosen)
     )
-    links = tuple((*pair, rows) for pair, rows in sorted(together.items()) if {*pair} <= {*chosen})
-    return Network(tags, links, len(linked) - len(chosen))
+    between = [(*pair, rows) for pair, rows in together.items() if chosen.issuperset(pair)]
+    return Network(tags, tuple(sorted(between)), len(linked) - len(chosen))
 
 
 def network_chart(network: Network, title: str | list[str]) -> Any:
     """The picture of a network. Marks are described: ``tag 3``, ``name 3``, ``link 3 5``."""
     import altair as alt
 
-    places = dict(zip((tag for tag, _, _ in network.tags), _places(network), strict=True))
-    most = max((rows for _, _, rows in network.links), default=1)
+    places = network_places(network)
+    width, height = NETWORK_SIZE
     lines = [
         {
             "mark": f"link {one} {other}",
@@ -88,16 +88,16 @@ def network_chart(network: Network, title: str | list[str]) -> Any:
             "y": places[one][1],
             "x2": places[other][0],
             "y2": places[other][1],
-            "width": round(1 + 9 * math.sqrt(rows / most), 2),
+            "width": line,
         }
-        for one, other, rows in network.links
+        for (one, other, _), line in zip(network.links, network_widths(network), strict=True)
     ]
     points = [
         {"mark": f"tag {tag}", "text": f"name {tag}", "x": x, "y": y, "name": name}
         for (tag, name, _), (x, y) in zip(network.tags, places.values(), strict=True)
     ]
-    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, _WIDTH], nice=False))
-    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[0, _HEIGHT], nice=False))
+    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, width], nice=False))
+    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[0, height], nice=False))
     links = (
         chart_of(lines)
         .mark_rule(color=GREY, opacity=0.45, strokeCap="round")
@@ -117,11 +117,19 @@ def network_chart(network: Network, title: str | list[str]) -> Any:
     names = drawn.mark_text(fontSize=12, dy=-12).encode(
         x=x, y=y, text="name:N", description="text:N"
     )
-    return finished(alt.layer(links, tags, names), title, width=_WIDTH, height=_HEIGHT)
+    return finished(alt.layer(links, tags, names), title, width=width, height=height)
 
 
-def _places(network: Network) -> list[tuple[int, int]]:
-    """Linked tags near each other and no two in one place: springs, started on a spiral.
+def network_widths(network: Network) -> list[float]:
+    """How wide each line is: the more rows, the wider."""
+    most = max((rows for _, _, rows in network.links), default=1)
+    return [round(1 + 9 * math.sqrt(rows / most), 2) for _, _, rows in network.links]
+
+
+def network_places(network: Network) -> dict[int, tuple[int, int]]:
+    """Where each tag stands.
+
+    Linked tags near each other and no two in one place: springs, started on a spiral.
 
     Fruchterman and Reingold's way. Nothing is random: a network has one picture.
     """
@@ -144,13 +152,13 @@ def _places(network: Network) -> list[tuple[int, int]]:
         move = (apart * force[:, :, None]).sum(axis=1) - 0.6 * at
         length = np.sqrt((move**2).sum(axis=1, keepdims=True)) + 1e-9
         at = at + move / length * np.minimum(length, 0.12 * (1 - k / _ROUNDS))
-    return _fitted(at)
+    return dict(zip(row, _fitted(at), strict=True))
 
 
 def _fitted(at: Floats) -> list[tuple[int, int]]:
     low, high = at.min(axis=0), at.max(axis=0)
     span = np.where(high > low, high - low, 1.0)
     margin = np.array([70.0, 30.0])
-    room = np.array([_WIDTH, _HEIGHT]) - 2 * margin
+    room = np.array(NETWORK_SIZE) - 2 * margin
     scaled = margin + np.where(high > low, (at - low) / span, 0.5) * room
     return [(int(x), int(y)) for x, y in scaled.round()]

@@ -15,9 +15,11 @@ from conjunct.estimators import FeatureConstructor
 from conjunct.explain import Passage, decimal
 from conjunct.files import check_page_target, write_atomically
 from conjunct.paper import Stability
-from conjunct.plots import correlation_of, plot_history, plot_stability
+from conjunct.plots import plot_stability
 from conjunct.report import limits, page
 from conjunct.report.ancestry import ancestry
+from conjunct.report.correlation import correlation
+from conjunct.report.curves import curves
 from conjunct.report.examples import examples, found, row_label, rows_behind
 from conjunct.report.features import FeatureLine, feature_table
 from conjunct.report.images import Images, Thumbnails, image_paths
@@ -139,11 +141,8 @@ class Report:
             "columns": [(k, shown.formula(k)) for k in table.columns],
             "plane": solutions,
             "history": model.history_,
-            "history_picture": self._history_picture(),
-            "correlation": page.inline_svg(
-                correlation_of(model, shown.primitives, shown.features, limits.HEAT_MAP),
-                "correlation",
-            ),
+            "curves": curves(shown),
+            "correlation": correlation(shown),
             "heat_map_limit": limits.HEAT_MAP,
             "n_primitives": shown.primitives.n_columns,
             "ancestry": ancestry(shown),
@@ -170,15 +169,6 @@ class Report:
         summary = self._shown.summary
         scores = [Passage("What the numbers say", summary.scores)] if summary.scores else []
         return [*summary.method, *scores]
-
-    def _history_picture(self) -> Any:
-        if not self.model.n_iter_:
-            return None
-        by_bits = self._shown.by_pattern
-        title = "Length of the description" if by_bits else "What each iteration did"
-        return page.inline_svg(
-            plot_history(self.model.history_, bits=by_bits, title=title), "history"
-        )
 
     def _sections(self) -> list[tuple[str, str]]:
         """The sections in their order, with what the page's index calls them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from conjunct.explain import (
     decimal,
@@ -68,15 +69,15 @@ class FeatureTable:
         """The columns that any of the lines is about."""
         return sorted({column for line in self.lines for column in line.primitives})
 
-    @property
+    @cached_property
     def has_merges(self) -> bool:
         return any(line.merge for line in self.lines)
 
-    @property
+    @cached_property
     def has_patterns(self) -> bool:
         return any(line.pattern for line in self.lines)
 
-    @property
+    @cached_property
     def has_corrections(self) -> bool:
         """Whether p-values and those that allow for the number of pairs differ."""
         merges = [line.merge for line in self.lines if line.merge]

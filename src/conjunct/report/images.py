@@ -9,8 +9,6 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
-from PIL import Image, ImageOps
-
 from conjunct.errors import InputError
 from conjunct.explain import count
 from conjunct.report import limits
@@ -74,6 +72,8 @@ def _are(number: int) -> str:
 
 def thumbnail(path: Path) -> str | None:
     """The image as a small JPEG in a data: address; None if it cannot be read."""
+    from PIL import Image, ImageOps  # most reports show no images
+
     small = io.BytesIO()
     try:
         with warnings.catch_warnings():

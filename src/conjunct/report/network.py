@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
 from conjunct.explain import count
-from conjunct.plots import Network, network_chart, network_of
-from conjunct.report import limits, page
+from conjunct.plots import NETWORK_SIZE, network_of, network_places, network_widths
+from conjunct.report import limits
 from conjunct.report.model_on_rows import ModelOnRows
+
+_TOLD = 6  # tags that one is said to be in a chunk with
+
+
+@dataclass(frozen=True)
+class Tag:
+    number: int
+    name: str
+    place: tuple[int, int]
+    said: str
+
+
+@dataclass(frozen=True)
+class Link:
+    """A line between two tags, from ``start`` to ``end``."""
+
+    tags: tuple[int, int]
+    start: tuple[int, int]
+    end: tuple[int, int]
+    width: float
 
 
 @dataclass(frozen=True)
 class DrawnNetwork:
-    graph: Network
-    picture: Markup
+    tags: tuple[Tag, ...]
+    links: tuple[Link, ...]
+    left_out: int
+    size: tuple[int, int] = NETWORK_SIZE
 
 
 def network(shown: ModelOnRows) -> DrawnNetwork | None:
@@ -23,30 +44,21 @@ def network(shown: ModelOnRows) -> DrawnNetwork | None:
     graph = network_of(shown.model.feature_set_, limits.NETWORK_TAGS)
     if not graph.tags:
         return None
-    return DrawnNetwork(graph, page.inline_svg(network_chart(graph, ""), "network", _marks(graph)))
-
-
-def _marks(graph: Network) -> dict[str, dict[str, str]]:
-    """What the script finds the tags and lines of the picture by."""
+    height = NETWORK_SIZE[1]
+    places = {tag: (x, height - y) for tag, (x, y) in network_places(graph).items()}
     names = {tag: name for tag, name, _ in graph.tags}
     near: dict[int, list[tuple[int, str]]] = {tag: [] for tag in names}
-    marks = {}
-    for one, other, rows in graph.links:
+    links = []
+    for (one, other, rows), width in zip(graph.links, network_widths(graph), strict=True):
         near[one].append((rows, names[other]))
         near[other].append((rows, names[one]))
-        marks[f"link {one} {other}"] = {"class": "link", "data-a": str(one), "data-b": str(other)}
-    for k, (tag, name) in enumerate(names.items()):
-        others = sorted(near[tag], key=lambda link: (-link[0], link[1]))
-        with_most = ", ".join(f"{other} ({count(rows, 'row')})" for rows, other in others[:6])
-        more = f" and {len(others) - 6} more" if len(others) > 6 else ""
-        said = f"{name} is in one chunk with {with_most}{more}"
-        marks[f"tag {tag}"] = {
-            "class": "tagged",
-            "data-t": str(tag),
-            "data-said": said,
-            "role": "button",
-            "tabindex": "-1" if k else "0",
-            "aria-label": said,
-        }
-        marks[f"name {tag}"] = {"class": "tag-name", "data-t": str(tag)}
-    return marks
+        links.append(Link((one, other), places[one], places[other], width))
+    tags = (Tag(tag, name, places[tag], _said(name, near[tag])) for tag, name in names.items())
+    return DrawnNetwork(tuple(tags), tuple(links), graph.left_out)
+
+
+def _said(name: str, near: Sequence[tuple[int, str]]) -> str:
+    others = sorted(near, key=lambda link: (-link[0], link[1]))
+    with_most = ", ".join(f"{other} ({count(rows, 'row')})" for rows, other in others[:_TOLD])
+    more = f" and {len(others) - _TOLD} more" if len(others) > _TOLD else ""
+    return f"{name} is in one chunk with {with_most}{more}"

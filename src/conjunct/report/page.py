@@ -92,6 +92,7 @@ def _environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        optimized=False,  # templates are compiled for one page: to improve them takes longer
     )
     environment.filters.update(count=count, share=share, decimal=decimal, probability=probability)
     environment.globals.update(meanings=MEANINGS)

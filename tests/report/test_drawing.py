@@ -1,0 +1,114 @@
+"""What the page draws itself: axes, texts that fit, curves, heat maps, without a renderer."""
+
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive_pictures as naive
+from conjunct import UFC, datasets
+from conjunct.report.correlation import correlation
+from conjunct.report.curves import curves
+from conjunct.report.drawing import Axis, cut_to, width_of
+from conjunct.report.model_on_rows import ModelOnRows
+from conjunct.report.network import network
+
+values = st.lists(st.floats(-1e6, 1e6).filter(lambda x: x == 0 or abs(x) > 1e-3), min_size=1)
+
+
+@given(values, st.booleans())
+def test_an_axis_covers_its_values_with_a_few_round_marks(some, whole):
+    axis = Axis.over(some, 300, 6, whole=whole)
+    places = [axis.at(value) for value in some]
+    assert -1e-6 <= min(places) <= max(places) <= 300 + 1e-6
+    marks, labels = zip(*axis.marks, strict=True)
+    assert (marks[0], marks[-1]) == (0, 300)
+    assert 2 <= len(marks) <= 13
+    assert len({*labels}) == len(labels)
+    if whole:
+        assert not any("." in label for label in labels)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "labels"),
+    [
+        (0, 0.0248, ["0.000", "0.005", "0.010", "0.015", "0.020", "0.025"]),
+        (3_570_000, 4_520_000, [f"{k / 5 + 3.4:.1f}00,000".replace(".", ",") for k in range(7)]),
+        (5, 5, ["5", "6"]),
+    ],
+)
+def test_marks(low, high, labels):
+    assert [label for _, label in Axis.over([low, high], 300, 6, whole=False).marks] == labels
+
+
+@given(st.text(max_size=60), st.integers(20, 300))
+def test_a_text_is_cut_only_where_it_is_too_wide(text, width):
+    cut = cut_to(text, width, 12)
+    if width_of(text, 12) <= width:
+        assert cut == text
+    else:
+        assert cut.endswith("…")
+        assert text.startswith(cut[:-1])
+        assert width_of(cut[:-1], 12) <= width
+
+
+@pytest.fixture(scope="module")
+def shown():
+    zoo = datasets.load_zoo()
+    table = pl.DataFrame(zoo.values, schema=list(zoo.feature_names))
+    return ModelOnRows.of(UFC().fit(table), table)
+
+
+def test_the_curve_ends_with_the_description(shown):
+    (panel,) = curves(shown)
+    places = re.findall(r"[ML]([\d.]+) ([\d.]+)", panel.curves[0].path)
+    history = shown.model.history_
+    assert len(places) == len(history)
+    last = [float(place) for place in places[-1]]
+    expected = panel.across.at(history[-1].iteration), 300 - panel.up.at(history[-1].bits)
+    assert last == pytest.approx(expected, abs=0.06)
+
+
+def test_the_squares_of_a_heat_map_are_correlations(shown):
+    before, _ = correlation(shown).maps
+    columns = datasets.load_zoo().values.astype(int).T.tolist()
+    names = [name for name in datasets.load_zoo().feature_names if name in before.names]
+    assert list(before.names) == names
+    drawn = {}
+    for cells in before.cells:
+        for j, i in re.findall(r"M(\d+) (\d+)h1v1h-1z", cells.path):
+            drawn[int(i), int(j)] = cells.r if cells.kind == "together" else -cells.r
+    for i in range(len(names)):
+        for j in range(i):
+            r = naive.correlation(columns[i], columns[j])
+            assert drawn.get((i, j), 0.0) == pytest.approx(r, abs=0.0051)
+
+
+def test_lines_of_the_network_join_its_tags(shown):
+    drawn = network(shown)
+    places = {tag.number: tag.place for tag in drawn.tags}
+    assert len({*places.values()}) == len(places)
+    for link in drawn.links:
+        assert (link.start, link.end) == tuple(places[tag] for tag in link.tags)
+        assert np.isfinite(link.width)
+
+
+def test_a_report_of_many_columns_starts_no_renderer(tmp_path):
+    code = (
+        "import sys\n"
+        "from conjunct import UFC, Report\n"
+        "rows = [[f'a{k}', f'b{k}'] for k in range(800)] * 6\n"
+        "Report(UFC(max_iter=20).fit(rows), rows).save('page.html')\n"
+        "print({'altair', 'vl_convert', 'polars'} & {*sys.modules})\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True,
+        env=os.environ, timeout=120,
+    )  # fmt: skip
+    assert done.stdout == "set()\n"
