@@ -107,6 +107,9 @@ def test_rows_behind_a_feature(model):
         model.rows("zebra", FRAME)
     with pytest.raises(InputError, match="there is no feature 999"):
         model.rows(999, FRAME)
+    with pytest.raises(InputError, match="a position, a formula or its text, not a ndarray"):
+        model.explain(np.zeros((2, 2)))
+    assert model.rows(np.int64(1), FRAME).tolist() == model.rows(1, FRAME).tolist()
 
 
 def test_names_out_follow_the_columns():

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, Protocol, Self, TypeVar
 
+import numpy as np
+
 from conjunct.errors import InputError
 from conjunct.expressions import Expression, parse, pattern_text
 from conjunct.features import description_length
@@ -369,20 +371,23 @@ class FeatureSet:
             lost[merge.right] = both + lost.get(merge.right_only, 0)
         return tuple(lost.get(number, 0) for number in range(len(self.lineage.primitives)))
 
-    def position(self, feature: int | str | Expression) -> int:
+    def position(self, feature: int | str | Expression | Any) -> int:
         """Where a feature stands, given its position, its formula, or the text of either or of
         its pattern.
 
         Suppressed features stand after the others.
         """
         numbers = self.features + self.suppressed
-        if isinstance(feature, int):
+        if isinstance(feature, int | np.integer):
             if not 0 <= feature < len(numbers):
                 raise InputError(f"there is no feature {feature}: there are {len(numbers)}")
-            return feature
+            return int(feature)
         if isinstance(feature, str) and feature in self.pattern_texts:
             return self.pattern_texts.index(feature)
         wanted = parse(feature) if isinstance(feature, str) else feature
+        if not isinstance(wanted, Expression):
+            kind = type(feature).__name__
+            raise InputError(f"a feature is a position, a formula or its text, not a {kind}")
         for k, number in enumerate(numbers):
             # a formula of other length is another one, and need not be written out
             same_length = self.lineage.length(number) == wanted.length

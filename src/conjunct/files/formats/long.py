@@ -63,7 +63,8 @@ class Long(Format):
                 blank = column.cast(pl.String).str.strip_chars(BLANKS).fill_null("") == ""
                 if blank.any():
                     place = wide.place(file, options, n_read + int(blank.arg_max() or 0))
-                    raise InputError(f"{file}, {place}, column {column.name!r}: the cell has no value")
+                    where = f"{file}, {place}, column {column.name!r}"
+                    raise InputError(f"{where}: the cell has no value")
             rows = [row_of.setdefault(key, len(row_of)) for key in spelled_ids(ids)]
             packer.add(np.array(rows, np.int64), [str(tag).strip() for tag in tags])
             n_read += len(rows)
