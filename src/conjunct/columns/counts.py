@@ -31,6 +31,8 @@ Borders = tuple[Counts, Counts, Counts, Counts]
 
 # Pairs that are looked at together: their temporaries stay in the cache.
 _PAIRS_AT_ONCE = 1 << 16
+# rows of a matrix of counts that are rewritten together, while they are in the cache
+_ROWS_IN_CACHE = 64
 
 
 @dataclass(frozen=True)
@@ -198,14 +200,20 @@ class CountMatrix(PairCounts):
         return CountMatrix(self.n_rows, self.joint[np.ix_(columns, columns)])
 
     def rewritten(self, rewrite: Rewrite, total: Total | None = None) -> CountMatrix:
-        # a column is one indicator less another, so its counts subtract
-        counts = self.joint[np.ix_(rewrite.plus, rewrite.plus)]
-        less = np.flatnonzero(rewrite.minus >= 0)
-        taken = rewrite.minus[less]
-        across = self.joint[np.ix_(taken, rewrite.plus)]
-        counts[less] -= across
-        counts[:, less] -= across.T
-        counts[np.ix_(less, less)] += self.joint[np.ix_(taken, taken)]
+        # a column is one indicator less another, so its counts subtract: by rows, then by columns
+        n, m = rewrite.n_after, len(self.joint)
+        # what nothing is taken from is less an empty column, which comes after all others
+        less = rewrite.minus >= 0
+        minus = np.where(less, rewrite.minus, m)
+        counts = np.empty((n, n), self.joint.dtype)
+        padded = np.zeros((_ROWS_IN_CACHE, m + 1), self.joint.dtype)
+        for start in range(0, n, _ROWS_IN_CACHE):
+            here = slice(start, min(start + _ROWS_IN_CACHE, n))
+            rows = padded[: here.stop - start]
+            rows[:, :m] = self.joint[rewrite.plus[here]]
+            rows[less[here], :m] -= self.joint[minus[here][less[here]]]
+            plus = np.take(rows, rewrite.plus, axis=1)
+            np.subtract(plus, np.take(rows, minus, axis=1), out=counts[here])
         return CountMatrix(self.n_rows, counts)
 
 
