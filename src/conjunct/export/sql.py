@@ -333,6 +333,10 @@ def _in_steps(
     columns |= {name: stored(feature, plan.n_steps) for name, feature in named}
     query = _select(columns, _step(len(steps) - 1))
     # left to themselves, databases may put the steps together again
+    if database.keeps_steps == "sample":
+        for reads_step in (*steps[1:], query):
+            all_rows = exp.TableSample(method=exp.var("SYSTEM"), percent=_number(100))
+            reads_step.set("sample", all_rows)
     hint = True if database.keeps_steps == "hint" else None
     for number, made_there in enumerate(steps):
         if database.keeps_steps == "limit":
