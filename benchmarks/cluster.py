@@ -33,12 +33,13 @@ DASK_BLOCKS, DASK_ROWS, WORKER_MEMORY = 500, 40_000, 600
 KILLS = 20
 ENGINE_ROWS, ENGINE_COLUMNS, ENGINE_FILE_ROWS = 20_000_000, 200, 1_000_000
 ENGINE_MERGES = 20
+# after which merge a worker is killed
 ENGINE_RUNS = (
-    ("disk", False),
-    ("dask", False),
-    ("dask", True),
-    ("spark", False),
-    ("spark", True),
+    ("disk", 0),
+    ("dask", 0),
+    ("dask", 1),
+    ("spark", 0),
+    ("spark", 1),
 )
 
 _STREAM = """
