@@ -32,22 +32,22 @@ class Listed:
         Listed.n_made += len(rewrites) if isinstance(rewrites, tuple) else 0
         return function(part)
 
-    def mapPartitions(self, function):
+    def mapPartitions(self, function):  # noqa: N802
         rewrites = function.args[0] if isinstance(function, partial) else ()
         Listed.n_made += 2 * len(rewrites)
         return Listed(lambda: [list(function(some)) for some in self._all()])
 
-    def mapPartitionsWithIndex(self, function):
+    def mapPartitionsWithIndex(self, function):  # noqa: N802
         return Listed(lambda: [list(function(k, some)) for k, some in enumerate(self._all())])
 
-    def partitionBy(self, n, by):
+    def partitionBy(self, n, by):  # noqa: N802
         def make():
             pairs = list(itertools.chain(*self._all()))
             return [[pair for pair in pairs if by(pair[0]) % n == k] for k in range(n)]
 
         return Listed(make)
 
-    def getNumPartitions(self):
+    def getNumPartitions(self):  # noqa: N802
         return 2
 
     def collect(self):
