@@ -199,7 +199,7 @@ def engines_side_by_side(folder: Path) -> int:
     print(f"{n_rows:,} × {ENGINE_COLUMNS} in {len(files)} Parquet files", flush=True)
     runs = []
     for engine, kill in ENGINE_RUNS:
-        told = measured_apart("benchmarks._engines", engine, kill, ENGINE_MERGES, *files)
+        told = measured_apart("benchmarks._engines", engine, kill, ENGINE_MERGES, "auto", *files)
         runs.append(told)
         print(
             f"  {engine:<6}{'one worker killed' if kill else '':<18}"

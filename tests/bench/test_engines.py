@@ -18,7 +18,7 @@ N_ROWS = 20_000
 def fitted(tmp_path, engine: str, kill: int):  # type: ignore[no-untyped-def]
     files = cluster.engine_files(tmp_path, N_ROWS, N_ROWS // 4)
     assert len(files) == 4
-    return measured_apart("benchmarks._engines", engine, kill, 20, *files)
+    return measured_apart("benchmarks._engines", engine, kill, 20, "sparse", *files)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
@@ -26,7 +26,7 @@ def fitted(tmp_path, engine: str, kill: int):  # type: ignore[no-untyped-def]
 def test_a_lost_process_changes_nothing(tmp_path, engine) -> None:  # type: ignore[no-untyped-def]
     """A worker of Dask; an executor of Spark, whose Java is not that of the driver.
 
-    It goes with the parts as they were read, and with those that have some merges.
+    It goes with the parts as they were read, and with those that are kept with some merges.
     """
     if engine == "spark" and (reason := spark.missing()):
         # a test that is skipped everywhere would never fail

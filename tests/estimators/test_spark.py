@@ -77,7 +77,7 @@ def test_a_killed_worker_changes_nothing(spark):
                 os.kill(worker, signal.SIGKILL)
                 killed.append(worker)
 
-    options = {"search": "pairwise", "max_iter": 24}
+    options = {"search": "pairwise", "max_iter": 24, "store": "sparse"}
     expected = UFC(0.0, **options).fit(pl.from_arrow(TABLE))
     assert expected.n_iter_ == 24
     parts = spark.createDataFrame(TABLE).repartition(3)
