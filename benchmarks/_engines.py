@@ -1,7 +1,7 @@
 """One fit of Parquet files on one engine, in a process of its own: what it took, and the model.
 
-python -m benchmarks._engines ENGINE KILL MERGES FILE...; ENGINE is disk, dask or spark, and with
-KILL (True) a worker of Dask or an executor of Spark, a Java of its own, is killed after the first.
+python -m benchmarks._engines ENGINE KILL MERGES STORE FILE...; ENGINE is disk, dask or spark, and
+after KILL merges (0: never) a worker of Dask or an executor of Spark, a Java of its own, is killed.
 Memory is the most that this process and those it started had at a time, and processor time is that
 of all of them.
 """
@@ -21,10 +21,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from benchmarks._apart import Measurement
 from conjunct import UFC, ConjunctWarning, files
+from conjunct.columns import StoreKind
 from conjunct.counting import ENGINES, PartitionedColumns
 from conjunct.files.model import model_json
 
@@ -33,7 +34,7 @@ _PAGE, _TICKS = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_CLK_TCK")
 _VICTIM = {"dask": "spawn_main", "spark": "CoarseGrainedExecutorBackend"}
 
 
-def main(engine: str, kill: bool, max_iter: int, paths: list[str]) -> Measurement:
+def main(engine: str, kill: int, max_iter: int, store: StoreKind, paths: list[str]) -> Measurement:
     warnings.simplefilter("ignore", ConjunctWarning)
     received = []
     total = PartitionedColumns.total
@@ -47,7 +48,7 @@ def main(engine: str, kill: bool, max_iter: int, paths: list[str]) -> Measuremen
     killed: list[int] = []
 
     def watch(line: Any) -> None:
-        if kill and line.iteration == 1:
+        if kill and line.iteration == kill:
             victim = next(p for p, it in _processes().items() if _VICTIM[engine] in it.command)
             os.kill(victim, signal.SIGKILL)
             killed.append(victim)
@@ -55,7 +56,7 @@ def main(engine: str, kill: bool, max_iter: int, paths: list[str]) -> Measuremen
     with _connected(engine), _Watch() as seen:
         start = time.perf_counter()
         rows = replace(files.stream(*paths), engine=engine)
-        model = UFC(max_iter=max_iter, callback=watch, n_jobs=-1).fit(rows)
+        model = UFC(max_iter=max_iter, callback=watch, n_jobs=-1, store=store).fit(rows)
         seconds = time.perf_counter() - start
     if kill and not killed:
         raise SystemExit("no worker was killed")
@@ -147,4 +148,5 @@ class _Watch:
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(sys.argv[1], sys.argv[2] == "True", int(sys.argv[3]), sys.argv[4:])))
+    told, after, merges, held, *names = sys.argv[1:]
+    print(json.dumps(main(told, int(after), int(merges), cast(StoreKind, held), names)))

@@ -33,12 +33,13 @@ DASK_BLOCKS, DASK_ROWS, WORKER_MEMORY = 500, 40_000, 600
 KILLS = 20
 ENGINE_ROWS, ENGINE_COLUMNS, ENGINE_FILE_ROWS = 20_000_000, 200, 1_000_000
 ENGINE_MERGES = 20
+# after which merge a worker is killed
 ENGINE_RUNS = (
-    ("disk", False),
-    ("dask", False),
-    ("dask", True),
-    ("spark", False),
-    ("spark", True),
+    ("disk", 0),
+    ("dask", 0),
+    ("dask", 1),
+    ("spark", 0),
+    ("spark", 1),
 )
 
 _STREAM = """
@@ -198,7 +199,7 @@ def engines_side_by_side(folder: Path) -> int:
     print(f"{n_rows:,} × {ENGINE_COLUMNS} in {len(files)} Parquet files", flush=True)
     runs = []
     for engine, kill in ENGINE_RUNS:
-        told = measured_apart("benchmarks._engines", engine, kill, ENGINE_MERGES, *files)
+        told = measured_apart("benchmarks._engines", engine, kill, ENGINE_MERGES, "auto", *files)
         runs.append(told)
         print(
             f"  {engine:<6}{'one worker killed' if kill else '':<18}"

@@ -65,20 +65,24 @@ def test_names_and_layouts(spark):
 
 
 def test_a_killed_worker_changes_nothing(spark):
-    """Workers of Python are killed in the middle of a fit; Spark tries their tasks again."""
+    """Workers of Python are killed in the middle of a fit; Spark tries their tasks again.
+
+    Once at the first merge, and once when parts are kept with some merges.
+    """
     killed = []
 
     def kill(line):
-        if line.iteration == 1:
+        if line.iteration in (1, 20):
             for worker in workers_of(os.getpid()):
                 os.kill(worker, signal.SIGKILL)
                 killed.append(worker)
 
-    expected = UFC(0.1, max_iter=3).fit(pl.from_arrow(TABLE))
-    assert expected.n_iter_ > 2
+    options = {"search": "pairwise", "max_iter": 24, "store": "sparse"}
+    expected = UFC(0.0, **options).fit(pl.from_arrow(TABLE))
+    assert expected.n_iter_ == 24
     parts = spark.createDataFrame(TABLE).repartition(3)
-    actual = UFC(0.1, max_iter=3, callback=kill).fit(parts)
-    assert killed
+    actual = UFC(0.0, **options, callback=kill).fit(parts)
+    assert len(set(killed)) > 2
     assert in_bytes(actual) == in_bytes(expected)
 
 

@@ -23,10 +23,11 @@ formulas = st.recursive(
 @given(
     st.lists(formulas, min_size=1, max_size=4),
     st.integers(2, 4),
+    st.booleans(),
     st.lists(st.fixed_dictionaries({name: st.booleans() for name in NAMES}), min_size=1),
 )
-def test_the_same_truth(features, width, rows) -> None:  # type: ignore[no-untyped-def]
-    found = in_blocks(features, width)
+def test_the_same_truth(features, width, turns, rows) -> None:  # type: ignore[no-untyped-def]
+    found = in_blocks(features, width, turns=turns)
     for row in rows:
         assert [f.evaluate(row) for f in found] == [f.evaluate(row) for f in features]
     joined = [node for node in nodes(*found) if isinstance(node, And | Or)]
@@ -43,9 +44,26 @@ def test_a_long_conjunction_is_shallow() -> None:
         prefixes.append(chain)
     found = in_blocks(prefixes, 8)
     assert found == prefixes
-    depth: dict[int, int] = {}
-    for node in nodes(*found):
-        depth[id(node)] = 1 + max((depth[id(child)] for child in node._children), default=0)
     # three digits to the base of 8, each in a conjunction of the one before, and a negation
-    assert max(depth.values()) <= 8
+    assert depth_of(found) <= 8
     assert len(nodes(*found)) < 1.2 * len(nodes(*prefixes))
+
+
+def test_formulas_that_deny_each_other_are_shallow() -> None:
+    left: Expression = Primitive("a")
+    prefixes = []
+    for k in range(500):
+        left = And(Not(left), Primitive(f"b{k}"))
+        prefixes.append(left)
+    found = in_blocks(prefixes, 3, turns=True)
+    assert depth_of(prefixes) > 1000
+    # six digits to the base of 3, in each of which a link is a conjunction in a disjunction
+    assert depth_of(found) <= 40
+    assert len(nodes(*found)) < 4 * len(nodes(*prefixes))
+
+
+def depth_of(features: list[Expression]) -> int:
+    depth: dict[int, int] = {}
+    for node in nodes(*features):
+        depth[id(node)] = 1 + max((depth[id(child)] for child in node._children), default=0)
+    return max(depth.values())

@@ -28,8 +28,9 @@ Kind: TypeAlias = Literal["select", "view", "table", "dbt"]
 # Databases limit the depth of an expression (SQLite: 1,000), and each literal may add to it; and
 # some look for what long expressions share, in more than linear time.
 _LONGEST_IN_ONE = 12
-# operands of a conjunction that is put into blocks
-_BLOCK = 8
+# operands of a conjunction that is put into blocks, and links of formulas that deny each other;
+# these are put into blocks where there would be more steps than so many
+_BLOCK, _BLOCK_OF_TURNS, _FEW_STEPS = 8, 3, 8
 
 _ROWS = "r"
 
@@ -270,17 +271,23 @@ def _best_plan(
 ) -> Plan | None:
     """The steps that make the statement shortest; None if it is without any."""
     as_given = list(features)
-    parts = parts_of(as_given)
-    plans = [plan_of(as_given, parts, stride) for stride in STRIDES]
-    without = plan_of(as_given, parts, WHOLE)
+    plans = _plans(as_given)
+    without = plan_of(as_given, parts_of(as_given), WHOLE)
     is_short = without.longest <= _LONGEST_IN_ONE
     if not has_checks and is_short and without.written <= _shortest(plans, most_columns).size:
         return None
     if plans[0].n_steps > 1:
-        blocked = in_blocks(as_given, _BLOCK)
-        parts = parts_of(blocked)
-        plans += [plan_of(blocked, parts, stride) for stride in STRIDES]
-    return _shortest(plans, most_columns)
+        plans += _plans(in_blocks(as_given, _BLOCK))
+    best = _shortest(plans, most_columns)
+    if best.n_steps > _FEW_STEPS:
+        plans += _plans(in_blocks(as_given, _BLOCK_OF_TURNS, turns=True))
+        best = _shortest(plans, most_columns)
+    return best
+
+
+def _plans(features: Sequence[Expression]) -> list[Plan]:
+    parts = parts_of(features)
+    return [plan_of(features, parts, stride) for stride in STRIDES]
 
 
 def _shortest(plans: Sequence[Plan], most_columns: float) -> Plan:
@@ -333,6 +340,10 @@ def _in_steps(
     columns |= {name: stored(feature, plan.n_steps) for name, feature in named}
     query = _select(columns, _step(len(steps) - 1))
     # left to themselves, databases may put the steps together again
+    if database.keeps_steps == "sample":
+        for reads_step in (*steps[1:], query):
+            all_rows = exp.TableSample(method=exp.var("SYSTEM"), percent=_number(100))
+            reads_step.set("sample", all_rows)
     hint = True if database.keeps_steps == "hint" else None
     for number, made_there in enumerate(steps):
         if database.keeps_steps == "limit":

@@ -1,8 +1,8 @@
 """Spark: the parts of a data frame on the executors, which count; only counts come to the driver.
 
-A part is packed where its rows are, and kept there. What it is after some rewrites is made from
-that whenever it is counted, so that nothing depends on what came before but the source and the
-rewrites: an executor that is lost changes nothing.
+A part is packed where its rows are, and kept there; a part of lists of rows is also kept with most
+of the rewrites. The others are made whenever it is counted. Nothing depends on what came before but
+the source and the rewrites: an executor that is lost changes nothing.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ import numpy as np
 from conjunct.columns import (
     AnyRewrite,
     Columns,
+    Rewrite,
+    SparseColumns,
     StoreKind,
     bucket_of_rows,
     count_distinct,
@@ -37,6 +39,10 @@ NOT_INSTALLED = 'Spark is not installed: pip install "conjunct[spark]"'
 
 # Counts of this many parts are added at a time, on any executor.
 _BRANCHES = 8
+# Merges that are made at each count before parts are kept with them, and how many times parts are
+# made of such parts: lost ones are made again in so many steps, each in a process of its own.
+_MOST_AHEAD = 16
+_STEPS_IN_A_ROW = 4
 # Rows that are packed at a time, whole words of bits, and bytes of a part.
 _ROWS_AT_ONCE = 1 << 16
 _PART_BYTES = 1 << 25
@@ -126,12 +132,34 @@ class SparkPartitions(Partitions):
         )
         if layouts != {self.layout}:
             self._source = self._hold(self._source.map(partial(_in_layout, self.layout)))
+        self._latest, self._n_steps = ((), self._source), 0
 
     def total(self, rewrites: Rewrites, count: Callable[[Any], Any], n_columns: int) -> Any:
-        return _total(partial(_counted, tuple(rewrites), count), self._source)
+        parts, ahead = self._nearest(rewrites)
+        if not self._keeps(ahead):
+            return _total(partial(_counted, ahead, count), parts)
+        if self._n_steps == _STEPS_IN_A_ROW:
+            parts, ahead = self._source, rewrites
+        made = self._hold(parts.map(partial(_after, ahead)))
+        total = _total(partial(_counted, (), count), made)
+        before = self._latest[1]
+        if before is not self._source:
+            before.unpersist()
+        self._latest = rewrites, made
+        self._n_steps = 1 if parts is self._source else self._n_steps + 1
+        return total
+
+    def _keeps(self, ahead: Rewrites) -> bool:
+        """Whether parts are kept with these rewrites; one of all columns is made only once.
+
+        Lists of rows are no longer for a merge, which only tells rows apart. Packed parts have one
+        more column for each, and to read a column takes Python longer than to make it again.
+        """
+        is_much = len(ahead) >= _MOST_AHEAD or any(isinstance(some, Rewrite) for some in ahead)
+        return is_much and issubclass(self.layout, SparseColumns)
 
     def total_of_source(self, count: Callable[[Any], Any]) -> Any:
-        return self.total((), count, 0)
+        return _total(partial(_counted, (), count), self._source)
 
     def count_distinct_rows(self) -> int:
         """Equal rows come together in one bucket, as 128-bit fingerprints."""
@@ -235,6 +263,10 @@ def _seen(part: Columns) -> tuple[int, type[Columns]]:
 
 def _in_layout(layout: type[Columns], part: Columns) -> Columns:
     return layout.of(part)
+
+
+def _after(rewrites: Sequence[AnyRewrite], part: Columns) -> Columns:
+    return part.after(rewrites)
 
 
 def _counted(

@@ -25,7 +25,7 @@ class Dialect:
     """Whether a condition is a value."""
     folds_case: ClassVar[bool] = True
     """Whether two columns cannot be called the same but for capitals."""
-    keeps_steps: ClassVar[Literal["hint", "limit"] | None] = None
+    keeps_steps: ClassVar[Literal["hint", "limit", "sample"] | None] = None
     """How it is told not to put the steps of a query together again, if it can be."""
     most_columns: ClassVar[int | None] = None
     """Columns of a query."""
