@@ -8,7 +8,7 @@ class DuckDB(Dialect):
     summary = "DuckDB"
     is_run = True
     # Steps that are only marked as such are planned in more than linear time, and held in memory;
-    # a sample of all rows is neither (https://github.com/duckdb/duckdb/issues/26036).
+    # a sample of all rows is neither.
     keeps_steps = "sample"
     takes_nan_for_true = True
 
