@@ -7,6 +7,7 @@ where a worker is lost. Only this module and ``cluster`` name Dask.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from math import inf
 from typing import Any
 
@@ -26,8 +27,10 @@ from conjunct.counting.dask_cluster import (
     active_client,
     check_workers,
     computed,
+    holders,
     memory_of,
     persisted,
+    threads_of,
 )
 from conjunct.counting.partitioned import Partitions, Rewrites, added
 from conjunct.errors import InputError
@@ -39,7 +42,9 @@ except ImportError:
     raise InputError(NOT_INSTALLED) from None
 
 Lazy = Any
-"""A ``Delayed`` that makes a part, or what is counted in it."""
+"""A ``Delayed`` that makes a part, some parts, or what is counted in them."""
+Parts = tuple[Columns, ...]
+"""What one task counts: Dask takes milliseconds for a task, whatever it does."""
 
 # Counts of this many parts are added at a time, on any worker.
 _BRANCHES = 8
@@ -49,6 +54,10 @@ _BUCKETS_SHARE = 20
 _FINGERPRINT_BYTES = 16
 # Parts are there as read and as rewritten, and half of a worker's memory is for what it does.
 _COPIES = 4
+# Parts that a worker holds are counted in so many tasks for each of its threads, or in more if
+# those of a task would be larger than this.
+_TASKS_A_THREAD = 2
+_TASK_BYTES = 1 << 28
 # The least a part takes while it is read, times its packed size; measured on Parquet files.
 _WHILE_READ = 5
 
@@ -69,26 +78,30 @@ class DaskPartitions(Partitions):
         if client is not None:
             check_workers(client, _WHILE_READ * part_bytes)
         # what is too much to stay there is made again from its source whenever it is counted
-        self._keeps = client is None
+        self._keeps, largest = client is None, 0
         if client is not None:
             # some stay there to be looked at, so that they are not made twice
             looked_at = slice(None, None, max(1, len(parts) // 3))
             some = persisted(parts[looked_at])
-            guessed = max(_all(map(task(_n_bytes), some))) * len(parts)
-            self._keeps = _COPIES * guessed <= memory_of(client)
+            largest = max(_all(map(task(_n_bytes), some)))
+            self._keeps = _COPIES * largest * len(parts) <= memory_of(client)
             if self._keeps:
                 parts = [*parts]
                 parts[looked_at] = some
-        self._source = self._hold(parts)
+        parts = self._hold(parts)
+        groups = [[part] for part in parts]
+        if client is not None and self._keeps:
+            groups = _groups(client, parts, largest)
+        self._source = self._hold([task(_together)(*some) for some in groups])
         seen = _all(map(task(_seen), self._source))
         self.n_rows = sum(n_rows for n_rows, _ in seen)
-        layouts = {layout for _, layout in seen}
+        layouts = set[type[Columns]]().union(*(layouts for _, layouts in seen))
         self.layout = layout_for_parts(
             layouts, store, n_columns, available_bytes(), self.total_of_source
         )
         if layouts != {self.layout}:
             self._source = self._hold(
-                [task(_in_layout)(part, self.layout) for part in self._source]
+                [task(_in_layout)(some, self.layout) for some in self._source]
             )
         self._latest = (), self._source
 
@@ -104,7 +117,7 @@ class DaskPartitions(Partitions):
         The buckets that are told apart at a time take a small share of the workers' memory.
         """
         n_buckets = 1 + _FINGERPRINT_BYTES * self.n_rows // _BUCKET_BYTES
-        parts = persisted([task(_fingerprints)(part, n_buckets) for part in self._source])
+        parts = persisted([task(_fingerprints)(some, n_buckets) for some in self._source])
         client = active_client()
         memory = inf if client is None else memory_of(client)
         at_once = int(max(1, min(n_buckets, memory / _BUCKETS_SHARE / _BUCKET_BYTES)))
@@ -124,7 +137,7 @@ class DaskPartitions(Partitions):
         parts, ahead = self._nearest(rewrites)
         if ahead:
             sent = delayed(ahead, traverse=False)
-            parts = self._hold([task(_after)(part, sent) for part in parts])
+            parts = self._hold([task(_after)(some, sent) for some in parts])
             self._latest = rewrites, parts
         return parts
 
@@ -156,29 +169,49 @@ def _tree(values: Sequence[Lazy], combine: Callable[[list[Lazy]], Lazy]) -> Lazy
     return level[0]
 
 
-def _called(count: Callable[[Any], Any], part: Columns) -> Any:
-    return count(part)
+def _groups(client: Any, parts: Sequence[Lazy], part_bytes: int) -> list[list[Lazy]]:
+    """Parts that one worker has and may count in one task."""
+    of_worker: dict[str, list[Lazy]] = {}
+    for part, worker in zip(parts, holders(client, parts), strict=True):
+        of_worker.setdefault(worker, []).append(part)
+    threads = threads_of(client)
+    groups = []
+    for worker, its in of_worker.items():
+        n_tasks = max(
+            _TASKS_A_THREAD * threads.get(worker, 1), len(its) * part_bytes // _TASK_BYTES
+        )
+        edges = [len(its) * k // n_tasks for k in range(n_tasks + 1)]
+        groups += [its[a:b] for a, b in pairwise(edges) if a < b]
+    return groups
+
+
+def _together(*parts: Columns) -> Parts:
+    return parts
+
+
+def _called(count: Callable[[Any], Any], parts: Parts) -> Any:
+    return added([count(part) for part in parts])
 
 
 def _n_bytes(part: Columns) -> int:
     return part.nbytes
 
 
-def _seen(part: Columns) -> tuple[int, type[Columns]]:
-    return part.n_rows, type(part)
+def _seen(parts: Parts) -> tuple[int, set[type[Columns]]]:
+    return sum(part.n_rows for part in parts), {type(part) for part in parts}
 
 
-def _in_layout(part: Columns, layout: type[Columns]) -> Columns:
-    return layout.of(part)
+def _in_layout(parts: Parts, layout: type[Columns]) -> Parts:
+    return tuple(layout.of(part) for part in parts)
 
 
-def _after(part: Columns, rewrites: Sequence[AnyRewrite]) -> Columns:
-    return part.after(rewrites)
+def _after(parts: Parts, rewrites: Sequence[AnyRewrite]) -> Parts:
+    return tuple(part.after(rewrites) for part in parts)
 
 
-def _fingerprints(part: Columns, n_buckets: int) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
+def _fingerprints(parts: Parts, n_buckets: int) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
     """Those of distinct rows, bucket after bucket, and where each bucket starts."""
-    rows = part.row_words()
+    rows = np.concatenate([part.row_words() for part in parts])
     bucket = bucket_of_rows(rows, n_buckets)
     order = np.argsort(bucket, kind="stable")
     return rows[order], np.searchsorted(bucket[order], np.arange(n_buckets + 1))

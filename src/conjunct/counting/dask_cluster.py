@@ -122,22 +122,46 @@ def computed(value: Any) -> Any:
     client = active_client()
     if client is None:
         return value.compute()
-    from distributed import wait
-
     with _one_line_errors(client):
         future = client.compute(value)
-        stuck_since = None
-        while True:
-            # apart from the result, which may be a TimeoutError of the work itself
-            with suppress(TimeoutError):
-                wait(future, timeout=_SECONDS_BETWEEN_LOOKS)
-            if future.done():
-                return future.result()
-            why = _what_holds_up(client)
-            now = time.monotonic()
-            stuck_since = None if why is None else stuck_since or now
-            if stuck_since is not None and now - stuck_since > _SECONDS_OF_PATIENCE:
-                raise ClusterError(why)
+        _wait(client, [future])
+        return future.result()
+
+
+def holders(client: Any, values: Sequence[Any]) -> list[str]:
+    """The worker that has each of some persisted values, once they are there."""
+    from distributed import futures_of
+
+    with _one_line_errors(client):
+        futures = [futures_of(value)[0] for value in values]
+        _wait(client, futures)
+        held = client.who_has(futures)
+    # what failed is nowhere, and fails again where it is used
+    return [min(held.get(future.key) or ("",)) for future in futures]
+
+
+def threads_of(client: Any) -> dict[str, int]:
+    """How many threads each worker has."""
+    with _one_line_errors(client):
+        return dict(client.nthreads())
+
+
+def _wait(client: Any, futures: Sequence[Any]) -> None:
+    """Wait for as long as the workers go on."""
+    from distributed import wait
+
+    stuck_since = None
+    while True:
+        # apart from the result, which may be a TimeoutError of the work itself
+        with suppress(TimeoutError):
+            wait(futures, timeout=_SECONDS_BETWEEN_LOOKS)
+        if all(future.done() for future in futures):
+            return
+        why = _what_holds_up(client)
+        now = time.monotonic()
+        stuck_since = None if why is None else stuck_since or now
+        if stuck_since is not None and now - stuck_since > _SECONDS_OF_PATIENCE:
+            raise ClusterError(why)
 
 
 def persisted(values: Sequence[Any]) -> Sequence[Any]:
