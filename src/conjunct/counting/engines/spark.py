@@ -153,7 +153,7 @@ class SparkPartitions(Partitions):
         """Whether parts are kept with these rewrites; one of all columns is made only once.
 
         Lists of rows are no longer for a merge, which only tells rows apart. Packed parts have one
-        more column for each, and to read a column takes Python longer than to make it again.
+        more column for each, which Python would read at each count: fits took longer so.
         """
         is_much = len(ahead) >= _MOST_AHEAD or any(isinstance(some, Rewrite) for some in ahead)
         return is_much and issubclass(self.layout, SparseColumns)
