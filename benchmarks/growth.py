@@ -46,7 +46,7 @@ BLOCK_ROWS, N_BLOCKS = 100_000, 40
 RUNS = ((1, N_BLOCKS // 2), (1, N_BLOCKS), (2, N_BLOCKS))
 """Threads or workers, and blocks: the second and the third are strong scaling, the first and the
 third weak scaling."""
-REPEAT = 3
+REPEAT = 5
 
 Fits = tuple[Callable[[int, int], object], Callable[[int], float]]
 """``fit(threads or workers, blocks)``, and the processor time that so many have used so far."""

@@ -47,6 +47,8 @@ class Columns(ABC):
 
     has_missing: ClassVar[bool] = False
     """Whether cells may be missing."""
+    grows_with_merges: ClassVar[bool] = True
+    """Whether there is more to hold after a merge."""
     n_rows: int
     n_jobs: int | None
 

@@ -29,6 +29,8 @@ native: Any = native_library
 _way: int = 0 if native is None else native.native_best_way()
 
 Counts = NDArray[np.signedinteger[Any]]
+Lines = Bits | Sequence[Bits]
+"""Lines in one piece of memory, or in many."""
 
 # 2^27 bytes are 2^30 rows: their counts fit in a signed 32-bit integer.
 _BLOCK_BYTES = 1 << 27
@@ -56,21 +58,25 @@ def bit_pairs_a_second() -> float:
     return 5e11 if numkong.get_capabilities().get("icelake") else 1.5e11
 
 
-def count_each(bits: Bits) -> Counts:
+def count_each(lines: Lines) -> Counts:
     """Number of ones in each line."""
-    counts = np.zeros(len(bits), np.int64)
-    for line, words in enumerate(bits.view(np.uint64)):
-        counts[line] = np.bitwise_count(words).sum(dtype=np.int64)
+    counts = np.zeros(len(lines), np.int64)
+    for k, line in enumerate(lines):
+        counts[k] = np.bitwise_count(line.view(np.uint64)).sum(dtype=np.int64)
     return counts
 
 
-def count_pairs(bits: Bits, n_jobs: int = 1) -> Counts:
-    """Joint counts of every pair of lines, symmetric, supports on the diagonal."""
-    total = np.zeros((len(bits), len(bits)), _dtype(bits))
+def count_pairs(lines: Lines, n_jobs: int = 1) -> Counts:
+    """Joint counts of every pair of lines, symmetric, supports on the diagonal.
+
+    Lines may be in different places in memory; only our own C leaves them there.
+    """
+    total = np.zeros((len(lines), len(lines)), _dtype(lines))
     if native is not None:
-        _count_native(bits, bits, total, _triangle(bits, n_jobs), triangle=True)
+        _count_native(lines, lines, total, _triangle(lines, n_jobs), triangle=True)
         _mirror(total)
         return total
+    bits = _in_one_piece(lines)
     for block in _row_blocks(bits):
         upper = _symmetric_numpy(block) if numkong is None else _symmetric(block, n_jobs)
         np.add(total, upper, out=total, casting="unsafe")
@@ -78,10 +84,10 @@ def count_pairs(bits: Bits, n_jobs: int = 1) -> Counts:
     return total
 
 
-def count_across(left: Bits | Sequence[Bits], right: Bits, n_jobs: int = 1) -> Counts:
+def count_across(left: Lines, right: Lines, n_jobs: int = 1) -> Counts:
     """Joint counts of each line of ``left`` with each line of ``right``.
 
-    ``left`` may be lines from different places in memory; a few at a time are brought together.
+    Without our own C, a few lines of ``left`` at a time are brought together.
     """
     total = np.zeros((len(left), len(right)), _dtype(right))
     if not total.size:
@@ -91,6 +97,7 @@ def count_across(left: Bits | Sequence[Bits], right: Bits, n_jobs: int = 1) -> C
         edges = [len(left) * k // threads for k in range(threads + 1)]
         _count_native(left, right, total, edges)
         return total
+    right = _in_one_piece(right)
     for start in range(0, right.shape[1], _BLOCK_BYTES):
         block = slice(start, start + _BLOCK_BYTES)
         count = _across_numpy if numkong is None else _across(right[:, block])
@@ -135,8 +142,19 @@ def counts_dtype(n_rows: int) -> type[np.int32] | type[np.int64]:
     return np.int32 if n_rows <= 8 * _BLOCK_BYTES else np.int64
 
 
-def _dtype(bits: Bits) -> type[np.int32] | type[np.int64]:
-    return counts_dtype(8 * bits.shape[1])
+def _n_bytes(lines: Lines) -> int:
+    """Bytes of a line."""
+    return len(lines[0]) if len(lines) else 0
+
+
+def _in_one_piece(lines: Lines) -> Bits:
+    if isinstance(lines, np.ndarray):
+        return lines
+    return np.array(lines, np.uint8).reshape(len(lines), _n_bytes(lines))
+
+
+def _dtype(lines: Lines) -> type[np.int32] | type[np.int64]:
+    return counts_dtype(8 * _n_bytes(lines))
 
 
 def _row_blocks(bits: Bits) -> Iterator[Bits]:
@@ -166,16 +184,16 @@ def _symmetric(bits: Bits, n_jobs: int) -> NDArray[np.int32]:
     return np.asarray(out).view(np.int32)  # of at most 2^30 rows
 
 
-def _triangle(bits: Bits, n_jobs: int) -> list[int]:
+def _triangle(lines: Lines, n_jobs: int) -> list[int]:
     """Row ranges of about equal numbers of pairs: row i of the triangle has m − i of them."""
-    m = len(bits)
-    threads = _threads(m * m // 2, bits, n_jobs)
+    m = len(lines)
+    threads = _threads(m * m // 2, lines, n_jobs)
     return [round(m * (1 - math.sqrt(1 - k / threads))) for k in range(threads + 1)]
 
 
 def _count_native(
-    left: Bits | Sequence[Bits],
-    right: Bits,
+    left: Lines,
+    right: Lines,
     total: Counts,
     edges: list[int],
     *,
@@ -183,7 +201,7 @@ def _count_native(
 ) -> None:
     """Add counts to a total, a range of its rows on each thread."""
     one, other = addresses(left), addresses(right)
-    n_right, n_bytes = right.shape
+    n_right, n_bytes = len(right), _n_bytes(right)
     lines, others, out = address(one), address(other), address(total)
     is_wide = total.dtype == np.int64
 
@@ -201,8 +219,8 @@ def _across(right: Bits) -> Callable[[Bits, Bits], NDArray[np.uint32]]:
     return lambda lines, _: np.asarray(numkong.dots_packed(lines, packed))
 
 
-def _threads(n_pairs: int, bits: Bits, n_jobs: int) -> int:
-    n_bits = 8 * int(bits.shape[1])
+def _threads(n_pairs: int, lines: Lines, n_jobs: int) -> int:
+    n_bits = 8 * _n_bytes(lines)
     return max(1, min(n_jobs, n_pairs * n_bits // _PAIRS_PER_THREAD))
 
 

@@ -18,8 +18,12 @@ from conjunct.columns.kernel import Counts, count_across, count_each, count_pair
 from conjunct.columns.packing import Bits, line_bytes
 from conjunct.columns.rewriting import Positions, Rewrite
 from conjunct.columns.sizing import COPIES_OF_COUNTS, Need, Size, merges_as_lists
+from conjunct.columns.threads import share
 
 Literals = Sequence[int] | Positions
+
+# Fewer bytes of new lines than this are made faster than a thread starts.
+_BYTES_PER_THREAD = 1 << 22
 
 
 class PackedColumns(Columns):
@@ -145,7 +149,8 @@ class PackedColumns(Columns):
             one, other = lines[max(i, ~i)], lines[max(j, ~j)]
             return self.conjunction(one, other, not_left=bool(i < 0), not_right=bool(j < 0))
 
-        return self.with_lines([conjunction(i, j) for i, j in zip(left, right, strict=True)])
+        pairs = list(zip(left, right, strict=True))
+        return self.with_lines(self._made_lines(lambda k: conjunction(*pairs[k]), len(pairs)))
 
     def joined(self, other: Self) -> Self:
         """These columns, then those of ``other``."""
@@ -153,8 +158,27 @@ class PackedColumns(Columns):
 
     def rewritten(self, rewrite: Rewrite) -> Self:
         lines = [*self.lines, *self.conjunctions(rewrite.left, rewrite.right).lines]
-        columns = zip(rewrite.plus, rewrite.minus, strict=True)
-        return self.with_lines([lines[p] if m < 0 else lines[p] ^ lines[m] for p, m in columns])
+        columns = list(zip(rewrite.plus, rewrite.minus, strict=True))
+
+        def line(k: int) -> Bits:
+            plus, minus = columns[k]
+            less: Bits = lines[plus] if minus < 0 else lines[plus] ^ lines[minus]
+            return less
+
+        return self.with_lines(self._made_lines(line, len(columns)))
+
+    def _made_lines(self, line: Callable[[int], Bits], n_lines: int) -> list[Bits]:
+        """So many lines, made on all threads."""
+        made: list[Bits] = [self.nowhere] * n_lines
+
+        def make(start: int, stop: int) -> None:
+            for k in range(start, stop):
+                made[k] = line(k)
+
+        n_bytes = n_lines * line_bytes(self.n_rows)
+        n_threads = max(1, min(self.n_threads, n_bytes // _BYTES_PER_THREAD))
+        share([n_lines * k // n_threads for k in range(n_threads + 1)], make)
+        return made
 
     def in_place(self) -> MergedColumns:
         if merges_as_lists(self.n_rows, self.n_columns, self.count_ones()):
@@ -170,7 +194,7 @@ class PackedColumns(Columns):
         return sp.csc_array((np.ones(len(every), np.int32), every, starts), shape=shape)
 
     def supports(self) -> Counts:
-        return count_each(self.bits)
+        return count_each(self.lines)
 
     def pair_counts(self, dtype: DTypeLike | None = None) -> CountMatrix:
         return CountMatrix(self.n_rows, *as_dtype(dtype, self.joint_counts()))
@@ -178,8 +202,8 @@ class PackedColumns(Columns):
     def joint_counts(self, other: Self | None = None) -> Counts:
         """Rows in which a column of these and one of ``other`` (or of these) are both true."""
         if other is None:
-            return count_pairs(self.bits, self.n_threads)
-        return count_across(self.lines, other.bits, self.n_threads)
+            return count_pairs(self.lines, self.n_threads)
+        return count_across(self.lines, other.lines, self.n_threads)
 
     def conjunction_counts(
         self, left: Positions, right: Positions, dtype: DTypeLike

@@ -39,6 +39,8 @@ class SparseColumns(Columns):
     Memory and time follow the number of ones, not of cells.
     """
 
+    grows_with_merges = False  # which only tells rows apart
+
     def __init__(self, lines: Sequence[RowList], n_rows: int, n_jobs: int | None = None) -> None:
         self.lines = lines
         self.n_rows = n_rows

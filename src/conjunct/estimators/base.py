@@ -24,6 +24,7 @@ from conjunct.data import (
     container_of,
 )
 from conjunct.errors import InputError
+from conjunct.parameters import check_jobs
 
 
 class BooleanEstimator(BaseEstimator):
@@ -70,6 +71,7 @@ class BooleanEstimator(BaseEstimator):
         return data
 
     def _rules(self) -> CellRules:
+        check_jobs(self.n_jobs)
         return CellRules(self.binarize, self.missing, self.store, self.n_jobs)
 
     def _container(self, X: Any) -> Container:

@@ -22,7 +22,6 @@ from conjunct.columns import (
     AnyRewrite,
     Columns,
     Rewrite,
-    SparseColumns,
     StoreKind,
     bucket_of_rows,
     count_distinct,
@@ -156,7 +155,7 @@ class SparkPartitions(Partitions):
         more column for each, which Python would read at each count: fits took longer so.
         """
         is_much = len(ahead) >= _MOST_AHEAD or any(isinstance(some, Rewrite) for some in ahead)
-        return is_much and issubclass(self.layout, SparseColumns)
+        return is_much and not self.layout.grows_with_merges
 
     def total_of_source(self, count: Callable[[Any], Any]) -> Any:
         return _total(partial(_counted, (), count), self._source)
