@@ -112,6 +112,26 @@ def test_rows_are_told_apart_in_buckets(monkeypatch):
         assert parts.count_distinct_rows() == len(np.unique(table, axis=0))
 
 
+def test_the_parts_of_a_worker_are_counted_together(client, monkeypatch):
+    table = np.random.default_rng(0).random((300, 7)) < 0.5
+    expected = PackedColumns.from_table(table).joint_counts()
+
+    def partitions():
+        make = dask_store.task(PackedColumns.from_table)
+        made = dask_store.DaskPartitions([make(part) for part in np.array_split(table, 24)], 7)
+        assert made.n_rows == 300
+        assert made.count_distinct_rows() == len(np.unique(table, axis=0))
+        counts = Tally.of(PartitionedColumns(made)).counts
+        assert np.array_equal(counts.joint, expected)
+        return made
+
+    n_threads = sum(client.nthreads().values())
+    assert len(partitions()._source) <= dask_store._TASKS_A_THREAD * n_threads < 24
+    # large ones are not, so that a task does not take too much memory
+    monkeypatch.setattr(dask_store, "_TASK_BYTES", 1)
+    assert len(partitions()._source) == 24
+
+
 @pytest.mark.parametrize("name", BUNDLED)
 def test_workers_make_the_same_model_file(client, name):
     found = datasets.load(name)
