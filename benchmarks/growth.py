@@ -13,8 +13,10 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from functools import partial
+from concurrent.futures import ProcessPoolExecutor, wait
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import cache, partial
+from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
@@ -112,7 +114,7 @@ def alone(method: str, n_rows: str, n_columns: str, density: str) -> Measurement
 def _scaling() -> list[Measurement]:
     """Seconds on the clock with 1 and 2 threads or workers; in turn, so that all are disturbed."""
     found = []
-    for how, ways in (("threads", _on_threads), ("Dask workers", _on_workers)):
+    for how, ways in WAYS.items():
         best = dict.fromkeys(RUNS, (math.inf, math.inf))
         with ways() as (fit, processor_time):
             for _ in range(REPEAT):
@@ -150,7 +152,8 @@ def _on_workers() -> Iterator[Fits]:
     """Rows are on the workers before the clock starts, as Booleans."""
     import dask
     import dask.array as da
-    from distributed import Client, LocalCluster, wait
+    from distributed import Client, LocalCluster
+    from distributed import wait as wait_for
 
     with ExitStack() as stack:
         clients, tables = {}, {}
@@ -164,7 +167,7 @@ def _on_workers() -> Iterator[Fits]:
             parts = [da.from_delayed(part, shape, np.bool_) for part in made]
             with clients[n].as_current():
                 tables[n] = da.concatenate(parts).persist()
-                wait(tables[n])
+                wait_for(tables[n])
 
         def fit(n_workers: int, n_blocks: int) -> object:
             with clients[n_workers].as_current():
@@ -176,6 +179,40 @@ def _on_workers() -> Iterator[Fits]:
             return time.process_time() + sum(workers)
 
         yield fit, processor_time
+
+
+@contextmanager
+def _in_processes() -> Iterator[Fits]:
+    """Fits that know nothing of each other, each of its own rows: what the machine itself gives."""
+    used = [0.0]
+    with ProcessPoolExecutor(max(WORKERS), mp_context=get_context("spawn")) as pool:
+        wait([pool.submit(_fit_here, 1) for _ in WORKERS])  # which make their rows
+
+        def fit(n_processes: int, n_blocks: int) -> None:
+            share = n_blocks // n_processes
+            fits = [pool.submit(_fit_here, share) for _ in range(n_processes)]
+            used[0] += sum(done.result() for done in fits)
+
+        yield fit, lambda _: used[0]
+
+
+@cache
+def _rows_here() -> Any:
+    return np.concatenate([block(k) for k in range(N_BLOCKS)])
+
+
+def _fit_here(n_blocks: int) -> float:
+    """What a fit of some blocks takes of the processor."""
+    rows, start = _rows_here()[: n_blocks * BLOCK_ROWS], time.process_time()
+    UFC("risk", max_iter=N_ITER, n_jobs=1).fit(rows)
+    return time.process_time() - start
+
+
+WAYS: dict[str, Callable[[], AbstractContextManager[Fits]]] = {
+    "fits apart": _in_processes,
+    "threads": _on_threads,
+    "Dask workers": _on_workers,
+}
 
 
 if __name__ == "__main__":
