@@ -47,16 +47,17 @@ def check_frequency(name: str, value: Any, *, optional: bool = False) -> None:
 
 
 def check_common(estimator: Any) -> None:
-    """The parameters that every estimator has, but for ``n_jobs``."""
+    """The parameters that every estimator has."""
     binarize = estimator.binarize
     holds = binarize is None or (is_number(binarize) and abs(binarize) <= float_info.max)
     check(holds, "binarize", binarize, "None or a finite number")
     check_choice("style", estimator.style, get_args(Style))
     check_choice("missing", estimator.missing, estimator._ways_with_missing)
+    check_jobs(estimator.n_jobs)
 
 
 def check_jobs(n_jobs: Any) -> None:
-    """Before data are read, which is on so many threads already."""
+    """Of threads; asked for before data are read, which is on threads already."""
     holds = n_jobs is None or (is_whole(n_jobs) and n_jobs != 0)
     check(holds, "n_jobs", n_jobs, "None or a whole number other than 0")
 

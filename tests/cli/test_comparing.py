@@ -91,7 +91,7 @@ def test_hostile_names_are_shown_as_text(call, tmp_path):
         ("describe model.json zoo.csv --by type --alpha x", "--alpha must be a number or none"),
         ("describe model.json zoo.csv --by type --out model.json", "model.json"),
         ("compare model.json - -", "X and Y cannot both be standard input"),
-        ("compare model.json old.csv gaps.csv", "gaps.csv, line 2, column 'hair': the cell is"),
+        ("compare model.json old.csv gaps.csv", "gaps.csv, line 2, column 'hair': the cell has no"),
         ("compare model.json old.csv types.csv", "types.csv lacks columns of the model: 'hair'"),
         ("compare trees.json old.csv new.csv", "a model of kind UFringe has no chunks"),
     ],

@@ -343,7 +343,7 @@ def test_out_of_memory(place):
     (place.folder / "long.dat").write_text(some * 50)
     before = place.files()
     words = ("transform", "some.json", "long.dat", "--out", "out.csv")
-    assert "not enough memory" in one_error(place.run(*words, preexec_fn=most_memory(2200)))
+    assert "not enough memory" in one_error(place.run(*words, preexec_fn=most_memory(1400)))
     assert place.files() == before
 
 
