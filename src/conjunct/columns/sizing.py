@@ -28,7 +28,7 @@ _IN_C = native_library is not None
 # to look at a pair of columns in a matrix of counts, for each iteration; to pack a cell, and to
 # look for rows that are the same
 _CELL_SECONDS = 2e-8
-_PACK_SECONDS = 2e-9 if _IN_C else 4e-9
+_PACK_SECONDS = 3e-9 if _IN_C else 4e-9
 # to count two ones in a row as a meeting of their columns, to look at a pair that met, and to
 # bring a one from columns to rows and back; to look at a row
 _MEETING_SECONDS, _MET_SECONDS, _ONE_SECONDS = (
