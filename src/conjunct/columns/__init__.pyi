@@ -48,3 +48,4 @@ from .sizing import counts_too_large as counts_too_large
 from .sizing import is_sparse as is_sparse
 from .sizing import surveyed as surveyed
 from .sparse import SparseColumns as SparseColumns
+from .threads import even_edges as even_edges

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from conjunct.columns.native.library import address, addresses, native_library
 from conjunct.columns.packing import Bits
-from conjunct.columns.threads import share
+from conjunct.columns.threads import even_edges, share
 
 try:
     import numkong as _numkong
@@ -94,8 +94,7 @@ def count_across(left: Lines, right: Lines, n_jobs: int = 1) -> Counts:
         return total
     if native is not None:
         threads = _threads(total.size, right, n_jobs)
-        edges = [len(left) * k // threads for k in range(threads + 1)]
-        _count_native(left, right, total, edges)
+        _count_native(left, right, total, even_edges(len(left), threads))
         return total
     right = _in_one_piece(right)
     for start in range(0, right.shape[1], _BLOCK_BYTES):
@@ -115,7 +114,7 @@ def count_across(left: Lines, right: Lines, n_jobs: int = 1) -> Counts:
                 np.add(total[tile], counted, out=total[tile], casting="unsafe")
 
         threads = _threads(total.size, right, n_jobs)
-        share([len(left) * k // threads for k in range(threads + 1)], add_tile)
+        share(even_edges(len(left), threads), add_tile)
     return total
 
 

@@ -18,7 +18,7 @@ from conjunct.columns.kernel import Counts, count_across, count_each, count_pair
 from conjunct.columns.packing import Bits, line_bytes
 from conjunct.columns.rewriting import Positions, Rewrite
 from conjunct.columns.sizing import COPIES_OF_COUNTS, Need, Size, merges_as_lists
-from conjunct.columns.threads import share
+from conjunct.columns.threads import even_edges, share
 
 Literals = Sequence[int] | Positions
 
@@ -177,7 +177,7 @@ class PackedColumns(Columns):
 
         n_bytes = n_lines * line_bytes(self.n_rows)
         n_threads = max(1, min(self.n_threads, n_bytes // _BYTES_PER_THREAD))
-        share([n_lines * k // n_threads for k in range(n_threads + 1)], make)
+        share(even_edges(n_lines, n_threads), make)
         return made
 
     def in_place(self) -> MergedColumns:

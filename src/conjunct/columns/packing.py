@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conjunct.columns.native import library as native
-from conjunct.columns.threads import share
+from conjunct.columns.threads import even_edges, share
 
 Bits = NDArray[np.uint8]
 
@@ -119,7 +119,7 @@ def _each_block(
         for start in range(first * step, min(last * step, n_rows), step):
             work(start, min(start + step, n_rows))
 
-    share([n_blocks * k // n_threads for k in range(n_threads + 1)], some)
+    share(even_edges(n_blocks, n_threads), some)
 
 
 def pack(table: NDArray[np.bool_], n_threads: int = 1) -> Bits:

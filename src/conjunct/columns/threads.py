@@ -1,10 +1,15 @@
-"""Work that is shared between threads."""
+"""Work that is cut into parts, and shared between threads."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+
+
+def even_edges(n: int, n_parts: int) -> list[int]:
+    """Where each of some parts of ``n`` things begins, and the last one ends."""
+    return [n * k // n_parts for k in range(n_parts + 1)]
 
 
 def share(edges: list[int], work: Callable[[int, int], object]) -> None:

@@ -20,6 +20,7 @@ from conjunct.columns import (
     StoreKind,
     bucket_of_rows,
     count_distinct,
+    even_edges,
     layout_for_parts,
 )
 from conjunct.counting.dask_cluster import (
@@ -180,8 +181,7 @@ def _groups(client: Any, parts: Sequence[Lazy], part_bytes: int) -> list[list[La
         n_tasks = max(
             _TASKS_A_THREAD * threads.get(worker, 1), len(its) * part_bytes // _TASK_BYTES
         )
-        edges = [len(its) * k // n_tasks for k in range(n_tasks + 1)]
-        groups += [its[a:b] for a, b in pairwise(edges) if a < b]
+        groups += [its[a:b] for a, b in pairwise(even_edges(len(its), n_tasks)) if a < b]
     return groups
 
 

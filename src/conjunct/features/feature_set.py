@@ -371,7 +371,7 @@ class FeatureSet:
             lost[merge.right] = both + lost.get(merge.right_only, 0)
         return tuple(lost.get(number, 0) for number in range(len(self.lineage.primitives)))
 
-    def position(self, feature: int | str | Expression | Any) -> int:
+    def position(self, feature: object) -> int:
         """Where a feature stands, given its position, its formula, or the text of either or of
         its pattern.
 
