@@ -44,7 +44,7 @@ TAIL = 3
 
 WORKERS = (1, 2)
 N_COLUMNS, DENSITY = 400, 0.1
-BLOCK_ROWS, N_BLOCKS = 100_000, 40
+BLOCK_ROWS, N_BLOCKS = 250_000, 16
 RUNS = ((1, N_BLOCKS // 2), (1, N_BLOCKS), (2, N_BLOCKS))
 """Threads or workers, and blocks: the second and the third are strong scaling, the first and the
 third weak scaling."""

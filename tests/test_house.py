@@ -126,26 +126,28 @@ DIALECTS.enter(Yours())
 """
 ENGINE = '''
 from conjunct.columns import PackedColumns
-from conjunct.counting.partitioned import added
+from conjunct.counting.partitioned import Partitions, added
 from conjunct.counting.engines.base import ENGINES, Engine
 
 class Blocks(list):
     """Rows as a list of arrays."""
 
-class InMemory:
+class InMemory(Partitions):
+    layout = PackedColumns
+
     def __init__(self, parts):
         self.parts = parts
         self.n_rows = sum(part.n_rows for part in parts)
-        self.n_columns, self.layout, self.size = parts[0].n_columns, PackedColumns, None
+        self.n_columns = parts[0].n_columns
 
     def total(self, rewrites, count, n_columns):
         return added([count(part.after(rewrites)) for part in self.parts])
 
+    def total_of_source(self, count):
+        return self.total((), count, self.n_columns)
+
     def count_distinct_rows(self):
         return PackedColumns.united(self.parts).count_distinct_rows()
-
-    def count_null_rows(self):
-        return sum(part.count_null_rows() for part in self.parts)
 
 class Yours(Engine):
     name = "yours"

@@ -66,7 +66,9 @@ def test_without_c_and_on_threads_it_is_the_same(table, n_threads):
         distinct = packing.distinct_rows(rows)
         assert len(distinct) == len(np.unique(table, axis=0))
         assert packing.count_distinct(rows, n_threads) == len(distinct)
-        return bits, rows, packing.unpack(bits, n_rows, n_threads), np.unique(distinct, axis=0)
+        words = packing.row_words(bits, n_rows)
+        cells = packing.unpack(bits, n_rows, n_threads)
+        return bits, rows, cells, np.unique(distinct, axis=0), words
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(packing, "_CELLS_PER_THREAD", 1)
@@ -90,6 +92,28 @@ def test_the_first_error_is_told_on_threads_too(monkeypatch):
 
     with pytest.raises(ValueError, match="row 128"):
         packing.pack_blocks(block, 1000, 3, 4)
+
+
+@given(any_table)
+def test_two_words_tell_rows_apart(table):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(packing, "_BLOCK_ROWS", 64)
+        words = packing.row_words(packing.pack(table), len(table))
+    assert words.shape[1] <= 2
+    together = np.unique(np.column_stack([table, *words.T]), axis=0)
+    assert len(together) == len(np.unique(words, axis=0)) == len(np.unique(table, axis=0))
+
+
+@given(
+    arrays(np.uint64, st.tuples(st.integers(0, 50), st.integers(1, 2)), elements=st.integers(0, 9))
+)
+@pytest.mark.parametrize("n_buckets", [1, 3, 300])
+def test_equal_rows_are_in_one_bucket(n_buckets, rows):
+    sorted_rows, starts = packing.in_buckets(rows, n_buckets)
+    assert len(starts) == n_buckets + 1
+    assert sorted(sorted_rows.tolist()) == sorted(rows.tolist())
+    buckets = [{*map(tuple, some.tolist())} for some in np.split(sorted_rows, starts[1:-1])]
+    assert sum(map(len, buckets)) == len(np.unique(rows, axis=0))
 
 
 @given(any_table, st.integers(1, 5))

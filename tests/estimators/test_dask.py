@@ -86,6 +86,32 @@ def test_a_part_is_read_once(client, zoo, tmp_path):
     assert [(tmp_path / f"{number}").read_text() for number in range(8)] == ["once "] * 8
 
 
+def test_parts_of_known_size_are_not_looked_at(client, monkeypatch):
+    """Which would be a wait more; a data frame does not know how many rows its parts have."""
+    looked = []
+    look = dask_store._looked_at
+    monkeypatch.setattr(dask_store, "_looked_at", lambda parts: looked.append(parts) or look(parts))
+    table = np.random.default_rng(0).random((300, 7)) < 0.5
+    known = da.from_array(table, chunks=(50, 7))
+    expected = in_bytes(fitted(UFC(), table))
+    assert in_bytes(fitted(UFC(), known)) == expected
+    assert not looked
+    assert in_bytes(fitted(UFC(), known[known.any(axis=1)])) == in_bytes(
+        fitted(UFC(), table[table.any(axis=1)])
+    )
+    assert len(looked) == 1
+
+
+@pytest.mark.parametrize("limit", [0, 1 << 30])
+def test_values_of_any_size_reach_the_tasks(client, limit, monkeypatch):
+    """With each of them if they are small, or once."""
+    monkeypatch.setattr(dask_store, "_WITH_TASKS", limit)
+    table = np.random.default_rng(0).random((300, 7)) < [0.5, 0.5, 0.4, 0.3, 0.3, 0.2, 0.2]
+    table[:, 1] |= table[:, 0]
+    model = fitted(UFC("risk", max_iter=2), da.from_array(table, chunks=(50, 7)))
+    assert in_bytes(model) == in_bytes(fitted(UFC("risk", max_iter=2), table))
+
+
 @given(tables(max_rows=60), st.data())
 def test_any_split_gives_the_same_counts(table, data):
     n = len(table)
@@ -126,7 +152,7 @@ def test_the_parts_of_a_worker_are_counted_together(client, monkeypatch):
         return made
 
     n_threads = sum(client.nthreads().values())
-    assert len(partitions()._source) <= dask_store._TASKS_A_THREAD * n_threads < 24
+    assert len(partitions()._source) <= n_threads < 24
     # large ones are not, so that a task does not take too much memory
     monkeypatch.setattr(dask_store, "_TASK_BYTES", 1)
     assert len(partitions()._source) == 24

@@ -239,6 +239,10 @@ class Columns(ABC):
     def count_distinct_rows(self) -> int:
         """Number of distinct rows, the paper's ``unique(I)``; a missing cell is a value."""
 
+    def begin_distinct_rows(self) -> Callable[[], int]:
+        # there is nobody else here who could count meanwhile
+        return self.count_distinct_rows
+
     @abstractmethod
     def count_null_rows(self) -> int:
         """Number of rows in which no column is true: the support of the paper's "null"."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -240,16 +241,15 @@ class PackedColumns(Columns):
         return self.n_rows - int(count_each(union)[0])
 
     def row_buckets(self, n_buckets: int) -> list[Arrays]:
-        rows = packing.distinct_rows(self.packed_rows())
-        bucket = packing.bucket_of_rows(rows, n_buckets)
-        return [(rows[bucket == k],) for k in range(n_buckets)]
+        rows, starts = packing.in_buckets(packing.distinct_rows(self.packed_rows()), n_buckets)
+        return [(rows[start:stop],) for start, stop in pairwise(starts)]
 
     @staticmethod
     def count_united(buckets: Sequence[Arrays]) -> int:
         return packing.count_distinct(np.concatenate([rows for (rows,) in buckets]))
 
     def row_words(self) -> Words:
-        return packing.distinct_rows(packing.fingerprints(self.packed_rows()))
+        return packing.distinct_rows(packing.row_words(self.bits, self.n_rows))
 
     def size(self) -> Size:
         return Size.spread(self.n_rows, self.n_columns, self.count_ones())

@@ -198,8 +198,7 @@ def count_distinct(rows: NDArray[np.uint64], n_threads: int = 1) -> int:
     """
     if not rows.size:
         return min(1, len(rows))
-    starts = np.arange(len(rows) + 1, dtype=np.int64) * rows.shape[1]
-    if (n_distinct := native.count_distinct(rows, starts, n_threads)) is not None:
+    if (n_distinct := native.count_distinct(rows, n_threads=n_threads)) is not None:
         return n_distinct
     firsts = _firsts(rows)
     return len(np.unique(rows, axis=0)) if firsts is None else len(firsts)
@@ -211,22 +210,42 @@ def distinct_rows(rows: NDArray[np.uint64]) -> NDArray[np.uint64]:
         return rows[:1]
     if (firsts := native.first_rows(rows)) is None:
         firsts = _firsts(rows)
-    return np.unique(rows, axis=0) if firsts is None else rows[firsts]
+    if firsts is None:
+        return np.unique(rows, axis=0)
+    return rows if len(firsts) == len(rows) else rows[firsts]
 
 
-def bucket_of_rows(rows: NDArray[np.uint64], n_buckets: int) -> NDArray[np.intp]:
-    """A number below ``n_buckets`` for each row, the same for equal ones."""
-    return (_mixed(rows) >> np.uint64(32)).astype(np.intp) % n_buckets
+def in_buckets(
+    rows: NDArray[np.uint64], n_buckets: int
+) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
+    """Rows, equal ones in the same bucket, one bucket after the other, and where each starts."""
+    bucket = (_mixed(rows) >> np.uint64(32)) % np.uint64(n_buckets)
+    # small numbers are sorted more quickly
+    bucket = bucket.astype(np.min_scalar_type(n_buckets))
+    order = np.argsort(bucket, kind="stable")
+    lengths = np.bincount(bucket, minlength=n_buckets)
+    return rows[order], np.concatenate([[0], np.cumsum(lengths)])
 
 
-def fingerprints(rows: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Rows of more than two words as two words; n different rows have n² / 2¹²⁹ chances to meet."""
-    if rows.shape[1] <= 2:
-        return rows
-    return np.column_stack([_mixed(rows), _mixed(rows, _OTHER_MIXER)])
+def row_words(bits: Bits, n_rows: int) -> NDArray[np.uint64]:
+    """Each row as its words, or as two; n different rows have n² / 2¹²⁹ chances to meet."""
+    if len(bits) <= 128:
+        return packed_rows(bits, n_rows)
+    words = np.empty((n_rows, 2), np.uint64)
+    # a few rows at a time, in the same memory: to ask for more of it takes longer than to mix
+    at_once = block_rows(len(bits))
+    block = np.zeros((at_once, line_bytes(len(bits))), np.uint8)
+    for start in range(0, n_rows, at_once):
+        some = words[start : start + at_once]
+        turn(bits[:, start // 8 :], len(some), block[: len(some)])
+        rows = block[: len(some)].view(np.uint64)
+        some[:, 0], some[:, 1] = _mixed(rows), _mixed(rows, _OTHER_MIXER)
+    return words
 
 
 def _mixed(rows: NDArray[np.uint64], mixer: np.uint64 = _MIXER) -> NDArray[np.uint64]:
+    if native.native_library is not None:
+        return native.mixed(rows, mixer)
     mixed = np.zeros(len(rows), np.uint64)
     for word in rows.T:
         mixed = (mixed ^ word) * mixer

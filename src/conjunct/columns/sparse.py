@@ -226,9 +226,7 @@ class SparseColumns(Columns):
 
     def count_distinct_rows(self) -> int:
         rows = self.rows_matrix
-        n_distinct = native.count_distinct(
-            rows.indices, rows.indptr.astype(np.int64), self.n_threads
-        )
+        n_distinct = native.count_distinct(rows.indices, rows.indptr, self.n_threads)
         return len(_firsts(rows)) if n_distinct is None else n_distinct
 
     def count_null_rows(self) -> int:

@@ -7,6 +7,7 @@ where a worker is lost. Only this module and ``cluster`` name Dask.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import pairwise
 from math import inf
 from typing import Any
@@ -18,9 +19,9 @@ from conjunct.columns import (
     AnyRewrite,
     Columns,
     StoreKind,
-    bucket_of_rows,
     count_distinct,
     even_edges,
+    in_buckets,
     layout_for_parts,
 )
 from conjunct.counting.dask_cluster import (
@@ -38,6 +39,7 @@ from conjunct.errors import InputError
 from conjunct.memory import available_bytes
 
 try:
+    from cloudpickle import dumps
     from dask import delayed
 except ImportError:
     raise InputError(NOT_INSTALLED) from None
@@ -47,6 +49,8 @@ Lazy = Any
 Parts = tuple[Columns, ...]
 """What one task counts: Dask takes milliseconds for a task, whatever it does."""
 
+# Bytes of what the tasks of a graph are given with each of them.
+_WITH_TASKS = 1 << 20
 # Counts of this many parts are added at a time, on any worker.
 _BRANCHES = 8
 # Rows are told apart in buckets of about this many bytes, each on one worker.
@@ -55,9 +59,10 @@ _BUCKETS_SHARE = 20
 _FINGERPRINT_BYTES = 16
 # Parts are there as read and as rewritten, and half of a worker's memory is for what it does.
 _COPIES = 4
-# Parts that a worker holds are counted in so many tasks for each of its threads, or in more if
-# those of a task would be larger than this.
-_TASKS_A_THREAD = 2
+# Lists of rows take at most so many times the bytes of bits where they are the quicker way.
+_LISTS = 8
+# Parts that a worker holds are counted in one task for each of its threads, or in more if those of
+# a task would be larger than this.
 _TASK_BYTES = 1 << 28
 # The least a part takes while it is read, times its packed size; measured on Parquet files.
 _WHILE_READ = 5
@@ -79,20 +84,16 @@ class DaskPartitions(Partitions):
         if client is not None:
             check_workers(client, _WHILE_READ * part_bytes)
         # what is too much to stay there is made again from its source whenever it is counted
-        self._keeps, largest = client is None, 0
+        self._keeps = True
         if client is not None:
-            # some stay there to be looked at, so that they are not made twice
-            looked_at = slice(None, None, max(1, len(parts) // 3))
-            some = persisted(parts[looked_at])
-            largest = max(_all(map(task(_n_bytes), some)))
-            self._keeps = _COPIES * largest * len(parts) <= memory_of(client)
-            if self._keeps:
-                parts = [*parts]
-                parts[looked_at] = some
+            room = memory_of(client) / _COPIES / len(parts)
+            if not part_bytes or _LISTS * part_bytes > room:
+                parts, part_bytes = _looked_at(parts)
+                self._keeps = part_bytes <= room
         parts = self._hold(parts)
         groups = [[part] for part in parts]
         if client is not None and self._keeps:
-            groups = _groups(client, parts, largest)
+            groups = _groups(client, parts, part_bytes)
         self._source = self._hold([task(_together)(*some) for some in groups])
         seen = _all(map(task(_seen), self._source))
         self.n_rows = sum(n_rows for n_rows, _ in seen)
@@ -113,6 +114,9 @@ class DaskPartitions(Partitions):
         return _total(count, self._source)
 
     def count_distinct_rows(self) -> int:
+        return self.begin_distinct_rows()()
+
+    def begin_distinct_rows(self) -> Callable[[], int]:
         """Equal rows come together on one worker, bucket by bucket, as 128-bit fingerprints.
 
         The buckets that are told apart at a time take a small share of the workers' memory.
@@ -122,12 +126,19 @@ class DaskPartitions(Partitions):
         client = active_client()
         memory = inf if client is None else memory_of(client)
         at_once = int(max(1, min(n_buckets, memory / _BUCKETS_SHARE / _BUCKET_BYTES)))
-        total = 0
-        for start in range(0, n_buckets, at_once):
+
+        def begun(start: int) -> Sequence[Lazy]:
             some = range(start, min(start + at_once, n_buckets))
-            each = [task(_count_united)([task(_bucket)(part, k) for part in parts]) for k in some]
-            total += sum(_all(each))
-        return total
+            buckets = ([task(_bucket)(part, k) for part in parts] for k in some)
+            return persisted([task(_count_united)(bucket) for bucket in buckets])
+
+        first = begun(0)
+
+        def counted() -> int:
+            later = (sum(_all(begun(start))) for start in range(at_once, n_buckets, at_once))
+            return int(sum(_all(first)) + sum(later))
+
+        return counted
 
     def _hold(self, parts: Sequence[Lazy]) -> Sequence[Lazy]:
         return persisted(parts) if self._keeps else parts
@@ -137,22 +148,31 @@ class DaskPartitions(Partitions):
         parts: Sequence[Lazy]
         parts, ahead = self._nearest(rewrites)
         if ahead:
-            sent = delayed(ahead, traverse=False)
-            parts = self._hold([task(_after)(some, sent) for some in parts])
+            parts = self._hold([*map(with_value(_after, ahead, len(parts)), parts)])
             self._latest = rewrites, parts
         return parts
 
 
 def task(function: Callable[..., Any]) -> Any:
     """A function that is called on a worker, when what it makes is asked for."""
-    return delayed(function, name=f"conjunct-{function.__name__.strip('_')}", traverse=False)
+    return delayed(function, pure=False, traverse=False)
+
+
+def with_value(function: Callable[..., Any], value: object, n_tasks: int) -> Callable[..., Lazy]:
+    """``function(value, …)`` as a task, of which there are many.
+
+    A small value goes with each of them, a large one to a worker once, and from there to others.
+    Dask does not look into either, which would take longer than the task.
+    """
+    if n_tasks * len(dumps(value)) <= _WITH_TASKS:
+        alone: Callable[..., Lazy] = task(partial(function, value))
+        return alone
+    return partial(task(function), delayed(value, pure=False, traverse=False))
 
 
 def _total(count: Callable[[Any], Any], parts: Sequence[Lazy]) -> Any:
     """What is counted in each part, added up where the parts are."""
-    # the object is sent once, and not with every task
-    sent = delayed(count, traverse=False, pure=False)
-    counted = [task(_called)(sent, part) for part in parts]
+    counted = [*map(with_value(_called, count, len(parts)), parts)]
     return computed(_tree(counted, task(added)))
 
 
@@ -170,6 +190,15 @@ def _tree(values: Sequence[Lazy], combine: Callable[[list[Lazy]], Lazy]) -> Lazy
     return level[0]
 
 
+def _looked_at(parts: Sequence[Lazy]) -> tuple[Sequence[Lazy], int]:
+    """The same parts, and how large some of them are, which stay there: they are not made twice."""
+    some = slice(None, None, max(1, len(parts) // 3))
+    kept = persisted(parts[some])
+    parts = [*parts]
+    parts[some] = kept
+    return parts, max(_all(map(task(_n_bytes), kept)))
+
+
 def _groups(client: Any, parts: Sequence[Lazy], part_bytes: int) -> list[list[Lazy]]:
     """Parts that one worker has and may count in one task."""
     of_worker: dict[str, list[Lazy]] = {}
@@ -178,9 +207,7 @@ def _groups(client: Any, parts: Sequence[Lazy], part_bytes: int) -> list[list[La
     threads = threads_of(client)
     groups = []
     for worker, its in of_worker.items():
-        n_tasks = max(
-            _TASKS_A_THREAD * threads.get(worker, 1), len(its) * part_bytes // _TASK_BYTES
-        )
+        n_tasks = max(threads.get(worker, 1), len(its) * part_bytes // _TASK_BYTES)
         groups += [its[a:b] for a, b in pairwise(even_edges(len(its), n_tasks)) if a < b]
     return groups
 
@@ -205,16 +232,13 @@ def _in_layout(parts: Parts, layout: type[Columns]) -> Parts:
     return tuple(layout.of(part) for part in parts)
 
 
-def _after(parts: Parts, rewrites: Sequence[AnyRewrite]) -> Parts:
+def _after(rewrites: Sequence[AnyRewrite], parts: Parts) -> Parts:
     return tuple(part.after(rewrites) for part in parts)
 
 
 def _fingerprints(parts: Parts, n_buckets: int) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
     """Those of distinct rows, bucket after bucket, and where each bucket starts."""
-    rows = np.concatenate([part.row_words() for part in parts])
-    bucket = bucket_of_rows(rows, n_buckets)
-    order = np.argsort(bucket, kind="stable")
-    return rows[order], np.searchsorted(bucket[order], np.arange(n_buckets + 1))
+    return in_buckets(np.concatenate([part.row_words() for part in parts]), n_buckets)
 
 
 def _bucket(

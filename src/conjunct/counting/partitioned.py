@@ -57,6 +57,9 @@ class Partitions(ABC):
     @abstractmethod
     def count_distinct_rows(self) -> int: ...
 
+    def begin_distinct_rows(self) -> Callable[[], int]:
+        return self.count_distinct_rows
+
     def count_null_rows(self) -> int:
         return int(self.total_of_source(methodcaller("count_null_rows")))
 
@@ -134,6 +137,9 @@ class PartitionedColumns:
     def count_distinct_rows(self) -> int:
         # a rewrite loses nothing: rows that differ before it differ after it
         return self.parts.count_distinct_rows()
+
+    def begin_distinct_rows(self) -> Callable[[], int]:
+        return self.parts.begin_distinct_rows()
 
     def count_null_rows(self) -> int:
         # the conjunctions of a pair cover what the two columns cover

@@ -65,6 +65,10 @@ class Store(Protocol):
         """Number of distinct rows: the paper's ``unique(I)``."""
         ...
 
+    def begin_distinct_rows(self) -> Callable[[], int]:
+        """Begin to count them where others do the work; what is returned waits for the number."""
+        ...
+
     def count_null_rows(self) -> int:
         """Number of rows in which no column is true: the support of the paper's "null"."""
         ...

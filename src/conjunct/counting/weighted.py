@@ -79,6 +79,9 @@ class WeightedColumns:
     def count_distinct_rows(self) -> int:
         return self.rows.count_distinct_rows()
 
+    def begin_distinct_rows(self) -> Callable[[], int]:
+        return self.count_distinct_rows
+
     def count_null_rows(self) -> int:
         return int(self.total(methodcaller("count_null_rows")))
 

@@ -226,7 +226,8 @@ class _Work:
         self.store = store
         self.plan = plan
         self.lineage = Lineage(names)
-        self.n_distinct_rows = store.count_distinct_rows()
+        # the first counts do not wait for it
+        self._distinct_rows = store.begin_distinct_rows()
         self._first = cache(partial(Tally.of, store))
         self._null_support = null_support
         self._redundancy = Redundancy()
@@ -234,6 +235,10 @@ class _Work:
     def first(self) -> PairCounts:
         """The counts of the pairs of columns."""
         return self._first().counts
+
+    @cached_property
+    def n_distinct_rows(self) -> int:
+        return self._distinct_rows()
 
     @cached_property
     def judge(self) -> Judge:

@@ -18,6 +18,18 @@ static uint64_t hash_of(const uint8_t *cells, int64_t n) {
     return hash ^ hash >> 32;
 }
 
+/* Rows of bytes, one after the other: row k from starts[k] to starts[k + 1], or, if starts is
+   NULL, all of them equally long. */
+typedef struct { const uint8_t *cells; const int64_t *starts; int64_t length; } Rows;
+
+static const uint8_t *row_at(const Rows *rows, int64_t k) {
+    return rows->cells + (rows->starts ? rows->starts[k] : k * rows->length);
+}
+
+static int64_t length_of(const Rows *rows, int64_t k) {
+    return rows->starts ? rows->starts[k + 1] - rows->starts[k] : rows->length;
+}
+
 /* a row and a part of its hash, so that most rows need not be looked at; -1: nothing there */
 typedef struct { int32_t row; uint32_t hash; } Place;
 
@@ -25,15 +37,14 @@ typedef struct { int32_t row; uint32_t hash; } Place;
 #define TOGETHER 32
 
 /* Whether a row is new in a table whose size is a power of two. */
-static int is_new(Place *table, uint64_t room, const uint8_t *cells, const int64_t *starts,
-                  int64_t row, uint64_t hash) {
-    const int64_t n = starts[row + 1] - starts[row];
+static int is_new(Place *table, uint64_t room, const Rows *rows, int64_t row, uint64_t hash) {
+    const int64_t n = length_of(rows, row);
     const uint32_t upper = (uint32_t)(hash >> 32);
     uint64_t at = hash & (room - 1);
     for (; table[at].row >= 0; at = (at + 1) & (room - 1)) {
         const int64_t other = table[at].row;
-        if (table[at].hash == upper && starts[other + 1] - starts[other] == n &&
-            memcmp(cells + starts[other], cells + starts[row], (size_t)n) == 0)
+        if (table[at].hash == upper && length_of(rows, other) == n &&
+            memcmp(row_at(rows, other), row_at(rows, row), (size_t)n) == 0)
             return 0;
     }
     table[at] = (Place){(int32_t)row, upper};
@@ -41,10 +52,11 @@ static int is_new(Place *table, uint64_t room, const uint8_t *cells, const int64
 }
 
 /* Distinct rows among those of one part, of n_parts into which hashes divide them; to `firsts`,
-   if it is not NULL, where each of them stands for the first time. Row k is the bytes from
-   starts[k] to starts[k + 1]. -1 where memory ends, or a part is far larger than it should be. */
-int64_t native_distinct(const uint8_t *cells, const int64_t *starts, int64_t n_rows, int64_t part,
-                        int64_t n_parts, int64_t *firsts) {
+   if it is not NULL, where each of them stands for the first time. -1 where memory ends, or a part
+   is far larger than it should be. */
+int64_t native_distinct(const uint8_t *cells, const int64_t *starts, int64_t length,
+                        int64_t n_rows, int64_t part, int64_t n_parts, int64_t *firsts) {
+    const Rows rows = {cells, starts, length};
     const uint64_t expected = (uint64_t)(n_parts == 1 ? n_rows : n_rows / n_parts * 5 / 4 + 64);
     uint64_t room = 64;
     while (room < 2 * expected) room *= 2;
@@ -56,12 +68,12 @@ int64_t native_distinct(const uint8_t *cells, const int64_t *starts, int64_t n_r
         uint64_t hashes[TOGETHER];
         const int64_t n = n_rows - k < TOGETHER ? n_rows - k : TOGETHER;
         for (int64_t i = 0; i < n; i++) {
-            hashes[i] = hash_of(cells + starts[k + i], starts[k + i + 1] - starts[k + i]);
+            hashes[i] = hash_of(row_at(&rows, k + i), length_of(&rows, k + i));
             __builtin_prefetch(table + (hashes[i] & (room - 1)), 1);
         }
         for (int64_t i = 0; i < n; i++)
             if ((int64_t)(hashes[i] >> 40) % n_parts == part &&
-                is_new(table, room, cells, starts, k + i, hashes[i])) {
+                is_new(table, room, &rows, k + i, hashes[i])) {
                 if (firsts != NULL) firsts[n_distinct] = k + i;
                 n_distinct++;
             }
@@ -69,4 +81,17 @@ int64_t native_distinct(const uint8_t *cells, const int64_t *starts, int64_t n_r
     }
     free(table);
     return n_distinct;
+}
+
+/* One word for each row of n_words words, as `_mixed` of packing.py makes it. */
+void native_mix(const uint64_t *rows, int64_t n_rows, int64_t n_words, uint64_t mixer,
+                uint64_t *mixed) {
+    for (int64_t k = 0; k < n_rows; k++, rows += n_words) {
+        uint64_t word = 0;
+        for (int64_t i = 0; i < n_words; i++) {
+            word = (word ^ rows[i]) * mixer;
+            word ^= word >> 29;
+        }
+        mixed[k] = word;
+    }
 }

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from conjunct.columns.threads import share
 
 # of the functions in C and what they take; a library of another number is not used
-_VERSION = 7
+_VERSION = 8
 # Fewer rows than this are told apart faster than a thread starts.
 _ROWS_PER_THREAD = 1 << 16
 _FILE = Path(__file__).with_name("_native.so")
@@ -35,7 +35,8 @@ def _loaded() -> Any:
         "native_count": (number, *2 * (pointer, size, size), pointer, number, number),
         "native_merge_lines": (number, pointer, size, size, size, size, pointer),
         "native_turn": (pointer, *3 * (size,), pointer, size),
-        "native_distinct": (pointer, pointer, *3 * (long,), pointer),
+        "native_distinct": (pointer, pointer, *4 * (long,), pointer),
+        "native_mix": (pointer, long, long, ctypes.c_uint64, pointer),
         "native_meetings": (pointer, pointer, long, *4 * (pointer,)),
         "native_lists_new": (number, long, pointer, pointer),
         "native_lists_merge": (pointer, number, number, pointer),
@@ -75,15 +76,21 @@ def turn(lines: NDArray[np.uint8], n_bits: int, turned: NDArray[np.uint8]) -> No
 
 
 def count_distinct(
-    cells: NDArray[Any], starts: NDArray[np.int64], n_threads: int = 1
+    cells: NDArray[Any], starts: NDArray[np.integer[Any]] | None = None, n_threads: int = 1
 ) -> int | None:
-    """Number of distinct rows; row k is what is between two starts. ``None``: C cannot tell."""
-    n_rows = len(starts) - 1
+    """Number of distinct rows of a matrix, or of what is between one start and the next.
+
+    ``None``: C cannot tell.
+    """
+    n_rows = len(cells) if starts is None else len(starts) - 1
     if native_library is None or n_rows >= 1 << 31:
         return None
     n_parts = max(1, min(n_threads, n_rows // _ROWS_PER_THREAD))
-    cells, bytes_ = np.ascontiguousarray(cells), np.ascontiguousarray(starts * cells.itemsize)
-    rows = address(cells), address(bytes_), n_rows
+    cells = np.ascontiguousarray(cells)
+    if starts is not None:
+        starts = np.multiply(starts, cells.itemsize, dtype=np.int64)
+    start_address = None if starts is None else address(starts)
+    rows = address(cells), start_address, cells.strides[0], n_rows
     found = np.empty(n_parts, np.int64)
 
     def count(part: int, _: int) -> None:
@@ -98,12 +105,18 @@ def first_rows(rows: NDArray[np.uint64]) -> NDArray[np.int64] | None:
     if native_library is None or len(rows) >= 1 << 31:
         return None
     rows = np.ascontiguousarray(rows)
-    starts = np.arange(len(rows) + 1, dtype=np.int64) * rows.strides[0]
     firsts = np.empty(len(rows), np.int64)
     n = native_library.native_distinct(
-        address(rows), address(starts), len(rows), 0, 1, address(firsts)
+        address(rows), None, rows.strides[0], len(rows), 0, 1, address(firsts)
     )
     return None if n < 0 else firsts[:n]
+
+
+def mixed(rows: NDArray[np.uint64], mixer: np.uint64) -> NDArray[np.uint64]:
+    """One word for each row, which equal rows have in common."""
+    rows, words = np.ascontiguousarray(rows), np.empty(len(rows), np.uint64)
+    native_library.native_mix(address(rows), *rows.shape, int(mixer), address(words))
+    return words
 
 
 def addresses(lines: Any) -> NDArray[np.uint64]:

@@ -37,11 +37,15 @@ class Dask(Engine):
     def partitions(
         self, data: Any, read: ReadPart, n_columns: int, store: StoreKind, n_jobs: int | None
     ) -> Partitions:
-        from conjunct.counting.dask import DaskPartitions, task
+        from conjunct.counting.dask import DaskPartitions, with_value
 
-        parts = np.ravel(np.array(_whole_rows(data).to_delayed(), object)).tolist()
-        numbered = [task(_read_part)(read, k, part) for k, part in enumerate(parts)]
-        return DaskPartitions(numbered, n_columns, store)
+        rows = _whole_rows(data)
+        parts = np.ravel(np.array(rows.to_delayed(), object)).tolist()
+        make = with_value(_read_part, read, len(parts))
+        numbered = [make(k, part) for k, part in enumerate(parts)]
+        # arrays mostly know how many rows there are in each of their chunks
+        most_rows = 0 if hasattr(rows, "columns") else np.nan_to_num(max(rows.chunks[0]))
+        return DaskPartitions(numbered, n_columns, store, int(most_rows) * n_columns // 8)
 
     def made_by(
         self,

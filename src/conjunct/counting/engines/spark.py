@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,8 @@ from conjunct.columns import (
     Columns,
     Rewrite,
     StoreKind,
-    bucket_of_rows,
     count_distinct,
+    in_buckets,
     layout_for_parts,
     layout_named,
     united,
@@ -288,14 +289,10 @@ def _sum_of_values(pairs: Iterable[tuple[int, Any]]) -> Iterator[Any]:
 
 
 def _fingerprints(n_buckets: int, part: Columns) -> Iterator[tuple[int, Any]]:
-    rows = part.row_words()
-    bucket = bucket_of_rows(rows, n_buckets)
-    order = np.argsort(bucket, kind="stable")
-    starts = np.searchsorted(bucket[order], np.arange(n_buckets + 1))
-    for k in range(n_buckets):
-        some = rows[order[starts[k] : starts[k + 1]]]
-        if len(some):
-            yield k, some
+    rows, starts = in_buckets(part.row_words(), n_buckets)
+    for k, (start, stop) in enumerate(pairwise(starts)):
+        if start < stop:
+            yield k, rows[start:stop]
 
 
 def _count_united(bucket: tuple[int, Iterable[Any]]) -> int:
