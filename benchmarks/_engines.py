@@ -49,7 +49,7 @@ def main(engine: str, kill: int, max_iter: int, store: StoreKind, paths: list[st
 
     def watch(line: Any) -> None:
         if kill and line.iteration == kill:
-            victim = next(p for p, it in _processes().items() if _VICTIM[engine] in it.command)
+            victim = next(p for p, it in processes().items() if _VICTIM[engine] in it.command)
             os.kill(victim, signal.SIGKILL)
             killed.append(victim)
 
@@ -101,7 +101,7 @@ class _Process(NamedTuple):
     used: float
 
 
-def _processes() -> dict[int, _Process]:
+def processes() -> dict[int, _Process]:
     """This process and all below it."""
     found = {}
     for folder in Path("/proc").glob("[0-9]*"):
@@ -126,7 +126,7 @@ class _Watch:
     def __enter__(self) -> _Watch:
         self.memory = 0
         self._used: dict[int, float] = {}
-        self._before = {pid: process.used for pid, process in _processes().items()}
+        self._before = {pid: process.used for pid, process in processes().items()}
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True)
         self._thread.start()
@@ -138,9 +138,9 @@ class _Watch:
 
     def _look(self) -> None:
         while not self._done.wait(0.2):
-            processes = _processes()
-            self.memory = max(self.memory, sum(p.resident for p in processes.values()))
-            self._used |= {pid: process.used for pid, process in processes.items()}
+            running = processes()
+            self.memory = max(self.memory, sum(p.resident for p in running.values()))
+            self._used |= {pid: process.used for pid, process in running.items()}
 
     @property
     def used(self) -> float:

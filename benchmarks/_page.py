@@ -188,16 +188,18 @@ def _scaling(run: dict[str, Any]) -> str:
         for kind, base, ideal in (("strong", one, 2), ("weak", half, 1)):
             (rows, columns), reached = two["shape"], base["seconds"] / two["seconds"] / ideal
             work = two["used"] / base["used"] * ideal / 2
+            both_cores = base["used"] / two["seconds"] / ideal
             lines.append(
                 [
                     f"{kind}, {how}",
                     f"{base['shape'][0]:,} → {rows:,} × {columns}",
                     f"{_figures(base['seconds'])} s → {_figures(two['seconds'])} s",
                     f"{reached:.0%}",
+                    f"{both_cores:.0%}",
                     f"{work:.2f}",
                 ]
             )
-    head = ["scaling, from 1 to 2", "rows", "on the clock", "of the ideal", "work a row"]
+    head = ["from 1 to 2", "rows", "on the clock", "of the ideal", "of two cores", "work a row"]
     cores = run["machine"]["cores"]
     told = f"Load of the {cores} cores before: {run['load']:.1f}."
     return table_of(head, lines) + "\n\n" + told

@@ -33,6 +33,7 @@ WAYS = {
 }
 N_ROWS, N_COLUMNS = 1_000_000, 1000
 BOUND = 70
+ROUNDS = 5
 LARGE = 1 << 29
 """Bytes: more than any cache holds."""
 
@@ -41,9 +42,12 @@ def main() -> int:
     if shutil.which("cc") is None:
         print("no C compiler (cc): the limit cannot be measured")
         return 0
-    limits = popcount_limits()
+    # in turn, so that what disturbs one disturbs the other
+    tried = [(popcount_limits(), kernel_rates()) for _ in range(ROUNDS)]
+    limits, kernel = (
+        {k: max(one[k] for one in some) for k in some[0]} for some in zip(*tried, strict=True)
+    )
     read, copy = bandwidth()
-    kernel = {"table": kernel_rate(N_COLUMNS, N_ROWS), "cache": kernel_rate(128, 1 << 15)}
     best = max(limits.values())
     for way, rate in limits.items():
         print(f"{WAYS[way]:<58} {rate / 1e12:8.3f} tera bit pairs a second")
@@ -88,7 +92,7 @@ def popcount_limits() -> dict[str, float]:
 
             if counted(3) != 3 * expected:
                 raise RuntimeError(f"{way} counts wrongly")
-            seconds = timed(lambda counted=counted: counted(20_000), repeat=9)["seconds"]
+            seconds = timed(lambda counted=counted: counted(20_000), repeat=3)["seconds"]
             found[way] = 64 * 1024 * 20_000 / seconds
     return found
 
@@ -103,14 +107,19 @@ def bandwidth() -> tuple[float, float]:
     return LARGE / read, LARGE / copy
 
 
-def kernel_rate(n_columns: int, n_rows: int) -> float:
+def kernel_rates() -> dict[str, float]:
+    """Of lines that memory holds, and of some that the cache does."""
+    return {"table": _kernel_rate(N_COLUMNS, N_ROWS), "cache": _kernel_rate(128, 1 << 15)}
+
+
+def _kernel_rate(n_columns: int, n_rows: int) -> float:
     """Bit pairs that conjunct counts a second."""
     n_bytes = math.ceil(n_rows / 512) * 64
     lines = np.random.default_rng(0).integers(0, 256, (n_columns, n_bytes), np.uint8)
     store = PackedColumns(lines, 8 * n_bytes)
     pairs = n_columns * (n_columns + 1) / 2 * store.n_rows
     times = max(1, round(5e10 / pairs))
-    seconds = timed(lambda: [store.joint_counts() for _ in range(times)], repeat=4)["seconds"]
+    seconds = timed(lambda: [store.joint_counts() for _ in range(times)], repeat=2)["seconds"]
     return times * pairs / float(seconds)
 
 

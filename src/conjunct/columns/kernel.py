@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from conjunct.columns.native.library import address, addresses, native_library
 from conjunct.columns.packing import Bits
-from conjunct.columns.threads import even_edges, share
+from conjunct.columns.threads import even_edges, line_edges, share
 
 try:
     import numkong as _numkong
@@ -58,11 +58,16 @@ def bit_pairs_a_second() -> float:
     return 5e11 if numkong.get_capabilities().get("icelake") else 1.5e11
 
 
-def count_each(lines: Lines) -> Counts:
+def count_each(lines: Lines, n_jobs: int = 1) -> Counts:
     """Number of ones in each line."""
     counts = np.zeros(len(lines), np.int64)
-    for k, line in enumerate(lines):
-        counts[k] = np.bitwise_count(line.view(np.uint64)).sum(dtype=np.int64)
+
+    def count(start: int, stop: int) -> None:
+        for k in range(start, stop):
+            counts[k] = np.bitwise_count(lines[k].view(np.uint64)).sum(dtype=np.int64)
+
+    n_bytes = lines[0].nbytes if len(lines) else 0
+    share(line_edges(len(lines), n_bytes, n_jobs), count)
     return counts
 
 

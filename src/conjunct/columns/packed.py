@@ -19,12 +19,9 @@ from conjunct.columns.kernel import Counts, count_across, count_each, count_pair
 from conjunct.columns.packing import Bits, line_bytes
 from conjunct.columns.rewriting import Positions, Rewrite
 from conjunct.columns.sizing import COPIES_OF_COUNTS, Need, Size, merges_as_lists
-from conjunct.columns.threads import even_edges, share
+from conjunct.columns.threads import line_edges, share
 
 Literals = Sequence[int] | Positions
-
-# Fewer bytes of new lines than this are made faster than a thread starts.
-_BYTES_PER_THREAD = 1 << 22
 
 
 class PackedColumns(Columns):
@@ -176,9 +173,7 @@ class PackedColumns(Columns):
             for k in range(start, stop):
                 made[k] = line(k)
 
-        n_bytes = n_lines * line_bytes(self.n_rows)
-        n_threads = max(1, min(self.n_threads, n_bytes // _BYTES_PER_THREAD))
-        share(even_edges(n_lines, n_threads), make)
+        share(line_edges(n_lines, line_bytes(self.n_rows), self.n_threads), make)
         return made
 
     def in_place(self) -> MergedColumns:
@@ -195,7 +190,7 @@ class PackedColumns(Columns):
         return sp.csc_array((np.ones(len(every), np.int32), every, starts), shape=shape)
 
     def supports(self) -> Counts:
-        return count_each(self.lines)
+        return count_each(self.lines, self.n_threads)
 
     def pair_counts(self, dtype: DTypeLike | None = None) -> CountMatrix:
         return CountMatrix(self.n_rows, *as_dtype(dtype, self.joint_counts()))

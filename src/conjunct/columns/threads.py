@@ -6,10 +6,18 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
+# Fewer bytes than this are read or written faster than a thread starts.
+_BYTES_PER_THREAD = 1 << 22
+
 
 def even_edges(n: int, n_parts: int) -> list[int]:
     """Where each of some parts of ``n`` things begins, and the last one ends."""
     return [n * k // n_parts for k in range(n_parts + 1)]
+
+
+def line_edges(n_lines: int, n_bytes: int, n_threads: int) -> list[int]:
+    """Parts of lines of so many bytes, one for each thread that has enough to do."""
+    return even_edges(n_lines, max(1, min(n_threads, n_lines * n_bytes // _BYTES_PER_THREAD)))
 
 
 def share(edges: list[int], work: Callable[[int, int], object]) -> None:

@@ -51,35 +51,38 @@ static int is_new(Place *table, uint64_t room, const Rows *rows, int64_t row, ui
     return 1;
 }
 
-/* Distinct rows among those of one part, of n_parts into which hashes divide them; to `firsts`,
-   if it is not NULL, where each of them stands for the first time. -1 where memory ends, or a part
-   is far larger than it should be. */
-int64_t native_distinct(const uint8_t *cells, const int64_t *starts, int64_t length,
-                        int64_t n_rows, int64_t part, int64_t n_parts, int64_t *firsts) {
+/* A number for each row from `first` on, before `last`, which equal rows have in common. */
+void native_hash(const uint8_t *cells, const int64_t *starts, int64_t length, int64_t first,
+                 int64_t last, uint64_t *hashes) {
     const Rows rows = {cells, starts, length};
-    const uint64_t expected = (uint64_t)(n_parts == 1 ? n_rows : n_rows / n_parts * 5 / 4 + 64);
-    uint64_t room = 64;
-    while (room < 2 * expected) room *= 2;
-    Place *table = malloc(room * sizeof *table);
-    if (table == NULL) return -1;
-    memset(table, 0xFF, room * sizeof *table);
-    int64_t n_distinct = 0;
-    for (int64_t k = 0; k < n_rows && n_distinct >= 0; k += TOGETHER) {
-        uint64_t hashes[TOGETHER];
-        const int64_t n = n_rows - k < TOGETHER ? n_rows - k : TOGETHER;
-        for (int64_t i = 0; i < n; i++) {
-            hashes[i] = hash_of(row_at(&rows, k + i), length_of(&rows, k + i));
-            __builtin_prefetch(table + (hashes[i] & (room - 1)), 1);
-        }
-        for (int64_t i = 0; i < n; i++)
-            if ((int64_t)(hashes[i] >> 40) % n_parts == part &&
-                is_new(table, room, &rows, k + i, hashes[i])) {
-                if (firsts != NULL) firsts[n_distinct] = k + i;
+    for (int64_t k = first; k < last; k++) hashes[k] = hash_of(row_at(&rows, k), length_of(&rows, k));
+}
+
+/* Distinct rows among those of one part, of n_parts into which hashes divide them; to `firsts`,
+   if it is not NULL, where each of them stands for the first time. The table has room for a power
+   of two of places, with nothing there; -1 where it becomes too full. */
+int64_t native_distinct(const uint8_t *cells, const int64_t *starts, int64_t length,
+                        const uint64_t *hashes, int64_t n_rows, int64_t part, int64_t n_parts,
+                        Place *table, int64_t room, int64_t *firsts) {
+    const Rows rows = {cells, starts, length};
+    const int64_t most = room - room / 8 - TOGETHER;
+    int64_t n_distinct = 0, ours[TOGETHER], n_ours = 0;
+    for (int64_t k = 0; k < n_rows; k++) {
+        const int is_ours = n_parts == 1 ||
+            (int64_t)((hashes[k] >> 40) * (uint64_t)n_parts >> 24) == part;
+        /* without a jump, which nobody could foresee */
+        ours[n_ours] = k;
+        n_ours += is_ours;
+        __builtin_prefetch(table + (is_ours ? hashes[k] & (uint64_t)(room - 1) : 0), 1);
+        if (n_ours < TOGETHER && k + 1 < n_rows) continue;
+        if (n_distinct > most) return -1;
+        for (int64_t i = 0; i < n_ours; i++)
+            if (is_new(table, (uint64_t)room, &rows, ours[i], hashes[ours[i]])) {
+                if (firsts != NULL) firsts[n_distinct] = ours[i];
                 n_distinct++;
             }
-        if (2 * (uint64_t)n_distinct > room + 2 * TOGETHER) n_distinct = -1;
+        n_ours = 0;
     }
-    free(table);
     return n_distinct;
 }
 

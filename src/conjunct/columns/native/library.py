@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.columns.threads import share
+from conjunct.columns.threads import even_edges, share
 
 # of the functions in C and what they take; a library of another number is not used
 _VERSION = 8
@@ -35,7 +35,8 @@ def _loaded() -> Any:
         "native_count": (number, *2 * (pointer, size, size), pointer, number, number),
         "native_merge_lines": (number, pointer, size, size, size, size, pointer),
         "native_turn": (pointer, *3 * (size,), pointer, size),
-        "native_distinct": (pointer, pointer, *4 * (long,), pointer),
+        "native_hash": (pointer, pointer, *3 * (long,), pointer),
+        "native_distinct": (pointer, pointer, long, pointer, *3 * (long,), pointer, long, pointer),
         "native_mix": (pointer, long, long, ctypes.c_uint64, pointer),
         "native_meetings": (pointer, pointer, long, *4 * (pointer,)),
         "native_lists_new": (number, long, pointer, pointer),
@@ -90,14 +91,29 @@ def count_distinct(
     if starts is not None:
         starts = np.multiply(starts, cells.itemsize, dtype=np.int64)
     start_address = None if starts is None else address(starts)
-    rows = address(cells), start_address, cells.strides[0], n_rows
-    found = np.empty(n_parts, np.int64)
+    rows = address(cells), start_address, cells.strides[0]
+    hashes, found = np.empty(n_rows, np.uint64), np.empty(n_parts, np.int64)
+    hashed = address(hashes)
+
+    def mix(start: int, stop: int) -> None:
+        native_library.native_hash(*rows, start, stop, hashed)
 
     def count(part: int, _: int) -> None:
-        found[part] = native_library.native_distinct(*rows, part, n_parts, None)
+        table = _places(n_rows, n_parts)
+        found[part] = native_library.native_distinct(
+            *rows, hashed, n_rows, part, n_parts, address(table), len(table), None
+        )
 
+    share(even_edges(n_rows, n_parts), mix)
     share([*range(n_parts + 1)], count)
     return None if found.min() < 0 else int(found.sum())
+
+
+def _places(n_rows: int, n_parts: int = 1) -> NDArray[np.int64]:
+    """Places for the rows of a part, of which one in four stays free, or more; all are free yet."""
+    # parts of hashes are nearly of one size
+    expected = n_rows if n_parts == 1 else n_rows // n_parts * 17 // 16 + 4096
+    return np.full(1 << max(8, (4 * expected // 3).bit_length()), -1, np.int64)
 
 
 def first_rows(rows: NDArray[np.uint64]) -> NDArray[np.int64] | None:
@@ -105,9 +121,15 @@ def first_rows(rows: NDArray[np.uint64]) -> NDArray[np.int64] | None:
     if native_library is None or len(rows) >= 1 << 31:
         return None
     rows = np.ascontiguousarray(rows)
-    firsts = np.empty(len(rows), np.int64)
+    firsts, hashes = np.empty(len(rows), np.int64), np.empty(len(rows), np.uint64)
+    about, hashed, table = (
+        (address(rows), None, rows.strides[0]),
+        address(hashes),
+        _places(len(rows)),
+    )
+    native_library.native_hash(*about, 0, len(rows), hashed)
     n = native_library.native_distinct(
-        address(rows), None, rows.strides[0], len(rows), 0, 1, address(firsts)
+        *about, hashed, len(rows), 0, 1, address(table), len(table), address(firsts)
     )
     return None if n < 0 else firsts[:n]
 
