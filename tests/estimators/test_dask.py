@@ -102,6 +102,18 @@ def test_parts_of_known_size_are_not_looked_at(client, monkeypatch):
     assert len(looked) == 1
 
 
+def test_parts_that_cannot_stay_are_counted_one_after_the_other(client, monkeypatch):
+    """Dask would keep what two graphs make until the second had it."""
+    monkeypatch.setattr(dask_store, "memory_of", lambda client: 1)
+    table = np.random.default_rng(0).random((300, 7)) < 0.5
+    make = dask_store.task(PackedColumns.from_table)
+    parts = dask_store.DaskPartitions([make(part) for part in np.array_split(table, 4)], 7)
+    with monkeypatch.context() as patch:
+        patch.setattr(dask_store, "persisted", None)
+        counted = parts.begin_distinct_rows()
+    assert counted() == len(np.unique(table, axis=0))
+
+
 @pytest.mark.parametrize("limit", [0, 1 << 30])
 def test_values_of_any_size_reach_the_tasks(client, limit, monkeypatch):
     """With each of them if they are small, or once."""

@@ -114,9 +114,13 @@ class DaskPartitions(Partitions):
         return _total(count, self._source)
 
     def count_distinct_rows(self) -> int:
-        return self.begin_distinct_rows()()
+        return self._begun_distinct_rows()()
 
     def begin_distinct_rows(self) -> Callable[[], int]:
+        # parts that cannot stay would have to, until what is counted next had them too
+        return self._begun_distinct_rows() if self._keeps else self.count_distinct_rows
+
+    def _begun_distinct_rows(self) -> Callable[[], int]:
         """Equal rows come together on one worker, bucket by bucket, as 128-bit fingerprints.
 
         The buckets that are told apart at a time take a small share of the workers' memory.
