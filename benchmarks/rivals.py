@@ -85,7 +85,7 @@ def alone(name: str, file: str) -> Measurement:
         small = zipf(400, 60, 8)
         rival.run(rival.form(small))  # what happens at the first call only
         data = rival.form(sp.load_npz(file))
-        return timed(partial(rival.run, data), tell=rival.tell, repeat=3, seconds=SECONDS)
+        return timed(partial(rival.run, data), tell=rival.tell, repeat=15, seconds=SECONDS)
 
 
 def _as_is(data: Any) -> Any:

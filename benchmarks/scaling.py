@@ -189,9 +189,9 @@ def _fit_here(n_blocks: int) -> float:
 
 
 WAYS: dict[str, tuple[Callable[[], AbstractContextManager[Fits]], int]] = {
-    "fits apart": (_in_processes, 9),
-    "threads": (_on_threads, 9),
-    "Dask workers": (_on_workers, 9),
+    "fits apart": (_in_processes, 15),
+    "threads": (_on_threads, 15),
+    "Dask workers": (_on_workers, 15),
     "Spark cores": (_on_spark, 3),
 }
 """Each with the number of its runs, of which the shortest counts."""
