@@ -39,7 +39,6 @@ from conjunct.errors import InputError
 from conjunct.memory import available_bytes
 
 try:
-    from cloudpickle import dumps
     from dask import delayed
 except ImportError:
     raise InputError(NOT_INSTALLED) from None
@@ -49,8 +48,10 @@ Lazy = Any
 Parts = tuple[Columns, ...]
 """What one task counts: Dask takes milliseconds for a task, whatever it does."""
 
-# Bytes of what the tasks of a graph are given with each of them.
+# Bytes of what the tasks of a graph may be given with each of them, and about how many they are for
+# each column: a name, or where it goes.
 _WITH_TASKS = 1 << 20
+_BYTES_A_COLUMN = 64
 # Counts of this many parts are added at a time, on any worker.
 _BRANCHES = 8
 # Rows are told apart in buckets of about this many bytes, each on one worker.
@@ -108,10 +109,10 @@ class DaskPartitions(Partitions):
         self._latest = (), self._source
 
     def total(self, rewrites: Rewrites, count: Callable[[Any], Any], n_columns: int) -> Any:
-        return _total(count, self._parts(rewrites))
+        return self._total(count, self._parts(rewrites, n_columns), n_columns)
 
     def total_of_source(self, count: Callable[[Any], Any]) -> Any:
-        return _total(count, self._source)
+        return self._total(count, self._source, self.n_columns)
 
     def count_distinct_rows(self) -> int:
         return self._begun_distinct_rows()()
@@ -147,12 +148,18 @@ class DaskPartitions(Partitions):
     def _hold(self, parts: Sequence[Lazy]) -> Sequence[Lazy]:
         return persisted(parts) if self._keeps else parts
 
-    def _parts(self, rewrites: Rewrites) -> Sequence[Lazy]:
+    @staticmethod
+    def _total(count: Callable[[Any], Any], parts: Sequence[Lazy], n_columns: int) -> Any:
+        """What is counted in each part, added up where the parts are."""
+        counted = [*map(with_value(_called, count, len(parts), n_columns), parts)]
+        return computed(_tree(counted, task(added)))
+
+    def _parts(self, rewrites: Rewrites, n_columns: int) -> Sequence[Lazy]:
         """The parts after the rewrites, which the workers keep for the next time."""
         parts: Sequence[Lazy]
         parts, ahead = self._nearest(rewrites)
         if ahead:
-            parts = self._hold([*map(with_value(_after, ahead, len(parts)), parts)])
+            parts = self._hold([*map(with_value(_after, ahead, len(parts), n_columns), parts)])
             self._latest = rewrites, parts
         return parts
 
@@ -162,22 +169,18 @@ def task(function: Callable[..., Any]) -> Any:
     return delayed(function, pure=False, traverse=False)
 
 
-def with_value(function: Callable[..., Any], value: object, n_tasks: int) -> Callable[..., Lazy]:
-    """``function(value, …)`` as a task, of which there are many.
+def with_value(
+    function: Callable[..., Any], value: object, n_tasks: int, n_columns: int
+) -> Callable[..., Lazy]:
+    """``function(value, …)`` as a task, of which there are many; the value is about all columns.
 
     A small value goes with each of them, a large one to a worker once, and from there to others.
     Dask does not look into either, which would take longer than the task.
     """
-    if n_tasks * len(dumps(value)) <= _WITH_TASKS:
+    if n_tasks * n_columns * _BYTES_A_COLUMN <= _WITH_TASKS:
         alone: Callable[..., Lazy] = task(partial(function, value))
         return alone
     return partial(task(function), delayed(value, pure=False, traverse=False))
-
-
-def _total(count: Callable[[Any], Any], parts: Sequence[Lazy]) -> Any:
-    """What is counted in each part, added up where the parts are."""
-    counted = [*map(with_value(_called, count, len(parts)), parts)]
-    return computed(_tree(counted, task(added)))
 
 
 def _all(values: Iterable[Lazy]) -> list[Any]:

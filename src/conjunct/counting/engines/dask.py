@@ -41,7 +41,7 @@ class Dask(Engine):
 
         rows = _whole_rows(data)
         parts = np.ravel(np.array(rows.to_delayed(), object)).tolist()
-        make = with_value(_read_part, read, len(parts))
+        make = with_value(_read_part, read, len(parts), n_columns)
         numbered = [make(k, part) for k, part in enumerate(parts)]
         # arrays mostly know how many rows there are in each of their chunks
         most_rows = 0 if hasattr(rows, "columns") else np.nan_to_num(max(rows.chunks[0]))
