@@ -122,14 +122,10 @@ def first_rows(rows: NDArray[np.uint64]) -> NDArray[np.int64] | None:
         return None
     rows = np.ascontiguousarray(rows)
     firsts, hashes = np.empty(len(rows), np.int64), np.empty(len(rows), np.uint64)
-    about, hashed, table = (
-        (address(rows), None, rows.strides[0]),
-        address(hashes),
-        _places(len(rows)),
-    )
-    native_library.native_hash(*about, 0, len(rows), hashed)
+    table, about = _places(len(rows)), (address(rows), None, rows.strides[0])
+    native_library.native_hash(*about, 0, len(rows), address(hashes))
     n = native_library.native_distinct(
-        *about, hashed, len(rows), 0, 1, address(table), len(table), address(firsts)
+        *about, address(hashes), len(rows), 0, 1, address(table), len(table), address(firsts)
     )
     return None if n < 0 else firsts[:n]
 
