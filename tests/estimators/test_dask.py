@@ -142,7 +142,8 @@ def test_any_split_gives_the_same_counts(table, data):
 
 
 def test_rows_are_told_apart_in_buckets(monkeypatch):
-    monkeypatch.setattr(dask_store, "_BUCKET_BYTES", 100)
+    monkeypatch.setattr(dask_store, "_APART_BYTES", 100)
+    monkeypatch.setattr(dask_store, "_BUCKET_ROWS", 2)
     table = np.random.default_rng(0).random((300, 7)) < 0.5
     with dask.config.set(scheduler="synchronous"):
         make = dask_store.task(PackedColumns.from_table)

@@ -25,8 +25,10 @@ from .native.library import address as address
 from .native.library import native_library as native_library
 from .packed import PackedColumns as PackedColumns
 from .packing import Bits as Bits
+from .packing import InBuckets as InBuckets
 from .packing import bits_of_rows as bits_of_rows
 from .packing import count_distinct as count_distinct
+from .packing import count_united as count_united
 from .packing import in_buckets as in_buckets
 from .packing import line_bytes as line_bytes
 from .packing import pack_column as pack_column

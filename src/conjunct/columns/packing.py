@@ -16,6 +16,8 @@ from conjunct.columns.native import library as native
 from conjunct.columns.threads import even_edges, share
 
 Bits = NDArray[np.uint8]
+InBuckets = tuple[NDArray[np.uint64], NDArray[np.int64]]
+"""Rows as words, equal ones in the same bucket, one bucket after the other; where each starts."""
 
 # A block of 8,192 rows × 500 columns stays inside the second-level cache while it is turned around.
 _BLOCK_ROWS = 8192
@@ -215,16 +217,25 @@ def distinct_rows(rows: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return rows if len(firsts) == len(rows) else rows[firsts]
 
 
-def in_buckets(
-    rows: NDArray[np.uint64], n_buckets: int
-) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
-    """Rows, equal ones in the same bucket, one bucket after the other, and where each starts."""
-    bucket = (_mixed(rows) >> np.uint64(32)) % np.uint64(n_buckets)
+def in_buckets(rows: NDArray[np.uint64], n_buckets: int) -> InBuckets:
+    if native.native_library is not None:
+        return native.in_buckets(rows, _MIXER, n_buckets)
+    half = np.uint64(32)
+    bucket = (_mixed(rows) >> half) * np.uint64(n_buckets) >> half
     # small numbers are sorted more quickly
     bucket = bucket.astype(np.min_scalar_type(n_buckets))
     order = np.argsort(bucket, kind="stable")
     lengths = np.bincount(bucket, minlength=n_buckets)
     return rows[order], np.concatenate([[0], np.cumsum(lengths)])
+
+
+def count_united(parts: Sequence[InBuckets]) -> int:
+    """Number of distinct rows in parts that have the same buckets; small ones stay in the cache."""
+    total = 0
+    for k in range(len(parts[0][1]) - 1):
+        bucket = [rows[starts[k] : starts[k + 1]] for rows, starts in parts]
+        total += count_distinct(np.concatenate(bucket))
+    return total
 
 
 def row_words(bits: Bits, n_rows: int) -> NDArray[np.uint64]:

@@ -12,14 +12,12 @@ from itertools import pairwise
 from math import inf
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from conjunct.columns import (
     AnyRewrite,
     Columns,
+    InBuckets,
     StoreKind,
-    count_distinct,
+    count_united,
     even_edges,
     in_buckets,
     layout_for_parts,
@@ -54,9 +52,11 @@ _WITH_TASKS = 1 << 20
 _BYTES_A_COLUMN = 64
 # Counts of this many parts are added at a time, on any worker.
 _BRANCHES = 8
-# Rows are told apart in buckets of about this many bytes, each on one worker.
-_BUCKET_BYTES = 1 << 25
-_BUCKETS_SHARE = 20
+# Rows are told apart in tasks of about this many bytes, which together take a small share of the
+# workers' memory, in buckets of about this many rows, which stay in the cache.
+_APART_BYTES = 1 << 25
+_APART_SHARE = 20
+_BUCKET_ROWS = _MOST_BUCKETS = 1 << 12
 _FINGERPRINT_BYTES = 16
 # Parts are there as read and as rewritten, and half of a worker's memory is for what it does.
 _COPIES = 4
@@ -122,25 +122,24 @@ class DaskPartitions(Partitions):
         return self._begun_distinct_rows() if self._keeps else self.count_distinct_rows
 
     def _begun_distinct_rows(self) -> Callable[[], int]:
-        """Equal rows come together on one worker, bucket by bucket, as 128-bit fingerprints.
-
-        The buckets that are told apart at a time take a small share of the workers' memory.
-        """
-        n_buckets = 1 + _FINGERPRINT_BYTES * self.n_rows // _BUCKET_BYTES
+        """Equal rows come together on one worker, as 128-bit fingerprints."""
+        n_tasks = 1 + _FINGERPRINT_BYTES * self.n_rows // _APART_BYTES
+        n_buckets = max(n_tasks, min(_MOST_BUCKETS, 1 + self.n_rows // _BUCKET_ROWS))
+        edges = even_edges(n_buckets, n_tasks)
         parts = persisted([task(_fingerprints)(some, n_buckets) for some in self._source])
         client = active_client()
         memory = inf if client is None else memory_of(client)
-        at_once = int(max(1, min(n_buckets, memory / _BUCKETS_SHARE / _BUCKET_BYTES)))
+        at_once = int(max(1, min(n_tasks, memory / _APART_SHARE / _APART_BYTES)))
 
         def begun(start: int) -> Sequence[Lazy]:
-            some = range(start, min(start + at_once, n_buckets))
-            buckets = ([task(_bucket)(part, k) for part in parts] for k in some)
-            return persisted([task(_count_united)(bucket) for bucket in buckets])
+            some = pairwise(edges[start : start + at_once + 1])
+            shares = ([task(_between)(part, a, b) for part in parts] for a, b in some)
+            return persisted([task(_count_united)(share) for share in shares])
 
         first = begun(0)
 
         def counted() -> int:
-            later = (sum(_all(begun(start))) for start in range(at_once, n_buckets, at_once))
+            later = (sum(_all(begun(start))) for start in range(at_once, n_tasks, at_once))
             return int(sum(_all(first)) + sum(later))
 
         return counted
@@ -243,18 +242,16 @@ def _after(rewrites: Sequence[AnyRewrite], parts: Parts) -> Parts:
     return tuple(part.after(rewrites) for part in parts)
 
 
-def _fingerprints(parts: Parts, n_buckets: int) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
-    """Those of distinct rows, bucket after bucket, and where each bucket starts."""
-    return in_buckets(np.concatenate([part.row_words() for part in parts]), n_buckets)
+def _fingerprints(parts: Parts, n_buckets: int) -> list[InBuckets]:
+    """Those of the distinct rows of each part."""
+    return [in_buckets(part.row_words(), n_buckets) for part in parts]
 
 
-def _bucket(
-    fingerprints: tuple[NDArray[np.uint64], NDArray[np.intp]], number: int
-) -> NDArray[np.uint64]:
-    rows, starts = fingerprints
-    # not a view, which would keep all of them
-    return rows[starts[number] : starts[number + 1]].copy()
+def _between(parts: list[InBuckets], first: int, last: int) -> list[InBuckets]:
+    """Some of the buckets."""
+    edges = [starts[first : last + 1] for _, starts in parts]
+    return [(rows[k[0] : k[-1]], k - k[0]) for (rows, _), k in zip(parts, edges, strict=True)]
 
 
-def _count_united(rows: list[NDArray[np.uint64]]) -> int:
-    return count_distinct(np.concatenate(rows))
+def _count_united(shares: list[list[InBuckets]]) -> int:
+    return count_united([part for share in shares for part in share])

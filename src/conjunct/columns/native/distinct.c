@@ -86,15 +86,31 @@ int64_t native_distinct(const uint8_t *cells, const int64_t *starts, int64_t len
     return n_distinct;
 }
 
+static uint64_t mix(const uint64_t *row, int64_t n_words, uint64_t mixer) {
+    uint64_t word = 0;
+    for (int64_t i = 0; i < n_words; i++) {
+        word = (word ^ row[i]) * mixer;
+        word ^= word >> 29;
+    }
+    return word;
+}
+
 /* One word for each row of n_words words, as `_mixed` of packing.py makes it. */
 void native_mix(const uint64_t *rows, int64_t n_rows, int64_t n_words, uint64_t mixer,
                 uint64_t *mixed) {
-    for (int64_t k = 0; k < n_rows; k++, rows += n_words) {
-        uint64_t word = 0;
-        for (int64_t i = 0; i < n_words; i++) {
-            word = (word ^ rows[i]) * mixer;
-            word ^= word >> 29;
-        }
-        mixed[k] = word;
+    for (int64_t k = 0; k < n_rows; k++) mixed[k] = mix(rows + k * n_words, n_words, mixer);
+}
+
+/* Rows of n_words words, one bucket after the other, as `in_buckets` of packing.py has them.
+   There are n_buckets + 2 starts, all zero; then bucket b is from starts[b] to starts[b + 1]. */
+void native_in_buckets(const uint64_t *rows, int64_t n_rows, int64_t n_words, uint64_t mixer,
+                       uint64_t n_buckets, int64_t *starts, uint64_t *sorted) {
+    for (int64_t k = 0; k < n_rows; k++)
+        starts[((mix(rows + k * n_words, n_words, mixer) >> 32) * n_buckets >> 32) + 2]++;
+    for (uint64_t b = 2; b < n_buckets + 2; b++) starts[b] += starts[b - 1];
+    for (int64_t k = 0; k < n_rows; k++) {
+        const uint64_t *row = rows + k * n_words;
+        const int64_t to = starts[((mix(row, n_words, mixer) >> 32) * n_buckets >> 32) + 1]++;
+        for (int64_t i = 0; i < n_words; i++) sorted[to * n_words + i] = row[i];
     }
 }

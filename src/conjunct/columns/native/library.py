@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from conjunct.columns.threads import even_edges, share
 
 # of the functions in C and what they take; a library of another number is not used
-_VERSION = 8
+_VERSION = 9
 # Fewer rows than this are told apart faster than a thread starts.
 _ROWS_PER_THREAD = 1 << 16
 _FILE = Path(__file__).with_name("_native.so")
@@ -31,13 +31,15 @@ def _loaded() -> Any:
         return None
     size, pointer = ctypes.c_size_t, ctypes.c_void_p
     number, long, real = ctypes.c_int32, ctypes.c_int64, ctypes.c_double
+    word = ctypes.c_uint64
     takes = {
         "native_count": (number, *2 * (pointer, size, size), pointer, number, number),
         "native_merge_lines": (number, pointer, size, size, size, size, pointer),
         "native_turn": (pointer, *3 * (size,), pointer, size),
         "native_hash": (pointer, pointer, *3 * (long,), pointer),
         "native_distinct": (pointer, pointer, long, pointer, *3 * (long,), pointer, long, pointer),
-        "native_mix": (pointer, long, long, ctypes.c_uint64, pointer),
+        "native_mix": (pointer, long, long, word, pointer),
+        "native_in_buckets": (pointer, long, long, word, word, pointer, pointer),
         "native_meetings": (pointer, pointer, long, *4 * (pointer,)),
         "native_lists_new": (number, long, pointer, pointer),
         "native_lists_merge": (pointer, number, number, pointer),
@@ -135,6 +137,18 @@ def mixed(rows: NDArray[np.uint64], mixer: np.uint64) -> NDArray[np.uint64]:
     rows, words = np.ascontiguousarray(rows), np.empty(len(rows), np.uint64)
     native_library.native_mix(address(rows), *rows.shape, int(mixer), address(words))
     return words
+
+
+def in_buckets(
+    rows: NDArray[np.uint64], mixer: np.uint64, n_buckets: int
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Rows, one bucket after the other, and where each starts."""
+    rows, starts = np.ascontiguousarray(rows), np.zeros(n_buckets + 2, np.int64)
+    sorted_rows = np.empty_like(rows)
+    native_library.native_in_buckets(
+        address(rows), *rows.shape, int(mixer), n_buckets, address(starts), address(sorted_rows)
+    )
+    return sorted_rows, starts[:-1]
 
 
 def addresses(lines: Any) -> NDArray[np.uint64]:
