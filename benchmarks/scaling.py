@@ -6,7 +6,6 @@ That can only be seen on the clock: on a busy machine it is less than it is.
 from __future__ import annotations
 
 import atexit
-import logging
 import math
 import os
 import tempfile
@@ -97,16 +96,14 @@ def _on_workers() -> Iterator[Fits]:
     """Rows are on the workers before the clock starts, as Booleans."""
     import dask
     import dask.array as da
-    from distributed import Client, LocalCluster
     from distributed import wait as wait_for
+
+    from conjunct.counting.dask_cluster import local_cluster
 
     with ExitStack() as stack:
         clients, tables = {}, {}
         for n in WORKERS:
-            options = {"dashboard_address": ":0", "silence_logs": logging.CRITICAL}
-            cluster = LocalCluster(n_workers=n, threads_per_worker=1, memory_limit=0, **options)
-            stack.enter_context(cluster)
-            clients[n] = stack.enter_context(Client(cluster, set_as_default=False))
+            clients[n] = stack.enter_context(local_cluster(n, memory=0))
             made = [dask.delayed(block)(k) for k in range(N_BLOCKS)]
             shape = (BLOCK_ROWS, N_COLUMNS)
             parts = [da.from_delayed(part, shape, np.bool_) for part in made]

@@ -10,10 +10,11 @@ from threading import Timer
 
 import dask
 import dask.dataframe as dd
+import distributed
 import numpy as np
 import pandas as pd
 import pytest
-from distributed import Client, Future, LocalCluster
+from distributed import Client, LocalCluster
 
 from conjunct import UFC, ClusterError, InputError
 from conjunct.counting import dask_cluster as cluster
@@ -59,15 +60,15 @@ def test_a_limit_below_what_a_worker_has_already():
 
 def test_a_limit_below_what_a_part_takes():
     with made(n_workers=1, memory_limit="4GB") as small, Client(small) as client:
-        cluster.check_workers(client, 10**8)
+        cluster.checked_workers(client, 10**8)
         with pytest.raises(InputError, match=r"each worker needs 1\d(\.\d)? GB or more"):
-            cluster.check_workers(client, 10**10)
+            cluster.checked_workers(client, 10**10)
 
 
 @pytest.mark.usefixtures("impatient")
 def test_a_limit_that_pauses_a_worker_at_once():
     with made(n_workers=1, memory_limit="150MB") as small, Client(small) as client:
-        while not all(idle for *_, idle in cluster._workers(client)):
+        while not all(worker.is_idle for worker in cluster._workers(client)):
             time.sleep(0.05)
         with pytest.raises(InputError, match="may take 150 MB of memory, of which"):
             fit()
@@ -80,10 +81,10 @@ def test_workers_that_are_all_paused():
         made(n_workers=2, memory_limit="2GB") as full,
         Client(full) as client,
     ):
-        while not all(idle for *_, idle in cluster._workers(client)):
+        while not all(worker.is_idle for worker in cluster._workers(client)):
             time.sleep(0.05)
         with pytest.raises(ClusterError, match="all 2 workers of Dask are paused, since"):
-            cluster.computed(dask.delayed(sum)([1, 2]))
+            cluster.computed([dask.delayed(sum)([1, 2])])
 
 
 @pytest.mark.usefixtures("impatient")
@@ -93,29 +94,26 @@ def test_workers_that_are_all_gone():
         while cluster._workers(client):
             time.sleep(0.05)
         with pytest.raises(ClusterError, match=r"no worker of .* is left: start some"):
-            cluster.computed(dask.delayed(sum)([1, 2]))
+            cluster.computed([dask.delayed(sum)([1, 2])])
 
 
 @pytest.mark.usefixtures("impatient")
 def test_slow_work_is_waited_for():
     with made(n_workers=1) as slow, Client(slow):
-        assert cluster.computed(dask.delayed(lambda: time.sleep(1.5) or 7)()) == 7
+        assert cluster.computed([dask.delayed(lambda: time.sleep(1.5) or 7)()]) == [7]
 
 
 def test_work_that_ends_just_after_a_look(monkeypatch):
     """It was waited for in vain, and is done when it is asked."""
-    result = Future.result
 
-    def late(self, timeout=None):
-        if timeout is None:
-            return result(self)
-        while not self.done():
+    def late(futures, timeout):
+        while not all(future.done() for future in futures):
             time.sleep(0.01)
         raise TimeoutError
 
-    monkeypatch.setattr(Future, "result", late)
+    monkeypatch.setattr(distributed, "wait", late)
     with made(n_workers=1) as slow, Client(slow):
-        assert cluster.computed(dask.delayed(sum)([3, 4])) == 7
+        assert cluster.computed([dask.delayed(sum)([3, 4])]) == [7]
 
 
 @pytest.mark.parametrize("error", [TimeoutError("own"), OSError("own"), InputError("own")])
@@ -125,7 +123,7 @@ def test_errors_of_the_work_stay_what_they_are(error):
 
     any_cluster = made(n_workers=1)
     with any_cluster, Client(any_cluster), pytest.raises(type(error), match="own"):
-        cluster.computed(dask.delayed(fail)())
+        cluster.computed([dask.delayed(fail)()])
 
 
 def test_work_that_kills_its_workers():
@@ -135,7 +133,7 @@ def test_work_that_kills_its_workers():
         Client(deadly),
         pytest.raises(ClusterError, match="workers of Dask died of the same work 1 times"),
     ):
-        cluster.computed(dask.delayed(os.kill)(dask.delayed(os.getpid)(), signal.SIGKILL))
+        cluster.computed([dask.delayed(os.kill)(dask.delayed(os.getpid)(), signal.SIGKILL)])
 
 
 SCHEDULER = """
@@ -156,4 +154,4 @@ def test_a_scheduler_that_is_lost():
         with Client(address, timeout=1):
             Timer(0.5, process.kill).start()
             with pytest.raises(ClusterError, match=f"^the Dask scheduler at {address} was lost"):
-                cluster.computed(dask.delayed(time.sleep)(30))
+                cluster.computed([dask.delayed(time.sleep)(30)])

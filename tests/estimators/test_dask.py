@@ -1,10 +1,12 @@
 """UFC on collections of Dask against the same rows in memory."""
 
 import os
+import pickle
 import signal
 import sys
 import warnings
 
+import cloudpickle
 import dask
 import dask.array as da
 import dask.bag
@@ -323,7 +325,7 @@ def test_parts_that_workers_cannot_hold_are_made_again(client, zoo, monkeypatch)
 
 def test_the_memory_of_workers(client):
     limits = [worker["memory_limit"] for worker in client.scheduler_info()["workers"].values()]
-    assert cluster.memory_of(client) == sum(limits) > 10**8
+    assert cluster.memory_of(cluster.checked_workers(client)) == sum(limits) > 10**8
 
 
 def test_expected_cost_of_parts(zoo):
@@ -335,16 +337,22 @@ def test_expected_cost_of_parts(zoo):
 
 
 def test_workers_with_other_versions_are_refused():
-    class Other:
-        def run(self, function, names):
-            return {"tcp://w:1": function(names) | {"conjunct": "0.0.1"}}
-
+    here, _ = cluster._looking()(cluster._CHECKED)
+    other = here | {"conjunct": "0.0.1"}
     with pytest.raises(InputError, match=r"worker tcp://w:1 has conjunct 0\.0\.1, and this"):
-        cluster.check_versions(Other())
+        cluster.check_versions({"tcp://v:1": here, "tcp://w:1": other})
 
 
-def test_workers_with_the_same_versions_are_not(client):
-    cluster.check_versions(client)
+def test_a_worker_without_conjunct_is_refused(monkeypatch):
+    """Dask asks it all the same: what is asked is sent as it is."""
+    look = pickle.loads(cloudpickle.dumps(cluster._looking()))
+    monkeypatch.setitem(sys.modules, "conjunct", None)
+    for name in [name for name in sys.modules if name.startswith("conjunct.")]:
+        monkeypatch.setitem(sys.modules, name, None)
+    versions, resident = look(["numpy", "no such package"])
+    assert versions["numpy"] == np.__version__
+    assert versions["no such package"] == "none"
+    assert resident == 0
 
 
 def test_without_dask_one_line_says_what_to_install(monkeypatch):

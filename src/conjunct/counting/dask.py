@@ -6,7 +6,7 @@ where a worker is lost. Only this module and ``cluster`` name Dask.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 from math import inf
@@ -24,13 +24,13 @@ from conjunct.columns import (
 )
 from conjunct.counting.dask_cluster import (
     NOT_INSTALLED,
+    Worker,
     active_client,
-    check_workers,
+    checked_workers,
     computed,
     holders,
     memory_of,
     persisted,
-    threads_of,
 )
 from conjunct.counting.partitioned import Partitions, Rewrites, added
 from conjunct.errors import InputError
@@ -82,21 +82,21 @@ class DaskPartitions(Partitions):
         """``part_bytes`` is what the largest part takes, packed, if that is known already."""
         self.n_columns = n_columns
         client = active_client()
-        if client is not None:
-            check_workers(client, _WHILE_READ * part_bytes)
         # what is too much to stay there is made again from its source whenever it is counted
-        self._keeps = True
+        self._keeps, self._memory = True, inf
         if client is not None:
-            room = memory_of(client) / _COPIES / len(parts)
+            workers = checked_workers(client, _WHILE_READ * part_bytes)
+            self._memory = memory_of(workers)
+            room = self._memory / _COPIES / len(parts)
             if not part_bytes or _LISTS * part_bytes > room:
                 parts, part_bytes = _looked_at(parts)
                 self._keeps = part_bytes <= room
         parts = self._hold(parts)
         groups = [[part] for part in parts]
         if client is not None and self._keeps:
-            groups = _groups(client, parts, part_bytes)
+            groups = _groups(parts, holders(client, parts), workers, part_bytes)
         self._source = self._hold([task(_together)(*some) for some in groups])
-        seen = _all(map(task(_seen), self._source))
+        seen = computed([*map(task(_seen), self._source)])
         self.n_rows = sum(n_rows for n_rows, _ in seen)
         layouts = set[type[Columns]]().union(*(layouts for _, layouts in seen))
         self.layout = layout_for_parts(
@@ -127,9 +127,7 @@ class DaskPartitions(Partitions):
         n_buckets = max(n_tasks, min(_MOST_BUCKETS, 1 + self.n_rows // _BUCKET_ROWS))
         edges = even_edges(n_buckets, n_tasks)
         parts = persisted([task(_fingerprints)(some, n_buckets) for some in self._source])
-        client = active_client()
-        memory = inf if client is None else memory_of(client)
-        at_once = int(max(1, min(n_tasks, memory / _APART_SHARE / _APART_BYTES)))
+        at_once = int(max(1, min(n_tasks, self._memory / _APART_SHARE / _APART_BYTES)))
 
         def begun(start: int) -> Sequence[Lazy]:
             some = pairwise(edges[start : start + at_once + 1])
@@ -139,8 +137,8 @@ class DaskPartitions(Partitions):
         first = begun(0)
 
         def counted() -> int:
-            later = (sum(_all(begun(start))) for start in range(at_once, n_tasks, at_once))
-            return int(sum(_all(first)) + sum(later))
+            later = (sum(computed(begun(start))) for start in range(at_once, n_tasks, at_once))
+            return int(sum(computed(first)) + sum(later))
 
         return counted
 
@@ -151,7 +149,7 @@ class DaskPartitions(Partitions):
     def _total(count: Callable[[Any], Any], parts: Sequence[Lazy], n_columns: int) -> Any:
         """What is counted in each part, added up where the parts are."""
         counted = [*map(with_value(_called, count, len(parts), n_columns), parts)]
-        return computed(_tree(counted, task(added)))
+        return computed([_tree(counted, task(added))])[0]
 
     def _parts(self, rewrites: Rewrites, n_columns: int) -> Sequence[Lazy]:
         """The parts after the rewrites, which the workers keep for the next time."""
@@ -182,12 +180,6 @@ def with_value(
     return partial(task(function), delayed(value, pure=False, traverse=False))
 
 
-def _all(values: Iterable[Lazy]) -> list[Any]:
-    """Some small values, which come together: there is one thing to wait for."""
-    found: list[Any] = computed(task(list)([*values]))
-    return found
-
-
 def _tree(values: Sequence[Lazy], combine: Callable[[list[Lazy]], Lazy]) -> Lazy:
     """What the values combine to, a few of them at a time."""
     level = list(values)
@@ -202,15 +194,17 @@ def _looked_at(parts: Sequence[Lazy]) -> tuple[Sequence[Lazy], int]:
     kept = persisted(parts[some])
     parts = [*parts]
     parts[some] = kept
-    return parts, max(_all(map(task(_n_bytes), kept)))
+    return parts, max(computed([*map(task(_n_bytes), kept)]))
 
 
-def _groups(client: Any, parts: Sequence[Lazy], part_bytes: int) -> list[list[Lazy]]:
+def _groups(
+    parts: Sequence[Lazy], held_by: Sequence[str], workers: Sequence[Worker], part_bytes: int
+) -> list[list[Lazy]]:
     """Parts that one worker has and may count in one task."""
     of_worker: dict[str, list[Lazy]] = {}
-    for part, worker in zip(parts, holders(client, parts), strict=True):
-        of_worker.setdefault(worker, []).append(part)
-    threads = threads_of(client)
+    for part, address in zip(parts, held_by, strict=True):
+        of_worker.setdefault(address, []).append(part)
+    threads = {worker.address: worker.n_threads for worker in workers}
     groups = []
     for worker, its in of_worker.items():
         n_tasks = max(threads.get(worker, 1), len(its) * part_bytes // _TASK_BYTES)

@@ -11,13 +11,13 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from math import inf
 from multiprocessing import resource_tracker
 from threading import current_thread, main_thread
-from typing import Any
+from typing import Any, NamedTuple
 
 from conjunct.errors import ClusterError, InputError
 from conjunct.memory import available_bytes, byte_text
@@ -34,6 +34,17 @@ _LEAST_BYTES = 1 << 25
 _CHECKED = ("conjunct", "dask", "distributed", "narwhals", "numpy")
 
 
+class Worker(NamedTuple):
+    """What the scheduler knows of a worker."""
+
+    address: str
+    n_threads: int
+    memory: int
+    """Bytes that it may take, 0 if there is no limit."""
+    is_idle: bool
+    """Whether it is paused, and does nothing."""
+
+
 @contextmanager
 def connected(scheduler: str, memory: int | None = None) -> Iterator[Any]:
     """A client of the cluster at an address, or (``"local"``) of one made on this machine.
@@ -48,7 +59,8 @@ def connected(scheduler: str, memory: int | None = None) -> Iterator[Any]:
     logging.disable(logging.CRITICAL)
     try:
         if scheduler == "local":
-            with _local_cluster(memory) as client:
+            room = available_bytes() if memory is None else memory
+            with local_cluster(os.cpu_count() or 1, room) as client:
                 yield client
             return
         try:
@@ -64,16 +76,20 @@ def connected(scheduler: str, memory: int | None = None) -> Iterator[Any]:
 
 
 @contextmanager
-def _local_cluster(memory: int | None) -> Iterator[Any]:
+def local_cluster(n_workers: int, memory: int) -> Iterator[Any]:
+    """A client of some workers on this machine, which may take so many bytes together (0: any).
+
+    Nobody looks at them, so that they make no pages and no profiles of what they do.
+    """
+    import dask
     from distributed import Client, LocalCluster
 
-    n_workers = os.cpu_count() or 1
-    with _undisturbed():
+    with _undisturbed(), dask.config.set({"distributed.worker.profile.enabled": False}):
         cluster = LocalCluster(
             n_workers=n_workers,
             threads_per_worker=1,
-            memory_limit=(available_bytes() if memory is None else memory) // n_workers,
-            dashboard_address=":0",
+            memory_limit=memory // n_workers,
+            dashboard_address=None,
             silence_logs=logging.CRITICAL,
         )
         client = Client(cluster)
@@ -117,15 +133,18 @@ def active_client() -> Any | None:
     return getattr(dask.base.get_scheduler(), "__self__", None)
 
 
-def computed(value: Any) -> Any:
-    """What a ``Delayed`` is in the end; an error where the cluster does not get there."""
+def computed(values: Sequence[Any]) -> list[Any]:
+    """What some ``Delayed`` are in the end; an error where the cluster does not get there."""
     client = active_client()
     if client is None:
-        return value.compute()
+        import dask
+
+        return [*dask.compute(*values)]
     with _one_line_errors(client):
-        future = client.compute(value)
-        _wait(client, [future])
-        return future.result()
+        futures = client.compute([*values])
+        _wait(client, futures)
+        found: list[Any] = client.gather(futures)
+        return found
 
 
 def holders(client: Any, values: Sequence[Any]) -> list[str]:
@@ -138,12 +157,6 @@ def holders(client: Any, values: Sequence[Any]) -> list[str]:
         held = client.who_has(futures)
     # what failed is nowhere, and fails again where it is used
     return [min(held.get(future.key) or ("",)) for future in futures]
-
-
-def threads_of(client: Any) -> dict[str, int]:
-    """How many threads each worker has."""
-    with _one_line_errors(client):
-        return dict(client.nthreads())
 
 
 def _wait(client: Any, futures: Sequence[Any]) -> None:
@@ -173,42 +186,32 @@ def persisted(values: Sequence[Any]) -> Sequence[Any]:
         return kept
 
 
-def check_workers(client: Any, needed: int = 0) -> None:
-    """Refuse a cluster without workers, or with other versions, or too little memory.
+def checked_workers(client: Any, needed: int = 0) -> list[Worker]:
+    """The workers; refuse a cluster without any, or with other versions, or too little memory.
 
     ``needed`` are the bytes that a task takes, as far as that is known.
     """
     with _one_line_errors(client):
-        try:
-            client.wait_for_workers(1, timeout=_SECONDS_TO_CONNECT)
-        except TimeoutError:
+        workers = _workers(client)
+        if all(worker.is_idle for worker in workers):
             # those that are paused are not waited for, and what they lack is told below
-            if not _workers(client):
-                raise InputError(
-                    f"the Dask scheduler at {_address(client)} has no workers: start some first"
-                ) from None
-        check_versions(client)
-        _check_room(client, needed)
+            with suppress(TimeoutError):
+                client.wait_for_workers(1, timeout=_SECONDS_TO_CONNECT)
+            workers = _workers(client)
+        if not workers:
+            raise InputError(
+                f"the Dask scheduler at {_address(client)} has no workers: start some first"
+            )
+        found = client.run(_looking(), _CHECKED)
+    check_versions({worker: versions for worker, (versions, _) in found.items()})
+    _check_room(workers, {worker: resident for worker, (_, resident) in found.items()}, needed)
+    return workers
 
 
-def check_versions(client: Any) -> None:
+def check_versions(found: Mapping[str, Mapping[str, str]]) -> None:
     """Refuse workers with other versions of what counts here."""
-
-    def versions(names: Sequence[str]) -> dict[str, str]:
-        # sent as it is, for a worker may not even have conjunct
-        import sys
-        from importlib.metadata import PackageNotFoundError, version
-
-        found = {"python": "{}.{}".format(*sys.version_info)}
-        for name in names:
-            try:
-                found[name] = version(name)
-            except PackageNotFoundError:
-                found[name] = "none"
-        return found
-
-    here = versions(_CHECKED)
-    for worker, there in client.run(versions, _CHECKED).items():
+    here, _ = _looking()(_CHECKED)
+    for worker, there in found.items():
         for name, wanted in here.items():
             if there[name] != wanted:
                 raise InputError(
@@ -217,39 +220,55 @@ def check_versions(client: Any) -> None:
                 )
 
 
-def memory_of(client: Any) -> float:
-    """Bytes of all workers, without end where they have no limit."""
-    with _one_line_errors(client):
-        return sum(limit or inf for _, limit, _ in _workers(client))
+def _looking() -> Callable[[Sequence[str]], tuple[dict[str, str], int]]:
+    """What tells the versions of a worker, and the bytes of Python and its libraries there.
 
+    It is sent as it is, for a worker may not even have conjunct.
+    """
 
-def _check_room(client: Any, needed: int) -> None:
-    """Refuse workers whose memory is too little for what they have already and a task."""
-
-    def resident() -> int:
+    def look(names: Sequence[str]) -> tuple[dict[str, str], int]:
+        import sys
         from contextlib import suppress
         from importlib import import_module
+        from importlib.metadata import PackageNotFoundError, version
 
+        versions = {"python": "{}.{}".format(*sys.version_info)}
+        for name in names:
+            try:
+                versions[name] = version(name)
+            except PackageNotFoundError:
+                versions[name] = "none"
         for name in ("conjunct.estimators", "polars"):
             with suppress(ImportError):
                 import_module(name)
-        from conjunct.memory import resident_bytes
+        try:
+            from conjunct.memory import resident_bytes
+        except ImportError:
+            return versions, 0
+        return versions, resident_bytes()
 
-        return resident_bytes()
+    return look
 
+
+def memory_of(workers: Sequence[Worker]) -> float:
+    """Bytes of all workers, without end where they have no limit."""
+    return sum(worker.memory or inf for worker in workers)
+
+
+def _check_room(workers: Sequence[Worker], taken: Mapping[str, int], needed: int) -> None:
+    """Refuse workers whose memory is too little for what they have already and a task."""
     import dask
 
     # beyond this share of its memory, a worker pauses
     share = dask.config.get("distributed.worker.memory.pause") or 1
-    taken = client.run(resident)
-    for worker, limit, _ in _workers(client):
-        least = int((taken.get(worker, 0) + _LEAST_BYTES + needed) / share)
+    for worker in workers:
+        least = int((taken.get(worker.address, 0) + _LEAST_BYTES + needed) / share)
         least += -least % 10**7  # what is said must do
-        if limit and limit < least:
+        if worker.memory and worker.memory < least:
             raise InputError(
-                f"worker {worker} may take {byte_text(limit)} of memory, of which Python and its "
-                f"libraries have {byte_text(taken.get(worker, 0))}: each worker needs "
-                f"{byte_text(least)} or more ({byte_text(least * len(taken))} for all "
+                f"worker {worker.address} may take {byte_text(worker.memory)} of memory, of which "
+                f"Python and its libraries have {byte_text(taken.get(worker.address, 0))}: each "
+                f"worker needs {byte_text(least)} or more ({byte_text(least * len(taken))} for all "
                 f"{len(taken)} workers)"
             )
 
@@ -259,22 +278,22 @@ def _what_holds_up(client: Any) -> str | None:
     workers = _workers(client)
     if not workers:
         return f"no worker of the Dask scheduler at {_address(client)} is left: start some"
-    if all(is_idle for _, _, is_idle in workers):
-        address, limit, _ = workers[0]
+    if all(worker.is_idle for worker in workers):
+        first = workers[0]
         return (
             f"all {len(workers)} workers of Dask are paused, since their memory is full "
-            f"({address} may take {byte_text(limit)}): allow them more, or make smaller partitions"
+            f"({first.address} may take {byte_text(first.memory)}): allow them more, or make "
+            "smaller partitions"
         )
     return None
 
 
-def _workers(client: Any) -> list[tuple[str, int, bool]]:
-    """Each worker with its limit of memory, and whether it is paused and does nothing."""
-
-    def look(dask_scheduler: Any) -> list[tuple[str, int, bool]]:
+def _workers(client: Any) -> list[Worker]:
+    def look(dask_scheduler: Any) -> list[tuple[str, int, int, bool]]:
         return [
             (
                 worker.address,
+                worker.nthreads,
                 worker.memory_limit,
                 worker.status.name == "paused"
                 and not worker.metrics.get("task_counts", {}).get("executing"),
@@ -282,8 +301,7 @@ def _workers(client: Any) -> list[tuple[str, int, bool]]:
             for worker in dask_scheduler.workers.values()
         ]
 
-    found: list[tuple[str, int, bool]] = client.run_on_scheduler(look)
-    return found
+    return [Worker(*found) for found in client.run_on_scheduler(look)]
 
 
 @contextmanager

@@ -55,8 +55,9 @@ def correlated_pairs(
     store, names = data.columns, data.names
     tally = Tally.of(store)
     stage = Stage(0, tuple(range(store.n_columns)), tally)
-    # C0 is not looked at
-    ledger = Ledger(Lineage(names), tally.counts.supports, tally.counts.observed, store.n_rows, 0)
+    known = tally.counts.observed
+    # indicators are not looked at
+    ledger = Ledger(Lineage(names), tally.counts.supports, known, store.n_rows, lambda: 0)
     pairs = rule.candidates(stage, ledger, rule.judge(lambda: tally.counts, "batch"))
     pairs = pairs.take(np.lexsort((pairs.right, pairs.left, -pairs.joint, -pairs.score)))
     columns: dict[str, list[Any]] = {

@@ -206,7 +206,7 @@ def run_ufc(
         kept,
         made,
         tuple(tried),
-        work.n_distinct_rows,
+        work.n_distinct_rows(),
         plan,
         stop,
         max_iter,
@@ -227,7 +227,7 @@ class _Work:
         self.plan = plan
         self.lineage = Lineage(names)
         # the first counts do not wait for it
-        self._distinct_rows = store.begin_distinct_rows()
+        self.n_distinct_rows = cache(store.begin_distinct_rows())
         self._first = cache(partial(Tally.of, store))
         self._null_support = null_support
         self._redundancy = Redundancy()
@@ -235,10 +235,6 @@ class _Work:
     def first(self) -> PairCounts:
         """The counts of the pairs of columns."""
         return self._first().counts
-
-    @cached_property
-    def n_distinct_rows(self) -> int:
-        return self._distinct_rows()
 
     @cached_property
     def judge(self) -> Judge:

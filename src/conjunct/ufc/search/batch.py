@@ -50,6 +50,8 @@ class BatchSearch:
         return self._last[1]
 
     def first(self) -> Step:
+        # rows may still be told apart elsewhere, which the step waits for
+        self.candidates()
         return self._step()
 
     def steps(self) -> Iterator[Step]:

@@ -109,12 +109,13 @@ class Ledger:
         supports: Counts,
         observed: int | Counts,
         n_rows: int,
-        n_distinct_rows: int,
+        n_distinct_rows: Callable[[], int],
         null_support: int | None = None,
     ) -> None:
+        """``n_distinct_rows`` is not asked for before the first indicators."""
         self.lineage = lineage
         self.n_rows = n_rows
-        self.n_distinct_rows = n_distinct_rows
+        self._n_distinct_rows = n_distinct_rows
         self.supports: list[int] = supports.tolist()
         self.observed: list[int] | None = None if isinstance(observed, int) else observed.tolist()
         self.primitive_supports = tuple(self.supports)
@@ -127,11 +128,6 @@ class Ledger:
         self._total_length = len(self.supports)
         self._null_support = null_support
         self.bits = self._length_in_bits()
-
-    @property
-    def has_complexity(self) -> bool:
-        """Whether C0 has a meaning: there must be more distinct rows than primitives."""
-        return self.n_distinct_rows > len(self.lineage.primitives)
 
     def enter(self, left: int, right: int, counts: tuple[int, int, int], made: Made) -> float:
         """Replace a pair of features; the bits that it saved.
@@ -157,11 +153,13 @@ class Ledger:
         return saved
 
     def indicators(self, iteration: int) -> Indicators:
-        n_features = len(self.present)
+        n_features, n_primitives = len(self.present), len(self.lineage.primitives)
+        n_distinct_rows = self._n_distinct_rows()
         oi = self._overlap()
         c0 = math.nan
-        if self.has_complexity:
-            c0 = complexity(n_features, len(self.lineage.primitives), self.n_distinct_rows)
+        # C0 has a meaning only where there are more distinct rows than primitives
+        if n_distinct_rows > n_primitives:
+            c0 = complexity(n_features, n_primitives, n_distinct_rows)
         length = mean_length_of(self._total_length, n_features)
         return Indicators(iteration, n_features, length, oi, c0, rms(oi, c0), self.bits)
 
