@@ -91,7 +91,11 @@ def pack_blocks(
     packed = np.zeros((n_columns, line_bytes(n_rows)), np.uint8)
 
     def put(start: int, stop: int) -> None:
-        rows = np.packbits(block(start, stop), axis=1, bitorder="little")
+        cells = block(start, stop)
+        if native.native_library is not None and cells.strides[1] == 1:
+            native.pack(cells, packed[:, start // 8 :])
+            return
+        rows = np.packbits(cells, axis=1, bitorder="little")
         turn(rows, n_columns, packed[:, start // 8 :])
 
     _each_block(put, n_rows, n_columns, n_threads)

@@ -32,6 +32,12 @@ _SECONDS_OF_PATIENCE = 30.0
 _LEAST_BYTES = 1 << 25
 # What must be alike on driver and workers for the same features, or for being understood at all.
 _CHECKED = ("conjunct", "dask", "distributed", "narwhals", "numpy")
+# Fifty times a second, each part of a cluster looks whether it still answers, and each worker
+# a hundred times at what it does: that takes a tenth of a core or more.
+_UNWATCHED = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+}
 
 
 class Worker(NamedTuple):
@@ -79,12 +85,12 @@ def connected(scheduler: str, memory: int | None = None) -> Iterator[Any]:
 def local_cluster(n_workers: int, memory: int) -> Iterator[Any]:
     """A client of some workers on this machine, which may take so many bytes together (0: any).
 
-    Nobody looks at them, so that they make no pages and no profiles of what they do.
+    Nobody looks at them, so that they make no pages and no profiles, and do not watch themselves.
     """
     import dask
     from distributed import Client, LocalCluster
 
-    with _undisturbed(), dask.config.set({"distributed.worker.profile.enabled": False}):
+    with _undisturbed(), dask.config.set(_UNWATCHED):
         cluster = LocalCluster(
             n_workers=n_workers,
             threads_per_worker=1,

@@ -36,6 +36,7 @@ def _loaded() -> Any:
         "native_count": (number, *2 * (pointer, size, size), pointer, number, number),
         "native_merge_lines": (number, pointer, size, size, size, size, pointer),
         "native_turn": (pointer, *3 * (size,), pointer, size),
+        "native_pack": (pointer, *3 * (size,), pointer, size),
         "native_hash": (pointer, pointer, *3 * (long,), pointer),
         "native_distinct": (pointer, pointer, long, pointer, *3 * (long,), pointer, long, pointer),
         "native_mix": (pointer, long, long, word, pointer),
@@ -76,6 +77,12 @@ def turn(lines: NDArray[np.uint8], n_bits: int, turned: NDArray[np.uint8]) -> No
     native_library.native_turn(
         address(lines), len(lines), n_bits, step, address(turned), turned_step
     )
+
+
+def pack(cells: NDArray[np.bool_], packed: NDArray[np.uint8]) -> None:
+    """Write the rows of a table to the first bits of lines, one for each of its columns."""
+    step, packed_step = cells.strides[0], packed.strides[0]
+    native_library.native_pack(address(cells), *cells.shape, step, address(packed), packed_step)
 
 
 def count_distinct(
