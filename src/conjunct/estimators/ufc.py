@@ -365,11 +365,11 @@ class UFC(RuledConstructor):
         criterion = CRITERIA.checked(self.criterion)
         return Plan(criterion, self.search or criterion.search, self.max_length)
 
-    def _watching(self, need: Need, n_columns: int) -> Callable[[Indicators], None]:
+    def _watching(self, need: Need, n_columns: int) -> Callable[[Indicators], None] | None:
         """Says again what an iteration takes when it is three times what was said last."""
         tell, told = self._tell_cost, need
         if tell is None or need.merge_seconds is not None:
-            return self._watch
+            return self._watch if self.verbose or self.callback else None
 
         def watch(indicators: Indicators) -> None:
             nonlocal told

@@ -169,7 +169,7 @@ def run_ufc(
     *,
     max_iter: int | None = None,
     max_features: int | None = None,
-    watch: Callable[[Indicators], None] = lambda indicators: None,
+    watch: Callable[[Indicators], None] | None = None,
     progress_store: ProgressStore | None = None,
 ) -> Run:
     """Iterate until ``max_iter``, until the stopping rule, or until nothing more is replaced.
@@ -190,7 +190,8 @@ def run_ufc(
     def watched() -> Iterator[Step]:
         for step in steps:
             tried.append(step)
-            watch(step.indicators)
+            if watch is not None:
+                watch(step.indicators)
             yield step
 
     # a number past any count is no limit
@@ -288,12 +289,13 @@ class _Work:
         done = 0
         by_iteration = groupby(progress.merges, key=lambda merge: merge.iteration)
         groups = [(), *(tuple(merges) for _, merges in by_iteration)]
-        for indicators, merges in zip(progress.tried, groups, strict=True):
+        for k, merges in enumerate(groups):
             done += len(merges)
             balance = cache(partial(self._balance_after, progress, progress.merges[:done]))
             saved = [merge.saved for merge in merges]
             made = partial(tuple, merges)
-            yield Step(indicators, made, saved, balance, is_replayed=True)
+            told = partial(progress.tried.__getitem__, k)
+            yield Step(k, told, made, saved, balance, is_replayed=True)
         yield from self._search(progress.merges, self.ledger).steps()
 
     def _balance_after(self, progress: Progress, merges: tuple[Merge, ...]) -> Balance:

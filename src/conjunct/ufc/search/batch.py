@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -50,8 +50,6 @@ class BatchSearch:
         return self._last[1]
 
     def first(self) -> Step:
-        # rows may still be told apart elsewhere, which the step waits for
-        self.candidates()
         return self._step()
 
     def steps(self) -> Iterator[Step]:
@@ -63,12 +61,13 @@ class BatchSearch:
             yield self._step(self.stage.replaced)
 
     def _step(self, replaced: Replaced | None = None) -> Step:
-        iteration = self.stage.iteration
-        if replaced is None:
-            return Step(self._ledger.indicators(iteration), balance=self._balance)
-        saved = self._entered(replaced)
-        merges = partial(_written, replaced, iteration, saved)
-        return Step(self._ledger.indicators(iteration), merges, saved, self._balance)
+        iteration, saved = self.stage.iteration, list[float]()
+        merges: Callable[[], tuple[Merge, ...]] = tuple
+        if replaced is not None:
+            saved = self._entered(replaced)
+            merges = partial(_written, replaced, iteration, saved)
+        indicators = self._ledger.indicators(iteration)
+        return Step(iteration, indicators, merges, saved, self._balance)
 
     def _entered(self, replaced: Replaced) -> list[float]:
         """Enter the merges of the last iteration in the books; what each saved."""

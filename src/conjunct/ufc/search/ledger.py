@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -28,27 +28,30 @@ class Step:
     """What an iteration replaced, and the indicators after it. The first step is the primitives.
 
     ``merges`` are written out when they are first asked for, as the evidence in them takes longer
-    than a merge does; ``saved`` are the bits that each saved.
+    than a merge does; ``saved`` are the bits that each saved. Indicators wait, too, as long as
+    nobody asks for them: rows may still be told apart elsewhere.
     """
 
     def __init__(
         self,
-        indicators: Indicators,
+        iteration: int,
+        indicators: Callable[[], Indicators],
         merges: Callable[[], tuple[Merge, ...]] = tuple,
         saved: Sequence[float] = (),
         balance: Callable[[], Balance] = lambda: Balance(0.0, 0.0),
         *,
         is_replayed: bool = False,
     ) -> None:
-        self.indicators = indicators
+        self.iteration = iteration
         self.is_replayed = is_replayed
+        self._indicators = indicators
         self._merges = merges
         self._saved = saved
         self._balance: Balance | Callable[[], Balance] = balance
 
-    @property
-    def iteration(self) -> int:
-        return self.indicators.iteration
+    @cached_property
+    def indicators(self) -> Indicators:
+        return self._indicators()
 
     @cached_property
     def merges(self) -> tuple[Merge, ...]:
@@ -112,7 +115,6 @@ class Ledger:
         n_distinct_rows: Callable[[], int],
         null_support: int | None = None,
     ) -> None:
-        """``n_distinct_rows`` is not asked for before the first indicators."""
         self.lineage = lineage
         self.n_rows = n_rows
         self._n_distinct_rows = n_distinct_rows
@@ -152,16 +154,21 @@ class Ledger:
         self.bits = self._length_in_bits() if self.observed else self.bits - saved
         return saved
 
-    def indicators(self, iteration: int) -> Indicators:
-        n_features, n_primitives = len(self.present), len(self.lineage.primitives)
-        n_distinct_rows = self._n_distinct_rows()
-        oi = self._overlap()
+    def indicators(self, iteration: int) -> Callable[[], Indicators]:
+        """What they are now, to be told later."""
+        n_features = len(self.present)
+        length = mean_length_of(self._total_length, n_features)
+        return partial(self._indicators, iteration, n_features, length, self._overlap(), self.bits)
+
+    def _indicators(
+        self, iteration: int, n_features: int, length: float, oi: float, bits: float
+    ) -> Indicators:
+        n_primitives, n_distinct_rows = len(self.lineage.primitives), self._n_distinct_rows()
         c0 = math.nan
         # C0 has a meaning only where there are more distinct rows than primitives
         if n_distinct_rows > n_primitives:
             c0 = complexity(n_features, n_primitives, n_distinct_rows)
-        length = mean_length_of(self._total_length, n_features)
-        return Indicators(iteration, n_features, length, oi, c0, rms(oi, c0), self.bits)
+        return Indicators(iteration, n_features, length, oi, c0, rms(oi, c0), bits)
 
     def features_after(self, merges: Iterable[Merge]) -> tuple[int, ...]:
         """The features that some merges leave: those that were kept, then those that were made."""

@@ -71,7 +71,8 @@ class PairwiseSearch:
             )
 
     def first(self) -> Step:
-        return Step(self._ledger.indicators(self._iteration), balance=self._balance)
+        indicators = self._ledger.indicators(self._iteration)
+        return Step(self._iteration, indicators, balance=self._balance)
 
     def steps(self) -> Iterator[Step]:
         """The next merges, for as long as a pair may be joined."""
@@ -80,7 +81,7 @@ class PairwiseSearch:
             saved = self._merged(pair)
             merges = partial(self._taken.merge, len(self._taken) - 1)
             indicators = self._ledger.indicators(self._iteration)
-            yield Step(indicators, merges, (saved,), self._balance)
+            yield Step(self._iteration, indicators, merges, (saved,), self._balance)
 
     def _merged(self, pair: Pair) -> float:
         """Replace a pair of columns, everywhere it is known; the bits that it saved."""
