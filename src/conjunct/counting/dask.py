@@ -28,6 +28,7 @@ from conjunct.counting.dask_cluster import (
     active_client,
     checked_workers,
     computed,
+    gathered,
     holders,
     memory_of,
     persisted,
@@ -45,6 +46,8 @@ Lazy = Any
 """A ``Delayed`` that makes a part, some parts, or what is counted in them."""
 Parts = tuple[Columns, ...]
 """What one task counts: Dask takes milliseconds for a task, whatever it does."""
+Seen = tuple[int, set[type[Columns]]]
+"""The rows of some parts, and their layouts."""
 
 # Bytes of what the tasks of a graph may be given with each of them, and about how many they are for
 # each column: a name, or where it goes.
@@ -95,8 +98,7 @@ class DaskPartitions(Partitions):
         groups = [[part] for part in parts]
         if client is not None and self._keeps:
             groups = _groups(parts, holders(client, parts), workers, part_bytes)
-        self._source = self._hold([task(_together)(*some) for some in groups])
-        seen = computed([*map(task(_seen), self._source)])
+        self._source, seen = self._begun([task(_together)(*some) for some in groups])
         self.n_rows = sum(n_rows for n_rows, _ in seen)
         layouts = set[type[Columns]]().union(*(layouts for _, layouts in seen))
         self.layout = layout_for_parts(
@@ -137,10 +139,19 @@ class DaskPartitions(Partitions):
         first = begun(0)
 
         def counted() -> int:
-            later = (sum(computed(begun(start))) for start in range(at_once, n_tasks, at_once))
-            return int(sum(computed(first)) + sum(later))
+            later = (sum(gathered(begun(start))) for start in range(at_once, n_tasks, at_once))
+            return int(sum(gathered(first)) + sum(later))
 
         return counted
+
+    def _begun(self, source: Sequence[Lazy]) -> tuple[Sequence[Lazy], list[Seen]]:
+        """The same parts, held if they can be, and what is seen of each."""
+        looks, n = [*map(task(_seen), source)], len(source)
+        if not self._keeps:
+            return source, computed(looks)
+        # one thing to ask for, not two
+        held = persisted([*source, *looks])
+        return held[:n], gathered(held[n:])
 
     def _hold(self, parts: Sequence[Lazy]) -> Sequence[Lazy]:
         return persisted(parts) if self._keeps else parts
@@ -224,7 +235,7 @@ def _n_bytes(part: Columns) -> int:
     return part.nbytes
 
 
-def _seen(parts: Parts) -> tuple[int, set[type[Columns]]]:
+def _seen(parts: Parts) -> Seen:
     return sum(part.n_rows for part in parts), {type(part) for part in parts}
 
 

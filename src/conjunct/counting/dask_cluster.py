@@ -141,13 +141,18 @@ def active_client() -> Any | None:
 
 def computed(values: Sequence[Any]) -> list[Any]:
     """What some ``Delayed`` are in the end; an error where the cluster does not get there."""
+    return gathered(persisted(values))
+
+
+def gathered(values: Sequence[Any]) -> list[Any]:
+    """What persisted values are, once they are there."""
+    import dask
+
     client = active_client()
     if client is None:
-        import dask
-
         return [*dask.compute(*values)]
     with _one_line_errors(client):
-        futures = client.compute([*values])
+        futures = _futures(values)
         _wait(client, futures)
         found: list[Any] = client.gather(futures)
         return found
@@ -155,14 +160,18 @@ def computed(values: Sequence[Any]) -> list[Any]:
 
 def holders(client: Any, values: Sequence[Any]) -> list[str]:
     """The worker that has each of some persisted values, once they are there."""
-    from distributed import futures_of
-
     with _one_line_errors(client):
-        futures = [futures_of(value)[0] for value in values]
+        futures = _futures(values)
         _wait(client, futures)
         held = client.who_has(futures)
     # what failed is nowhere, and fails again where it is used
     return [min(held.get(future.key) or ("",)) for future in futures]
+
+
+def _futures(values: Sequence[Any]) -> list[Any]:
+    from distributed import futures_of
+
+    return [futures_of(value)[0] for value in values]
 
 
 def _wait(client: Any, futures: Sequence[Any]) -> None:
