@@ -1,5 +1,7 @@
 """Packed columns hold the table, whatever its shape."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -63,12 +65,12 @@ def test_without_c_and_on_threads_it_is_the_same(table, n_threads):
     def everything():
         bits = packing.pack(table, n_threads)
         rows = packing.packed_rows(bits, n_rows, n_threads)
-        distinct = packing.distinct_rows(rows)
-        assert len(distinct) == len(np.unique(table, axis=0))
-        assert packing.count_distinct(rows, n_threads) == len(distinct)
+        n_distinct = packing.count_distinct(rows, n_threads)
+        assert n_distinct == len(np.unique(table, axis=0))
         words = packing.row_words(bits, n_rows)
         cells = packing.unpack(bits, n_rows, n_threads)
-        return bits, rows, cells, np.unique(distinct, axis=0), words
+        distinct, starts = packing.in_buckets(words, 5)
+        return bits, rows, cells, np.unique(distinct, axis=0), words, starts
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(packing, "_CELLS_PER_THREAD", 1)
@@ -108,12 +110,39 @@ def test_two_words_tell_rows_apart(table):
     arrays(np.uint64, st.tuples(st.integers(0, 50), st.integers(1, 2)), elements=st.integers(0, 9))
 )
 @pytest.mark.parametrize("n_buckets", [1, 3, 300])
-def test_equal_rows_are_in_one_bucket(n_buckets, rows):
-    sorted_rows, starts = packing.in_buckets(rows, n_buckets)
+@pytest.mark.parametrize("in_c", [True, False])
+def test_equal_rows_are_in_one_bucket(in_c, n_buckets, rows):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(packing, "_BUCKET_ROWS", 7)
+        if not in_c:
+            patch.setattr(library, "native_library", None)
+        found, starts = packing.in_buckets(rows, n_buckets)
     assert len(starts) == n_buckets + 1
-    assert sorted(sorted_rows.tolist()) == sorted(rows.tolist())
-    buckets = [{*map(tuple, some.tolist())} for some in np.split(sorted_rows, starts[1:-1])]
-    assert sum(map(len, buckets)) == len(np.unique(rows, axis=0))
+    assert (starts[0], starts[-1]) == (0, len(found))
+    # so few rows are there only once
+    assert sorted(map(tuple, found.tolist())) == sorted({*map(tuple, rows.tolist())})
+
+
+@pytest.mark.parametrize("copies", [1, 3])
+def test_rows_of_many_parts_are_told_apart_in_buckets(copies):
+    """Also where a bucket has more rows than are told apart in the cache."""
+    rows = np.random.default_rng(0).integers(0, 1 << 63, (20_000, 2), np.uint64)
+    table = np.repeat(rows, copies, axis=0)
+    for n_buckets in (1, 2, 50):
+        parts = [packing.in_buckets(part, n_buckets) for part in (table, table[::2], rows[:0])]
+        assert packing.count_united(parts) == 20_000
+
+
+def test_buckets_are_the_same_with_c_and_without(monkeypatch):
+    """Workers of one cluster may have it or not."""
+    rows = np.random.default_rng(0).integers(0, 1 << 63, (9000, 2), np.uint64)
+    found, starts = packing.in_buckets(rows, 7)
+    monkeypatch.setattr(library, "native_library", None)
+    others, same = packing.in_buckets(rows, 7)
+    assert np.array_equal(starts, same)
+    for start, stop in pairwise(starts):
+        one, other = (np.unique(some[start:stop], axis=0) for some in (found, others))
+        assert np.array_equal(one, other)
 
 
 @given(any_table, st.integers(1, 5))
@@ -129,4 +158,5 @@ def test_rows_that_mix_alike_are_still_told_apart(monkeypatch):
     monkeypatch.setattr(packing, "_mixed", lambda rows: np.zeros(len(rows), np.uint64))
     rows = np.array([[1, 0], [0, 1], [1, 0], [2, 2]], np.uint64)
     assert packing._firsts(rows) is None
-    assert packing.count_distinct(rows) == len(packing.distinct_rows(rows)) == 3
+    assert packing.count_distinct(rows) == 3
+    assert packing.count_united([packing.in_buckets(rows, 2)]) == 3

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from conjunct.columns import MaskedColumns, PackedColumns, SparseColumns, joined_parts, united
-from conjunct.columns.packing import distinct_rows
 from conjunct.counting import PartitionedColumns, Tally
 from conjunct.counting.disk import DiskPartitions
 from conjunct.counting.scratch import ScratchFile
@@ -128,14 +127,6 @@ def test_little_memory_changes_nothing(split, page_bytes):
     lists = paged(list(map(SparseColumns.from_table, parts)), memory=5 * page_bytes, store="sparse")
     assert lists.count_distinct_rows() == store.count_distinct_rows()
     assert lists.count_null_rows() == store.count_null_rows()
-
-
-@given(tables(max_rows=120), st.integers(1, 3))
-def test_distinct_rows(table, copies):
-    rows = PackedColumns.from_table(np.repeat(table, copies, axis=0)).packed_rows()
-    found = distinct_rows(rows)
-    assert {row.tobytes() for row in found} == {row.tobytes() for row in rows}
-    assert len(found) == len({row.tobytes() for row in rows})
 
 
 def test_pages_grow_apart_as_features_are_added():

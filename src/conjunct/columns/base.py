@@ -258,7 +258,7 @@ class Columns(ABC):
 
     @abstractmethod
     def row_words(self) -> Words:
-        """Each distinct row as two words, or one, that hardly another row has."""
+        """Each row as two words, or one, that hardly another row has."""
 
     def fingerprint(self) -> int:
         """A number that tells these rows from others. Their order and layout do not matter."""

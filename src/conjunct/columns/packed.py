@@ -236,7 +236,7 @@ class PackedColumns(Columns):
         return self.n_rows - int(count_each(union)[0])
 
     def row_buckets(self, n_buckets: int) -> list[Arrays]:
-        rows, starts = packing.in_buckets(packing.distinct_rows(self.packed_rows()), n_buckets)
+        rows, starts = packing.in_buckets(self.packed_rows(), n_buckets)
         return [(rows[start:stop],) for start, stop in pairwise(starts)]
 
     @staticmethod
@@ -244,7 +244,7 @@ class PackedColumns(Columns):
         return packing.count_distinct(np.concatenate([rows for (rows,) in buckets]))
 
     def row_words(self) -> Words:
-        return packing.distinct_rows(packing.row_words(self.bits, self.n_rows))
+        return packing.row_words(self.bits, self.n_rows)
 
     def size(self) -> Size:
         return Size.spread(self.n_rows, self.n_columns, self.count_ones())

@@ -25,6 +25,9 @@ _BLOCK_CELLS = 1 << 22
 # Fewer cells than this are turned around faster than a thread starts.
 _CELLS_PER_THREAD = 1 << 23
 
+# In C, so many rows are told apart in the cache.
+_BUCKET_ROWS = 2048
+
 _MIXER = np.uint64(0x9E3779B97F4A7C15)
 _OTHER_MIXER = np.uint64(0xD6E8FEB86659FD93)
 
@@ -210,20 +213,14 @@ def count_distinct(rows: NDArray[np.uint64], n_threads: int = 1) -> int:
     return len(np.unique(rows, axis=0)) if firsts is None else len(firsts)
 
 
-def distinct_rows(rows: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Each row once."""
-    if not rows.size:
-        return rows[:1]
-    if (firsts := native.first_rows(rows)) is None:
-        firsts = _firsts(rows)
-    if firsts is None:
-        return np.unique(rows, axis=0)
-    return rows if len(firsts) == len(rows) else rows[firsts]
-
-
 def in_buckets(rows: NDArray[np.uint64], n_buckets: int) -> InBuckets:
+    """Each row about once: what is told apart by the way need not be sent or written twice."""
     if native.native_library is not None:
-        return native.in_buckets(rows, _MIXER, n_buckets)
+        finer = 1 + len(rows) // (n_buckets * _BUCKET_ROWS)
+        found, starts = native.in_buckets(rows, _MIXER, n_buckets * finer)
+        return found, starts[::finer]
+    if rows.size and (firsts := _firsts(rows)) is not None:
+        rows = rows[firsts]
     half = np.uint64(32)
     bucket = (_mixed(rows) >> half) * np.uint64(n_buckets) >> half
     # small numbers are sorted more quickly

@@ -250,7 +250,6 @@ class SparseColumns(Columns):
 
     def row_words(self) -> Words:
         rows = self.ones.tocsr()
-        rows = rows[_firsts(rows)]
         return np.column_stack([_sums(rows), _sums(rows, seed=1)])
 
     def size(self) -> Size:

@@ -38,7 +38,7 @@ def _loaded() -> Any:
         "native_turn": (pointer, *3 * (size,), pointer, size),
         "native_pack": (pointer, *3 * (size,), pointer, size),
         "native_hash": (pointer, pointer, *3 * (long,), pointer),
-        "native_distinct": (pointer, pointer, long, pointer, *3 * (long,), pointer, long, pointer),
+        "native_distinct": (pointer, pointer, long, pointer, *3 * (long,), pointer, long),
         "native_mix": (pointer, long, long, word, pointer),
         "native_in_buckets": (pointer, long, long, word, word, pointer, pointer),
         "native_meetings": (pointer, pointer, long, *4 * (pointer,)),
@@ -58,7 +58,8 @@ def _loaded() -> Any:
     }
     for name, types in takes.items():
         getattr(library, name).argtypes = types
-    library.native_distinct.restype = library.native_meetings.restype = long
+    library.native_distinct.restype = library.native_in_buckets.restype = long
+    library.native_meetings.restype = long
     library.native_lists_new.restype = library.native_pairs_new.restype = pointer
     return library
 
@@ -110,7 +111,7 @@ def count_distinct(
     def count(part: int, _: int) -> None:
         table = _places(n_rows, n_parts)
         found[part] = native_library.native_distinct(
-            *rows, hashed, n_rows, part, n_parts, address(table), len(table), None
+            *rows, hashed, n_rows, part, n_parts, address(table), len(table)
         )
 
     share(even_edges(n_rows, n_parts), mix)
@@ -118,25 +119,11 @@ def count_distinct(
     return None if found.min() < 0 else int(found.sum())
 
 
-def _places(n_rows: int, n_parts: int = 1) -> NDArray[np.int64]:
+def _places(n_rows: int, n_parts: int) -> NDArray[np.int64]:
     """Places for the rows of a part, of which one in four stays free, or more; all are free yet."""
     # parts of hashes are nearly of one size
     expected = n_rows if n_parts == 1 else n_rows // n_parts * 17 // 16 + 4096
     return np.full(1 << max(8, (4 * expected // 3).bit_length()), -1, np.int64)
-
-
-def first_rows(rows: NDArray[np.uint64]) -> NDArray[np.int64] | None:
-    """Where each distinct row stands for the first time. ``None``: C cannot tell."""
-    if native_library is None or len(rows) >= 1 << 31:
-        return None
-    rows = np.ascontiguousarray(rows)
-    firsts, hashes = np.empty(len(rows), np.int64), np.empty(len(rows), np.uint64)
-    table, about = _places(len(rows)), (address(rows), None, rows.strides[0])
-    native_library.native_hash(*about, 0, len(rows), address(hashes))
-    n = native_library.native_distinct(
-        *about, address(hashes), len(rows), 0, 1, address(table), len(table), address(firsts)
-    )
-    return None if n < 0 else firsts[:n]
 
 
 def mixed(rows: NDArray[np.uint64], mixer: np.uint64) -> NDArray[np.uint64]:
@@ -149,13 +136,14 @@ def mixed(rows: NDArray[np.uint64], mixer: np.uint64) -> NDArray[np.uint64]:
 def in_buckets(
     rows: NDArray[np.uint64], mixer: np.uint64, n_buckets: int
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Rows, one bucket after the other, and where each starts."""
+    """Each row about once, one bucket after the other, and where each bucket starts."""
     rows, starts = np.ascontiguousarray(rows), np.zeros(n_buckets + 2, np.int64)
-    sorted_rows = np.empty_like(rows)
-    native_library.native_in_buckets(
-        address(rows), *rows.shape, int(mixer), n_buckets, address(starts), address(sorted_rows)
+    found = np.empty_like(rows)
+    n = native_library.native_in_buckets(
+        address(rows), *rows.shape, int(mixer), n_buckets, address(starts), address(found)
     )
-    return sorted_rows, starts[:-1]
+    # few of many do not hold what all of them took
+    return found[:n].copy() if 2 * n < len(rows) else found[:n], starts[:-1]
 
 
 def addresses(lines: Any) -> NDArray[np.uint64]:
