@@ -337,7 +337,7 @@ def test_expected_cost_of_parts(zoo):
 
 
 def test_workers_with_other_versions_are_refused():
-    here, _ = cluster._looking()(cluster._CHECKED)
+    here = cluster._versions_here()
     other = here | {"conjunct": "0.0.1"}
     with pytest.raises(InputError, match=r"worker tcp://w:1 has conjunct 0\.0\.1, and this"):
         cluster.check_versions({"tcp://v:1": here, "tcp://w:1": other})
@@ -349,7 +349,7 @@ def test_a_worker_without_conjunct_is_refused(monkeypatch):
     monkeypatch.setitem(sys.modules, "conjunct", None)
     for name in [name for name in sys.modules if name.startswith("conjunct.")]:
         monkeypatch.setitem(sys.modules, name, None)
-    versions, resident = look(["numpy", "no such package"])
+    versions, resident = look(["numpy", "no such package"], ["conjunct.estimators"])
     assert versions["numpy"] == np.__version__
     assert versions["no such package"] == "none"
     assert resident == 0

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
+from functools import cache
 from math import inf
 from multiprocessing import resource_tracker
 from threading import current_thread, main_thread
@@ -32,6 +33,8 @@ _SECONDS_OF_PATIENCE = 30.0
 _LEAST_BYTES = 1 << 25
 # What must be alike on driver and workers for the same features, or for being understood at all.
 _CHECKED = ("conjunct", "dask", "distributed", "narwhals", "numpy")
+# What a worker loads sooner or later, and has in memory then.
+_LOADED = ("conjunct.estimators", "polars")
 # Fifty times a second, each part of a cluster looks whether it still answers, and each worker
 # a hundred times at what it does: that takes a tenth of a core or more.
 _UNWATCHED = {
@@ -217,7 +220,7 @@ def checked_workers(client: Any, needed: int = 0) -> list[Worker]:
             raise InputError(
                 f"the Dask scheduler at {_address(client)} has no workers: start some first"
             )
-        found = client.run(_looking(), _CHECKED)
+        found = client.run(_looking(), _CHECKED, _LOADED)
     check_versions({worker: versions for worker, (versions, _) in found.items()})
     _check_room(workers, {worker: resident for worker, (_, resident) in found.items()}, needed)
     return workers
@@ -225,9 +228,8 @@ def checked_workers(client: Any, needed: int = 0) -> list[Worker]:
 
 def check_versions(found: Mapping[str, Mapping[str, str]]) -> None:
     """Refuse workers with other versions of what counts here."""
-    here, _ = _looking()(_CHECKED)
     for worker, there in found.items():
-        for name, wanted in here.items():
+        for name, wanted in _versions_here().items():
             if there[name] != wanted:
                 raise InputError(
                     f"worker {worker} has {name} {there[name]}, and this session {wanted}: "
@@ -235,13 +237,19 @@ def check_versions(found: Mapping[str, Mapping[str, str]]) -> None:
                 )
 
 
-def _looking() -> Callable[[Sequence[str]], tuple[dict[str, str], int]]:
+@cache
+def _versions_here() -> dict[str, str]:
+    versions, _ = _looking()(_CHECKED, ())
+    return versions
+
+
+def _looking() -> Callable[[Sequence[str], Sequence[str]], tuple[dict[str, str], int]]:
     """What tells the versions of a worker, and the bytes of Python and its libraries there.
 
     It is sent as it is, for a worker may not even have conjunct.
     """
 
-    def look(names: Sequence[str]) -> tuple[dict[str, str], int]:
+    def look(names: Sequence[str], loaded: Sequence[str]) -> tuple[dict[str, str], int]:
         import sys
         from contextlib import suppress
         from importlib import import_module
@@ -253,7 +261,7 @@ def _looking() -> Callable[[Sequence[str]], tuple[dict[str, str], int]]:
                 versions[name] = version(name)
             except PackageNotFoundError:
                 versions[name] = "none"
-        for name in ("conjunct.estimators", "polars"):
+        for name in loaded:
             with suppress(ImportError):
                 import_module(name)
         try:
