@@ -11,7 +11,9 @@ import json
 import re
 import sys
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
+from statistics import median, quantiles
 from typing import Any
 
 from benchmarks import _pictures, _results
@@ -186,15 +188,17 @@ def _scaling(run: dict[str, Any]) -> str:
     for how in dict.fromkeys(line["how"] for line in run["lines"]):
         half, one, two = (line for line in run["lines"] if line["how"] == how)
         for kind, base, ideal in (("strong", one, 2), ("weak", half, 1)):
-            (rows, columns), reached = two["shape"], base["seconds"] / two["seconds"] / ideal
-            work = two["used"] / base["used"] * ideal / 2
-            both_cores = base["used"] / two["seconds"] / ideal
+            rows, columns = two["shape"]
+            clock = [median(line["seconds"]) for line in (base, two)]
+            low, reached, high = _of_rounds(base["seconds"], two["seconds"], ideal)
+            _, both_cores, _ = _of_rounds(base["used"], two["seconds"], ideal)
+            _, work, _ = _of_rounds(two["used"], base["used"], 2 / ideal)
             lines.append(
                 [
                     f"{kind}, {how}",
                     f"{base['shape'][0]:,} → {rows:,} × {columns}",
-                    f"{_figures(base['seconds'])} s → {_figures(two['seconds'])} s",
-                    f"{reached:.0%}",
+                    f"{_figures(clock[0])} s → {_figures(clock[1])} s",
+                    f"{reached:.0%} ({low:.0%} to {high:.0%})",
                     f"{both_cores:.0%}",
                     f"{work:.2f}",
                 ]
@@ -203,6 +207,11 @@ def _scaling(run: dict[str, Any]) -> str:
     cores = run["machine"]["cores"]
     told = f"Load of the {cores} cores before: {run['load']:.1f}."
     return table_of(head, lines) + "\n\n" + told
+
+
+def _of_rounds(some: Sequence[float], others: Sequence[float], ideal: float) -> list[float]:
+    """The quartiles of what some are of others, round by round."""
+    return quantiles([one / other / ideal for one, other in zip(some, others, strict=True)], n=4)
 
 
 def _bits(run: dict[str, Any]) -> str:

@@ -6,7 +6,6 @@ That can only be seen on the clock: on a busy machine it is less than it is.
 from __future__ import annotations
 
 import atexit
-import math
 import os
 import tempfile
 import time
@@ -18,6 +17,7 @@ from dataclasses import replace
 from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -53,26 +53,28 @@ def main() -> int:
 
 
 def _scaling() -> list[Measurement]:
-    """Seconds on the clock with 1 and 2 threads or workers; in turn, so that all are disturbed."""
+    """Seconds on the clock with 1 and 2 threads or workers, in rounds: a machine that others use
+    too is quicker at one time than at another, so that only runs of one round can be compared."""
     found = []
     for how, (ways, repeat) in WAYS.items():
         if how.startswith("Spark") and (why := spark.missing()):
             print(why)
             continue
-        best = dict.fromkeys(RUNS, (math.inf, math.inf))
+        seconds, used = ({run: list[float]() for run in RUNS} for _ in range(2))
         with ways() as (fit, processor_time):
             for _ in range(repeat):
                 for run in RUNS:
-                    start, used = time.perf_counter(), processor_time(run[0])
+                    start, before = time.perf_counter(), processor_time(run[0])
                     fit(*run)
-                    seconds = time.perf_counter() - start
-                    best[run] = min(best[run], (seconds, processor_time(run[0]) - used))
-        for (n, n_blocks), (seconds, used) in best.items():
+                    seconds[run].append(time.perf_counter() - start)
+                    used[run].append(processor_time(run[0]) - before)
+        for run in RUNS:
+            (n, n_blocks), took, work = run, median(seconds[run]), median(used[run])
             shape = [n_blocks * BLOCK_ROWS, N_COLUMNS]
             size = f"{shape[0]:,} × {N_COLUMNS}"
-            print(f"{n} {how}, {size}: {seconds:.2f} s, {used:.2f} s of the processor", flush=True)
-            line = {"how": how, "workers": n, "shape": shape, "seconds": seconds, "used": used}
-            found.append(line)
+            print(f"{n} {how}, {size}: {took:.2f} s, {work:.2f} s of the processor", flush=True)
+            rounds = {"seconds": seconds[run], "used": used[run]}
+            found.append({"how": how, "workers": n, "shape": shape} | rounds)
     return found
 
 
@@ -191,4 +193,4 @@ WAYS: dict[str, tuple[Callable[[], AbstractContextManager[Fits]], int]] = {
     "Dask workers": (_on_workers, 15),
     "Spark cores": (_on_spark, 3),
 }
-"""Each with the number of its runs, of which the shortest counts."""
+"""Each with the number of its rounds."""
