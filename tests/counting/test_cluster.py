@@ -126,6 +126,16 @@ def test_errors_of_the_work_stay_what_they_are(error):
         cluster.computed([dask.delayed(fail)()])
 
 
+def test_workers_made_here_do_not_watch_themselves():
+    """Which would take a tenth of a core of what they share with the driver."""
+    with cluster.connected("local", 4 * 10**9) as client:
+        told = client.run(dask.config.get, "distributed.worker.profile.enabled")
+        assert set(told.values()) == {False}
+        told = client.run(dask.config.get, "distributed.admin.tick.interval")
+        assert set(told.values()) == {"1s"}
+    assert dask.config.get("distributed.worker.profile.enabled")
+
+
 def test_work_that_kills_its_workers():
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),

@@ -183,3 +183,28 @@ def test_null_feature_counts_rows_without_any():
     plan = planned(Threshold(0.0))
     assert run(table, plan, max_iter=0).history[0].oi == -0.25
     assert run(table, plan, max_iter=0, stop=with_null("never")).history[0].oi == 0.125
+
+
+@pytest.mark.parametrize(
+    ("stop", "order"), [("never", ["columns", "rows"]), ("rms", ["rows", "columns"])]
+)
+def test_distinct_rows_are_waited_for_when_c0_is_asked_for(stop, order, monkeypatch):
+    """On a cluster they are told apart meanwhile, and the next counts need not wait."""
+    table = np.random.default_rng(0).random((300, 6)) < 0.4
+    table[:, 1] |= table[:, 0]
+    asked = []
+    make_next = PackedColumns.with_conjunctions
+    tell = PackedColumns.count_distinct_rows
+
+    def made(*arguments):
+        asked.append("columns")
+        return make_next(*arguments)
+
+    def told(store):
+        asked.append("rows")
+        return tell(store)
+
+    monkeypatch.setattr(PackedColumns, "with_conjunctions", made)
+    monkeypatch.setattr(PackedColumns, "count_distinct_rows", told)
+    ran(PackedColumns.from_table(table), "abcdef", planned(Threshold(0.1)), stop=stop, max_iter=1)
+    assert asked == order
