@@ -205,8 +205,15 @@ def _scaling(run: dict[str, Any]) -> str:
             )
     head = ["from 1 to 2", "rows", "on the clock", "of the ideal", "of two cores", "work a row"]
     cores = run["machine"]["cores"]
-    told = f"Load of the {cores} cores before: {run['load']:.1f}."
-    return table_of(head, lines) + "\n\n" + told
+    busy = [
+        f"{line['how']} {median(line['used']) / median(line['seconds']):.1f}"
+        for line in run["lines"][1::3]
+    ]
+    told = (
+        f"Load of the {cores} cores before: {run['load']:.1f}. "
+        f"Cores that the run with 1 keeps busy: {', '.join(busy)}."
+    )
+    return table_of(head, lines) + "\n\n" + _wrapped(told)
 
 
 def _of_rounds(some: Sequence[float], others: Sequence[float], ideal: float) -> list[float]:

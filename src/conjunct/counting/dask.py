@@ -98,7 +98,7 @@ class DaskPartitions(Partitions):
         groups = [[part] for part in parts]
         if client is not None and self._keeps:
             groups = _groups(parts, holders(client, parts), workers, part_bytes)
-        self._source, seen = self._begun([task(_together)(*some) for some in groups])
+        self._source, seen = self._held_and_seen([task(_together)(*some) for some in groups])
         self.n_rows = sum(n_rows for n_rows, _ in seen)
         layouts = set[type[Columns]]().union(*(layouts for _, layouts in seen))
         self.layout = layout_for_parts(
@@ -144,7 +144,7 @@ class DaskPartitions(Partitions):
 
         return counted
 
-    def _begun(self, source: Sequence[Lazy]) -> tuple[Sequence[Lazy], list[Seen]]:
+    def _held_and_seen(self, source: Sequence[Lazy]) -> tuple[Sequence[Lazy], list[Seen]]:
         """The same parts, held if they can be, and what is seen of each."""
         looks, n = [*map(task(_seen), source)], len(source)
         if not self._keeps:

@@ -88,7 +88,7 @@ def connected(scheduler: str, memory: int | None = None) -> Iterator[Any]:
 def local_cluster(n_workers: int, memory: int) -> Iterator[Any]:
     """A client of some workers on this machine, which may take so many bytes together (0: any).
 
-    Nobody looks at them, so that they make no pages and no profiles, and do not watch themselves.
+    Nobody looks at them: they have no dashboard, make no profiles and do not watch themselves.
     """
     import dask
     from distributed import Client, LocalCluster
