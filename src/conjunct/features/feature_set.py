@@ -94,6 +94,8 @@ class FeatureSet:
     known: tuple[int, ...] | None = None
     # rows in which each primitive is true; what features they cost is measured by them
     primitive_supports: tuple[int, ...] = ()
+    # the variable of each primitive, None for a tag; empty where no variables are known
+    variables: tuple[str | None, ...] = ()
 
     @classmethod
     def compacted(
@@ -105,6 +107,7 @@ class FeatureSet:
         merges: Iterable[Merge],
         known: Iterable[int] | None = None,
         primitive_supports: Iterable[int] = (),
+        variables: Iterable[str | None] = (),
     ) -> FeatureSet:
         """With a lineage of its own, which holds what the merges made and nothing else."""
         own = Lineage(lineage.primitives)
@@ -139,6 +142,7 @@ class FeatureSet:
             tuple(renumbered),
             known=None if known is None else tuple(int(count) for count in known),
             primitive_supports=tuple(int(support) for support in primitive_supports),
+            variables=tuple(variables),
         )
 
     @cached_property
@@ -203,6 +207,7 @@ class FeatureSet:
             self.n_rows,
             self.merges[:n_merges],
             primitive_supports=self.primitive_supports,
+            variables=self.variables,
         )
 
     def rare(self) -> FeatureSet:
