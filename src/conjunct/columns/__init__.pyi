@@ -7,6 +7,7 @@ from .counts import CommonPairs as CommonPairs
 from .counts import Contingency as Contingency
 from .counts import CountMatrix as CountMatrix
 from .counts import PairCounts as PairCounts
+from .counts import PairList as PairList
 from .counts import Which as Which
 from .counts import taken as taken
 from .in_place import CompiledLists as CompiledLists
@@ -36,6 +37,7 @@ from .packing import pack_rows as pack_rows
 from .packing import packed_rows as packed_rows
 from .packing import unpack as unpack
 from .rewriting import AnyRewrite as AnyRewrite
+from .rewriting import JoinRewrite as JoinRewrite
 from .rewriting import MergeRewrite as MergeRewrite
 from .rewriting import Positions as Positions
 from .rewriting import Rewrite as Rewrite

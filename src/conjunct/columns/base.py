@@ -155,20 +155,22 @@ class Columns(ABC):
     def after(self, rewrites: Sequence[AnyRewrite]) -> Self:
         """The columns after some rewrites, in order."""
         columns = self
-        for is_merge, some in groupby(rewrites, lambda one: isinstance(one, MergeRewrite)):
-            if is_merge:
+        for is_batch, some in groupby(rewrites, lambda one: isinstance(one, Rewrite)):
+            if not is_batch:
                 columns = columns._merged(some)  # type: ignore[arg-type]
                 continue
             for rewrite in some:
                 columns = columns.rewritten(rewrite)  # type: ignore[arg-type]
         return columns
 
-    def _merged(self, merges: Iterable[MergeRewrite]) -> Self:
+    def _merged(self, merges: Iterable[MergeRewrite | JoinRewrite]) -> Self:
         lines, conjunction = list(self.lines), self.conjunction
         for merge in merges:
             i, j = merge.left, merge.right
             one, other = lines[i], lines[j]
             lines.append(conjunction(one, other, not_left=False, not_right=False))
+            if isinstance(merge, JoinRewrite):
+                continue
             lines[i] = conjunction(one, other, not_left=False, not_right=True)
             lines[j] = conjunction(one, other, not_left=True, not_right=False)
         return self.with_lines(lines)
@@ -226,6 +228,10 @@ class Columns(ABC):
     @abstractmethod
     def pair_counts(self, dtype: DTypeLike | None = None) -> PairCounts:
         """Count every pair of columns."""
+
+    @abstractmethod
+    def count_table(self, left: Any, right: Any) -> tuple[int, int, int, int]:
+        """Count two lines: rows in which both are known, and those with one, the other, both."""
 
     @abstractmethod
     def against(self, other: Self) -> Contingency:

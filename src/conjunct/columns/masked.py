@@ -154,6 +154,13 @@ class MaskedColumns(Columns):
         )
         return true, true_known, known_true, known
 
+    def count_table(self, left: MaskedLine, right: MaskedLine) -> tuple[int, int, int, int]:
+        known = left.known & right.known
+        one, other = left.true & known, right.true & known
+        lines = known, one, other, one & other
+        n_rows, *counts = (int(np.bitwise_count(line).sum()) for line in lines)
+        return (n_rows, *counts)  # type: ignore[return-value]
+
     def against(self, other: Self) -> Contingency:
         first = self.with_lines(self.lines[:1])
         return Contingency(

@@ -213,6 +213,11 @@ class PackedColumns(Columns):
         both = self.conjunctions([left], [right])
         return self.joint_counts(both)[:, 0].astype(dtype, copy=False)
 
+    def count_table(self, left: Bits, right: Bits) -> tuple[int, int, int, int]:
+        one, other = left.view(np.uint64), right.view(np.uint64)
+        counts = (int(np.bitwise_count(words).sum()) for words in (one, other, one & other))
+        return (self.n_rows, *counts)  # type: ignore[return-value]
+
     def against(self, other: Self) -> Contingency:
         supports = other.supports()
         return Contingency(

@@ -53,4 +53,18 @@ class MergeRewrite:
         return self.n_columns + 1
 
 
-AnyRewrite = Rewrite | MergeRewrite
+@dataclass(frozen=True)
+class JoinRewrite:
+    """Adds ``i ∧ j`` after all ``n_columns`` columns, which stay as they are."""
+
+    left: int
+    right: int
+    n_columns: int
+
+    @property
+    def n_after(self) -> int:
+        """Return the number of columns after it."""
+        return self.n_columns + 1
+
+
+AnyRewrite = Rewrite | MergeRewrite | JoinRewrite

@@ -212,16 +212,26 @@ class SparseColumns(Columns):
         )
         return np.asarray(self.rows_matrix[rows].sum(axis=0)).astype(dtype).ravel()
 
+    def count_table(self, left: RowList, right: RowList) -> tuple[int, int, int, int]:
+        few, many = (left, right) if len(left) < len(right) else (right, left)
+        joint = int(np.count_nonzero(_among(few, many)))
+        return self.n_rows, len(left), len(right), joint
+
     def against(self, other: Self) -> Contingency:
         supports = other.supports()
-        both = [int(np.count_nonzero(_among(line, self.lines[0]))) for line in other.lines]
+        is_there = np.zeros(self.n_rows, np.bool_)
+        is_there[self.lines[0]] = True
+        # how many of the rows up to each line are there
+        upto = np.append(0, np.cumsum(is_there[np.concatenate([self.nowhere, *other.lines])]))
+        ends = np.append(0, np.cumsum(supports))
+        both = upto[ends[1:]] - upto[ends[:-1]]
         return Contingency(
             np.zeros(other.n_columns, np.intp),
             np.arange(other.n_columns),
             self.n_rows,
             np.full_like(supports, len(self.lines[0])),
             supports,
-            np.array(both, np.int64),
+            both,
         )
 
     def count_distinct_rows(self) -> int:

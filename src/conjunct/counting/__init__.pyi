@@ -14,6 +14,8 @@ from .merging import Growing as Growing
 from .merging import Merging as Merging
 from .partitioned import PartitionedColumns as PartitionedColumns
 from .partitioned import Partitions as Partitions
+from .patterns import Patterns as Patterns
+from .patterns import PatternTable as PatternTable
 from .scratch import ScratchFile as ScratchFile
 from .scratch import room_in_scratch as room_in_scratch
 from .tally import Store as Store

@@ -6,6 +6,7 @@ The same as ``CompleteMerging``, and quicker: beside the counts, C looks for the
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -140,6 +141,54 @@ class CompiledMerging:
     def forbid(self, left: int, right: int, *, for_ever: bool) -> None:
         """Leave a pair out: for as long as neither column changes, or for ever."""
         _made(native_library.native_forbid(self._pairs, left, right, for_ever))
+
+    def begin_evidence(
+        self,
+        logs: NDArray[np.float64],
+        max_length: int | None,
+        pattern_rows: Sequence[int],
+        tags: Sequence[tuple[int, ...]],
+    ) -> None:
+        """Begin to look for the pair with the most evidence.
+
+        ``logs`` is x·log2(x) of every possible count, ``pattern_rows`` the rows with all tags of
+        each column's pattern, and ``tags`` the ranks of the names of these.
+        """
+        rows = np.array(pattern_rows, np.int32)
+        starts = np.cumsum([0, *map(len, tags)], dtype=np.int64)
+        ranks = np.array([rank for some in tags for rank in some], np.int32)
+        # C reads the table for as long as it looks
+        self._logs = logs
+        arrays = map(address, (rows, starts, ranks))
+        self._search = _made(
+            native_library.native_evidence_new(
+                self._pairs, address(logs), max_length or 0, *arrays
+            )
+        )
+        weakref.finalize(self, native_library.native_evidence_free, self._search)
+        self._value = np.empty(1, np.float64)
+
+    def most_evidence(self) -> tuple[int, int, int, int, int, float, bool] | None:
+        """Return the best pair: columns, supports, joint count, evidence.
+
+        The last is whether the evidence of its patterns is known. If not, the pair is the best
+        only as far as its features say.
+        """
+        state = native_library.native_evidence_best(
+            self._search, self._place, address(self._value)
+        )
+        if state == 0:
+            return None
+        left, right, one, other, joint = self._found[0].tolist()
+        return left, right, one, other, joint, float(self._value[0]), state == 1
+
+    def cap_evidence(self, left: int, right: int, value: float) -> None:
+        """Bound the evidence of a pair by that of its patterns."""
+        _made(native_library.native_evidence_cap(self._search, left, right, value))
+
+    def merge_evidence(self, left: int, right: int, pattern_rows: int) -> None:
+        """Take notice of a merge; ``pattern_rows`` have all tags of both."""
+        _made(native_library.native_evidence_merged(self._search, left, right, pattern_rows))
 
 
 def _made(done: Any) -> Any:

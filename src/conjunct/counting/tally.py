@@ -12,6 +12,7 @@ import numpy as np
 from conjunct.columns import (
     AnyRewrite,
     MergedColumns,
+    MergeRewrite,
     Need,
     PairCounts,
     Positions,
@@ -21,6 +22,14 @@ from conjunct.columns import (
 )
 from conjunct.counting.compiled import CompiledMerging
 from conjunct.counting.merging import CompleteMerging, MaskedMerging, Merging
+from conjunct.counting.partitioned import PartitionedColumns
+from conjunct.counting.patterns import (
+    LinePatterns,
+    MergedPartsWithPatterns,
+    Patterns,
+    WeightedPatterns,
+)
+from conjunct.counting.weighted import WeightedColumns
 
 
 class Store(Protocol):
@@ -103,7 +112,27 @@ class Tally:
 
     def merging(self) -> Merging:
         """The same columns, to be merged in place, one pair at a time."""
-        columns = self.store.in_place()
+        return self._merging(self.store.in_place())
+
+    def merging_with_patterns(
+        self, merges: Sequence[MergeRewrite] = ()
+    ) -> tuple[Merging, Patterns]:
+        """Return the columns after some merges, to be merged on, and the patterns of each."""
+        store = self.store
+        tally = Tally.of(store.after(merges)) if merges else self
+        if isinstance(store, PartitionedColumns):
+            parts = MergedPartsWithPatterns(store, self.counts, merges)
+            return tally._merging(parts), parts
+        patterns: Patterns
+        if isinstance(store, WeightedColumns):
+            patterns = WeightedPatterns(store.parts, store.factors)
+        else:
+            patterns = LinePatterns(store)  # type: ignore[arg-type]
+        for merge in merges:
+            patterns.join(merge.left, merge.right)
+        return tally.merging(), patterns
+
+    def _merging(self, columns: MergedColumns) -> Merging:
         if self.store.has_missing:
             return MaskedMerging(self.counts, columns)
         if native_library is not None and counts_dtype(self.store.n_rows) is np.int32:

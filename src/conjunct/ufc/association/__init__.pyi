@@ -12,6 +12,9 @@ from .candidates import with_evidence as with_evidence
 from .corrections import CORRECTIONS as CORRECTIONS
 from .corrections import adjusted as adjusted
 from .corrections import significant as significant
+from .evidence import evidence as evidence
+from .evidence import merge_cost as merge_cost
+from .evidence import x_log2_x as x_log2_x
 from .measures.base import MEASURES as MEASURES
 from .measures.base import Floats as Floats
 from .measures.correlation import phi as phi

@@ -1,0 +1,352 @@
+/* Which pair has the most evidence: the same as EvidencePairs in ufc/search/evidence.py, which is
+   to be read first, with a heap of columns instead of a search through all of them.
+
+   Every number comes from one table of x·log2(x) that NumPy made, and sums are taken in the same
+   order, so that values are equal to the bit. */
+#include "native.h"
+
+/* The evidence of pairs of patterns, by their columns: an open hash table. */
+typedef struct { int32_t one, other; double value; } Cap;
+
+typedef struct {
+    Pairs *pairs;
+    int32_t room;
+    const double *logs;      /* x·log2(x) for x = 0 … n_rows; the caller's */
+    int32_t max_size;        /* the most tags of a pattern, or 0 */
+    double *of_true, *of_false;
+    int32_t *patterns_rows;  /* rows with all tags of the pattern of a column */
+    int32_t **tags;          /* of each pattern: ranks of names, rising */
+    int32_t *n_tags;
+    double *values;          /* of the best pair of a column; a bound where that is stale */
+    int32_t *partners, *joints;
+    uint8_t *is_stale;
+    int32_t *heap, *places;
+    Cap *caps;
+    int64_t n_caps, caps_room;
+} Search;
+
+void native_evidence_free(Search *s) {
+    if (s == NULL) return;
+    if (s->tags != NULL)
+        for (int32_t k = 0; k < s->room; k++) free(s->tags[k]);
+    void *arrays[] = {s->of_true, s->of_false, s->patterns_rows, s->tags, s->n_tags, s->values,
+                      s->partners, s->joints, s->is_stale, s->heap, s->places, s->caps};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) free(arrays[k]);
+    free(s);
+}
+
+static int make_room(Search *s, int32_t room) {
+    struct { void **array; size_t size; } all[] = {
+        {(void **)&s->of_true, sizeof(double)},  {(void **)&s->of_false, sizeof(double)},
+        {(void **)&s->values, sizeof(double)},   {(void **)&s->patterns_rows, sizeof(int32_t)},
+        {(void **)&s->tags, sizeof(int32_t *)},  {(void **)&s->n_tags, sizeof(int32_t)},
+        {(void **)&s->partners, sizeof(int32_t)}, {(void **)&s->joints, sizeof(int32_t)},
+        {(void **)&s->is_stale, 1},              {(void **)&s->heap, sizeof(int32_t)},
+        {(void **)&s->places, sizeof(int32_t)}};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        void *larger = realloc(*all[k].array, (size_t)room * all[k].size);
+        if (larger == NULL) return 0;
+        *all[k].array = larger;
+    }
+    for (int32_t k = s->room; k < room; k++) s->tags[k] = NULL;
+    s->room = room;
+    return 1;
+}
+
+/* ---- evidence ---- */
+
+/* Savings are compared to six decimals, as NumPy rounds. */
+static inline double rounded(double value) { return rint(value * 1e6) / 1e6; }
+
+static inline double evidence(const Search *s, int32_t one, int32_t other, int64_t joint) {
+    const double *logs = s->logs;
+    const int64_t a = s->pairs->supports[one], b = s->pairs->supports[other];
+    const int64_t n = s->pairs->n_rows;
+    const double cells = (logs[a - joint] + logs[b - joint]) + (logs[joint] + logs[n - a - b + joint]);
+    const double margins =
+        (s->of_true[one] + s->of_true[other]) + (s->of_false[one] + s->of_false[other]);
+    return rounded(cells - margins + logs[n]);
+}
+
+static void set_margins(Search *s, int32_t column) {
+    const int64_t support = s->pairs->supports[column];
+    s->of_true[column] = s->logs[support];
+    s->of_false[column] = s->logs[s->pairs->n_rows - support];
+}
+
+/* ---- evidence of patterns ---- */
+
+static inline size_t place_of(const Search *s, int32_t one, int32_t other) {
+    uint64_t key = (uint64_t)(uint32_t)one << 32 | (uint32_t)other;
+    key = (key ^ key >> 30) * 0xBF58476D1CE4E5B9u;
+    key = (key ^ key >> 27) * 0x94D049BB133111EBu;
+    return (size_t)((key ^ key >> 31) & (uint64_t)(s->caps_room - 1));
+}
+
+static Cap *find_cap(const Search *s, int32_t one, int32_t other) {
+    if (one > other) { const int32_t k = one; one = other; other = k; }
+    size_t at = place_of(s, one, other);
+    while (s->caps[at].one >= 0 && (s->caps[at].one != one || s->caps[at].other != other))
+        at = (at + 1) & (size_t)(s->caps_room - 1);
+    return s->caps + at;
+}
+
+static int grow_caps(Search *s) {
+    const int64_t before = s->caps_room;
+    Cap *old = s->caps;
+    const int64_t room = before ? 2 * before : 1 << 10;
+    Cap *caps = malloc((size_t)room * sizeof *caps);
+    if (caps == NULL) return 0;
+    for (int64_t k = 0; k < room; k++) caps[k].one = -1;
+    s->caps = caps;
+    s->caps_room = room;
+    for (int64_t k = 0; k < before; k++)
+        if (old[k].one >= 0) *find_cap(s, old[k].one, old[k].other) = old[k];
+    free(old);
+    return 1;
+}
+
+/* Whether the features of two columns are true wherever their patterns are. */
+static inline int is_whole(const Search *s, int32_t column) {
+    return s->pairs->supports[column] == s->patterns_rows[column];
+}
+
+/* Whether the evidence of the patterns of a pair is known; if so, `value` is at most that. */
+static int cap_value(const Search *s, int32_t one, int32_t other, double *value) {
+    if (is_whole(s, one) && is_whole(s, other)) return 1;
+    const Cap *cap = find_cap(s, one, other);
+    if (cap->one < 0) return 0;
+    if (cap->value < *value) *value = cap->value;
+    return 1;
+}
+
+/* ---- the order of pairs ---- */
+
+static int compare_tags(const Search *s, int32_t one, int32_t other) {
+    if (one == other) return 0;
+    const int32_t n = s->n_tags[one], m = s->n_tags[other];
+    const int32_t *a = s->tags[one], *b = s->tags[other];
+    for (int32_t k = 0; k < n && k < m; k++)
+        if (a[k] != b[k]) return a[k] < b[k] ? -1 : 1;
+    return n < m ? -1 : n > m;
+}
+
+/* Whether the names of one pair come before those of another. */
+static int is_before(const Search *s, int32_t i, int32_t j, int32_t k, int32_t l) {
+    int32_t t;
+    if (compare_tags(s, j, i) < 0) { t = i; i = j; j = t; }
+    if (compare_tags(s, l, k) < 0) { t = k; k = l; l = t; }
+    const int first = compare_tags(s, i, k);
+    return first < 0 || (first == 0 && compare_tags(s, j, l) < 0);
+}
+
+/* Whether column a comes before column b in the heap. What is stale comes before its equals,
+   because its best pair may be any of them. */
+static int is_better(const Search *s, int32_t a, int32_t b) {
+    if (s->values[a] != s->values[b]) return s->values[a] > s->values[b];
+    if (s->values[a] == -INFINITY) return 0;
+    if (s->is_stale[a] || s->is_stale[b]) return s->is_stale[a] && !s->is_stale[b];
+    if (s->joints[a] != s->joints[b]) return s->joints[a] > s->joints[b];
+    return is_before(s, a, s->partners[a], b, s->partners[b]);
+}
+
+static void put(Search *s, int32_t place, int32_t column) {
+    s->heap[place] = column;
+    s->places[column] = place;
+}
+
+/* Moves a column whose value has changed to its place. */
+static void sift(Search *s, int32_t column) {
+    int32_t at = s->places[column];
+    while (at > 0 && is_better(s, column, s->heap[(at - 1) / 2])) {
+        put(s, at, s->heap[(at - 1) / 2]);
+        at = (at - 1) / 2;
+    }
+    for (;;) {
+        int32_t child = 2 * at + 1;
+        if (child >= s->pairs->n) break;
+        if (child + 1 < s->pairs->n && is_better(s, s->heap[child + 1], s->heap[child])) child++;
+        if (!is_better(s, s->heap[child], column)) break;
+        put(s, at, s->heap[child]);
+        at = child;
+    }
+    put(s, at, column);
+}
+
+static void set_stale(Search *s, int32_t column) {
+    if (s->is_stale[column] || s->values[column] == -INFINITY) return;
+    s->is_stale[column] = 1;
+    sift(s, column);
+}
+
+/* ---- the pairs of a column ---- */
+
+typedef struct {
+    const int32_t *matrix;
+    const Entry *entries;
+    int32_t n;
+} Meetings;
+
+static Meetings meetings_of(Search *s, int32_t column) {
+    Pairs *p = s->pairs;
+    if (p->joint != NULL)
+        return (Meetings){p->joint + (size_t)column * (size_t)p->room, NULL, p->n};
+    row_settle(p->rows + column);
+    return (Meetings){NULL, p->rows[column].entries, p->rows[column].n};
+}
+
+static inline int64_t meeting(const Meetings *m, int32_t k, int32_t *id) {
+    *id = m->matrix == NULL ? m->entries[k].id : k;
+    return m->matrix == NULL ? m->entries[k].count : m->matrix[k];
+}
+
+static inline int may_join(const Search *s, int32_t one, int32_t other, int64_t joint) {
+    const int64_t a = s->pairs->supports[one], b = s->pairs->supports[other];
+    return joint * s->pairs->n_rows > a * b &&
+           (!s->max_size || s->n_tags[one] + s->n_tags[other] <= s->max_size);
+}
+
+/* Finds the best pair of a column again. With `shows`, the other column of each pair learns of it. */
+static void renew(Search *s, int32_t column, int shows) {
+    const Meetings m = meetings_of(s, column);
+    double best = -INFINITY;
+    int32_t partner = -1, best_joint = 0;
+    for (int32_t k = 0; k < m.n; k++) {
+        int32_t id;
+        const int64_t joint = meeting(&m, k, &id);
+        if (joint == 0 || !may_join(s, column, id, joint)) continue;
+        double value = evidence(s, column, id, joint);
+        /* what cannot come first for either column needs no closer look */
+        if (value < best && !(shows && value >= s->values[id])) continue;
+        cap_value(s, column, id, &value);
+        if (!(value > 0)) continue;
+        if (value > best || (value == best && (joint > best_joint ||
+                (joint == best_joint && is_before(s, column, id, column, partner))))) {
+            best = value;
+            best_joint = (int32_t)joint;
+            partner = id;
+        }
+        if (!shows || value < s->values[id]) continue;
+        if (value == s->values[id]) {
+            if (s->is_stale[id] || joint < s->joints[id] ||
+                (joint == s->joints[id] && !is_before(s, id, column, id, s->partners[id])))
+                continue;
+        }
+        s->values[id] = value;
+        s->partners[id] = column;
+        s->joints[id] = (int32_t)joint;
+        s->is_stale[id] = 0;
+        sift(s, id);
+    }
+    s->values[column] = best;
+    s->partners[column] = partner;
+    s->joints[column] = best_joint;
+    s->is_stale[column] = 0;
+    sift(s, column);
+}
+
+/* ---- what Python calls ---- */
+
+/* `logs` is x·log2(x) for x = 0 … n_rows and stays the caller's; `patterns_rows` are the rows with
+   all tags of each pattern, whose tags stand between one start and the next. */
+Search *native_evidence_new(Pairs *pairs, const double *logs, int32_t max_size,
+                            const int32_t *patterns_rows, const int64_t *starts,
+                            const int32_t *tags) {
+    Search *s = calloc(1, sizeof *s);
+    if (s == NULL) return NULL;
+    s->pairs = pairs;
+    s->logs = logs;
+    s->max_size = max_size;
+    if (!make_room(s, pairs->room) || !grow_caps(s)) goto failed;
+    for (int32_t k = 0; k < pairs->n; k++) {
+        const size_t n = (size_t)(starts[k + 1] - starts[k]);
+        s->tags[k] = malloc((n + 1) * sizeof(int32_t));
+        if (s->tags[k] == NULL) goto failed;
+        memcpy(s->tags[k], tags + starts[k], n * sizeof(int32_t));
+        s->n_tags[k] = (int32_t)n;
+        s->patterns_rows[k] = patterns_rows[k];
+        set_margins(s, k);
+        s->values[k] = -INFINITY;
+        s->partners[k] = -1;
+        s->joints[k] = 0;
+        s->is_stale[k] = 0;
+        put(s, k, k);
+    }
+    for (int32_t k = 0; k < pairs->n; k++) renew(s, k, 0);
+    return s;
+failed:
+    native_evidence_free(s);
+    return NULL;
+}
+
+/* The best pair of all: 1 and its columns, their supports and joint count in `out`; 2 where the
+   evidence of its patterns must be known first; 0 if there is none. */
+int32_t native_evidence_best(Search *s, int32_t *out, double *value) {
+    while (s->pairs->n) {
+        const int32_t first = s->heap[0];
+        if (s->values[first] == -INFINITY) return 0;
+        if (s->is_stale[first]) {
+            renew(s, first, 0);
+            continue;
+        }
+        const int32_t other = s->partners[first];
+        out[0] = first < other ? first : other;
+        out[1] = first < other ? other : first;
+        out[2] = s->pairs->supports[out[0]];
+        out[3] = s->pairs->supports[out[1]];
+        out[4] = s->joints[first];
+        *value = s->values[first];
+        double capped = *value;
+        return cap_value(s, first, other, &capped) ? 1 : 2;
+    }
+    return 0;
+}
+
+/* The evidence of the patterns of two columns, which holds as long as these do. */
+int native_evidence_cap(Search *s, int32_t one, int32_t other, double value) {
+    if (one > other) { const int32_t k = one; one = other; other = k; }
+    if (2 * s->n_caps >= s->caps_room && !grow_caps(s)) return 0;
+    Cap *cap = find_cap(s, one, other);
+    if (cap->one < 0) s->n_caps++;
+    *cap = (Cap){one, other, value};
+    if (s->partners[one] == other) set_stale(s, one);
+    if (s->partners[other] == one) set_stale(s, other);
+    return 1;
+}
+
+static int join_tags(Search *s, int32_t left, int32_t right, int32_t new) {
+    const int32_t n = s->n_tags[left], m = s->n_tags[right];
+    const int32_t *a = s->tags[left], *b = s->tags[right];
+    int32_t *joined = malloc((size_t)(n + m + 1) * sizeof *joined);
+    if (joined == NULL) return 0;
+    int32_t i = 0, j = 0, k = 0;
+    while (i < n || j < m) joined[k++] = j == m || (i < n && a[i] < b[j]) ? a[i++] : b[j++];
+    s->tags[new] = joined;
+    s->n_tags[new] = k;
+    return 1;
+}
+
+/* Two columns were merged; `rows` have all tags of both patterns. */
+int native_evidence_merged(Search *s, int32_t left, int32_t right, int32_t rows) {
+    const int32_t new = s->pairs->n - 1;
+    if (new >= s->room && !make_room(s, s->pairs->room)) return 0;
+    if (!join_tags(s, left, right, new)) return 0;
+    s->patterns_rows[new] = rows;
+    const int32_t changed[] = {new, left, right};
+    s->values[new] = -INFINITY;
+    s->is_stale[new] = 0;
+    put(s, new, new);
+    for (int k = 0; k < 3; k++) {
+        set_margins(s, changed[k]);
+        s->values[changed[k]] = -INFINITY;
+        s->partners[changed[k]] = -1;
+        s->joints[changed[k]] = 0;
+        s->is_stale[changed[k]] = 0;
+        sift(s, changed[k]);
+    }
+    /* the best pair of some others was with one of the two */
+    for (int32_t k = 0; k < new; k++)
+        if (s->partners[k] == left || s->partners[k] == right) set_stale(s, k);
+    for (int k = 0; k < 3; k++) renew(s, changed[k], 1);
+    return 1;
+}

@@ -1,0 +1,207 @@
+"""The pair with the most evidence, asked for again and again while columns are merged.
+
+A pair has two tables: that of its features as they are now, and that of the rows that have all tags
+of its patterns. Its evidence is the smaller of the two. The first changes only when one of its
+features does, the second never, so each column keeps its best pair until that pair changes.
+Patterns are counted only when a pair would come first: until then the evidence of the features
+alone is a bound.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from conjunct.columns import Contingency, MergeRewrite
+from conjunct.counting import CompiledMerging, Growing, Merging, Patterns, PatternTable
+from conjunct.ufc.association import Floats, evidence, x_log2_x
+from conjunct.ufc.search.best import Pair
+
+# Values of x·log2(x) that C looks up; beyond, NumPy computes them.
+_LARGEST_TABLE = 1 << 24
+
+Tags = tuple[int, ...]
+"""A pattern: the ranks of the names of its tags, rising."""
+
+
+class _PatternEvidence:
+    """The evidence of pairs of patterns, each counted once."""
+
+    def __init__(self, patterns: Patterns) -> None:
+        self._patterns = patterns
+        self._known: dict[tuple[int, int], float] = {}
+
+    def known(self, one: int, other: int) -> float | None:
+        return self._known.get((one, other) if one < other else (other, one))
+
+    def count(self, one: int, other: int) -> float:
+        value = pattern_evidence(self._patterns.table(one, other))
+        self._known[(one, other) if one < other else (other, one)] = value
+        return value
+
+
+def pattern_evidence(table: PatternTable) -> float:
+    """Return the evidence of one table."""
+    n_rows, *counts = (np.array([count]) for count in table)
+    return float(evidence(n_rows, *counts)[0])
+
+
+class EvidencePairs:
+    """Find the best pair by NumPy, where cells may be missing or counts are large."""
+
+    def __init__(
+        self,
+        merging: Merging,
+        patterns: Patterns,
+        tags: Sequence[Tags],
+        merges: Sequence[MergeRewrite],
+        max_length: int | None,
+    ) -> None:
+        self._merging = merging
+        self._patterns = patterns
+        self._tags = list(tags)
+        self._max_length = max_length
+        self._lengths = Growing(np.array([len(some) for some in tags], np.int64))
+        self._caps = _PatternEvidence(patterns)
+        # of the best pair of each column; no less than that where it is stale
+        self._values = Growing(np.full(len(self._tags), math.inf))
+        self._is_stale = Growing(np.ones(len(self._tags), np.bool_))
+        # whether a feature is true wherever its tags are: as long as it was not merged
+        self._is_whole = [True] * (len(self._tags) - len(merges))
+        for merge in merges:
+            self._join_whole(merge.left, merge.right)
+        self._rows: dict[int, tuple[Contingency, Floats]] = {}
+
+    def best(self) -> tuple[Pair, float] | None:
+        """Return the best pair and its evidence; None if no pair may be joined."""
+        while True:
+            values = self._values.values
+            highest = values.max(initial=-math.inf)
+            if highest == -math.inf:
+                return None
+            first = np.flatnonzero(values == highest).tolist()
+            stale = [column for column in first if self._is_stale.values[column]]
+            for column in stale:
+                self._renew(column)
+            if stale:
+                continue
+            ties = [pair for column in first for pair in self._best_of(column)]
+            most = max(pair.joint for pair in ties)
+            ties = [pair for pair in ties if pair.joint == most]
+            pair = min(ties, key=self._names)
+            if self._is_known(pair.left, pair.right):
+                return pair, float(highest)
+            self._caps.count(pair.left, pair.right)
+            self._is_stale.values[[pair.left, pair.right]] = True
+
+    def before_merge(self, left: int, right: int) -> None:
+        """Forget the best pairs of all columns that meet one of the two."""
+        for column in (left, right):
+            self._is_stale.values[self._merging.row(column).right] = True
+
+    def merged(self, left: int, right: int) -> None:
+        """Take notice of a merge: the new column has the next position."""
+        self._patterns.join(left, right)
+        self._tags.append(tuple(sorted(self._tags[left] + self._tags[right])))
+        self._lengths.append(len(self._tags[-1]))
+        self._join_whole(left, right)
+        self._values.append(-math.inf)
+        self._is_stale.append(True)
+        self._rows.clear()
+        for column in (left, right, len(self._tags) - 1):
+            self._renew(column)
+            pairs, values = self._rows[column]
+            np.maximum.at(self._values.values, pairs.right, values)
+
+    def _join_whole(self, left: int, right: int) -> None:
+        whole = self._is_whole
+        whole.append(whole[left] and whole[right])
+        whole[left] = whole[right] = False
+
+    def _renew(self, column: int) -> None:
+        """Find the best pairs of a column again."""
+        pairs = self._merging.row(column)
+        if self._max_length is not None:
+            lengths = self._lengths.values
+            fits = lengths[pairs.left] + lengths[pairs.right] <= self._max_length
+            pairs = pairs.take(np.flatnonzero(fits))
+        values = evidence(*pairs.table)
+        some = np.flatnonzero(values > 0)
+        pairs, values = pairs.take(some), values[some]
+        for k, partner in enumerate(pairs.right.tolist()):
+            cap = self._caps.known(column, partner)
+            if cap is not None and not (self._is_whole[column] and self._is_whole[partner]):
+                values[k] = min(values[k], cap)
+        self._rows[column] = pairs, values
+        self._values.values[column] = values.max(initial=-math.inf)
+        self._is_stale.values[column] = False
+
+    def _best_of(self, column: int) -> list[Pair]:
+        if column not in self._rows:
+            self._renew(column)
+        pairs, values = self._rows[column]
+        best = pairs.take(np.flatnonzero(values == values.max()))
+        return [Pair.of(best.take(slice(k, k + 1))) for k in range(len(best))]
+
+    def _names(self, pair: Pair) -> tuple[Tags, ...]:
+        return tuple(sorted((self._tags[pair.left], self._tags[pair.right])))
+
+    def _is_known(self, one: int, other: int) -> bool:
+        is_whole = self._is_whole[one] and self._is_whole[other]
+        return is_whole or self._caps.known(one, other) is not None
+
+
+class CompiledEvidence:
+    """The same as ``EvidencePairs``, found by C."""
+
+    def __init__(
+        self,
+        merging: CompiledMerging,
+        patterns: Patterns,
+        tags: Sequence[Tags],
+        max_length: int | None,
+    ) -> None:
+        self._patterns = patterns
+        self._merging = merging
+        rows = [patterns.table(k, k).both for k in range(len(tags))]
+        merging.begin_evidence(x_log2_x(np.arange(merging.n_rows + 1)), max_length, rows, tags)
+
+    def best(self) -> tuple[Pair, float] | None:
+        """Return the best pair and its evidence; None if no pair may be joined."""
+        merging = self._merging
+        while (found := merging.most_evidence()) is not None:
+            left, right, *counts, value, is_known = found
+            if is_known:
+                return Pair(left, right, merging.n_rows, *counts), value
+            table = self._patterns.table(left, right)
+            merging.cap_evidence(left, right, pattern_evidence(table))
+        return None
+
+    def before_merge(self, left: int, right: int) -> None:
+        """Do nothing: C knows which best pairs change."""
+
+    def merged(self, left: int, right: int) -> None:
+        """Take notice of a merge: the new column has the next position."""
+        self._patterns.join(left, right)
+        self._merging.merge_evidence(left, right, self._patterns.table(left, right).both)
+
+
+def find_most_evidence(
+    merging: Merging,
+    patterns: Patterns,
+    ranks: Sequence[int],
+    merges: Sequence[MergeRewrite],
+    max_length: int | None,
+) -> EvidencePairs | CompiledEvidence:
+    """Return what finds the best pair, in C where it was built and a table of logarithms fits.
+
+    ``ranks`` are those of the names of the primitives, and ``merges`` what was merged so far.
+    """
+    tags: list[Tags] = [(rank,) for rank in ranks]
+    for merge in merges:
+        tags.append(tuple(sorted(tags[merge.left] + tags[merge.right])))
+    if isinstance(merging, CompiledMerging) and merging.n_rows < _LARGEST_TABLE:
+        return CompiledEvidence(merging, patterns, tags, max_length)
+    return EvidencePairs(merging, patterns, tags, merges, max_length)
