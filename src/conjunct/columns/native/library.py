@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from conjunct.columns.threads import even_edges, share
 
 # of the functions in C and what they take; a library of another number is not used
-_VERSION = 9
+_VERSION = 10
 # Fewer rows than this are told apart faster than a thread starts.
 _ROWS_PER_THREAD = 1 << 16
 _FILE = Path(__file__).with_name("_native.so")
@@ -53,7 +53,7 @@ def _loaded() -> Any:
         "native_pairs_merge": (pointer, number, number, pointer, pointer),
         "native_pairs_free": (pointer,),
         "native_order": (pointer, real, real, real, number, pointer, pointer),
-        "native_forbid": (pointer, number, number, number),
+        "native_forbid": (pointer, number, number),
         "native_best": (pointer, pointer, number),
     }
     for name, types in takes.items():
