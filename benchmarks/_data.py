@@ -107,15 +107,6 @@ def named_set(name: str) -> tuple[str, Any]:
     return f"as {name}, generated", pd.DataFrame(made, columns=list(map(str, range(made.shape[1]))))
 
 
-def zero_one(name: str) -> Any | None:
-    """A table of 0 and 1 beside the folder, as a sparse matrix; ``None`` where it is not there."""
-    path = FOLDER.parent / f"{name}.csv.gz"
-    if not path.exists():
-        return None
-    with gzip.open(path, "rt") as lines:
-        return sp.csr_array(np.loadtxt(lines, dtype=np.int32, delimiter=",", skiprows=1))
-
-
 def correlated(n_rows: int, n_columns: int, density: float, seed: int = 0) -> Any:
     """Columns of ``density`` as a sparse matrix; every tenth often goes with its neighbour."""
     random = np.random.default_rng(seed)

@@ -57,7 +57,6 @@ def tables_of(found: dict[str, Any]) -> dict[str, str]:
         "scaling": _scaling(found["scaling"]),
         "bits": _bits(found["bits"]),
         "unseen": _unseen(found["bits"]),
-        "thorough": _thorough(found["thorough"]),
         "chance": _chance(found["chance"]),
         "merges": _merges(found["merges"]),
         "merge_growth": _merge_growth(found["merges"]),
@@ -261,21 +260,6 @@ def _bits_line(line: dict[str, Any]) -> list[str]:
     ]
     shape = " × ".join(f"{size:,}" for size in line["shape"])
     return [line["name"], shape, str(krimp or ""), beside, *cells]
-
-
-def _thorough(run: dict[str, Any]) -> str:
-    lines = [
-        [
-            line["name"],
-            str(line["slim"] or ""),
-            *(
-                f"{line[search]['percent']:.1f}, {_figures(line[search]['seconds'])} s"
-                for search in ("pairwise", "thorough")
-            ),
-        ]
-        for line in run["sets"]
-    ]
-    return table_of(["", "SLIM", '`search="pairwise"`', '`search="thorough"`'], lines)
 
 
 def _unseen(run: dict[str, Any]) -> str:

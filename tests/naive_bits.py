@@ -110,14 +110,12 @@ def is_real(features, i, j, critical):
     return critical is None or naive_statistics.exact_p(a, b, c, d) <= critical * (1 + 1e-9)
 
 
-def best_pair(features, primitives, critical, max_length=None, left_out=frozenset()):
+def best_pair(features, primitives, critical, max_length=None):
     """(saved, i, j) of the real pair that saves most; None if no pair is real."""
     found = []
     for i, j in itertools.combinations(range(len(features)), 2):
         (one, p, _), (other, q, _) = features[i], features[j]
         if max_length is not None and len(p | q) > max_length:
-            continue
-        if frozenset((p, q)) in left_out:
             continue
         if is_real(features, i, j, critical):
             bits = round(saved(features, i, j, primitives), 6)
@@ -129,14 +127,14 @@ def best_pair(features, primitives, critical, max_length=None, left_out=frozense
     return -bits, i, j
 
 
-def run(columns, alpha=0.05, max_iter=None, max_length=None, stop="bits", left_out=frozenset()):
+def run(columns, alpha=0.05, max_iter=None, max_length=None, stop="bits"):
     """All stages ``(features, saved)`` of a run on ``{name: column}``, primitives first."""
     features = [(name, frozenset([name]), tuple(column)) for name, column in columns.items()]
     primitives = features
     critical = line(primitives, alpha)
     stages = [(features, 0.0)]
     while max_iter is None or len(stages) <= max_iter:
-        best = best_pair(features, primitives, critical, max_length, left_out)
+        best = best_pair(features, primitives, critical, max_length)
         if best is None or (stop == "bits" and best[0] <= 0):
             break
         bits, i, j = best
@@ -157,23 +155,6 @@ def shortest_within(stages, max_features):
 
 def final_length(stages):
     return length_of(stages[-1][0], stages[0][0])
-
-
-def thorough(columns, alpha):
-    """The run after which no merge is found, in two sweeps, without which it would save more."""
-    best, out = run(columns, alpha), frozenset()
-    for _ in range(2):
-        before, looked_at = best, set()
-        while fresh := [
-            frozenset(m) for m in merged_patterns(best) if frozenset(m) not in looked_at
-        ]:
-            looked_at.add(fresh[0])
-            other = run(columns, alpha, left_out=out | {fresh[0]})
-            if round(final_length(best) - final_length(other), 6) > 0:
-                best, out = other, out | {fresh[0]}
-        if best is before:
-            break
-    return best
 
 
 def chunks(row, merges):

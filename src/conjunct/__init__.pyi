@@ -64,7 +64,6 @@ from .plots import plot_stability as plot_stability
 from .report import Report as Report
 from .ufc import Bits as Bits
 from .ufc import Never as Never
-from .ufc import Relative as Relative
 from .ufc import Risk as Risk
 from .ufc import Rms as Rms
 from .ufc import ShorterBits as ShorterBits

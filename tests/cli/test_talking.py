@@ -302,7 +302,7 @@ def completed(*words):
         (["fit", "zoo.csv", "--criterion", ""], ["bits", "risk"]),
         (["datasets", "co"], ["coco_street", "coco_val2017"]),
         (["fit", "--max-l"], ["--max-length"]),
-        rarely(["fit", "zoo.csv", "--stop", "r"], ["relative", "rms"]),
+        rarely(["fit", "zoo.csv", "--stop", "r"], ["rms"]),
         rarely(["fit", "zoo.csv", "--format", "a"], ["arrow", "arff"]),
         rarely(["export", "m.json", "--dialect", "s"], ["snowflake", "spark", "sqlite"]),
         rarely(["show", "m.json", "--form", "n"], ["nested"]),

@@ -97,7 +97,7 @@ PARAMETERS = {
     "max_iter": [-1, 1.5, "two", True],
     "max_length": [1, 0, 2.5],
     "stop": ["oi", 3, Bits(), True],
-    "search": ["greedy", 1, "thorough"],
+    "search": ["greedy", 1],
     "names": ["text", None],
     "unseen": ["drop", None],
     "min_support": [0, 1.01, -0.1, "1%", True],

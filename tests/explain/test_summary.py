@@ -107,7 +107,7 @@ def test_the_method_is_that_of_the_search(zoo):
     one_by_one = passages(UFC(exact, search="pairwise").fit(zoo))
     assert "the line is drawn once" in one_by_one
     assert "One pair was replaced at a time" in one_by_one
-    assert "the one came first" in passages(UFC(search="thorough", max_iter=2).fit(zoo))
+    assert "the one came first" in passages(UFC(search="pairwise", max_iter=2).fit(zoo))
     assert "those came first" in passages(UFC(search="batch", max_iter=2).fit(zoo))
     assert "No feature has more than 3 tags" in passages(UFC(max_length=3).fit(zoo))
     assert "No feature has more than 3 literals" in passages(UFC("risk", max_length=3).fit(zoo))

@@ -341,7 +341,7 @@ FROM_VERSION_1 = {
     },
     "missing": {
         "criterion": Risk(prune=False).record(),
-        "stop": "relative",
+        "stop": "never",
         "search": "pairwise",
         "missing": "pairwise",
     },
@@ -402,6 +402,43 @@ def test_a_model_of_version_1_fits_as_it_did(name):
     assert new.feature_set_.primitive_supports == old.feature_set_.primitive_supports
     assert new.baseline_length_ == old.baseline_length_
     assert new.description_length_ == old.description_length_
+
+
+@pytest.mark.parametrize("null_feature", [False, True])
+def test_a_file_of_version_1_with_the_removed_stop_is_refused(null_feature, tmp_path):
+    content = json.loads((OLD / "v1-missing.json").read_text())
+    content["parameters"] |= {"stop": "relative", "null_feature": null_feature}
+    assert "stop must be 'bits', 'never', 'rms', or one of" in refusal(content, tmp_path)
+
+
+@pytest.mark.parametrize("stop", ["relative", {"rule": "relative"}])
+def test_a_file_with_the_removed_stop_is_refused(stop, tmp_path):
+    content = saved_content(tmp_path)
+    content["parameters"]["stop"] = stop
+    line = refusal(content, tmp_path)
+    assert "stop must be 'bits', 'never', 'rms', or one of" in line
+    assert line.endswith(f"got {stop!r}")
+
+
+def test_a_file_with_the_removed_search_is_refused(tmp_path):
+    content = saved_content(tmp_path)
+    content["parameters"]["search"] = "thorough"
+    line = refusal(content, tmp_path)
+    assert line.endswith("search must be 'batch', 'pairwise' or None; got 'thorough'")
+
+
+def saved_content(folder):
+    UFC().fit(BASKETS).save(folder / "m.json")
+    return json.loads((folder / "m.json").read_text())
+
+
+def refusal(content, folder):
+    """The one line that says why a file does not load."""
+    (folder / "m.json").write_text(json.dumps(content))
+    with pytest.raises(ModelFileError) as refused:
+        load(folder / "m.json")
+    (line,) = str(refused.value).splitlines()
+    return line
 
 
 def test_a_parameter_of_version_1_is_checked(tmp_path):

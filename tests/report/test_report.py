@@ -88,7 +88,6 @@ def models():
     yield UFC(Bits(alpha=None), search="batch", max_length=3)
     yield UFC("risk")
     yield UFC("risk", search="pairwise", max_length=3)
-    yield UFC("risk", stop="relative")
     yield UFC(0.4, max_iter=2)
     yield UFC(Risk(test="exact", correction="holm"), min_support=0.05)
     yield UFCPath(max_iter=3)
@@ -96,7 +95,7 @@ def models():
 
 
 # each makes a page; the others are made for other tests too
-PAGE_OF_ITS_OWN = {"pairwise", "relative", "min_support"}
+PAGE_OF_ITS_OWN = {"pairwise", "min_support"}
 
 
 def kinds(models):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import naive
 import naive_bits
-from conjunct import datasets, description_length
+from conjunct import description_length
 from conjunct.columns import MaskedColumns, PackedColumns, SparseColumns, in_place, kernel
 from conjunct.counting import PartitionedColumns, compiled, merging, tally
 from conjunct.counting.disk import DiskPartitions
@@ -165,13 +165,12 @@ def test_one_pair_saves_what_many_do(joint, rest, others, n_used):
     table=tables(),
     alpha=alphas,
     max_length=st.sampled_from([None, 2, 3]),
-    search=st.sampled_from(["pairwise", "thorough"]),
     largest=st.sampled_from([0, 2000, 1 << 28]),
 )
-def test_c_chooses_what_numpy_does(layout, table, alpha, max_length, search, largest):
+def test_c_chooses_what_numpy_does(layout, table, alpha, max_length, largest):
     """Every merge and indicator to the bit, with a matrix of pairs, lists, or first one, then
     the other."""
-    options = {"search": search, "max_length": max_length, "stop": "never"}
+    options = {"max_length": max_length, "stop": "never"}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(merging, "LARGEST_MATRIX", largest)
         patch.setattr(compiled, "LARGEST_MATRIX", largest)
@@ -205,24 +204,6 @@ def test_c_chooses_what_numpy_does_on_many_columns(layout, criterion):
             runs.append([str((step.merges, step.indicators)) for step in made.tried])
     assert len(runs[0]) > 60
     assert runs[0] == runs[1]
-
-
-@given(table=tables(max_rows=25, max_columns=5), alpha=st.sampled_from([None, 0.2]))
-def test_thorough_search_is_the_oracles(table, alpha):
-    columns = dict(zip(NAMES, table.T.tolist(), strict=False))
-    actual = run(PackedColumns.from_table(table), Bits(alpha), search="thorough")
-    assert_same(actual, naive_bits.thorough(columns, alpha))
-
-
-def test_thorough_search_undoes_what_does_not_pay():
-    zoo = datasets.load_zoo()
-    store, names = PackedColumns.from_table(np.asarray(zoo.values, bool)), zoo.feature_names
-    greedy, thorough = (
-        run_ufc(store, names, Plan(Bits(None), search), STOPS.checked("bits")).history[-1].bits
-        for search in ("pairwise", "thorough")
-    )
-    # SLIM, which prunes its patterns, comes to 48.6% (docs/bits.md)
-    assert thorough < greedy - 50
 
 
 @given(table=tables(), alpha=alphas)

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-import naive_scale
 from conjunct.columns import PackedColumns
 from conjunct.columns.packing import unpack
 from conjunct.expressions import canonical_text
@@ -83,24 +82,6 @@ def test_rms_stop_is_the_oracles(table, plan):
     kept = naive.until_rms_rises(expected)
     if kept < 6:  # the oracle looked far enough
         assert run(table, plan, stop="rms").n_iter == kept
-
-
-@given(tables(max_rows=60, max_columns=5), plans)
-def test_relative_stop_is_the_oracles(table, plan):
-    sets = naive_run(table, plan, 6)
-    options = {
-        "threshold": plan.criterion.fixed_threshold(len(table)),
-        "strict": isinstance(plan.criterion, Threshold),
-        "prune": plan.criterion.prune,
-        "max_length": plan.max_length,
-    }
-    kept = naive_scale.until_balance_worsens(sets, **options)
-    actual = run(table, plan, stop="relative", max_iter=6)
-    assert actual.n_iter == kept
-    expected = naive_scale.balances(sets, **options)[: len(actual.tried)]
-    balances = [step.balance() for step in actual.tried]
-    assert [(b.redundancy, b.growth) for b in balances] == expected
-    assert len(balances) >= kept + 1
 
 
 @given(tables(), criteria)

@@ -119,7 +119,7 @@ else:
     Dialect = Literal[tuple(DIALECTS)]
 
 # Spelled out, since the help must not wait for NumPy; a test compares them with the library's.
-Search = Literal["batch", "pairwise", "thorough"]
+Search = Literal["batch", "pairwise"]
 Form = Literal["built", "nested", "dnf", "simplified"]
 Names = Literal["pattern", "formula"]
 Unseen = Literal["warn", "keep"]

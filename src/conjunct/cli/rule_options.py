@@ -84,9 +84,8 @@ def _chosen(
     search: Annotated[
         Search | None,
         typer.Option(
-            help="What an iteration joins: many pairs, or the best one; thorough, with bits: the "
-            "best one, and merges that do not pay in the end are undone, slowly. pairwise for "
-            "bits, batch for the paper's rules if not given.",
+            help="What an iteration joins: many pairs, or the best one. pairwise for bits, batch "
+            "for the paper's rules if not given.",
             rich_help_panel=SEARCH,
         ),
     ] = None,

@@ -138,9 +138,9 @@ class CompiledMerging:
             return self.candidates()
         return self._found[:n].tolist()  # type: ignore[no-any-return]
 
-    def forbid(self, left: int, right: int, *, for_ever: bool) -> None:
-        """Leave a pair out: for as long as neither column changes, or for ever."""
-        _made(native_library.native_forbid(self._pairs, left, right, for_ever))
+    def forbid(self, left: int, right: int) -> None:
+        """Leave a pair out for as long as neither column changes."""
+        _made(native_library.native_forbid(self._pairs, left, right))
 
     def begin_evidence(
         self,

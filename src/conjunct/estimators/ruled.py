@@ -78,6 +78,6 @@ def _from_version_1(old: dict[str, Any]) -> dict[str, Any]:
     # a number of iterations took the place of the stopping rule
     stop = "never" if stop is None or parameters.get("max_iter") is not None else stop
     parameters["stop"] = stop
-    if null_feature and stop != "relative":
+    if null_feature:
         parameters["stop"] = {"rule": stop, "null_feature": True}
     return parameters

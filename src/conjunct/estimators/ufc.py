@@ -58,18 +58,16 @@ class UFC(RuledConstructor):
         shortens the description of the data most. ``"risk"`` is ``Risk()``: the paper's uFCα. A
         number is ``Threshold(number)``: the paper's λ. Their settings are theirs:
         ``Bits(alpha=None)``, ``Risk(alpha=0.0001, prune=False)``.
-    search : {"pairwise", "batch", "thorough"}, optional
+    search : {"pairwise", "batch"}, optional
         ``"pairwise"``: an iteration joins one pair. ``"batch"``: all pairs of a greedy matching,
-        as in the paper. ``"thorough"`` (for ``"bits"``): pairwise, after which merges are undone
-        that do not pay in the end; some hundred times slower, and a point or two shorter.
-        ``None``: what goes with the criterion; pairwise for ``"bits"``, batch for the paper's.
+        as in the paper. ``None``: what goes with the criterion; pairwise for ``"bits"``, batch
+        for the paper's.
     max_iter : int, optional
         Number of iterations at most (the paper's ``limit_iter``). With the paper's criteria it
         takes the place of ``stop``.
-    stop : {"bits", "rms", "relative", "never"} or a stopping rule, optional
+    stop : {"bits", "rms", "never"} or a stopping rule, optional
         When to end. ``"bits"``: when nothing makes the description shorter. ``"rms"``: before the
-        root mean square of overlap and complexity rises, the paper's. ``"relative"``: the same by
-        the measure of the correlated columns alone (docs/scale.md). ``"never"``: when no pair is
+        root mean square of overlap and complexity rises, the paper's. ``"never"``: when no pair is
         left. ``None``: what goes with the criterion.
     max_length : int, optional
         No feature is made that is longer: that has more tags in its pattern with ``"bits"``, or
@@ -382,14 +380,10 @@ class UFC(RuledConstructor):
         return watch
 
     def _check_parameters(self) -> None:
-        criterion = CRITERIA.checked(self.criterion)
+        CRITERIA.checked(self.criterion)
         if self.stop is not None:
             STOPS.checked(self.stop)
         check_choice("search", self.search, SEARCHES, optional=True)
-        searches = criterion.searches
-        goes = self.search is None or self.search in searches
-        wanted = f"{' or '.join(map(repr, searches))} with criterion {criterion.name!r}"
-        check(goes, "search", self.search, wanted)
         check_whole("max_iter", self.max_iter, 0, optional=True)
         check_whole("max_length", self.max_length, 2, optional=True)
         check_whole("max_features", self.max_features, 1, optional=True)

@@ -36,10 +36,8 @@ from .run import Plan as Plan
 from .run import run_ufc as run_ufc
 from .search.ledger import Ledger as Ledger
 from .search.stage import Stage as Stage
-from .stops.base import READABLE_LENGTH as READABLE_LENGTH
 from .stops.base import STOPS as STOPS
 from .stops.base import Stop as Stop
 from .stops.bits import ShorterBits as ShorterBits
 from .stops.never import Never as Never
-from .stops.relative import Relative as Relative
 from .stops.rms import Rms as Rms

@@ -99,22 +99,3 @@ class Evaluator:
     def has_complexity(self) -> bool:
         """Whether C0 has a meaning: there must be more distinct rows than primitives."""
         return self.n_distinct_rows > len(self.lineage.primitives)
-
-
-@dataclass(frozen=True)
-class Balance:
-    """What was gained and what it cost, by the measure of the correlated primitives alone.
-
-    ``redundancy`` is in how many rows candidates for replacement still meet, summed over these
-    pairs, as a share of what it was at first; ``growth`` the number of features added, as a share
-    of the primitives that were in a candidate pair. Columns that go with no other count in
-    neither, however many there are.
-    """
-
-    redundancy: float
-    growth: float
-
-    @property
-    def distance(self) -> float:
-        """From the ideal: nothing is redundant, and nothing was added."""
-        return math.hypot(self.redundancy, self.growth)

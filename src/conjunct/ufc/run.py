@@ -10,11 +10,11 @@ from itertools import groupby, islice
 
 import numpy as np
 
-from conjunct.columns import Counts, PairCounts
+from conjunct.columns import AnyRewrite, Counts, PairCounts
 from conjunct.counting import Store, Tally
 from conjunct.features import FeatureSet, Lineage, Merge
 from conjunct.ufc.association import PairFilter, correlated_pairs, count_tested_pairs
-from conjunct.ufc.course import Balance, Indicators, beginning_text, shortest_within
+from conjunct.ufc.course import Indicators, beginning_text, shortest_within
 from conjunct.ufc.criteria.base import Criterion, Judge, Search
 from conjunct.ufc.resuming import (
     Progress,
@@ -27,10 +27,9 @@ from conjunct.ufc.resuming import (
     rewrites_in_place,
 )
 from conjunct.ufc.search.batch import BatchSearch
-from conjunct.ufc.search.ledger import Ledger, Redundancy, Step
-from conjunct.ufc.search.pairwise import LeftOut, PairwiseSearch
+from conjunct.ufc.search.ledger import Ledger, Step
+from conjunct.ufc.search.pairwise import PairwiseSearch
 from conjunct.ufc.search.stage import Stage
-from conjunct.ufc.search.thorough import merges_to_leave_out
 from conjunct.ufc.stops.base import Stop
 
 
@@ -231,7 +230,6 @@ class _Work:
         self.n_distinct_rows = cache(store.begin_distinct_rows())
         self._first = cache(partial(Tally.of, store))
         self._null_support = null_support
-        self._redundancy = Redundancy()
 
     def first(self) -> PairCounts:
         """The counts of the pairs of columns."""
@@ -245,7 +243,7 @@ class _Work:
         """The primitives, and all that follows from them."""
         first = self.first()
         self.ledger = self._books(first.supports, first.observed)
-        search = self._search((), self.ledger)
+        search = self._search(())
         yield search.first()
         yield from search.steps()
 
@@ -285,35 +283,27 @@ class _Work:
 
     def _resumed(self, progress: Progress) -> Generator[Step]:
         """What was made is told again; columns are made and counted only if the run goes on."""
-        self.ledger = self._books_after(progress, progress.merges)
-        done = 0
+        self.ledger = self._books_after(progress)
         by_iteration = groupby(progress.merges, key=lambda merge: merge.iteration)
         groups = [(), *(tuple(merges) for _, merges in by_iteration)]
         for k, merges in enumerate(groups):
-            done += len(merges)
-            balance = cache(partial(self._balance_after, progress, progress.merges[:done]))
             saved = [merge.saved for merge in merges]
             made = partial(tuple, merges)
             told = partial(progress.tried.__getitem__, k)
-            yield Step(k, told, made, saved, balance, is_replayed=True)
-        yield from self._search(progress.merges, self.ledger).steps()
+            yield Step(k, told, made, saved, is_replayed=True)
+        yield from self._search(progress.merges).steps()
 
-    def _balance_after(self, progress: Progress, merges: tuple[Merge, ...]) -> Balance:
-        return self._search(merges, self._books_after(progress, merges)).first().balance()
-
-    def _books_after(self, progress: Progress, merges: Sequence[Merge]) -> Ledger:
+    def _books_after(self, progress: Progress) -> Ledger:
         m = len(self.lineage.primitives)
         supports, observed = np.array(progress.supports), progress.observed
         known = self.store.n_rows if observed is None else np.array(observed)[:m]
         ledger = self._books(supports[:m], known)
-        ledger.resume(merges, progress.supports, observed, progress.tried[-1].bits)
+        ledger.resume(progress.merges, progress.supports, observed, progress.tried[-1].bits)
         return ledger
 
-    def _books(
-        self, supports: Counts, observed: int | Counts, lineage: Lineage | None = None
-    ) -> Ledger:
+    def _books(self, supports: Counts, observed: int | Counts) -> Ledger:
         return Ledger(
-            lineage or self.lineage,
+            self.lineage,
             supports,
             observed,
             self.store.n_rows,
@@ -321,38 +311,16 @@ class _Work:
             self._null_support,
         )
 
-    def _search(self, merges: tuple[Merge, ...], ledger: Ledger) -> BatchSearch | PairwiseSearch:
+    def _search(self, merges: tuple[Merge, ...]) -> BatchSearch | PairwiseSearch:
         """The search after some merges. Only the columns of that stage are made and counted."""
         m, plan = len(self.lineage.primitives), self.plan
+        rules = self.ledger, plan.criterion, self.judge, plan.max_length
         if plan.search == "pairwise":
-            return self._pairwise(merges, ledger)
-        if plan.search == "thorough":
-            return self._pairwise(merges, ledger, merges_to_leave_out(self._trial))
+            tally = self._tally_after(rewrites_in_place(merges, m))
+            return PairwiseSearch(tally.merging(), *rules, merges)
         features, rewrites = rewrites_in_batches(merges, m)
-        tally = Tally.of(self.store.after(rewrites)) if rewrites else self._first()
-        stage = Stage(len(rewrites), features, tally)
-        return BatchSearch(
-            stage, ledger, plan.criterion, self.judge, plan.max_length, self._redundancy
-        )
+        stage = Stage(len(rewrites), features, self._tally_after(rewrites))
+        return BatchSearch(stage, *rules)
 
-    def _pairwise(
-        self, merges: tuple[Merge, ...], ledger: Ledger, left_out: LeftOut = frozenset()
-    ) -> PairwiseSearch:
-        rewrites = rewrites_in_place(merges, len(self.lineage.primitives))
-        tally = Tally.of(self.store.after(rewrites)) if rewrites else self._first()
-        return PairwiseSearch(
-            tally.merging(),
-            ledger,
-            self.plan.criterion,
-            self.judge,
-            self.plan.max_length,
-            self._redundancy,
-            merges,
-            left_out,
-        )
-
-    def _trial(self, left_out: LeftOut) -> PairwiseSearch:
-        """A search from the beginning with books of its own."""
-        first = self.first()
-        ledger = self._books(first.supports, first.observed, Lineage(self.lineage.primitives))
-        return self._pairwise((), ledger, left_out)
+    def _tally_after(self, rewrites: list[AnyRewrite]) -> Tally:
+        return Tally.of(self.store.after(rewrites)) if rewrites else self._first()

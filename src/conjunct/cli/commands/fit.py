@@ -82,7 +82,7 @@ def fit(
       $ conjunct fit zoo.csv --keep-columns --out model.json
       $ conjunct fit zoo.csv --criterion risk --test exact --correction holm
       $ conjunct fit zoo.csv --criterion 0.4 --max-iter 2 --no-prune
-      $ conjunct fit zoo.csv --criterion risk --stop relative --store sparse
+      $ conjunct fit zoo.csv --criterion risk --max-length 4 --store sparse
       $ conjunct fit zoo.csv --missing pairwise --out model.json
       $ conjunct fit zoo.csv --memory 2GB --checkpoint run.json --out model.json
     """

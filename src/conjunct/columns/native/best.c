@@ -131,8 +131,8 @@ static inline size_t place_of(Refusal pair) {
             (uint64_t)(uint32_t)pair.other * 0xD6E8FEB86659FD93u) >> 49;
 }
 
-/* Two columns are not to be joined: for as long as neither changes, or ever. */
-int native_forbid(Pairs *p, int32_t one, int32_t other, int is_for_ever) {
+/* Two columns are not to be joined for as long as neither changes. */
+int native_forbid(Pairs *p, int32_t one, int32_t other) {
     if (p->n_forbidden == p->forbidden_room) {
         const int32_t room = 2 * p->forbidden_room + 16;
         Refusal *larger = realloc(p->forbidden, (size_t)room * sizeof *larger);
@@ -140,9 +140,7 @@ int native_forbid(Pairs *p, int32_t one, int32_t other, int is_for_ever) {
         p->forbidden = larger;
         p->forbidden_room = room;
     }
-    Refusal pair = refusal(p, one, other);
-    if (is_for_ever) pair.version_of_one = -1;
-    p->forbidden[p->n_forbidden++] = pair;
+    p->forbidden[p->n_forbidden++] = refusal(p, one, other);
     forget(p, one);
     forget(p, other);
     return 1;
@@ -173,12 +171,8 @@ static int exact_test(const Pairs *p, int32_t one, int32_t other, int32_t joint)
 
 static int tested(const Pairs *p, int32_t one, int32_t other, int32_t joint) {
     const Refusal pair = refusal(p, one, other);
-    for (int32_t k = 0; k < p->n_forbidden; k++) {
-        const Refusal f = p->forbidden[k];
-        const int holds = f.version_of_one < 0 || (f.version_of_one == pair.version_of_one &&
-                                                   f.version_of_other == pair.version_of_other);
-        if (f.one == pair.one && f.other == pair.other && holds) return REFUSED;
-    }
+    for (int32_t k = 0; k < p->n_forbidden; k++)
+        if (memcmp(p->forbidden + k, &pair, sizeof pair) == 0) return REFUSED;
     if (!p->has_alpha) return CONFIRMED;
     Refusal *known = p->refused + place_of(pair);
     if (memcmp(known, &pair, sizeof pair) == 0) return REFUSED;

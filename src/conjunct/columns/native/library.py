@@ -53,7 +53,7 @@ def _loaded() -> Any:
         "native_pairs_merge": (pointer, number, number, pointer, pointer),
         "native_pairs_free": (pointer,),
         "native_order": (pointer, real, real, real, number, pointer, pointer),
-        "native_forbid": (pointer, number, number, number),
+        "native_forbid": (pointer, number, number),
         "native_best": (pointer, pointer, number),
         "native_evidence_new": (pointer, pointer, number, *3 * (pointer,)),
         "native_evidence_best": (pointer, pointer, pointer),

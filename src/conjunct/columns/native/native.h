@@ -17,7 +17,7 @@ typedef struct { int32_t id, count; } Entry;
    stands what is still to be taken from their counts. */
 typedef struct { Entry *entries; int32_t n, room, n_put_off; } Row;
 
-/* Two columns that may not be joined, for as long as neither changes; -1: forever. */
+/* Two columns that may not be joined, for as long as neither changes. */
 typedef struct { int32_t one, other, version_of_one, version_of_other; } Refusal;
 
 /* Columns, how often each is true alone and with each other, and what pairs are worth. */

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from conjunct.ufc.search.ledger import Ledger
     from conjunct.ufc.search.stage import Stage
 
-Search = Literal["batch", "pairwise", "thorough"]
-SEARCHES: tuple[Search, ...] = ("batch", "pairwise", "thorough")
+Search = Literal["batch", "pairwise"]
+SEARCHES: tuple[Search, ...] = ("batch", "pairwise")
 
 
 class Criterion(Rule):
@@ -40,8 +40,6 @@ class Criterion(Rule):
     """The search that goes with the criterion, if none is asked for."""
     stop: ClassVar[str]
     """The stopping rule that goes with it."""
-    searches: ClassVar[tuple[Search, ...]] = ("batch", "pairwise")
-    """All searches that can be asked for."""
     counts_tags: ClassVar[bool] = False
     """Whether ``max_length`` bounds the tags of a pattern, and not the literals of a formula."""
     draws_once: ClassVar[bool] = False

@@ -10,7 +10,7 @@ from conjunct.columns import Contingency
 from conjunct.features import bits_saved, rounded
 from conjunct.parameters import check_choice, check_risk
 from conjunct.ufc.association import CORRECTIONS, TESTS, PairFilter, Pairs
-from conjunct.ufc.criteria.base import CRITERIA, SEARCHES, Criterion, Judge, Search, share
+from conjunct.ufc.criteria.base import CRITERIA, Criterion, Judge, Search, share
 from conjunct.ufc.search.best import BySavedBits
 
 if TYPE_CHECKING:
@@ -43,7 +43,6 @@ class Bits(Criterion):
     name = "bits"
     summary = "join what makes the description of the data shortest"
     search: Search = "pairwise"  # type: ignore[misc]
-    searches = SEARCHES
     stop = "bits"
     counts_tags = True
     draws_once = True

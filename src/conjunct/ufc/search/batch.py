@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-import numpy as np
-
 from conjunct.features import Lineage, Merge
 from conjunct.ufc.association import Pairs
-from conjunct.ufc.course import Balance
 from conjunct.ufc.criteria.base import Criterion, Judge
-from conjunct.ufc.search.ledger import Ledger, Made, Redundancy, Step
+from conjunct.ufc.search.ledger import Ledger, Made, Step
 from conjunct.ufc.search.pairing import ByText, greedy_matching, in_order_of_texts
 from conjunct.ufc.search.stage import Replaced, Stage, replace_pairs
 
@@ -26,28 +23,12 @@ class BatchSearch:
         criterion: Criterion,
         judge: Judge,
         max_length: int | None,
-        redundancy: Redundancy,
     ) -> None:
         self.stage = stage
         self._ledger = ledger
         self._criterion = criterion
         self._judge = judge
         self._max_length = max_length
-        self._last: tuple[Stage, Pairs] | None = None
-        self._redundancy = redundancy
-
-    def candidates(self) -> Pairs:
-        """The pairs that the next iteration may replace, looked for once a stage."""
-        if self._last is None or self._last[0] is not self.stage:
-            pairs = self._criterion.candidates(self.stage, self._ledger, self._judge)
-            if self._max_length is not None:
-                sizes = self._ledger.sizes(
-                    self.stage.features, self._max_length, in_tags=self._criterion.counts_tags
-                )
-                fits = sizes[pairs.left] + sizes[pairs.right] <= self._max_length
-                pairs = pairs.take(fits)
-            self._last = (self.stage, pairs)
-        return self._last[1]
 
     def first(self) -> Step:
         return self._step()
@@ -55,10 +36,18 @@ class BatchSearch:
     def steps(self) -> Iterator[Step]:
         """The next iterations, for as long as a pair is replaced."""
         lineage = self._ledger.lineage
-        while len(pairs := taken_pairs(self.candidates(), self.stage.features, lineage)):
-            self._last = None
+        while len(pairs := taken_pairs(self._candidates(), self.stage.features, lineage)):
             self.stage = replace_pairs(self.stage, pairs, lineage)
             yield self._step(self.stage.replaced)
+
+    def _candidates(self) -> Pairs:
+        """The pairs that the next iteration may replace."""
+        pairs = self._criterion.candidates(self.stage, self._ledger, self._judge)
+        if self._max_length is None:
+            return pairs
+        in_tags = self._criterion.counts_tags
+        sizes = self._ledger.sizes(self.stage.features, self._max_length, in_tags=in_tags)
+        return pairs.take(sizes[pairs.left] + sizes[pairs.right] <= self._max_length)
 
     def _step(self, replaced: Replaced | None = None) -> Step:
         iteration, saved = self.stage.iteration, list[float]()
@@ -67,7 +56,7 @@ class BatchSearch:
             saved = self._entered(replaced)
             merges = partial(_written, replaced, iteration, saved)
         indicators = self._ledger.indicators(iteration)
-        return Step(iteration, indicators, merges, saved, self._balance)
+        return Step(iteration, indicators, merges, saved)
 
     def _entered(self, replaced: Replaced) -> list[float]:
         """Enter the merges of the last iteration in the books; what each saved."""
@@ -89,12 +78,6 @@ class BatchSearch:
             of_pair = (left_support, right_support, joint)
             saved.append(self._ledger.enter(features[i], features[j], of_pair, made))
         return saved
-
-    def _balance(self) -> Balance:
-        pairs = self.candidates()
-        meetings = int(pairs.joint.sum(dtype=np.int64))
-        n_correlated = len(np.union1d(pairs.left, pairs.right))
-        return self._redundancy.balance(meetings, n_correlated, self._ledger)
 
 
 def _written(replaced: Replaced, iteration: int, saved: list[float]) -> tuple[Merge, ...]:

@@ -304,10 +304,6 @@ class CompiledBest:
     def merged(self, left: int, right: int) -> None:
         """Two columns were merged: C knows."""
 
-    def forbid(self, left: int, right: int) -> None:
-        """A pair that is never to be joined."""
-        self._merging.forbid(left, right, for_ever=True)
-
     def _first_of(self, pairs: list[Pair]) -> Pair | None:
         """The best of some pairs; ``None`` if the test refuses any, which C will leave out."""
         by_columns = {(pair.left, pair.right): pair for pair in pairs}
@@ -315,7 +311,7 @@ class CompiledBest:
         refused = counts.take(np.flatnonzero(~self._filter.confirms(counts)))
         if len(refused):
             for left, right in zip(refused.left.tolist(), refused.right.tolist(), strict=True):
-                self._merging.forbid(left, right, for_ever=False)
+                self._merging.forbid(left, right)
             return None
         worth = self._order.worth(counts)
         ties = counts.take(np.flatnonzero(worth == worth.max()))

@@ -21,7 +21,7 @@ from conjunct.features import (
     primitive_costs,
     rms,
 )
-from conjunct.ufc.course import Balance, Indicators
+from conjunct.ufc.course import Indicators
 
 
 class Step:
@@ -38,7 +38,6 @@ class Step:
         indicators: Callable[[], Indicators],
         merges: Callable[[], tuple[Merge, ...]] = tuple,
         saved: Sequence[float] = (),
-        balance: Callable[[], Balance] = lambda: Balance(0.0, 0.0),
         *,
         is_replayed: bool = False,
     ) -> None:
@@ -47,7 +46,6 @@ class Step:
         self._indicators = indicators
         self._merges = merges
         self._saved = saved
-        self._balance: Balance | Callable[[], Balance] = balance
 
     @cached_property
     def indicators(self) -> Indicators:
@@ -56,12 +54,6 @@ class Step:
     @cached_property
     def merges(self) -> tuple[Merge, ...]:
         return self._merges()
-
-    def balance(self) -> Balance:
-        """What is left to replace; to be asked for before the next step is made, if at all."""
-        if not isinstance(self._balance, Balance):
-            self._balance = self._balance()
-        return self._balance
 
     @property
     def saved(self) -> float:
@@ -82,25 +74,6 @@ class Made(NamedTuple):
     numbers: Numbers
     supports: tuple[int, int, int]
     observed: tuple[int, int, int] | None = None
-
-
-class Redundancy:
-    """How much there was to replace at first, of which all later balances are shares."""
-
-    def __init__(self) -> None:
-        self._first: tuple[int, int] | None = None
-
-    def balance(self, meetings: int, n_correlated: int, ledger: Ledger) -> Balance:
-        """What is left to replace, and what was added; the first to be asked for sets the scale.
-
-        ``meetings`` are the rows in which candidates for replacement meet, summed over pairs, and
-        ``n_correlated`` the columns in such a pair.
-        """
-        if self._first is None:
-            self._first = meetings, n_correlated
-        most, correlated = self._first
-        growth = len(ledger.present) - len(ledger.lineage.primitives)
-        return Balance(meetings / max(most, 1), growth / max(correlated, 1))
 
 
 class Ledger:

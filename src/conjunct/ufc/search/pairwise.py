@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from conjunct.columns import Contingency
 from conjunct.counting import CompiledMerging, Growing, Merging
 from conjunct.features import Merge
-from conjunct.ufc.course import Balance
 from conjunct.ufc.search.best import (
     GONE,
     BestPairs,
@@ -22,13 +21,10 @@ from conjunct.ufc.search.best import (
     counts_of,
     is_in_c,
 )
-from conjunct.ufc.search.ledger import Ledger, Made, Redundancy, Step
+from conjunct.ufc.search.ledger import Ledger, Made, Step
 
 if TYPE_CHECKING:
     from conjunct.ufc.criteria.base import Criterion, Judge
-
-LeftOut = frozenset[frozenset[tuple[str, ...]]]
-"""Merges that are not to be made, each by the patterns of its two features."""
 
 
 class PairwiseSearch:
@@ -41,14 +37,10 @@ class PairwiseSearch:
         criterion: Criterion,
         judge: Judge,
         max_length: int | None,
-        redundancy: Redundancy,
         merges: tuple[Merge, ...] = (),
-        left_out: LeftOut = frozenset(),
     ) -> None:
-        self.lineage = ledger.lineage
         self._merging = merging
         self._ledger = ledger
-        self._judge = judge
         self._criterion = criterion
         self._max_length = max_length
         self._iteration = len(merges)
@@ -56,15 +48,12 @@ class PairwiseSearch:
         self._features = columns_after(merges, len(ledger.lineage.primitives))
         self._order = criterion.order(merging, ledger, judge, self._features)
         self._sizes = Growing(self._sizes_of(self._features))
-        self._left_out = left_out
-        self._redundancy = redundancy
         self._taken = _Taken(judge, self._order)
         self._best: BestPairs | CompiledBest
         if isinstance(merging, CompiledMerging) and is_in_c(self._order, judge.pair_filter):
             alpha, of_columns = judge.pair_filter.alpha, (self._order.costs, self._sizes.values)
             merging.set_order(ledger.total, ledger.n_used, alpha, max_length, *of_columns)
             self._best = CompiledBest(merging, judge.pair_filter, self._order, self._by_text)
-            self._forbid()
         else:
             self._best = BestPairs(
                 merging, judge.pair_filter, self._order, self._fits, self._by_text
@@ -72,7 +61,7 @@ class PairwiseSearch:
 
     def first(self) -> Step:
         indicators = self._ledger.indicators(self._iteration)
-        return Step(self._iteration, indicators, balance=self._balance)
+        return Step(self._iteration, indicators)
 
     def steps(self) -> Iterator[Step]:
         """The next merges, for as long as a pair may be joined."""
@@ -81,7 +70,7 @@ class PairwiseSearch:
             saved = self._merged(pair)
             merges = partial(self._taken.merge, len(self._taken) - 1)
             indicators = self._ledger.indicators(self._iteration)
-            yield Step(self._iteration, indicators, merges, (saved,), self._balance)
+            yield Step(self._iteration, indicators, merges, (saved,))
 
     def _merged(self, pair: Pair) -> float:
         """Replace a pair of columns, everywhere it is known; the bits that it saved."""
@@ -103,8 +92,6 @@ class PairwiseSearch:
             self._sizes.values[[left, right, new]] = self._sizes_of([left_only, right_only, both])
         self._order.merged(left, right)
         self._best.merged(left, right)
-        if self._left_out:
-            self._forbid()
         return saved
 
     def _made(self, pair: Pair, new: int) -> Made:
@@ -126,12 +113,6 @@ class PairwiseSearch:
         )
         return Made(numbers, supports, known)
 
-    def _forbid(self) -> None:
-        """Keep C from joining what is to be left out."""
-        if isinstance(self._best, CompiledBest):
-            for i, j in self._pairs_left_out():
-                self._best.forbid(i, j)
-
     def _sizes_of(self, features: list[int]) -> NDArray[np.int64]:
         if self._max_length is None:
             return np.zeros(len(features), np.int64)
@@ -141,46 +122,15 @@ class PairwiseSearch:
         return self._ledger.sizes(numbers, self._max_length, in_tags=in_tags)
 
     def _fits(self, pairs: Contingency) -> NDArray[np.bool_]:
-        """Which pairs are not too long together, and not to be left out."""
-        fits = np.ones(len(pairs), np.bool_)
-        if self._max_length is not None:
-            sizes = self._sizes.values
-            fits = np.asarray(sizes[pairs.left] + sizes[pairs.right] <= self._max_length)
-        for i, j in self._pairs_left_out():
-            fits &= ~((pairs.left == i) & (pairs.right == j))
-            fits &= ~((pairs.left == j) & (pairs.right == i))
-        return fits
-
-    def _pairs_left_out(self) -> list[tuple[int, int]]:
-        """The pairs of columns that are not to be merged; a column keeps its pattern."""
-        if not self._left_out:
-            return []
-        # no two features have the same pattern
-        column = {
-            self.lineage.pattern(feature): column
-            for column, feature in enumerate(self._features)
-            if feature != GONE
-        }
-        return [
-            (column[one], column[other])
-            for one, other in self._left_out
-            if one in column and other in column
-        ]
+        """Which pairs are not too long together."""
+        if self._max_length is None:
+            return np.ones(len(pairs), np.bool_)
+        sizes = self._sizes.values
+        return np.asarray(sizes[pairs.left] + sizes[pairs.right] <= self._max_length)
 
     def _by_text(self, columns: list[int]) -> list[int]:
         column_of = {self._features[column]: column for column in columns}
         return [column_of[feature] for feature in self._ledger.lineage.by_text(column_of)]
-
-    def _balance(self) -> Balance:
-        meetings = 0
-        correlated: set[int] = set()
-        for column in range(self._merging.n_columns):
-            pairs = self._merging.row(column)
-            pairs = pairs.take(np.flatnonzero((pairs.right > column) & self._fits(pairs)))
-            pairs = pairs.take(np.flatnonzero(self._judge.pair_filter.accepts(pairs)))
-            meetings += int(pairs.joint.sum())
-            correlated.update(pairs.left.tolist(), pairs.right.tolist())
-        return self._redundancy.balance(meetings, len(correlated), self._ledger)
 
 
 class _Taken:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from conjunct.parameters import check
@@ -13,9 +12,6 @@ from conjunct.ufc.rules import Rule, RuleRegistry
 if TYPE_CHECKING:
     from conjunct.ufc.run import Run
     from conjunct.ufc.search.ledger import Step
-
-READABLE_LENGTH = 100
-"""Mean literals of a formula beyond which a run that weighs overlap against growth ends."""
 
 
 class Stop(Rule):
@@ -52,32 +48,3 @@ class MayCountNull(Stop):
 
 
 STOPS: RuleRegistry[Stop] = RuleRegistry("stop", "conjunct.ufc.stops")
-
-
-def until_rises(steps: Iterable[Step], value: Callable[[Step], float]) -> Iterator[Step]:
-    """The steps up to the last one before a value rises (RMS: §6.2). The first always comes.
-
-    They end, too, before formulas have more than ``READABLE_LENGTH`` literals on average: with
-    many distinct rows C0 stays near 0 whatever is constructed, and RMS alone would go on until
-    formulas have millions of literals.
-    """
-    lowest = math.inf
-    for step in steps:
-        present = value(step)
-        if present > lowest or step.indicators.length > READABLE_LENGTH:
-            return
-        lowest = present
-        yield step
-
-
-def is_too_long(run: Run) -> bool:
-    """Whether the run ended because formulas would become too long to read."""
-    return len(run.tried) > len(run.kept) and run.tried[-1].indicators.length > READABLE_LENGTH
-
-
-def too_long(run: Run, still: str) -> str:
-    return (
-        f"Iteration {run.n_iter} is the last whose formulas have {READABLE_LENGTH} literals or "
-        f"fewer on average, and {still}. Set max_length (for instance max_length=4), or max_iter "
-        f"to choose"
-    )
