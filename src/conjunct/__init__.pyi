@@ -63,8 +63,9 @@ from .plots import plot_network as plot_network
 from .plots import plot_stability as plot_stability
 from .report import Report as Report
 from .ufc import Bits as Bits
+from .ufc import Evidence as Evidence
 from .ufc import Never as Never
 from .ufc import Risk as Risk
 from .ufc import Rms as Rms
-from .ufc import ShorterBits as ShorterBits
+from .ufc import NoGainStop as NoGainStop
 from .ufc import Threshold as Threshold

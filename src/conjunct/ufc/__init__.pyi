@@ -18,6 +18,7 @@ from .criteria.base import SEARCHES as SEARCHES
 from .criteria.base import Criterion as Criterion
 from .criteria.base import Search as Search
 from .criteria.bits import Bits as Bits
+from .criteria.evidence import Evidence as Evidence
 from .criteria.risk import Risk as Risk
 from .criteria.threshold import Threshold as Threshold
 from .nuggets import Nugget as Nugget
@@ -38,6 +39,6 @@ from .search.ledger import Ledger as Ledger
 from .search.stage import Stage as Stage
 from .stops.base import STOPS as STOPS
 from .stops.base import Stop as Stop
-from .stops.bits import ShorterBits as ShorterBits
+from .stops.gain import NoGainStop as NoGainStop
 from .stops.never import Never as Never
 from .stops.rms import Rms as Rms

@@ -16,8 +16,8 @@ from conjunct.features import DECIMALS, Lineage, complexity, mean_length, overla
 class Indicators:
     """One line of a run's history. C0 and RMS are NaN where C0 has no meaning.
 
-    ``bits`` is the length of the description of the data by these features, NaN where it is not
-    looked at.
+    ``bits`` is the length of the description of the data by these features in Krimp's code, and
+    ``evidence`` what the merges so far brought less what they cost; NaN where it is not looked at.
     """
 
     iteration: int
@@ -27,6 +27,7 @@ class Indicators:
     c0: float
     rms: float
     bits: float = math.nan
+    evidence: float = math.nan
 
 
 def shortest_within(history: Sequence[Indicators], max_features: int) -> int:

@@ -100,10 +100,10 @@ def check_progress(progress: Progress, lineage: Lineage) -> None:
         raise ProgressError("its parts do not fit together")
 
 
-def rewrites_in_place(merges: Sequence[Merge], n_primitives: int) -> list[AnyRewrite]:
+def rewrites_in_place(merges: Sequence[Merge], n_primitives: int) -> list[MergeRewrite]:
     """What one pair at a time does to the columns."""
     column = {feature: feature for feature in range(n_primitives)}
-    rewrites: list[AnyRewrite] = []
+    rewrites: list[MergeRewrite] = []
     for n_columns, merge in enumerate(merges, start=n_primitives):
         left, right = column[merge.left], column[merge.right]
         rewrites.append(MergeRewrite(left, right, n_columns))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
@@ -48,7 +49,9 @@ class Plan:
 
     @property
     def options(self) -> tuple[object, ...]:
-        return tuple(sorted(self.criterion.record().items())), self.search, self.max_length
+        record = self.criterion.record().items()
+        settings = tuple(sorted((k, v) for k, v in record if k not in self.criterion.ending))
+        return settings, self.search, self.max_length
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,9 +291,10 @@ class _Work:
         groups = [(), *(tuple(merges) for _, merges in by_iteration)]
         for k, merges in enumerate(groups):
             saved = [merge.saved for merge in merges]
-            made = partial(tuple, merges)
-            told = partial(progress.tried.__getitem__, k)
-            yield Step(k, told, made, saved, is_replayed=True)
+            cost = self.ledger.merge_cost(max(k, 1))
+            gain = self.plan.criterion.gain(math.fsum(saved), cost)
+            indicators = partial(progress.tried.__getitem__, k)
+            yield Step(k, indicators, partial(tuple, merges), saved, gain, is_replayed=True)
         yield from self._search(progress.merges).steps()
 
     def _books_after(self, progress: Progress) -> Ledger:
@@ -298,7 +302,7 @@ class _Work:
         supports, observed = np.array(progress.supports), progress.observed
         known = self.store.n_rows if observed is None else np.array(observed)[:m]
         ledger = self._books(supports[:m], known)
-        ledger.resume(progress.merges, progress.supports, observed, progress.tried[-1].bits)
+        ledger.resume(progress.merges, progress.supports, observed, progress.tried[-1])
         return ledger
 
     def _books(self, supports: Counts, observed: int | Counts) -> Ledger:
@@ -316,11 +320,14 @@ class _Work:
         m, plan = len(self.lineage.primitives), self.plan
         rules = self.ledger, plan.criterion, self.judge, plan.max_length
         if plan.search == "pairwise":
-            tally = self._tally_after(rewrites_in_place(merges, m))
-            return PairwiseSearch(tally.merging(), *rules, merges)
+            in_place = rewrites_in_place(merges, m)
+            if plan.criterion.needs_patterns:
+                merging, patterns = self._first().merging_with_patterns(in_place)
+                return PairwiseSearch(merging, *rules, merges, patterns, in_place)
+            return PairwiseSearch(self._tally_after(in_place).merging(), *rules, merges)
         features, rewrites = rewrites_in_batches(merges, m)
         stage = Stage(len(rewrites), features, self._tally_after(rewrites))
         return BatchSearch(stage, *rules)
 
-    def _tally_after(self, rewrites: list[AnyRewrite]) -> Tally:
+    def _tally_after(self, rewrites: Sequence[AnyRewrite]) -> Tally:
         return Tally.of(self.store.after(rewrites)) if rewrites else self._first()

@@ -44,6 +44,10 @@ class Criterion(Rule):
     """Whether ``max_length`` bounds the tags of a pattern, and not the literals of a formula."""
     draws_once: ClassVar[bool] = False
     """Whether the line is drawn once even where an iteration replaces many pairs."""
+    needs_patterns: ClassVar[bool] = False
+    """Whether pairs are judged by the rows that have all their tags, too."""
+    ending: ClassVar[tuple[str, ...]] = ()
+    """Settings that only say where a run ends, so that a run can go on with others."""
 
     @property
     @abstractmethod
@@ -74,6 +78,28 @@ class Criterion(Rule):
     def candidates(self, stage: Stage, ledger: Ledger, judge: Judge) -> Pairs:
         """The pairs that may be joined, with what orders them, where many are taken at once."""
         return correlated_pairs(stage.counts, judge.pair_filter)
+
+    def gain(self, saved: float, cost: float) -> float:
+        """Return what a merge is worth; a run goes on while that is above 0.
+
+        ``saved`` is what the merge brought less its cost.
+        """
+        return saved
+
+    def why_no_gain(self, run: Run) -> str:
+        """Return why the next best pair is not worth joining, as the end of a sentence."""
+        last = run.tried[-1]
+        longer = f"{-last.gain:.1f} bits longer" if -last.gain >= 0.05 else "no shorter"
+        pair = run.pair_text(last.merges[0])
+        return f"the next best pair, {pair}, would make the description {longer}"
+
+    def why_nothing_gained(self, run: Run) -> str:
+        """Return why not even the first pair is worth joining, and what would help."""
+        return (
+            f"No feature was constructed: {run.count_open_pairs()} pairs of columns go together "
+            f"more than chance may explain, but {self.why_no_gain(run)}. "
+            f"More rows would help; criterion='risk' joins such pairs all the same"
+        )
 
     @abstractmethod
     def why_nothing(self, run: Run) -> str:

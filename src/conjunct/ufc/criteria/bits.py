@@ -43,7 +43,7 @@ class Bits(Criterion):
     name = "bits"
     summary = "join what makes the description of the data shortest"
     search: Search = "pairwise"  # type: ignore[misc]
-    stop = "bits"
+    stop = "gain"
     counts_tags = True
     draws_once = True
 

@@ -192,8 +192,12 @@ class BestPairs:
             if not stale and not self._refuses_some(first.tolist()):
                 return self._first_of(first.tolist())
 
+    def before_merge(self, left: int, right: int) -> None:
+        """Do nothing: bounds are made anew after the merge."""
+
     def merged(self, left: int, right: int) -> None:
         """Two columns were merged, and the new one has the next position."""
+        self._order.merged(left, right)
         self._n_merges += 1
         self._rise += self._order.rise()
         self._rows.clear()
@@ -301,8 +305,12 @@ class CompiledBest:
                 return pair
         return None
 
+    def before_merge(self, left: int, right: int) -> None:
+        """Do nothing: C knows which columns change."""
+
     def merged(self, left: int, right: int) -> None:
-        """Two columns were merged: C knows."""
+        """Tell the order of a merge; C knows already."""
+        self._order.merged(left, right)
 
     def _first_of(self, pairs: list[Pair]) -> Pair | None:
         """The best of some pairs; ``None`` if the test refuses any, which C will leave out."""

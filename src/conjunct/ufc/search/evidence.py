@@ -51,6 +51,9 @@ def pattern_evidence(table: PatternTable) -> float:
 class EvidencePairs:
     """Find the best pair by NumPy, where cells may be missing or counts are large."""
 
+    value: float
+    """The evidence of the pair that was found last."""
+
     def __init__(
         self,
         merging: Merging,
@@ -74,8 +77,8 @@ class EvidencePairs:
             self._join_whole(merge.left, merge.right)
         self._rows: dict[int, tuple[Contingency, Floats]] = {}
 
-    def best(self) -> tuple[Pair, float] | None:
-        """Return the best pair and its evidence; None if no pair may be joined."""
+    def best(self) -> Pair | None:
+        """Return the best pair, and keep its evidence; None if no pair may be joined."""
         while True:
             values = self._values.values
             highest = values.max(initial=-math.inf)
@@ -92,7 +95,8 @@ class EvidencePairs:
             ties = [pair for pair in ties if pair.joint == most]
             pair = min(ties, key=self._names)
             if self._is_known(pair.left, pair.right):
-                return pair, float(highest)
+                self.value = float(highest)
+                return pair
             self._caps.count(pair.left, pair.right)
             self._is_stale.values[[pair.left, pair.right]] = True
 
@@ -156,6 +160,8 @@ class EvidencePairs:
 class CompiledEvidence:
     """The same as ``EvidencePairs``, found by C."""
 
+    value: float
+
     def __init__(
         self,
         merging: CompiledMerging,
@@ -168,13 +174,14 @@ class CompiledEvidence:
         rows = [patterns.table(k, k).both for k in range(len(tags))]
         merging.begin_evidence(x_log2_x(np.arange(merging.n_rows + 1)), max_length, rows, tags)
 
-    def best(self) -> tuple[Pair, float] | None:
-        """Return the best pair and its evidence; None if no pair may be joined."""
+    def best(self) -> Pair | None:
+        """Return the best pair, and keep its evidence; None if no pair may be joined."""
         merging = self._merging
         while (found := merging.most_evidence()) is not None:
             left, right, *counts, value, is_known = found
             if is_known:
-                return Pair(left, right, merging.n_rows, *counts), value
+                self.value = value
+                return Pair(left, right, merging.n_rows, *counts)
             table = self._patterns.table(left, right)
             merging.cap_evidence(left, right, pattern_evidence(table))
         return None

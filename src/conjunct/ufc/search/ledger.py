@@ -21,6 +21,7 @@ from conjunct.features import (
     primitive_costs,
     rms,
 )
+from conjunct.ufc.association import merge_cost
 from conjunct.ufc.course import Indicators
 
 
@@ -38,6 +39,7 @@ class Step:
         indicators: Callable[[], Indicators],
         merges: Callable[[], tuple[Merge, ...]] = tuple,
         saved: Sequence[float] = (),
+        gain: float | None = None,
         *,
         is_replayed: bool = False,
     ) -> None:
@@ -46,6 +48,7 @@ class Step:
         self._indicators = indicators
         self._merges = merges
         self._saved = saved
+        self._gain = gain
 
     @cached_property
     def indicators(self) -> Indicators:
@@ -59,6 +62,11 @@ class Step:
     def saved(self) -> float:
         """Bits that the merges of the step saved together."""
         return math.fsum(self._saved)
+
+    @property
+    def gain(self) -> float:
+        """What the step is worth by its criterion: what it saved, unless that says otherwise."""
+        return self.saved if self._gain is None else self._gain
 
 
 Numbers = tuple[int | None, int | None, int | None]
@@ -103,6 +111,9 @@ class Ledger:
         self._total_length = len(self.supports)
         self._null_support = null_support
         self.bits = self._length_in_bits()
+        # what merges brought less their costs, where that is looked at
+        self.evidence = math.nan
+        self._n_occurring = self.n_used
 
     def enter(self, left: int, right: int, counts: tuple[int, int, int], made: Made) -> float:
         """Replace a pair of features; the bits that it saved.
@@ -127,21 +138,32 @@ class Ledger:
         self.bits = self._length_in_bits() if self.observed else self.bits - saved
         return saved
 
+    def merge_cost(self, k: int) -> float:
+        """Return the bits that the k-th merge costs."""
+        return merge_cost(self.n_rows, self._n_occurring, k)
+
     def indicators(self, iteration: int) -> Callable[[], Indicators]:
         """What they are now, to be told later."""
         n_features = len(self.present)
         length = mean_length_of(self._total_length, n_features)
-        return partial(self._indicators, iteration, n_features, length, self._overlap(), self.bits)
+        lengths = self.bits, self.evidence
+        return partial(self._indicators, iteration, n_features, length, self._overlap(), *lengths)
 
     def _indicators(
-        self, iteration: int, n_features: int, length: float, oi: float, bits: float
+        self,
+        iteration: int,
+        n_features: int,
+        length: float,
+        oi: float,
+        bits: float,
+        evidence: float,
     ) -> Indicators:
         n_primitives, n_distinct_rows = len(self.lineage.primitives), self._n_distinct_rows()
         c0 = math.nan
         # C0 has a meaning only where there are more distinct rows than primitives
         if n_distinct_rows > n_primitives:
             c0 = complexity(n_features, n_primitives, n_distinct_rows)
-        return Indicators(iteration, n_features, length, oi, c0, rms(oi, c0), bits)
+        return Indicators(iteration, n_features, length, oi, c0, rms(oi, c0), bits, evidence)
 
     def features_after(self, merges: Iterable[Merge]) -> tuple[int, ...]:
         """The features that some merges leave: those that were kept, then those that were made."""
@@ -156,7 +178,7 @@ class Ledger:
         merges: Sequence[Merge],
         supports: Sequence[int],
         observed: Sequence[int] | None,
-        bits: float,
+        indicators: Indicators,
     ) -> None:
         """Go on from where an earlier run came to."""
         known = supports if observed is None else observed
@@ -169,7 +191,7 @@ class Ledger:
         self.total = sum(self.supports[number] for number in self.present)
         self.n_used = sum(self.supports[number] > 0 for number in self.present)
         self._total_length = sum(self.lineage.lengths(self.present))
-        self.bits = bits
+        self.bits, self.evidence = indicators.bits, indicators.evidence
 
     def sizes(self, numbers: Iterable[int], at_most: int, *, in_tags: bool) -> NDArray[np.int64]:
         """Tags or literals of features; those beyond a limit as a little more than it."""

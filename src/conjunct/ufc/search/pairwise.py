@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.columns import Contingency
-from conjunct.counting import CompiledMerging, Growing, Merging
-from conjunct.features import Merge
+from conjunct.columns import Contingency, MergeRewrite
+from conjunct.counting import CompiledMerging, Growing, Merging, Patterns
+from conjunct.features import Merge, rounded
+from conjunct.ufc.association import Pairs
 from conjunct.ufc.search.best import (
     GONE,
     BestPairs,
     CompiledBest,
-    Order,
     Pair,
     counts_of,
     is_in_c,
 )
+from conjunct.ufc.search.evidence import CompiledEvidence, EvidencePairs, find_most_evidence
 from conjunct.ufc.search.ledger import Ledger, Made, Step
 
 if TYPE_CHECKING:
@@ -38,6 +40,8 @@ class PairwiseSearch:
         judge: Judge,
         max_length: int | None,
         merges: tuple[Merge, ...] = (),
+        patterns: Patterns | None = None,
+        rewrites: Sequence[MergeRewrite] = (),
     ) -> None:
         self._merging = merging
         self._ledger = ledger
@@ -46,10 +50,22 @@ class PairwiseSearch:
         self._iteration = len(merges)
         # the feature of each column
         self._features = columns_after(merges, len(ledger.lineage.primitives))
-        self._order = criterion.order(merging, ledger, judge, self._features)
         self._sizes = Growing(self._sizes_of(self._features))
-        self._taken = _Taken(judge, self._order)
-        self._best: BestPairs | CompiledBest
+        self._best: BestPairs | CompiledBest | EvidencePairs | CompiledEvidence
+        self._judge = judge
+        self._by_evidence: EvidencePairs | CompiledEvidence | None = None
+        if patterns is not None:
+            primitives = ledger.lineage.primitives
+            rank = {name: k for k, name in enumerate(sorted(primitives))}
+            ranks = [rank[name] for name in primitives]
+            found = find_most_evidence(merging, patterns, ranks, rewrites, max_length)
+            self._best = self._by_evidence = found
+            self._merges = _Merges(self._describe_evidence)
+            if not merges:
+                ledger.evidence = 0.0
+            return
+        self._order = criterion.order(merging, ledger, judge, self._features)
+        self._merges = _Merges(self._describe_order)
         if isinstance(merging, CompiledMerging) and is_in_c(self._order, judge.pair_filter):
             alpha, of_columns = judge.pair_filter.alpha, (self._order.costs, self._sizes.values)
             merging.set_order(ledger.total, ledger.n_used, alpha, max_length, *of_columns)
@@ -68,9 +84,10 @@ class PairwiseSearch:
         while (pair := self._best.best()) is not None:
             self._iteration += 1
             saved = self._merged(pair)
-            merges = partial(self._taken.merge, len(self._taken) - 1)
+            merges = partial(self._merges.merge, len(self._merges) - 1)
             indicators = self._ledger.indicators(self._iteration)
-            yield Step(self._iteration, indicators, merges, (saved,))
+            gain = self._criterion.gain(saved, self._ledger.merge_cost(self._iteration))
+            yield Step(self._iteration, indicators, merges, (saved,), gain)
 
     def _merged(self, pair: Pair) -> float:
         """Replace a pair of columns, everywhere it is known; the bits that it saved."""
@@ -80,17 +97,21 @@ class PairwiseSearch:
             pair = pair.swapped()
         left, right = pair.left, pair.right
         f, g = features[left], features[right]
+        self._best.before_merge(left, right)
         new = self._merging.merge(left, right)
         made = self._made(pair, new)
-        saved = self._ledger.enter(f, g, pair[3:], made)
-        self._taken.add(self._iteration, f, g, made, pair, saved)
+        saved, cost = self._ledger.enter(f, g, pair[3:], made), 0.0
+        if self._by_evidence is not None:
+            cost = self._ledger.merge_cost(self._iteration)
+            saved = self._by_evidence.value - cost
+            self._ledger.evidence += saved
+        self._merges.add(_Taken(self._iteration, f, g, made, pair, saved, cost))
         both, right_only, left_only = (GONE if n is None else n for n in made.numbers)
         features[left], features[right] = left_only, right_only
         features.append(both)
         if self._max_length is not None:
             self._sizes.append(0)
             self._sizes.values[[left, right, new]] = self._sizes_of([left_only, right_only, both])
-        self._order.merged(left, right)
         self._best.merged(left, right)
         return saved
 
@@ -113,6 +134,16 @@ class PairwiseSearch:
         )
         return Made(numbers, supports, known)
 
+    def _describe_order(self, counts: Contingency, taken: list[_Taken]) -> Pairs:
+        score = self._order.score(counts, [each.saved for each in taken])
+        return self._judge.evidence(counts, score)
+
+    def _describe_evidence(self, counts: Contingency, taken: list[_Taken]) -> Pairs:
+        costs = np.array([each.cost for each in taken])
+        score = rounded(np.array([each.saved for each in taken]) + costs)
+        pairs = self._judge.evidence(counts, score)
+        return replace(pairs, cut_off=replace(pairs.cut_off, threshold=costs))
+
     def _sizes_of(self, features: list[int]) -> NDArray[np.int64]:
         if self._max_length is None:
             return np.zeros(len(features), np.int64)
@@ -133,64 +164,68 @@ class PairwiseSearch:
         return [column_of[feature] for feature in self._ledger.lineage.by_text(column_of)]
 
 
-class _Taken:
-    """The pairs that were taken. What speaks for them is told of many at once, when asked for."""
+class _Taken(NamedTuple):
+    """A pair that was joined."""
 
-    def __init__(self, judge: Judge, order: Order) -> None:
-        self._judge = judge
-        self._order = order
-        self._open: list[tuple[int, int, int, Made, Pair, float]] = []
+    iteration: int
+    left: int
+    right: int
+    made: Made
+    pair: Pair
+    saved: float
+    """What it brought less what it cost."""
+    cost: float
+
+
+class _Merges:
+    """The merges so far. What speaks for them is computed for many at once, when asked for."""
+
+    def __init__(self, describe: Callable[[Contingency, list[_Taken]], Pairs]) -> None:
+        self._describe = describe
+        self._open: list[_Taken] = []
         self._merges: list[Merge] = []
 
     def __len__(self) -> int:
         return len(self._merges) + len(self._open)
 
-    def add(
-        self, iteration: int, left: int, right: int, made: Made, pair: Pair, saved: float
-    ) -> None:
-        self._open.append((iteration, left, right, made, pair, saved))
+    def add(self, taken: _Taken) -> None:
+        self._open.append(taken)
 
     def merge(self, k: int) -> tuple[Merge]:
-        """The k-th merge, as the merges of a step."""
+        """Return the k-th merge, as the merges of a step."""
         if k >= len(self._merges):
-            self._merges += self._written()
+            self._merges += self._write()
             self._open.clear()
         return (self._merges[k],)
 
-    def _written(self) -> Iterator[Merge]:
-        *_, pairs, saved = zip(*self._open, strict=True)
+    def _write(self) -> Iterator[Merge]:
+        pairs = [taken.pair for taken in self._open]
         n_rows = np.array([pair.n_rows for pair in pairs])
         same = bool((n_rows == n_rows[0]).all())
         counts = counts_of(pairs, int(n_rows[0]) if same else n_rows)
-        evidence = self._judge.evidence(counts, self._order.score(counts, saved))
-        cut_off = evidence.cut_off
+        described = self._describe(counts, self._open)
+        cut_off = described.cut_off
         lines = np.column_stack(
             [
-                evidence.r,
-                evidence.score,
-                evidence.p_value,
-                evidence.p_adjusted,
+                described.r,
+                described.score,
+                described.p_value,
+                described.p_adjusted,
                 np.broadcast_to(cut_off.threshold, len(counts)),
             ]
         ).tolist()
         for taken, line in zip(self._open, lines, strict=True):
-            iteration, left, right, made, pair, saved_by_it = taken
-            r, score, p_value, p_adjusted, threshold = line
             yield Merge(
-                iteration,
-                left,
-                right,
-                *made.numbers,
-                pair.n_rows,
-                pair.joint,
-                r,
-                score,
-                p_value,
-                p_adjusted,
-                threshold,
+                taken.iteration,
+                taken.left,
+                taken.right,
+                *taken.made.numbers,
+                taken.pair.n_rows,
+                taken.pair.joint,
+                *line,
                 cut_off.compared,
                 cut_off.family_size,
-                saved_by_it,
+                taken.saved,
             )
 
 
