@@ -11,6 +11,7 @@ from .counts import PairList as PairList
 from .counts import Which as Which
 from .counts import taken as taken
 from .in_place import CompiledLists as CompiledLists
+from .in_place import CompiledPatterns as CompiledPatterns
 from .kernel import Counts as Counts
 from .kernel import count_pairs as count_pairs
 from .kernel import counts_dtype as counts_dtype

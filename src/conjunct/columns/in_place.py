@@ -7,13 +7,14 @@ positions of i and j. Only i ∧ j is counted with the others.
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.columns.kernel import Counts, counts_dtype, merge_lines
-from conjunct.columns.native.library import address, native_library
+from conjunct.columns.kernel import Counts, counting_way, counts_dtype, merge_lines
+from conjunct.columns.native.library import address, addresses, native_library
 from conjunct.columns.packing import Bits
 
 
@@ -105,3 +106,31 @@ class MergedLists:
         rows_of[right] = rows_of[right][~is_there[rows_of[right]]]
         is_there[both] = False
         return both
+
+
+class CompiledPatterns:
+    """Rows that have all tags of a pattern, in C: bits, or lists of rows."""
+
+    def __init__(self, lines: Sequence[NDArray[Any]], supports: Counts) -> None:
+        is_bits = len(lines) > 0 and lines[0].dtype == np.uint8
+        dtype = np.uint8 if is_bits else np.int32
+        # C reads what was there at first
+        self._lines = [np.ascontiguousarray(line, dtype) for line in lines]
+        where, lengths = addresses(self._lines), supports.astype(np.int64)
+        n_bytes = lines[0].nbytes if is_bits else 0
+        arrays = address(where), address(lengths)
+        self.pointer: int | None = native_library.native_patterns_new(
+            len(lines), counting_way(), n_bytes, *arrays
+        )
+        if self.pointer is None:
+            raise MemoryError("no memory is left for patterns")
+        weakref.finalize(self, native_library.native_patterns_free, self.pointer)
+
+    def count(self, left: int, right: int) -> int:
+        """Count the rows with all tags of both."""
+        return int(native_library.native_patterns_count(self.pointer, left, right))
+
+    def join(self, left: int, right: int) -> None:
+        """Add the pattern with the tags of both after all others."""
+        if native_library.native_patterns_join(self.pointer, left, right) < 0:
+            raise MemoryError("no memory is left for patterns")

@@ -141,6 +141,11 @@ def merge_lines(lines: Bits, n: int, left: int, right: int, n_jobs: int = 1) -> 
     return counted
 
 
+def counting_way() -> int:
+    """Return how C counts bits on this machine."""
+    return _way
+
+
 def counts_dtype(n_rows: int) -> type[np.int32] | type[np.int64]:
     """The type that holds counts of ``n_rows`` rows."""
     return np.int32 if n_rows <= 8 * _BLOCK_BYTES else np.int64

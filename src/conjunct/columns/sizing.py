@@ -53,7 +53,7 @@ _ROW_BYTES = 50
 _TEST_SECONDS = 3e-7
 _MERGED_SECONDS = 1e-8
 _MERGE_SECONDS = 2e-4 if _IN_C else 1e-3
-_MERGED_COLUMNS = 3
+_MERGED_COLUMNS = 10
 _FIRST_ROOM = 1.25
 # a pair in the lists of both of its columns, most of which are there already
 _TESTED_BYTES = 12

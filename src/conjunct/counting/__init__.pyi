@@ -14,6 +14,7 @@ from .merging import Growing as Growing
 from .merging import Merging as Merging
 from .partitioned import PartitionedColumns as PartitionedColumns
 from .partitioned import Partitions as Partitions
+from .patterns import NativePatterns as NativePatterns
 from .patterns import Patterns as Patterns
 from .patterns import PatternTable as PatternTable
 from .scratch import ScratchFile as ScratchFile

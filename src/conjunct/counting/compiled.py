@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from conjunct.columns import (
     LARGEST_MATRIX,
     CompiledLists,
+    CompiledPatterns,
     Contingency,
     Counts,
     MergedColumns,
@@ -148,46 +149,52 @@ class CompiledMerging:
         max_length: int | None,
         pattern_rows: Sequence[int],
         tags: Sequence[tuple[int, ...]],
+        patterns: CompiledPatterns | None,
     ) -> None:
         """Begin to look for the pair with the most evidence.
 
         ``logs`` is x·log2(x) of every possible count, ``pattern_rows`` the rows with all tags of
-        each column's pattern, and ``tags`` the ranks of the names of these.
+        each column's pattern, and ``tags`` the ranks of the names of these. Given ``patterns``, C
+        counts and joins them.
         """
         rows = np.array(pattern_rows, np.int32)
         starts = np.cumsum([0, *map(len, tags)], dtype=np.int64)
         ranks = np.array([rank for some in tags for rank in some], np.int32)
-        # C reads the table for as long as it looks
-        self._logs = logs
-        arrays = map(address, (rows, starts, ranks))
+        # C reads these for as long as it looks
+        self._held = logs, patterns
         self._search = _made(
             native_library.native_evidence_new(
-                self._pairs, address(logs), max_length or 0, *arrays
+                self._pairs,
+                None if patterns is None else patterns.pointer,
+                address(logs),
+                max_length or 0,
+                *map(address, (rows, starts, ranks)),
             )
         )
         weakref.finalize(self, native_library.native_evidence_free, self._search)
         self._value = np.empty(1, np.float64)
+        self._value_place = address(self._value)
 
     def most_evidence(self) -> tuple[int, int, int, int, int, float, bool] | None:
         """Return the best pair: columns, supports, joint count, evidence.
 
-        The last is whether the evidence of its patterns is known. If not, the pair is the best
-        only as far as its features say.
+        The last is whether the rows of its patterns are known. If not, the pair is the best only
+        as far as its features say.
         """
-        state = native_library.native_evidence_best(
-            self._search, self._place, address(self._value)
-        )
+        place, value_place = self._place, self._value_place
+        state = native_library.native_evidence_best(self._search, place, value_place)
         if state == 0:
             return None
+        _made(state > 0)
         left, right, one, other, joint = self._found[0].tolist()
-        return left, right, one, other, joint, float(self._value[0]), state == 1
+        return left, right, one, other, joint, self._value.item(), state == 1
 
-    def cap_evidence(self, left: int, right: int, value: float) -> None:
-        """Bound the evidence of a pair by that of its patterns."""
-        _made(native_library.native_evidence_cap(self._search, left, right, value))
+    def cap_evidence(self, left: int, right: int, pattern_joint: int) -> None:
+        """Bound the evidence of a pair by that of its patterns, which meet in some rows."""
+        _made(native_library.native_evidence_cap(self._search, left, right, pattern_joint))
 
     def merge_evidence(self, left: int, right: int, pattern_rows: int) -> None:
-        """Take notice of a merge; ``pattern_rows`` have all tags of both."""
+        """Take notice of a merge; ``pattern_rows`` have all tags of both, unless C counts them."""
         _made(native_library.native_evidence_merged(self._search, left, right, pattern_rows))
 
 

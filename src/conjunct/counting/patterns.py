@@ -17,6 +17,7 @@ import numpy as np
 
 from conjunct.columns import (
     Columns,
+    CompiledPatterns,
     Counts,
     JoinRewrite,
     MergedColumns,
@@ -68,6 +69,22 @@ class LinePatterns:
 
     def table(self, left: int, right: int) -> PatternTable:
         return PatternTable(*self._columns.count_table(self._lines[left], self._lines[right]))
+
+
+class NativePatterns:
+    """The same in C, where no cell is missing."""
+
+    def __init__(self, columns: Columns) -> None:
+        self._n_rows = columns.n_rows
+        self.in_c = CompiledPatterns(columns.lines, columns.supports())
+
+    def join(self, left: int, right: int) -> None:
+        self.in_c.join(left, right)
+
+    def table(self, left: int, right: int) -> PatternTable:
+        count = self.in_c.count
+        counts = count(left, left), count(right, right), count(left, right)
+        return PatternTable(self._n_rows, *counts)
 
 
 class WeightedPatterns:

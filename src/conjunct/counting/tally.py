@@ -26,6 +26,7 @@ from conjunct.counting.partitioned import PartitionedColumns
 from conjunct.counting.patterns import (
     LinePatterns,
     MergedPartsWithPatterns,
+    NativePatterns,
     Patterns,
     WeightedPatterns,
 )
@@ -126,8 +127,10 @@ class Tally:
         patterns: Patterns
         if isinstance(store, WeightedColumns):
             patterns = WeightedPatterns(store.parts, store.factors)
-        else:
+        elif native_library is None or store.has_missing:
             patterns = LinePatterns(store)  # type: ignore[arg-type]
+        else:
+            patterns = NativePatterns(store)  # type: ignore[arg-type]
         for merge in merges:
             patterns.join(merge.left, merge.right)
         return tally.merging(), patterns

@@ -384,6 +384,10 @@ class UFC(RuledConstructor):
         if self.stop is not None:
             STOPS.checked(self.stop)
         check_choice("search", self.search, SEARCHES, optional=True)
+        criterion = CRITERIA.checked(self.criterion)
+        goes = self.search is None or self.search in criterion.searches
+        wanted = f"{' or '.join(map(repr, criterion.searches))} with criterion {criterion.name!r}"
+        check(goes, "search", self.search, wanted)
         check_whole("max_iter", self.max_iter, 0, optional=True)
         check_whole("max_length", self.max_length, 2, optional=True)
         check_whole("max_features", self.max_features, 1, optional=True)

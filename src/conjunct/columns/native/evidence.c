@@ -10,6 +10,7 @@ typedef struct { int32_t one, other; double value; } Cap;
 
 typedef struct {
     Pairs *pairs;
+    Patterns *patterns;      /* or NULL: then Python counts them */
     int32_t room;
     const double *logs;      /* x·log2(x) for x = 0 … n_rows; the caller's */
     int32_t max_size;        /* the most tags of a pattern, or 0 */
@@ -65,6 +66,16 @@ static inline double evidence(const Search *s, int32_t one, int32_t other, int64
     const double cells = (logs[a - joint] + logs[b - joint]) + (logs[joint] + logs[n - a - b + joint]);
     const double margins =
         (s->of_true[one] + s->of_true[other]) + (s->of_false[one] + s->of_false[other]);
+    return rounded(cells - margins + logs[n]);
+}
+
+/* The same of patterns, of which `a`, `b` and `joint` rows have all tags. */
+static double pattern_evidence(const Search *s, int64_t a, int64_t b, int64_t joint) {
+    const double *logs = s->logs;
+    const int64_t n = s->pairs->n_rows;
+    if (joint * n <= a * b) return -INFINITY;
+    const double cells = (logs[a - joint] + logs[b - joint]) + (logs[joint] + logs[n - a - b + joint]);
+    const double margins = (logs[a] + logs[b]) + (logs[n - a] + logs[n - b]);
     return rounded(cells - margins + logs[n]);
 }
 
@@ -247,14 +258,15 @@ static void renew(Search *s, int32_t column, int shows) {
 
 /* ---- what Python calls ---- */
 
-/* `logs` is x·log2(x) for x = 0 … n_rows and stays the caller's; `patterns_rows` are the rows with
+/* `logs` is x·log2(x) for x = 0 … n_rows and stays the caller's, as `patterns` does; `patterns_rows` are the rows with
    all tags of each pattern, whose tags stand between one start and the next. */
-Search *native_evidence_new(Pairs *pairs, const double *logs, int32_t max_size,
+Search *native_evidence_new(Pairs *pairs, Patterns *patterns, const double *logs, int32_t max_size,
                             const int32_t *patterns_rows, const int64_t *starts,
                             const int32_t *tags) {
     Search *s = calloc(1, sizeof *s);
     if (s == NULL) return NULL;
     s->pairs = pairs;
+    s->patterns = patterns;
     s->logs = logs;
     s->max_size = max_size;
     if (!make_room(s, pairs->room) || !grow_caps(s)) goto failed;
@@ -279,8 +291,21 @@ failed:
     return NULL;
 }
 
-/* The best pair of all: 1 and its columns, their supports and joint count in `out`; 2 where the
-   evidence of its patterns must be known first; 0 if there is none. */
+/* The rows with all tags of two patterns, together `joint`, bound the evidence of their columns. */
+int native_evidence_cap(Search *s, int32_t one, int32_t other, int32_t joint) {
+    if (one > other) { const int32_t k = one; one = other; other = k; }
+    if (2 * s->n_caps >= s->caps_room && !grow_caps(s)) return 0;
+    Cap *cap = find_cap(s, one, other);
+    if (cap->one < 0) s->n_caps++;
+    const double value = pattern_evidence(s, s->patterns_rows[one], s->patterns_rows[other], joint);
+    *cap = (Cap){one, other, value};
+    if (s->partners[one] == other) set_stale(s, one);
+    if (s->partners[other] == one) set_stale(s, other);
+    return 1;
+}
+
+/* The best pair of all: 1, with its columns, their supports and joint count in `out`; 2 where the
+   rows of its patterns must be counted first; 0 if there is none; -1 where memory ends. */
 int32_t native_evidence_best(Search *s, int32_t *out, double *value) {
     while (s->pairs->n) {
         const int32_t first = s->heap[0];
@@ -297,21 +322,12 @@ int32_t native_evidence_best(Search *s, int32_t *out, double *value) {
         out[4] = s->joints[first];
         *value = s->values[first];
         double capped = *value;
-        return cap_value(s, first, other, &capped) ? 1 : 2;
+        if (cap_value(s, first, other, &capped)) return 1;
+        if (s->patterns == NULL) return 2;
+        const int64_t joint = native_patterns_count(s->patterns, first, other);
+        if (!native_evidence_cap(s, first, other, (int32_t)joint)) return -1;
     }
     return 0;
-}
-
-/* The evidence of the patterns of two columns, which holds as long as these do. */
-int native_evidence_cap(Search *s, int32_t one, int32_t other, double value) {
-    if (one > other) { const int32_t k = one; one = other; other = k; }
-    if (2 * s->n_caps >= s->caps_room && !grow_caps(s)) return 0;
-    Cap *cap = find_cap(s, one, other);
-    if (cap->one < 0) s->n_caps++;
-    *cap = (Cap){one, other, value};
-    if (s->partners[one] == other) set_stale(s, one);
-    if (s->partners[other] == one) set_stale(s, other);
-    return 1;
 }
 
 static int join_tags(Search *s, int32_t left, int32_t right, int32_t new) {
@@ -326,9 +342,11 @@ static int join_tags(Search *s, int32_t left, int32_t right, int32_t new) {
     return 1;
 }
 
-/* Two columns were merged; `rows` have all tags of both patterns. */
+/* Two columns were merged; `rows` have all tags of both patterns, if Python counts these. */
 int native_evidence_merged(Search *s, int32_t left, int32_t right, int32_t rows) {
     const int32_t new = s->pairs->n - 1;
+    if (s->patterns != NULL) rows = (int32_t)native_patterns_join(s->patterns, left, right);
+    if (rows < 0) return 0;
     if (new >= s->room && !make_room(s, s->pairs->room)) return 0;
     if (!join_tags(s, left, right, new)) return 0;
     s->patterns_rows[new] = rows;

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from conjunct.columns.threads import even_edges, share
 
 # of the functions in C and what they take; a library of another number is not used
-_VERSION = 10
+_VERSION = 11
 # Fewer rows than this are told apart faster than a thread starts.
 _ROWS_PER_THREAD = 1 << 16
 _FILE = Path(__file__).with_name("_native.so")
@@ -55,9 +55,13 @@ def _loaded() -> Any:
         "native_order": (pointer, real, real, real, number, pointer, pointer),
         "native_forbid": (pointer, number, number),
         "native_best": (pointer, pointer, number),
-        "native_evidence_new": (pointer, pointer, number, *3 * (pointer,)),
+        "native_patterns_new": (number, number, size, pointer, pointer),
+        "native_patterns_count": (pointer, number, number),
+        "native_patterns_join": (pointer, number, number),
+        "native_patterns_free": (pointer,),
+        "native_evidence_new": (*3 * (pointer,), number, *3 * (pointer,)),
         "native_evidence_best": (pointer, pointer, pointer),
-        "native_evidence_cap": (pointer, number, number, real),
+        "native_evidence_cap": (pointer, number, number, number),
         "native_evidence_merged": (pointer, number, number, number),
         "native_evidence_free": (pointer,),
     }
@@ -66,7 +70,8 @@ def _loaded() -> Any:
     library.native_distinct.restype = library.native_in_buckets.restype = long
     library.native_meetings.restype = long
     library.native_lists_new.restype = library.native_pairs_new.restype = pointer
-    library.native_evidence_new.restype = pointer
+    library.native_evidence_new.restype = library.native_patterns_new.restype = pointer
+    library.native_patterns_count.restype = library.native_patterns_join.restype = long
     return library
 
 

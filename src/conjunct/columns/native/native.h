@@ -66,6 +66,11 @@ typedef struct {
     uint64_t *is_met; /* bits, zeros between calls */
 } Lists;
 
+typedef struct Patterns Patterns;
+
+uint64_t count_both(int way, const void *one, const void *other, size_t n_bytes);
+int64_t native_patterns_count(const Patterns *patterns, int32_t left, int32_t right);
+int64_t native_patterns_join(Patterns *patterns, int32_t left, int32_t right);
 int32_t lists_merge(Lists *lists, int32_t left, int32_t right, Pairs *pairs);
 void row_settle(Row *row);
 int order_has_room(Pairs *pairs, int32_t room);

@@ -40,6 +40,8 @@ class Criterion(Rule):
     """The search that goes with the criterion, if none is asked for."""
     stop: ClassVar[str]
     """The stopping rule that goes with it."""
+    searches: ClassVar[tuple[Search, ...]] = SEARCHES
+    """All searches that can be asked for."""
     counts_tags: ClassVar[bool] = False
     """Whether ``max_length`` bounds the tags of a pattern, and not the literals of a formula."""
     draws_once: ClassVar[bool] = False

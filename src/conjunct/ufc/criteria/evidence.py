@@ -36,7 +36,7 @@ class Evidence(Criterion):
     name = "evidence"
     summary = "join what the rows show to go together"
     search: Search = "pairwise"  # type: ignore[misc]
-    searches = ("pairwise",)
+    searches: tuple[Search, ...] = ("pairwise",)  # type: ignore[misc]
     stop = "gain"
     counts_tags = True
     draws_once = True

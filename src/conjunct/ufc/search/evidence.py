@@ -15,7 +15,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from conjunct.columns import Contingency, MergeRewrite
-from conjunct.counting import CompiledMerging, Growing, Merging, Patterns, PatternTable
+from conjunct.counting import (
+    CompiledMerging,
+    Growing,
+    Merging,
+    NativePatterns,
+    Patterns,
+)
 from conjunct.ufc.association import Floats, evidence, x_log2_x
 from conjunct.ufc.search.best import Pair
 
@@ -31,21 +37,16 @@ class _PatternEvidence:
 
     def __init__(self, patterns: Patterns) -> None:
         self._patterns = patterns
-        self._known: dict[tuple[int, int], float] = {}
+        self._values: dict[tuple[int, int], float] = {}
 
-    def known(self, one: int, other: int) -> float | None:
-        return self._known.get((one, other) if one < other else (other, one))
+    def get(self, one: int, other: int) -> float | None:
+        """Return the evidence of two patterns if it is known."""
+        return self._values.get((one, other) if one < other else (other, one))
 
-    def count(self, one: int, other: int) -> float:
-        value = pattern_evidence(self._patterns.table(one, other))
-        self._known[(one, other) if one < other else (other, one)] = value
-        return value
-
-
-def pattern_evidence(table: PatternTable) -> float:
-    """Return the evidence of one table."""
-    n_rows, *counts = (np.array([count]) for count in table)
-    return float(evidence(n_rows, *counts)[0])
+    def count(self, one: int, other: int) -> None:
+        n_rows, *counts = (np.array([count]) for count in self._patterns.table(one, other))
+        value = float(evidence(n_rows, *counts)[0])
+        self._values[(one, other) if one < other else (other, one)] = value
 
 
 class EvidencePairs:
@@ -135,7 +136,7 @@ class EvidencePairs:
         some = np.flatnonzero(values > 0)
         pairs, values = pairs.take(some), values[some]
         for k, partner in enumerate(pairs.right.tolist()):
-            cap = self._caps.known(column, partner)
+            cap = self._caps.get(column, partner)
             if cap is not None and not (self._is_whole[column] and self._is_whole[partner]):
                 values[k] = min(values[k], cap)
         self._rows[column] = pairs, values
@@ -154,7 +155,7 @@ class EvidencePairs:
 
     def _is_known(self, one: int, other: int) -> bool:
         is_whole = self._is_whole[one] and self._is_whole[other]
-        return is_whole or self._caps.known(one, other) is not None
+        return is_whole or self._caps.get(one, other) is not None
 
 
 class CompiledEvidence:
@@ -171,8 +172,11 @@ class CompiledEvidence:
     ) -> None:
         self._patterns = patterns
         self._merging = merging
+        in_c = patterns.in_c if isinstance(patterns, NativePatterns) else None
+        self._counts_patterns = in_c is None
         rows = [patterns.table(k, k).both for k in range(len(tags))]
-        merging.begin_evidence(x_log2_x(np.arange(merging.n_rows + 1)), max_length, rows, tags)
+        logs = x_log2_x(np.arange(merging.n_rows + 1))
+        merging.begin_evidence(logs, max_length, rows, tags, in_c)
 
     def best(self) -> Pair | None:
         """Return the best pair, and keep its evidence; None if no pair may be joined."""
@@ -182,8 +186,7 @@ class CompiledEvidence:
             if is_known:
                 self.value = value
                 return Pair(left, right, merging.n_rows, *counts)
-            table = self._patterns.table(left, right)
-            merging.cap_evidence(left, right, pattern_evidence(table))
+            merging.cap_evidence(left, right, self._patterns.table(left, right).both)
         return None
 
     def before_merge(self, left: int, right: int) -> None:
@@ -191,8 +194,11 @@ class CompiledEvidence:
 
     def merged(self, left: int, right: int) -> None:
         """Take notice of a merge: the new column has the next position."""
-        self._patterns.join(left, right)
-        self._merging.merge_evidence(left, right, self._patterns.table(left, right).both)
+        rows = 0
+        if self._counts_patterns:
+            self._patterns.join(left, right)
+            rows = self._patterns.table(left, right).both
+        self._merging.merge_evidence(left, right, rows)
 
 
 def find_most_evidence(

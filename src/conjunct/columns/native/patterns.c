@@ -1,0 +1,108 @@
+/* Rows that have all tags of a pattern: lines of bits, or lists of rising rows. What was there at
+   first belongs to the caller; what is joined is made here. */
+#include "native.h"
+
+struct Patterns {
+    int32_t n, n_first, room;
+    int way;         /* how bits are counted: count.c */
+    size_t n_bytes;  /* of a line; 0: lists */
+    const void **rows;
+    int64_t *lengths; /* rows of each pattern */
+};
+
+void native_patterns_free(Patterns *p) {
+    if (p == NULL) return;
+    if (p->rows != NULL)
+        for (int32_t k = p->n_first; k < p->n; k++) free((void *)p->rows[k]);
+    free(p->rows);
+    free(p->lengths);
+    free(p);
+}
+
+static int make_room(Patterns *p, int32_t room) {
+    const void **rows = realloc(p->rows, (size_t)room * sizeof *rows);
+    if (rows != NULL) p->rows = rows;
+    int64_t *lengths = realloc(p->lengths, (size_t)room * sizeof *lengths);
+    if (lengths != NULL) p->lengths = lengths;
+    if (rows == NULL || lengths == NULL) return 0;
+    p->room = room;
+    return 1;
+}
+
+/* `addresses` are those of the lines or lists, and `lengths` how many rows each has. */
+Patterns *native_patterns_new(int32_t n, int way, size_t n_bytes, const uint64_t *addresses,
+                              const int64_t *lengths) {
+    Patterns *p = calloc(1, sizeof *p);
+    if (p == NULL || !make_room(p, n + n / 2 + 64)) {
+        native_patterns_free(p);
+        return NULL;
+    }
+    p->n = p->n_first = n;
+    p->way = way;
+    p->n_bytes = n_bytes;
+    for (int32_t k = 0; k < n; k++) {
+        p->rows[k] = (const void *)(uintptr_t)addresses[k];
+        p->lengths[k] = lengths[k];
+    }
+    return p;
+}
+
+/* The first of rising rows that is not below `row`, from `low` on, by steps that double. */
+static int64_t search(const int32_t *rows, int64_t n, int64_t low, int32_t row) {
+    int64_t step = 1, high = low;
+    while (high < n && rows[high] < row) low = high + 1, high += step, step *= 2;
+    if (high > n) high = n;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (rows[middle] < row) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+/* How many rows two lists share; they are written to `out` unless that is NULL. */
+static int64_t intersect(const Patterns *p, int32_t left, int32_t right, int32_t *out) {
+    if (p->lengths[left] > p->lengths[right]) { const int32_t k = left; left = right; right = k; }
+    const int32_t *few = p->rows[left], *many = p->rows[right];
+    const int64_t n = p->lengths[left], m = p->lengths[right];
+    int64_t found = 0, at = 0;
+    for (int64_t k = 0; k < n && at < m; k++) {
+        at = search(many, m, at, few[k]);
+        if (at < m && many[at] == few[k]) {
+            if (out != NULL) out[found] = few[k];
+            found++;
+        }
+    }
+    return found;
+}
+
+/* In how many rows all tags of two patterns are. */
+int64_t native_patterns_count(const Patterns *p, int32_t left, int32_t right) {
+    if (left == right) return p->lengths[left];
+    if (p->n_bytes) return (int64_t)count_both(p->way, p->rows[left], p->rows[right], p->n_bytes);
+    return intersect(p, left, right, NULL);
+}
+
+/* Adds the pattern with the tags of both; in how many rows it is, or -1 where memory ends. */
+int64_t native_patterns_join(Patterns *p, int32_t left, int32_t right) {
+    if (p->n == p->room && !make_room(p, p->room + p->room / 2)) return -1;
+    const int64_t shorter =
+        p->lengths[left] < p->lengths[right] ? p->lengths[left] : p->lengths[right];
+    const size_t size = p->n_bytes ? p->n_bytes : (size_t)(shorter + 1) * sizeof(int32_t);
+    void *joined = malloc(size);
+    if (joined == NULL) return -1;
+    int64_t n;
+    if (p->n_bytes) {
+        const uint64_t *one = p->rows[left], *other = p->rows[right];
+        uint64_t *both = joined;
+        for (size_t k = 0; k < p->n_bytes / 8; k++) both[k] = one[k] & other[k];
+        n = (int64_t)count_both(p->way, joined, joined, p->n_bytes);
+    } else {
+        n = intersect(p, left, right, joined);
+        void *smaller = realloc(joined, (size_t)(n + 1) * sizeof(int32_t));
+        if (smaller != NULL) joined = smaller;
+    }
+    p->rows[p->n] = joined;
+    p->lengths[p->n++] = n;
+    return n;
+}
