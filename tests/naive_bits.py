@@ -143,7 +143,7 @@ def run(columns, alpha=0.05, max_iter=None, max_length=None, stop="bits"):
     return stages
 
 
-def shortest_within(stages, max_features):
+def last_within(stages, max_features):
     """The stages up to the shortest with at most so many features; None if none has so few."""
     lengths = [
         (round(length_of(features, stages[0][0]), 6), k)

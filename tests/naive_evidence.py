@@ -117,9 +117,7 @@ def run(
         _, f, g, value, now, every = best
         merges.append(Merge(f.tags, g.tags, value, now[3], every))
         made = [
-            Feature(
-                tuple(sorted(f.tags + g.tags)), tuple(map(both, f.column, g.column))
-            ),
+            Feature(tuple(sorted(f.tags + g.tags)), tuple(map(both, f.column, g.column))),
             Feature(g.tags, tuple(map(both, map(negate, f.column), g.column))),
             Feature(f.tags, tuple(map(both, f.column, map(negate, g.column)))),
         ]

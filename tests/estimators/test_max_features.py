@@ -38,7 +38,7 @@ def test_the_shortest_of_all_beginnings(stop, table, alpha, data):
     k = data.draw(st.integers(max(1, min(sizes) - 1), max(sizes)))
     model = UFC(Bits(alpha), stop=stop, max_iter=8, max_features=k)
     frame = pl.DataFrame(table, schema=list(named(table)))
-    expected = naive_bits.shortest_within(stages, k)
+    expected = naive_bits.last_within(stages, k)
     if expected is None:
         with pytest.raises(InputError, match=f"choose at least {min(sizes)}$"):
             model.fit(frame)
@@ -60,7 +60,7 @@ def test_missing_cells(table, data):
     k = data.draw(st.integers(min(len(f) for f, _ in stages), max(len(f) for f, _ in stages)))
     model = UFC(Bits(None), stop="never", max_iter=6, max_features=k, missing="pairwise")
     fitted(model, pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.Boolean)))
-    expected = naive_bits.shortest_within(stages, k)
+    expected = naive_bits.last_within(stages, k)
     assert texts(model.features_) == {naive.canonical(tree) for tree, _, _ in expected[-1][0]}
     if model.feature_set_.known is not None:
         with pytest.raises(InputError, match="cells were missing: fit again with max_features=9"):

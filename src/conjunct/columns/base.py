@@ -14,7 +14,13 @@ from numpy.typing import DTypeLike, NDArray
 
 from conjunct.columns.counts import Contingency, PairCounts
 from conjunct.columns.kernel import Counts
-from conjunct.columns.rewriting import AnyRewrite, MergeRewrite, Positions, Rewrite
+from conjunct.columns.rewriting import (
+    AnyRewrite,
+    JoinRewrite,
+    MergeRewrite,
+    Positions,
+    Rewrite,
+)
 from conjunct.columns.sizing import Need, Size
 
 if TYPE_CHECKING:

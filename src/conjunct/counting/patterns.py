@@ -9,7 +9,7 @@ changes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -119,13 +119,19 @@ class MergedPartsWithPatterns:
         doubled = Rewrite(nothing, nothing, twice, np.full_like(twice, -1))
         self._store = store.after([doubled])
         self._first = first
+        # of lists of pairs, one is found sooner in a sparse matrix
+        self._matrix = first.matrix if isinstance(first, PairList) else None
         self._n_first = self._n = n
         # of each new pattern, the tables with all before it
         self._tables: list[Counts] = []
         for merge in merges:
             self._rewrite(merge.left, merge.right)
         if merges:
-            self._tables += self._store.total(_CountPatterns(n, self._n))
+            self._tables += self._total(_CountPatterns(n, self._n))
+
+    def _total(self, count: Callable[[Columns], Any]) -> Any:
+        # held together are the counts of features, not of all columns of the parts
+        return self._store.parts.total(self._store.rewrites, count, self._n)
 
     def _rewrite(self, left: int, right: int) -> None:
         n = self._n
@@ -141,7 +147,7 @@ class MergedPartsWithPatterns:
         n = self._n
         self._rewrite(left, right)
         dtype = counts_dtype(self._store.n_rows)
-        *counts, table = self._store.total(_CountMerge(left, right, n, dtype))
+        *counts, table = self._total(_CountMerge(left, right, n, dtype))
         self._tables.append(table)
         return tuple(counts) if self._store.has_missing else counts[0]
 
@@ -152,15 +158,24 @@ class MergedPartsWithPatterns:
         if left > right:
             return self.table(right, left).swap()
         if right >= self._n_first:
-            n_rows, newer, older, both = self._tables[right - self._n_first][:, left].tolist()
-            return PatternTable(n_rows, older, newer, both)
-        first = self._first
-        if isinstance(first, PairList):
-            joint = int(first.matrix[left, right])
-            supports = int(first.supports[left]), int(first.supports[right])
-            return PatternTable(first.n_rows, *supports, joint)
-        pair = first.for_pairs(np.array([left]), np.array([right]))
+            table = self._tables[right - self._n_first]
+            if self._store.has_missing:
+                n_rows, newer, older, both = table[:, left].tolist()
+                return PatternTable(n_rows, older, newer, both)
+            counts = self._support(left), self._support(right), int(table[0, left])
+            return PatternTable(self._store.n_rows, *counts)
+        if self._matrix is not None:
+            joint = int(self._matrix[left, right])
+            counts = self._support(left), self._support(right), joint
+            return PatternTable(self._store.n_rows, *counts)
+        pair = self._first.for_pairs(np.array([left]), np.array([right]))
         return PatternTable(*(int(np.ravel(count)[0]) for count in pair.table))
+
+    def _support(self, position: int) -> int:
+        """Return in how many rows a pattern is, where no cell is missing."""
+        if position < self._n_first:
+            return int(self._first.supports[position])
+        return int(self._tables[position - self._n_first][0, -1])
 
 
 @dataclass(frozen=True)
@@ -199,4 +214,7 @@ class _CountPatterns:
 def _count_tables(patterns: Columns, new: int) -> Counts:
     """Count the tables of a pattern with all up to itself, one column each."""
     pairs = patterns.select([new]).against(patterns.select(range(new + 1)))
+    if not patterns.has_missing:
+        # all else is known
+        return pairs.joint[None].astype(np.int64)
     return np.stack(np.broadcast_arrays(*pairs.table)).astype(np.int64)

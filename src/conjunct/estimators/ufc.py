@@ -34,7 +34,7 @@ from conjunct.ufc import (
     Stop,
     beginning_text,
     run_ufc,
-    shortest_within,
+    last_within,
 )
 
 if TYPE_CHECKING:
@@ -303,7 +303,7 @@ class UFC(RuledConstructor):
             raise InputError(
                 f"a model cannot be cut if {why}: fit again with max_features={max_features}"
             )
-        last = shortest_within(history, max_features)
+        last = last_within(history, max_features)
         model = self._beginning(last)
         model.max_features = min(max_features, self.max_features or max_features)
         if last < len(history) - 1:

@@ -70,6 +70,8 @@ class IndicatorsRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rms: float | None
     # length of the description; not in files of version 1, and not looked at by all algorithms
     bits: float | None = None
+    # what merges brought less what they cost, where they are chosen by evidence
+    evidence: float | None = None
 
 
 class TallyRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -161,6 +163,7 @@ def indicators_of(history: Iterable[IndicatorsRecord]) -> tuple[Indicators, ...]
             nan if line.c0 is None else line.c0,
             nan if line.rms is None else line.rms,
             nan if line.bits is None else line.bits,
+            nan if line.evidence is None else line.evidence,
         )
         for line in history
     )

@@ -12,7 +12,7 @@ from .association.significance import p_value as p_value
 from .course import Evaluator as Evaluator
 from .course import Indicators as Indicators
 from .course import beginning_text as beginning_text
-from .course import shortest_within as shortest_within
+from .course import last_within as last_within
 from .criteria.base import CRITERIA as CRITERIA
 from .criteria.base import SEARCHES as SEARCHES
 from .criteria.base import Criterion as Criterion

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from conjunct.columns import Counts
 from conjunct.errors import InputError
-from conjunct.features import DECIMALS, Lineage, complexity, mean_length, overlapping_index, rms
+from conjunct.features import Lineage, complexity, mean_length, overlapping_index, rms
 
 
 @dataclass(frozen=True)
@@ -30,29 +30,29 @@ class Indicators:
     evidence: float = math.nan
 
 
-def shortest_within(history: Sequence[Indicators], max_features: int) -> int:
-    """The step of the shortest description among those with at most so many features.
+def last_within(history: Sequence[Indicators], max_features: int) -> int:
+    """Return the last step that has at most ``max_features`` features.
 
-    Of equal ones the first. A merge replaces two features by one to three, so that the steps with
-    few features need not be the first ones.
+    A merge replaces two features by one to three, so steps with few features need not come first.
+    Every step that a stopping rule keeps is better than those before it, so this is the best one.
     """
-    fits = [line for line in history if line.n_features <= max_features]
+    fits = [line.iteration for line in history if line.n_features <= max_features]
     if not fits:
         fewest = min(line.n_features for line in history)
         raise InputError(
-            f"max_features is {max_features}, and no step of the run has fewer than {fewest} "
-            f"features, for nothing is lost on the way from {history[0].n_features} columns: "
+            f"max_features is {max_features}, but no step of the run has fewer than {fewest} "
+            f"features, because rows must stay recoverable from {history[0].n_features} columns: "
             f"choose at least {fewest}"
         )
-    return min(fits, key=lambda line: (round(line.bits, DECIMALS), line.iteration)).iteration
+    return fits[-1]
 
 
 def beginning_text(n_kept: int, n_made: int, noun: str, max_features: int) -> str:
-    """Why not all of a run was kept."""
+    """Return why not all of a run was kept."""
     kept = f"the first {n_kept} {'is' if n_kept == 1 else 'are'}" if n_kept else "none is"
     return (
-        f"Of {n_made} {noun}{'s' * (n_made != 1)} {kept} kept: of all beginnings with at most "
-        f"{max_features} features, which is max_features, that has the shortest description."
+        f"Of {n_made} {noun}{'s' * (n_made != 1)} {kept} kept: the next would leave more than "
+        f"{max_features} features, which is max_features."
     )
 
 

@@ -15,7 +15,7 @@ from conjunct.columns import AnyRewrite, Counts, PairCounts
 from conjunct.counting import Store, Tally
 from conjunct.features import FeatureSet, Lineage, Merge
 from conjunct.ufc.association import PairFilter, correlated_pairs, count_tested_pairs
-from conjunct.ufc.course import Indicators, beginning_text, shortest_within
+from conjunct.ufc.course import Indicators, beginning_text, last_within
 from conjunct.ufc.criteria.base import Criterion, Judge, Search
 from conjunct.ufc.resuming import (
     Progress,
@@ -176,8 +176,7 @@ def run_ufc(
 ) -> Run:
     """Iterate until ``max_iter``, until the stopping rule, or until nothing more is replaced.
 
-    Of all beginnings of that with at most ``max_features`` features, the one with the shortest
-    description is kept.
+    Of that, the last step with at most ``max_features`` features is kept.
 
     ``watch`` is called with the indicators of each step looked at, for progress. A run whose
     progress a ``progress_store`` has goes on from there, and is told of its steps all the same.
@@ -202,7 +201,7 @@ def run_ufc(
     steps.close()
     kept = made
     if max_features is not None:
-        kept = made[: shortest_within([step.indicators for step in made], max_features) + 1]
+        kept = made[: last_within([step.indicators for step in made], max_features) + 1]
     merges = tuple(merge for step in kept for merge in step.merges)
     return Run(
         work.feature_set(merges),

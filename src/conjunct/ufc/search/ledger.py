@@ -116,12 +116,15 @@ class Ledger:
         self._n_occurring = self.n_used
 
     def enter(self, left: int, right: int, counts: tuple[int, int, int], made: Made) -> float:
-        """Replace a pair of features; the bits that it saved.
+        """Replace a pair of features; the bits that it saved in Krimp's code, if that is counted.
 
         ``counts`` are the two supports and the joint count of the pair, in the rows in which both
         are known.
         """
-        saved = bits_saved_by(*counts, self.total, self.n_used, self.costs[left], self.costs[right])
+        saved = math.nan
+        if not math.isnan(self.bits):
+            costs = self.costs[left], self.costs[right]
+            saved = bits_saved_by(*counts, self.total, self.n_used, *costs)
         for number in (left, right):
             del self.present[number]
             self.total -= self.supports[number]
@@ -135,7 +138,8 @@ class Ledger:
                 self.total += support
                 self.n_used += 1
                 self._total_length += self.lineage.length(new)
-        self.bits = self._length_in_bits() if self.observed else self.bits - saved
+        is_counted = self.observed and not math.isnan(saved)
+        self.bits = self._length_in_bits() if is_counted else self.bits - saved
         return saved
 
     def merge_cost(self, k: int) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -61,6 +62,7 @@ class PairwiseSearch:
             found = find_most_evidence(merging, patterns, ranks, rewrites, max_length)
             self._best = self._by_evidence = found
             self._merges = _Merges(self._describe_evidence)
+            ledger.bits = math.nan
             if not merges:
                 ledger.evidence = 0.0
             return
