@@ -65,7 +65,7 @@ from .report import Report as Report
 from .ufc import Bits as Bits
 from .ufc import Evidence as Evidence
 from .ufc import Never as Never
+from .ufc import NoGainStop as NoGainStop
 from .ufc import Risk as Risk
 from .ufc import Rms as Rms
-from .ufc import NoGainStop as NoGainStop
 from .ufc import Threshold as Threshold

@@ -168,7 +168,7 @@ class CompiledMerging:
                 None if patterns is None else patterns.pointer,
                 address(logs),
                 max_length or 0,
-                *map(address, (rows, starts, ranks)),
+                *(address(array) for array in (rows, starts, ranks)),
             )
         )
         weakref.finalize(self, native_library.native_evidence_free, self._search)

@@ -20,7 +20,6 @@ from conjunct.columns import (
     CompiledPatterns,
     Counts,
     JoinRewrite,
-    MergedColumns,
     MergeRewrite,
     PairCounts,
     PairList,

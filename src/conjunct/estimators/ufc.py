@@ -33,8 +33,8 @@ from conjunct.ufc import (
     Search,
     Stop,
     beginning_text,
-    run_ufc,
     last_within,
+    run_ufc,
 )
 
 if TYPE_CHECKING:

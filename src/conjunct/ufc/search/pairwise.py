@@ -217,6 +217,7 @@ class _Merges:
             ]
         ).tolist()
         for taken, line in zip(self._open, lines, strict=True):
+            r, score, p_value, p_adjusted, threshold = line
             yield Merge(
                 taken.iteration,
                 taken.left,
@@ -224,7 +225,11 @@ class _Merges:
                 *taken.made.numbers,
                 taken.pair.n_rows,
                 taken.pair.joint,
-                *line,
+                r,
+                score,
+                p_value,
+                p_adjusted,
+                threshold,
                 cut_off.compared,
                 cut_off.family_size,
                 taken.saved,
