@@ -12,7 +12,7 @@ INSTALLED := .venv/.installed
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all test-part test-min test-wheel check audit bench bench-page quality fuzz docs picture map browser databases java
+.PHONY: help demo test test-all coverage test-part test-min test-wheel check audit bench bench-page quality fuzz docs picture map browser databases java
 
 help:
 	@echo "conjunct: run make TARGET, where TARGET is one of"
@@ -26,6 +26,11 @@ test: $(INSTALLED) $(INSTALLED)-spark browser databases java  ## run the tests, 
 
 test-all: $(INSTALLED) $(INSTALLED)-spark browser databases java  ## run every test, on more examples
 	HYPOTHESIS_PROFILE=all $(BIN)/pytest -n $(WORKERS) --dist worksteal
+
+coverage: $(INSTALLED) $(INSTALLED)-spark browser databases java  ## run the tests, except the slow ones, and list lines and branches that none runs
+	@mkdir -p build/coverage
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow" --cov --cov-report=term --cov-report=html
+	@echo "Open build/coverage/html/index.html"
 
 test-part: $(INSTALLED)  ## run the tests of one part in seconds: make test-part PART=ufc
 	$(BIN)/pytest tests/$(PART) -m "not slow"

@@ -53,6 +53,13 @@ def test_what_does_not_go_together(words, message, call, files):
     assert done.err.count("\n") == 1
 
 
+def test_an_underscore_is_no_part_of_a_number(call, files, tmp_path):
+    (tmp_path / "long.csv").write_text("items,count\na;b,1_000\nc,1\n")
+    done = call("fit", "long.csv", "--tags", "items", "--weights", "count")
+    assert done.code == 2
+    assert "column 'count', row 0: '1_000' is no number" in done.err
+
+
 def test_parts_of_rows_are_refused(call, files, tmp_path):
     (tmp_path / "half.csv").write_text("items,count\na;b,0.5\nc,1\n")
     done = call("fit", "half.csv", "--tags", "items", "--weights", "count")

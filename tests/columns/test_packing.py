@@ -155,7 +155,7 @@ def test_distinct_rows_are_counted_exactly(table, copies):
 def test_rows_that_mix_alike_are_still_told_apart(monkeypatch):
     """Without C: there, equal hashes are compared by the way."""
     monkeypatch.setattr(library, "native_library", None)
-    monkeypatch.setattr(packing, "_mixed", lambda rows: np.zeros(len(rows), np.uint64))
+    monkeypatch.setattr(packing, "hash_lane", lambda rows: np.zeros(len(rows), np.uint64))
     rows = np.array([[1, 0], [0, 1], [1, 0], [2, 2]], np.uint64)
     assert packing._firsts(rows) is None
     assert packing.count_distinct(rows) == 3

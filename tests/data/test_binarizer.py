@@ -372,6 +372,16 @@ def test_numbers_that_are_not():
         binarizer.transform(pl.DataFrame({"a": ["1.5", "tall"]}))
 
 
+@pytest.mark.parametrize("kind", FRAMES)
+def test_an_underscore_is_no_part_of_a_number(kind):
+    """Python's float reads 1_000, and no reader of files does."""
+    words = Binarizer().fit(FRAMES[kind]({"a": ["1_000", "2", "3"] * 4}))
+    assert words.get_feature_names_out().tolist() == ["a = 1_000", "a = 2", "a = 3"]
+    numbers = Binarizer(n_bins=2).fit(FRAMES[kind]({"a": [1.5, 2.5, 1000.0]}))
+    with pytest.raises(CellError, match="column 'a', row 1: '1_000' is not a number"):
+        numbers.transform(FRAMES[kind]({"a": ["1000", "1_000"]}))
+
+
 def test_objects_are_read_as_what_the_column_was_fitted_as():
     """Truth is a number among numbers, whatever else is in the rows."""
     table = pd.DataFrame(

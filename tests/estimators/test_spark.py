@@ -64,6 +64,15 @@ def test_names_and_layouts(spark):
     assert features.toArrow().equals(expected.transform(table).to_arrow())
 
 
+def test_rows_that_differ_in_three_columns_are_counted(spark):
+    """An earlier hash was the same for rows that differ in columns 63, 98 and 127."""
+    rows = np.random.default_rng(0).random((200, 130)) < 0.3
+    rows[100:] = rows[:100]
+    rows[100:, [63, 98, 127]] ^= True
+    table = pa.table({f"t{k}": column for k, column in enumerate(rows.T)})
+    assert UFC().fit(spark.createDataFrame(table)).n_distinct_rows_ == 200
+
+
 def test_a_killed_worker_changes_nothing(spark):
     """Workers of Python are killed in the middle of a fit; Spark tries their tasks again.
 

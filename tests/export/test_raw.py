@@ -286,6 +286,23 @@ def test_text_of_no_number_is_missing_everywhere():
     assert made.rows() == expected
 
 
+def test_python_reads_no_number_with_an_underscore():
+    """As transform does, though float reads 1_000."""
+    raw = checks_of(
+        [
+            CategoryRule("few", values=["2", "1000"], written="numbers"),
+            NumberRule("many", edges=[2.0]),
+        ]
+    )
+    namespace = {}
+    exec(to_python({"f": Primitive("few = 1000"), "g": Primitive("many ≥ 2")}, raw=raw), namespace)
+    made = namespace["features"]
+    assert made({"few": "1000", "many": "1000"}) == {"f": True, "g": True}
+    assert made({"few": "1_000", "many": "1"}) == {"f": False, "g": False}
+    with pytest.raises(ValueError, match="'1_000' is not a number"):
+        made({"few": "1000", "many": "1_000"})
+
+
 def test_words_of_numbers_are_no_code():
     rule = CategoryRule("c", values=["1", "inf"], written="numbers")
     source = to_python({"f": Primitive("c = 1")}, raw=checks_of([rule]))

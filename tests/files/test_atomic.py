@@ -40,9 +40,29 @@ def test_mode_is_that_of_an_ordinary_file(tmp_path):
     write_atomically(tmp_path / "new", lambda part: part.write_text("x"))
     (tmp_path / "plain").write_text("x")
     assert (tmp_path / "new").stat().st_mode == (tmp_path / "plain").stat().st_mode
-    (tmp_path / "plain").chmod(0o640)
-    write_atomically(tmp_path / "plain", lambda part: part.write_text("y"))
-    assert stat.S_IMODE((tmp_path / "plain").stat().st_mode) == 0o640
+
+
+@pytest.fixture(params=[0o022, 0o077], ids=oct)
+def umask(request):
+    before = os.umask(request.param)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.parametrize("mode", [0o666, 0o640, 0o600], ids=oct)
+def test_a_file_that_is_replaced_keeps_its_mode(mode, umask, tmp_path):
+    path = tmp_path / "out"
+    path.write_text("old")
+    path.chmod(mode)
+
+    def write(part):
+        # others may not read it before it is in place either
+        assert not stat.S_IMODE(part.stat().st_mode) & ~mode
+        part.write_text("new")
+
+    write_atomically(path, write)
+    assert path.read_text() == "new"
+    assert stat.S_IMODE(path.stat().st_mode) == mode
 
 
 def test_link_stays_and_its_target_is_replaced(tmp_path):

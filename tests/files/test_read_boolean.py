@@ -234,6 +234,18 @@ def test_numbers_with_decimal_commas(tmp_path):
     assert row.to("polars").equals(same.to("polars"))
 
 
+def test_an_underscore_is_no_part_of_a_number(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + "0,1_000\n1,2.5\n0,3\n" * 20)
+    for table in (read_boolean(path), stream(path)):
+        assert tuple(table.names) == ("a", "b = 1_000", "b = 2.5", "b = 3")
+    path.write_text("a,b\n" + "0,1000\n1,2.5\n0,3\n" * 20)
+    binarizer = read_boolean(path).preparation.binarizer
+    path.write_text("a,b\n0,1_000\n")
+    with pytest.warns(ConjunctWarning, match=r"words that were not seen in fit \('1_000'\)"):
+        assert not any(read_boolean(path, binarizer=binarizer).to("polars").row(0))
+
+
 def test_commas_that_say_nothing(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a;b\n" + "".join(f"{k % 2};{k + 1},{k + 100}\n" for k in range(40)))

@@ -119,9 +119,7 @@ def test_c_chooses_what_numpy_does_on_many_columns():
     table = (topics @ (random.random((12, 60)) < 0.2)) & (random.random((600, 60)) < 0.6)
     table |= random.random((600, 60)) < 0.02
     names = [f"c{k}" for k in range(60)]
-    runs = []
-    for layout in ("bits", "lists", "masked", "pages of bits", "pages of lists"):
-        runs.append(merges_of(run(LAYOUTS[layout](table), 0.2, names=names)))
+    runs = [merges_of(run(make(table), 0.2, names=names)) for make in LAYOUTS.values()]
     with pytest.MonkeyPatch.context() as patch, without_c(patch):
         runs.append(merges_of(run(LAYOUTS["bits"](table), 0.2, names=names)))
     assert len(runs[0]) > 100

@@ -1,6 +1,7 @@
 """The exact test and the size of a family, against the oracle."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -9,9 +10,14 @@ from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
 import naive_statistics as naive
+from conjunct import UFC, ConjunctWarning, Threshold
 from conjunct.columns import PackedColumns
 from conjunct.ufc.association import count_tested_pairs, exact_p_value
-from conjunct.ufc.association.significance import is_exactly_significant
+from conjunct.ufc.association.significance import (
+    count_complete_pairs,
+    has_expected_frequencies,
+    is_exactly_significant,
+)
 from tables import tables
 
 cells = st.tuples(*[st.integers(0, 40)] * 4).filter(any)
@@ -54,6 +60,40 @@ def test_family_is_every_pair_tested(table, prune):
     features = [(str(k), tuple(column)) for k, column in enumerate(table.T.tolist())]
     size = count_tested_pairs(PackedColumns.from_table(table).pair_counts(), prune=prune)
     assert size == len(list(naive.family(features, prune)))
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "left", "right"), [(20, 10, 10), (45, 15, 15), (45, 30, 15), (100, 20, 25)]
+)
+def test_an_expected_frequency_of_exactly_5_is_enough(n_rows, left, right):
+    """One row less on the rarer side is too few."""
+
+    def passes(left, right):
+        [is_enough] = has_expected_frequencies(n_rows, np.array([left]), np.array([right]))
+        size = count_complete_pairs(n_rows, np.array([left, right]), prune=True)
+        assert size == is_enough
+        return is_enough
+
+    assert passes(left, right)
+    assert passes(right, left)
+    fewer = left - 1 if 2 * left <= n_rows else left + 1
+    assert not passes(fewer, right)
+    assert not passes(left, right - 1)
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize(("n_true", "n_merges"), [(10, 1), (9, 0)])
+def test_a_pair_with_an_expected_frequency_of_exactly_5_is_joined(n_true, n_merges, missing):
+    column = np.arange(20) < n_true
+    table = np.column_stack([column, column]).astype(float)
+    if missing:
+        # rows that say nothing about the pair
+        table = np.vstack([table, [[np.nan, 1]] * 30])
+    model = UFC(Threshold(0.1, prune=True), missing="pairwise", max_iter=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConjunctWarning)
+        model.fit(table)
+    assert len(model.feature_set_.merges) == n_merges
 
 
 @given(cells, st.sampled_from([0.4, 0.05, 0.01, 1e-4, 1e-9]) | st.floats(1e-12, 0.49))

@@ -46,19 +46,20 @@ class DataInput:
 
     def with_weights(self, table: BooleanData) -> tuple[BooleanData, dict[str, list[float]]]:
         """The table, and what to tell ``fit`` of how often each row counts."""
+        from conjunct.data import number
         from conjunct.errors import InputError
 
         if not self.has_weights or table.ids is None:
             return table, {}
         weights = []
         for row, text in enumerate(table.ids.values):
-            try:
-                weights.append(float(text))
-            except ValueError:
+            weight = number(text)
+            if weight is None:
                 raise InputError(
                     f"column {table.ids.name!r}, row {row}: {text!r} is no number, and --weights "
                     f"says how often each row counts"
-                ) from None
+                )
+            weights.append(weight)
         return replace(table, ids=None), {"sample_weight": weights}
 
     def read(self, data: Path) -> BooleanData:

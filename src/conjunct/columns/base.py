@@ -270,7 +270,7 @@ class Columns(ABC):
 
     @abstractmethod
     def row_words(self) -> Words:
-        """Each row as two words, or one, that hardly another row has."""
+        """Return one or two words per row: the row itself, or a 128-bit fingerprint of it."""
 
     def fingerprint(self) -> int:
         """A number that tells these rows from others. Their order and layout do not matter."""

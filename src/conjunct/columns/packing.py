@@ -28,8 +28,12 @@ _CELLS_PER_THREAD = 1 << 23
 # In C, so many rows are told apart in the cache.
 _BUCKET_ROWS = 2048
 
-_MIXER = np.uint64(0x9E3779B97F4A7C15)
-_OTHER_MIXER = np.uint64(0xD6E8FEB86659FD93)
+# Each lane has a seed and a bijection in which every bit of the input reaches every bit of the
+# output: shifts and factors of the finalisers of MurmurHash3 and of SplitMix64 (distinct.c).
+_LANES = (
+    (0x243F6A8885A308D3, ((33, 0xFF51AFD7ED558CCD), (33, 0xC4CEB9FE1A85EC53), (33, 1))),
+    (0x13198A2E03707344, ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1))),
+)
 
 _SWAPS = tuple(
     (np.uint64(shift), np.uint64(mask))
@@ -201,9 +205,9 @@ def packed_rows(bits: Bits, n_rows: int, n_threads: int = 1) -> NDArray[np.uint6
 def count_distinct(rows: NDArray[np.uint64], n_threads: int = 1) -> int:
     """Number of distinct rows, exact.
 
-    In C, rows of equal hash are compared. Without it, rows are sorted by a 64-bit mix of their
-    words, which brings equal ones together; neighbours are then compared word by word. Two
-    different rows of equal mix (about n² / 2⁶⁵ likely) fall back on sorting the rows themselves.
+    In C, rows of equal hash are compared. Without it, rows are sorted by a 64-bit hash, which
+    brings equal ones together; neighbours are then compared word by word. If two different rows
+    have the same hash (a probability of about n² / 2⁶⁵), the rows themselves are sorted.
     """
     if not rows.size:
         return min(1, len(rows))
@@ -217,12 +221,12 @@ def in_buckets(rows: NDArray[np.uint64], n_buckets: int) -> InBuckets:
     """Each row about once: what is told apart by the way need not be sent or written twice."""
     if native.native_library is not None:
         finer = 1 + len(rows) // (n_buckets * _BUCKET_ROWS)
-        found, starts = native.in_buckets(rows, _MIXER, n_buckets * finer)
+        found, starts = native.in_buckets(rows, n_buckets * finer)
         return found, starts[::finer]
     if rows.size and (firsts := _firsts(rows)) is not None:
         rows = rows[firsts]
     half = np.uint64(32)
-    bucket = (_mixed(rows) >> half) * np.uint64(n_buckets) >> half
+    bucket = (hash_lane(rows) >> half) * np.uint64(n_buckets) >> half
     # small numbers are sorted more quickly
     bucket = bucket.astype(np.min_scalar_type(n_buckets))
     order = np.argsort(bucket, kind="stable")
@@ -240,41 +244,54 @@ def count_united(parts: Sequence[InBuckets]) -> int:
 
 
 def row_words(bits: Bits, n_rows: int) -> NDArray[np.uint64]:
-    """Each row as its words, or as two; n different rows have n² / 2¹²⁹ chances to meet."""
+    """Return the words of each row, or its two hashes if it has more than two words.
+
+    The hashes of two different rows are equal with a probability of about 2⁻¹²⁸.
+    """
     if len(bits) <= 128:
         return packed_rows(bits, n_rows)
     words = np.empty((n_rows, 2), np.uint64)
-    # a few rows at a time, in the same memory: to ask for more of it takes longer than to mix
+    # a few rows at a time, in the same memory: to ask for more of it takes longer than to hash
     at_once = block_rows(len(bits))
     block = np.zeros((at_once, line_bytes(len(bits))), np.uint8)
     for start in range(0, n_rows, at_once):
         some = words[start : start + at_once]
         turn(bits[:, start // 8 :], len(some), block[: len(some)])
-        rows = block[: len(some)].view(np.uint64)
-        some[:, 0], some[:, 1] = _mixed(rows), _mixed(rows, _OTHER_MIXER)
+        _hash_rows(block[: len(some)].view(np.uint64), some)
     return words
 
 
-def _mixed(rows: NDArray[np.uint64], mixer: np.uint64 = _MIXER) -> NDArray[np.uint64]:
+def _hash_rows(rows: NDArray[np.uint64], hashes: NDArray[np.uint64]) -> None:
+    """Write the hashes of each row in both lanes."""
     if native.native_library is not None:
-        return native.mixed(rows, mixer)
-    mixed = np.zeros(len(rows), np.uint64)
+        native.hash_rows(rows, hashes)
+        return
+    for lane in range(len(_LANES)):
+        hashes[:, lane] = hash_lane(rows, lane)
+
+
+def hash_lane(rows: NDArray[np.uint64], lane: int = 0) -> NDArray[np.uint64]:
+    """Return the hash of each row in one lane, without C."""
+    seed, rounds = _LANES[lane]
+    state = np.full(len(rows), seed, np.uint64)
     for word in rows.T:
-        mixed = (mixed ^ word) * mixer
-        mixed ^= mixed >> np.uint64(29)
-    return mixed
+        state ^= word
+        for shift, factor in rounds:
+            state ^= state >> np.uint64(shift)
+            state *= np.uint64(factor)
+    return state
 
 
 def _firsts(rows: NDArray[np.uint64]) -> NDArray[np.intp] | None:
-    """Where each distinct row stands for the first time; None if two of them have one mix."""
-    mixed = _mixed(rows)
-    order = np.argsort(mixed)
+    """Return where each distinct row first occurs; None if two of them have the same hash."""
+    hashes = hash_lane(rows)
+    order = np.argsort(hashes)
     firsts = [order[:1]]
     for start in range(1, len(rows), _BLOCK_ROWS):
         here = order[start : start + _BLOCK_ROWS]
         before = order[start - 1 : start - 1 + len(here)]
         differs = (rows[here] != rows[before]).any(axis=1)
-        if (differs & (mixed[here] == mixed[before])).any():
+        if (differs & (hashes[here] == hashes[before])).any():
             return None
         firsts.append(here[differs])
     return np.concatenate(firsts)

@@ -321,7 +321,10 @@ def _among(some: RowList, others: RowList) -> NDArray[np.bool_]:
 
 
 def _sums(rows: Any, seed: int = 0) -> NDArray[np.uint64]:
-    """The sum of a random word for each column of a row: equal for equal rows."""
+    """Return the sum of a random word for each column of a row: equal for equal rows.
+
+    The sums of two different rows are equal with a probability of 2⁻⁶⁴ over the words.
+    """
     word = np.random.default_rng(seed).integers(0, 1 << 64, rows.shape[1], np.uint64)
     upto = np.concatenate([np.zeros(1, np.uint64), np.cumsum(word[rows.indices])])
     return np.asarray(upto[rows.indptr[1:]] - upto[rows.indptr[:-1]])

@@ -38,6 +38,7 @@ from .raw_columns import DateOrder as DateOrder
 from .raw_columns import Mask as Mask
 from .raw_columns import Written as Written
 from .raw_columns import from_series as from_series
+from .raw_columns import number as number
 from .raw_columns import says_missing as says_missing
 from .summary import DataSummary as DataSummary
 from .tags import Merged as Merged

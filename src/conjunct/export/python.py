@@ -74,6 +74,8 @@ def _text(row, name):
 def _number(row, name):
     value = _cell(row, name)
     text = value.strip() if isinstance(value, str) else value
+    if isinstance(text, str) and ("_" in text or not text.isascii()):
+        return text  # float would read 1_000
     try:
         number = None if text is None or text == "" else float(text)
     except ValueError:
@@ -102,8 +104,9 @@ def _one_of(value, words):
 def _between(value, low, high):
     if value is None:
         return None
-    number = float(value)
-    return (low is None or number >= low) and (high is None or number < high)
+    if isinstance(value, str):
+        raise ValueError(f"{value!r} is not a number")
+    return (low is None or value >= low) and (high is None or value < high)
 
 
 def _date(row, name, part):

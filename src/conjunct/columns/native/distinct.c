@@ -1,6 +1,7 @@
 /* How many rows are distinct, exact: rows that have the same place in a table are compared. */
 #include "native.h"
 
+/* Hash bytes quickly. This hash may be weak, because rows of equal hash are compared. */
 static uint64_t hash_of(const uint8_t *cells, int64_t n) {
     uint64_t hash = (uint64_t)n * 0x9E3779B97F4A7C15u, word = 0;
     int64_t k = 0;
@@ -82,19 +83,57 @@ int64_t native_distinct(const uint8_t *cells, const int64_t *starts, int64_t len
     return n_distinct;
 }
 
-static uint64_t mix(const uint64_t *row, int64_t n_words, uint64_t mixer) {
-    uint64_t word = 0;
-    for (int64_t i = 0; i < n_words; i++) {
-        word = (word ^ row[i]) * mixer;
-        word ^= word >> 29;
-    }
-    return word;
+/* The hashes of rows of words, in two lanes: hash = scramble(hash ^ word) for each word. They stand
+   for the rows on a cluster, where rows themselves are not compared, so that a scramble is strong: a
+   bijection in which every bit of the input reaches every bit of the output. These are the
+   finalisers of MurmurHash3 and of SplitMix64. `hash_lane` of packing.py computes the same. */
+#define SEED 0x243F6A8885A308D3u
+#define OTHER_SEED 0x13198A2E03707344u
+
+typedef uint64_t Scramble(uint64_t);
+
+static inline uint64_t scramble(uint64_t x) {
+    x = (x ^ x >> 33) * 0xFF51AFD7ED558CCDu;
+    x = (x ^ x >> 33) * 0xC4CEB9FE1A85EC53u;
+    return x ^ x >> 33;
 }
 
-/* One word for each row of n_words words, as `_mixed` of packing.py makes it. */
-void native_mix(const uint64_t *rows, int64_t n_rows, int64_t n_words, uint64_t mixer,
-                uint64_t *mixed) {
-    for (int64_t k = 0; k < n_rows; k++) mixed[k] = mix(rows + k * n_words, n_words, mixer);
+static inline uint64_t scramble_otherwise(uint64_t x) {
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ x >> 27) * 0x94D049BB133111EBu;
+    return x ^ x >> 31;
+}
+
+/* Write the hash of each row to every step-th word. */
+static inline void hash_lane(const uint64_t *rows, int64_t n_rows, int64_t n_words, uint64_t seed,
+                             Scramble *scramble_word, uint64_t *hashes, int64_t step) {
+    int64_t k = 0;
+    /* four rows at once: none waits for the multiplications of another */
+    for (; k + 4 <= n_rows; k += 4) {
+        uint64_t a = seed, b = seed, c = seed, d = seed;
+        const uint64_t *row = rows + k * n_words;
+        for (int64_t i = 0; i < n_words; i++) {
+            a = scramble_word(a ^ row[i]);
+            b = scramble_word(b ^ row[i + n_words]);
+            c = scramble_word(c ^ row[i + 2 * n_words]);
+            d = scramble_word(d ^ row[i + 3 * n_words]);
+        }
+        hashes[k * step] = a;
+        hashes[(k + 1) * step] = b;
+        hashes[(k + 2) * step] = c;
+        hashes[(k + 3) * step] = d;
+    }
+    for (; k < n_rows; k++) {
+        uint64_t hash = seed;
+        for (int64_t i = 0; i < n_words; i++) hash = scramble_word(hash ^ rows[k * n_words + i]);
+        hashes[k * step] = hash;
+    }
+}
+
+/* Write both hashes of each row, side by side. */
+void native_hash_words(const uint64_t *rows, int64_t n_rows, int64_t n_words, uint64_t *hashes) {
+    hash_lane(rows, n_rows, n_words, SEED, scramble, hashes, 2);
+    hash_lane(rows, n_rows, n_words, OTHER_SEED, scramble_otherwise, hashes + 1, 2);
 }
 
 /* Places in which the rows of a bucket are told apart; they stay in the cache. */
@@ -108,14 +147,13 @@ static int are_equal(const uint64_t *one, const uint64_t *other, int64_t n_words
 
 /* Each of n rows once, at their front; how many these are. What finds no place any more is there
    as often as it was. */
-static int64_t each_once(uint64_t *rows, int64_t n, int64_t n_words, uint64_t mixer,
-                         int32_t *places) {
+static int64_t each_once(uint64_t *rows, int64_t n, int64_t n_words, int32_t *places) {
     int64_t room = 8, n_once = 0;
     while (room < PLACES && room < 2 * n) room *= 2;
     memset(places, 0, (size_t)room * sizeof *places);
     for (int64_t k = 0; k < n; k++) {
         const uint64_t *row = rows + k * n_words;
-        uint64_t at = mix(row, n_words, mixer) & (uint64_t)(room - 1);
+        uint64_t at = hash_of((const uint8_t *)row, 8 * n_words) & (uint64_t)(room - 1);
         while (places[at] && !are_equal(rows + (places[at] - 1) * n_words, row, n_words))
             at = (at + 1) & (uint64_t)(room - 1);
         if (places[at]) continue;
@@ -127,29 +165,28 @@ static int64_t each_once(uint64_t *rows, int64_t n, int64_t n_words, uint64_t mi
     return n_once;
 }
 
-static uint64_t bucket_of(const uint64_t *row, int64_t n_words, uint64_t mixer,
-                          uint64_t n_buckets) {
-    return (mix(row, n_words, mixer) >> 32) * n_buckets >> 32;
+static uint64_t bucket_of(uint64_t hash, uint64_t n_buckets) {
+    return (hash >> 32) * n_buckets >> 32;
 }
 
 /* Rows of n_words words, one bucket after the other, as `in_buckets` of packing.py has them, each
    about once; how many these are. There are n_buckets + 2 starts, all zero; then bucket b is from
-   starts[b] to starts[b + 1]. */
-int64_t native_in_buckets(const uint64_t *rows, int64_t n_rows, int64_t n_words, uint64_t mixer,
-                          uint64_t n_buckets, int64_t *starts, uint64_t *sorted) {
-    for (int64_t k = 0; k < n_rows; k++)
-        starts[bucket_of(rows + k * n_words, n_words, mixer, n_buckets) + 2]++;
+   starts[b] to starts[b + 1]. There is room for the hash of each row. */
+int64_t native_in_buckets(const uint64_t *rows, int64_t n_rows, int64_t n_words, uint64_t n_buckets,
+                          uint64_t *hashes, int64_t *starts, uint64_t *sorted) {
+    hash_lane(rows, n_rows, n_words, SEED, scramble, hashes, 1);
+    for (int64_t k = 0; k < n_rows; k++) starts[bucket_of(hashes[k], n_buckets) + 2]++;
     for (uint64_t b = 2; b < n_buckets + 2; b++) starts[b] += starts[b - 1];
     for (int64_t k = 0; k < n_rows; k++) {
         const uint64_t *row = rows + k * n_words;
-        const int64_t to = starts[bucket_of(row, n_words, mixer, n_buckets) + 1]++;
+        const int64_t to = starts[bucket_of(hashes[k], n_buckets) + 1]++;
         for (int64_t i = 0; i < n_words; i++) sorted[to * n_words + i] = row[i];
     }
     int32_t places[PLACES];
     int64_t first = 0, n_kept = 0;
     for (uint64_t b = 0; b < n_buckets; b++) {
         uint64_t *bucket = sorted + first * n_words;
-        const int64_t n_once = each_once(bucket, starts[b + 1] - first, n_words, mixer, places);
+        const int64_t n_once = each_once(bucket, starts[b + 1] - first, n_words, places);
         memmove(sorted + n_kept * n_words, bucket, (size_t)(n_once * n_words) * sizeof *bucket);
         first = starts[b + 1];
         n_kept += n_once;

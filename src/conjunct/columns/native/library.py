@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from conjunct.columns.threads import even_edges, share
 
 # of the functions in C and what they take; a library of another number is not used
-_VERSION = 11
+_VERSION = 12
 # Fewer rows than this are told apart faster than a thread starts.
 _ROWS_PER_THREAD = 1 << 16
 _FILE = Path(__file__).with_name("_native.so")
@@ -39,8 +39,8 @@ def _loaded() -> Any:
         "native_pack": (pointer, *3 * (size,), pointer, size),
         "native_hash": (pointer, pointer, *3 * (long,), pointer),
         "native_distinct": (pointer, pointer, long, pointer, *3 * (long,), pointer, long),
-        "native_mix": (pointer, long, long, word, pointer),
-        "native_in_buckets": (pointer, long, long, word, word, pointer, pointer),
+        "native_hash_words": (pointer, long, long, pointer),
+        "native_in_buckets": (pointer, long, long, word, *3 * (pointer,)),
         "native_meetings": (pointer, pointer, long, *4 * (pointer,)),
         "native_lists_new": (number, long, pointer, pointer),
         "native_lists_merge": (pointer, number, number, pointer),
@@ -137,22 +137,19 @@ def _places(n_rows: int, n_parts: int) -> NDArray[np.int64]:
     return np.full(1 << max(8, (4 * expected // 3).bit_length()), -1, np.int64)
 
 
-def mixed(rows: NDArray[np.uint64], mixer: np.uint64) -> NDArray[np.uint64]:
-    """One word for each row, which equal rows have in common."""
-    rows, words = np.ascontiguousarray(rows), np.empty(len(rows), np.uint64)
-    native_library.native_mix(address(rows), *rows.shape, int(mixer), address(words))
-    return words
+def hash_rows(rows: NDArray[np.uint64], hashes: NDArray[np.uint64]) -> None:
+    """Write both hashes of each row."""
+    native_library.native_hash_words(address(rows), *rows.shape, address(hashes))
 
 
 def in_buckets(
-    rows: NDArray[np.uint64], mixer: np.uint64, n_buckets: int
+    rows: NDArray[np.uint64], n_buckets: int
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """Each row about once, one bucket after the other, and where each bucket starts."""
     rows, starts = np.ascontiguousarray(rows), np.zeros(n_buckets + 2, np.int64)
-    found = np.empty_like(rows)
-    n = native_library.native_in_buckets(
-        address(rows), *rows.shape, int(mixer), n_buckets, address(starts), address(found)
-    )
+    hashes, found = np.empty(len(rows), np.uint64), np.empty_like(rows)
+    arrays = map(address, (hashes, starts, found))
+    n = native_library.native_in_buckets(address(rows), *rows.shape, n_buckets, *arrays)
     # few of many do not hold what all of them took
     return found[:n].copy() if 2 * n < len(rows) else found[:n], starts[:-1]
 
