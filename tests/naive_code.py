@@ -70,12 +70,15 @@ def other_value(one, other, variables):
 def coded(row, features, variables):
     """[(columns of the feature, "first" or "second" probability, is it true)], in their order.
 
-    What is missing is not coded, and what is missing excludes nothing.
+    What is missing is not coded, nor is what would be excluded by something missing.
     """
-    found, true = [], []
+    found, true, possible = [], [], []
     for feature in features:
         value = feature[0](row)
-        if value is None or any(excludes(earlier, feature) for earlier in true):
+        excluded = any(excludes(earlier, feature) for earlier in possible)
+        if value is not False:
+            possible.append(feature)
+        if value is None or excluded:
             continue
         second = any(other_value(earlier, feature, variables) for earlier in true)
         found.append((frozenset(feature[1]), "second" if second else "first", value))
@@ -101,6 +104,23 @@ def row_bits(row, features, variables, counted):
         p = (k + 0.5) / (n + 1)
         bits -= math.log2(p if value else 1 - p)
     return bits
+
+
+def bits_after(training, merges, rows):
+    """Bits of each row with the probabilities of the training rows; columns without variables.
+
+    Both are arrays, of Booleans or of numbers with NaN for missing cells.
+    """
+    training, rows = plain(training), plain(rows)
+    names = [f"x{k}" for k in range(len(training[0]))]
+    features = in_order(features_of(merges, len(names)), training, names)
+    variables = [None] * len(names)
+    counted = counts(training, features, variables)
+    return [row_bits(row, features, variables, counted) for row in rows]
+
+
+def plain(table):
+    return [[None if cell != cell else bool(cell) for cell in row] for row in table.tolist()]
 
 
 def model_bits(n_merges, n_rows, n_columns):

@@ -7,20 +7,21 @@ probability of its own, p = (k + ½) / (n + 1): n training rows were asked, and 
   conjunction of a common merge in their ancestry: they are false for certain.
 - **Another value nearly excludes.** Where a feature is true that asserts another value of a
   variable, as ``red`` beside ``blue``, those rows have a second probability.
-- **Missing cells.** A feature is asked for in the rows in which it is known, by Kleene's logic,
-  and only what is known to be true excludes.
+- **Missing cells.** By Kleene's logic, a feature is asked for in the rows in which it is known
+  and all that would exclude it is known to be false; another value is there where it is known to
+  be.
 
 A row's probability is the product of its answers. Without missing cells, the probabilities of all
 rows there could be sum to 1.
 
 How exclusion is found
 ----------------------
-Any two features that assert a common feature x exclude each other, so that at most one true
-feature asserts x in a row: the *answer* of x there. For a merge of i and j, its answer is the
-earlier of those of i and j. A feature is excluded where a merge of its ancestry has an answer
-before its turn. So one pass over the merges backwards finds the answers of all merges, and one
-forwards the earliest one in the ancestry of each feature: six operations on blocks of rows for
-each merge, however long ancestries are, and no pair of features is compared.
+Any two features that assert a common feature x exclude each other: they are on different branches
+of a merge, the first that parts them. So a feature is excluded where another one that asserts
+either side of a merge in its ancestry, i or j, is true before its turn. One pass over the merges
+backwards finds for each merge the first true feature that asserts i or j, row by row, and one pass
+forwards the first of these in the ancestry of each feature. That is six operations on blocks of
+rows for each merge, however long ancestries are, and no pair of features is compared.
 """
 
 from __future__ import annotations
@@ -219,9 +220,17 @@ class RowCode:
     def ask(self, primitives: Mask, known: Mask | None) -> Asked:
         """What is asked for in rows in which the primitives are as given."""
         true, false = self._merged(primitives, known)
-        turn = self.rank[:, None]
-        ranks = np.where(true, turn, self.rank.dtype.type(self.n_features))
-        others = self._answer(ranks)
+        turn, never = self.rank[:, None], self.rank.dtype.type(self.n_features)
+        ranks = np.where(true if false is None else ~false, turn, never)
+        self._go_back(ranks)
+        others = None
+        if self.variables:
+            there = ranks
+            if false is not None:
+                there = np.where(true, turn, never)
+                self._go_back(there)
+            others = self._other_values(there)
+        self._go_forth(ranks)
         first = ranks >= turn
         if false is not None:
             first &= true | false
@@ -254,31 +263,33 @@ class RowCode:
             lines[i][:], denied[i][:] = left_true, left_false
         return true, false
 
-    def _answer(self, ranks: NDArray[Any]) -> NDArray[Any] | None:
-        """Turn the ranks of true features into the earliest answer in each ancestry, in place.
+    def _go_back(self, ranks: NDArray[Any]) -> None:
+        """Turn the ranks of features into the first that asserts each primitive, in place, and
+        the first that asserts either side of each merge."""
+        lines, least = list(ranks), np.minimum
+        for k in range(len(lines) - 1, self.n_primitives - 1, -1):
+            i, j = self._pairs[k - self.n_primitives]
+            one, other, first = lines[i], lines[j], lines[k]
+            least(one, first, out=one)
+            least(other, first, out=other)
+            least(one, other, out=first)
 
-        Returns the earliest true feature that asserts another value of a variable in each pattern.
-        """
-        m, lines, least = self.n_primitives, list(ranks), np.minimum
-        for k in range(len(self.left) - 1, -1, -1):
-            one, other, answer = lines[self._pairs[k][0]], lines[self._pairs[k][1]], lines[m + k]
-            least(one, answer, out=one)
-            least(other, answer, out=other)
-            least(one, other, out=answer)
-        others = self._other_values(ranks) if self.variables else None
-        ranks[:m] = self.n_features
-        for k, (i, j) in enumerate(self._pairs, m):
-            one, other, answer = lines[i], lines[j], lines[k]
-            least(one, answer, out=one)
-            least(other, answer, out=other)
-            least(one, other, out=answer)
-        return others
+    def _go_forth(self, ranks: NDArray[Any]) -> None:
+        """Turn what ``_go_back`` gives into the first in the ancestry of each feature."""
+        lines, least = list(ranks), np.minimum
+        ranks[: self.n_primitives] = self.n_features
+        for k, (i, j) in enumerate(self._pairs, self.n_primitives):
+            one, other, first = lines[i], lines[j], lines[k]
+            least(one, first, out=one)
+            least(other, first, out=other)
+            least(one, other, out=first)
 
-    def _other_values(self, answers: NDArray[Any]) -> NDArray[Any]:
-        others = np.full_like(answers, self.n_features)
+    def _other_values(self, there: NDArray[Any]) -> NDArray[Any]:
+        """The first that asserts another value of a variable in the pattern of each feature."""
+        others = np.full_like(there, self.n_features)
         values, sizes = np.concatenate(self.variables), [*map(len, self.variables)]
         starts = np.cumsum([0, *sizes[:-1]])
-        some = answers[values]
+        some = there[values]
         first = np.minimum.reduceat(some, starts).repeat(sizes, axis=0)
         is_first = some == first
         # a feature that asserts two values of a variable excludes what asserts either of them
