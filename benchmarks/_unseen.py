@@ -1,10 +1,4 @@
-"""Bits of rows that training did not see, by features and by the columns as they are.
-
-Each feature is a Bernoulli variable. Features are coded one after the other, the largest patterns
-first; one that cannot be true beside those that are known to be true is not coded at all.
-Its probability is that in the training rows in which it was coded, smoothed by ½. Features that
-training never saw are coded too, so that every row there could be has a code.
-"""
+"""Bits of rows that training did not see, by features and by the columns as they are."""
 
 from __future__ import annotations
 
@@ -17,8 +11,7 @@ from numpy.typing import NDArray
 from benchmarks._apart import Measurement
 from conjunct import UFC, Bits, UFCPath
 from conjunct.columns import PackedColumns
-from conjunct.columns.packing import unpack
-from conjunct.features.feature_set import FeatureSet
+from conjunct.features import FeatureSet, bits_of_rows
 
 Table = NDArray[np.bool_]
 
@@ -63,39 +56,7 @@ def split(table: Table, seed: int) -> tuple[Table, Table]:
 
 
 def bits_of(features: FeatureSet, train: Table, test: Table) -> float:
-    """Bits of the test rows, coded as the training rows tell."""
-    every = features.with_unseen
-    excludes = exclusions(every)
-    seen, unseen = _columns(every, train), _columns(every, test)
-    out_seen, out_unseen = np.zeros_like(seen), np.zeros_like(unseen)
-    sizes = np.array([len(pattern) for pattern in every.patterns])
-    bits = 0.0
-    for f in np.lexsort((-seen.sum(axis=0), -sizes)):
-        n_coded = np.count_nonzero(~out_seen[:, f])
-        probability = (np.count_nonzero(seen[:, f]) + 0.5) / (n_coded + 1)
-        n_true = np.count_nonzero(unseen[:, f])
-        n_false = np.count_nonzero(~out_unseen[:, f]) - n_true
-        bits -= n_true * np.log2(probability) + n_false * np.log2(1 - probability)
-        out_seen |= np.outer(seen[:, f], excludes[f])
-        out_unseen |= np.outer(unseen[:, f], excludes[f])
-    return float(bits)
-
-
-def exclusions(every: FeatureSet) -> Table:
-    """Which features cannot be true in one row: those of different conjunctions of a merge.
-
-    Features whose patterns overlap are among them.
-    """
-    n_features = len(every.features)
-    below = dict(zip(every.features, np.eye(n_features, dtype=bool), strict=True))
-    excludes = np.zeros((n_features, n_features), bool)
-    for merge in reversed(every.merges):
-        both, right, left = (below[k] for k in (merge.both, merge.right_only, merge.left_only))
-        for one, other in ((both, right), (both, left), (right, left)):
-            excludes |= np.outer(one, other) | np.outer(other, one)
-        below[merge.left], below[merge.right] = both | left, both | right
-    return excludes
-
-
-def _columns(every: FeatureSet, table: Table) -> Table:
-    return unpack(every.evaluate(PackedColumns.from_table(table)).bits, len(table))
+    """Bits of the test rows in the complete code, coded as the training rows tell."""
+    known = features.counted(PackedColumns.from_table(train)).known_counts()
+    new = features.row_code.count(PackedColumns.from_table(test))
+    return bits_of_rows(new, known.features)

@@ -76,7 +76,7 @@ def _line(name: str, title: str, table: Any, python: Any) -> Measurement:
     for way, made in WAYS.items():
         model = made()
         seconds = timed(lambda model=model: model.fit(table), repeat=3)["seconds"]
-        baseline = model.baseline_length_
+        baseline = model.krimp_baseline_
         line["ways"][way] = {
             "percent": percent(model),
             "merges": len(model.feature_set_.merges),
@@ -95,7 +95,7 @@ def _line(name: str, title: str, table: Any, python: Any) -> Measurement:
 
 
 def percent(model: UFC) -> float:
-    return float(100 * model.description_length_ / model.baseline_length_)
+    return float(100 * model.krimp_length_ / model.krimp_baseline_)
 
 
 def _renamed(made: Any, table: Any) -> list[float]:

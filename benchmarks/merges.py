@@ -85,7 +85,7 @@ def alone(name: str) -> Measurement:
         **found,
         "layout": "lists" if as_lists else "bits",
         "merges": len(last),
-        "percent": 100 * model.description_length_ / model.baseline_length_,
+        "percent": 100 * model.krimp_length_ / model.krimp_baseline_,
         "outcome": model.outcome_,
         "merge": float(np.median(merges)),
         "slowest": float(merges.max(initial=0)),

@@ -174,22 +174,3 @@ def merged_patterns(stages):
         gone = [pattern for tree, pattern, _ in before if naive.canonical(tree) not in trees]
         pairs.append(tuple(gone))
     return pairs
-
-
-def bits_a_row(rows, patterns, supports, n_unseen):
-    """Mean bits of rows, given as chunks, each in the code of its pattern.
-
-    Half a row is added to the support of each pattern, and of each that training never saw.
-    """
-    counts = dict(zip(patterns, supports, strict=True))
-    total = sum(supports) + (len(supports) + n_unseen) / 2
-    return math.fsum(
-        math.log2(total / (counts.get(chunk, 0) + 0.5)) for row in rows for chunk in row
-    ) / len(rows)
-
-
-def count_unseen(stages):
-    """Conjunctions that never occurred: each merge makes three, if it could."""
-    return sum(
-        len(before) + 1 - len(after) for (before, _), (after, _) in itertools.pairwise(stages)
-    )

@@ -2,30 +2,42 @@
 
 import math
 
-import naive_bits
+import naive_code
 
 
-def patterns_of(tags, merges):
-    """All chunks that a row could have: the tags, and the union of each merge."""
-    return {frozenset([tag]) for tag in tags} | {p | q for p, q in merges}
+def features_of(rows, tags, merges):
+    """All chunks that a row could have, in the order in which they are asked for."""
+
+    def key(pattern):
+        return tags.index(*pattern) if len(pattern) == 1 else pattern
+
+    numbered = [(key(p), key(q), p | q, key(q), key(p)) for p, q in merges]
+    features = naive_code.features_of(numbered, len(tags))
+    return naive_code.in_order(features, cells(rows, tags), tags)
 
 
-def answers(row, tags, merges):
-    """{chunk: whether it is there}, of those that are asked for."""
-    there, taken, found = naive_bits.chunks(row, merges), set(), {}
-    for pattern in sorted(patterns_of(tags, merges), key=lambda p: (-len(p), sorted(p))):
-        if not pattern & taken:
-            found[pattern] = pattern in there
-            taken |= pattern if pattern in there else set()
-    return found
+def cells(rows, tags):
+    return [[tag in row for tag in tags] for row in rows]
+
+
+def answers(rows, features, tags):
+    """{question: whether it is so} of each row, of those that are asked."""
+    variables = [None] * len(tags)
+    return [
+        {
+            (chunk, which): value
+            for chunk, which, value in naive_code.coded(row, features, variables)
+        }
+        for row in cells(rows, tags)
+    ]
 
 
 def row_bits(answered, others, smoothing):
     """Bits of a row in the code of a class, whose rows are ``others``, all as answers."""
     bits = 0.0
-    for pattern, is_there in answered.items():
-        told = [other[pattern] for other in others if pattern in other]
-        bits -= math.log2((told.count(is_there) + smoothing) / (len(told) + 2 * smoothing))
+    for question, is_so in answered.items():
+        known = [other[question] for other in others if question in other]
+        bits -= math.log2((known.count(is_so) + smoothing) / (len(known) + 2 * smoothing))
     return bits
 
 
@@ -36,18 +48,19 @@ def shares(bits, trust):
 
 def probabilities(row, rows, classes, tags, merges, smoothing, trust):
     """{class: probability} of a row."""
-    known = [answers(other, tags, merges) for other in rows]
+    features = features_of(rows, tags, merges)
+    known, (own_answers,) = answers(rows, features, tags), answers([row], features, tags)
     bits = {}
     for name in set(classes):
         own = [k for k, c in zip(known, classes, strict=True) if c == name]
-        answered = row_bits(answers(row, tags, merges), own, smoothing)
+        answered = row_bits(own_answers, own, smoothing)
         bits[name] = answered - math.log2(len(own) / len(rows))
     return shares(bits, trust)
 
 
 def losses_left_out(rows, classes, tags, merges, smoothing):
     """{trust: bits of the classes of all rows}, each row told by all the others."""
-    known = [answers(row, tags, merges) for row in rows]
+    known = answers(rows, features_of(rows, tags, merges), tags)
     names, losses = sorted(set(classes)), dict.fromkeys((k / 20 for k in range(1, 21)), 0.0)
     for k, (own_answers, own_class) in enumerate(zip(known, classes, strict=True)):
         bits = {}

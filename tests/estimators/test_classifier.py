@@ -3,6 +3,7 @@
 import json
 import math
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -27,7 +28,8 @@ from conjunct import (
     load,
 )
 from conjunct.columns import MaskedColumns, PackedColumns
-from conjunct.features import answers
+from conjunct.estimators.class_code import ClassCode
+from conjunct.features import RowCode
 from tables import tables
 
 ZOO = datasets.load_zoo()
@@ -130,20 +132,28 @@ def test_weights_are_repeated_rows(data, draw):
     assert one.predict_proba(table) == pytest.approx(other.predict_proba(table), rel=1e-12)
 
 
-@given(tables(max_columns=6), st.data())
-def test_what_is_missing_is_not_asked_for(table, data):
+@given(tables(max_columns=6, min_rows=2), st.data())
+def test_answers_of_classes_are_counted(table, data):
+    """With missing cells and variables: each class has the counts of its own rows."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConjunctWarning)
-        features = UFC(Bits(None)).fit(table).feature_set_.with_unseen
-    gone = data.draw(st.lists(st.booleans(), min_size=table.size, max_size=table.size))
-    known = ~np.array(gone).reshape(table.shape)
-    bits = PackedColumns.from_table
-    whole = [part.to_dense() for part in answers(features, bits(table))]
-    masked = answers(features, MaskedColumns(bits(table & known), bits(known)))
-    for expected, actual in zip(whole, masked, strict=True):
-        cells = actual.filled().to_dense()
-        assert (cells <= expected).all()
-        assert (cells == expected)[known.all(axis=1)].all()
+        fitted = UFC(Bits(None)).fit(table).feature_set_
+    n, m = table.shape
+    variables = data.draw(st.lists(st.sampled_from([None, "u", "v"]), min_size=m, max_size=m))
+    gone = data.draw(st.lists(st.booleans(), min_size=n * m, max_size=n * m))
+    known, bits = ~np.array(gone).reshape(n, m), PackedColumns.from_table
+    columns = MaskedColumns(bits(table & known), bits(known))
+    code = RowCode.of(replace(fitted, variables=tuple(variables)))
+    members = np.zeros((n, 2))
+    members[::2, 0], members[1::2, 1] = 1, 3
+    counted = ClassCode.counted(code, columns, members, 1.0)
+    assert counted.n_rows.tolist() == [len(table[::2]), 3 * len(table[1::2])]
+    for which, rows in enumerate((range(0, n, 2), 3 * [*range(1, n, 2)])):
+        part = code.count(columns.take_rows(np.array(sorted(rows))))
+        asked, true = np.concatenate(part[::2]), np.concatenate(part[1::2])
+        end = code.n_questions
+        assert counted.true[:, which].tolist() == true[:end].tolist()
+        assert counted.false[:, which].tolist() == (asked - true)[:end].tolist()
 
 
 def test_missing_cells():

@@ -84,7 +84,7 @@ def test_all_rules_against_a_fit_for_each_number_of_iterations(table, rule, sear
         with pytest.raises(InputError, match="max_features is"):
             model.fit(table)
         return
-    expected = min(fits, key=lambda run: (round(run.description_length_, 6), run.n_iter_))
+    expected = min(fits, key=lambda run: (round(run.krimp_length_, 6), run.n_iter_))
     fitted(model, table)
     assert model.features_ == expected.features_
     assert model.feature_set_.supports == expected.feature_set_.supports
@@ -102,7 +102,7 @@ def test_to_cut_is_to_fit_again(rule, more, tmp_path):
     for k in sorted({15, *sizes[:5], max(sizes) - 1, max(sizes) + 1}):
         again = fitted(UFC(rule, stop="never", max_iter=6, max_features=k, **more), ZOO)
         for one in (model, load(tmp_path / "model.json")):
-            cut = one.cut(k)
+            cut = one.cut(k, X_train=ZOO)
             assert cut.to_json() == again.to_json()
             assert (cut.transform(ZOO) == again.transform(ZOO)).all()
     assert model.to_json() == before

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import naive_updating
+import naive_code
 from conjunct import UFC, ClusteringTree, InputError, datasets, load
 from conjunct.errors import ModelFileError
 
@@ -22,20 +22,19 @@ def planted(seed, n_rows, joined=True):
     return np.hstack([first, second if joined else rng.random((n_rows, 4)) < 0.3])
 
 
+def merges_of(model):
+    return [(m.left, m.right, m.both, m.right_only, m.left_only) for m in model.feature_set_.merges]
+
+
 @given(st.integers(0, 50), st.integers(1, 30), st.booleans())
 def test_bits_are_those_of_the_definition(seed, n_rows, joined):
     rows, new = planted(seed, 120), planted(seed + 1, n_rows, joined)
     model = UFC().fit(rows)
     update = model.update(new)
-    every = model._every_feature
-    names = list(model.feature_set_.lineage.primitives)
-    patterns = [[names.index(name) for name in pattern] for pattern in every.patterns]
-    chunks = [
-        [sorted(names.index(tag) for tag in chunk) for chunk in row] for row in model.chunks(new)
-    ]
-    bits, baseline = naive_updating.bits(every.supports, patterns, chunks, rows.tolist())
-    assert math.isclose(update.bits, bits, abs_tol=1e-9)
-    assert math.isclose(update.baseline_bits, baseline, abs_tol=1e-9)
+    for merges, found in ((merges_of(model), update.bits), ([], update.baseline_bits)):
+        assert math.isclose(found, sum(naive_code.bits_after(rows, merges, new)), abs_tol=1e-6)
+    shares = [sum(naive_code.bits_after(rows, merges, rows)) for merges in (merges_of(model), [])]
+    assert math.isclose(update.before, shares[0] / shares[1])
     assert math.isclose(update.score, UFC().fit(rows).score(new), abs_tol=1e-9)
     assert update.pays == (update.bits < update.baseline_bits)
     wanted = model.feature_set_.evaluate(model._read(new)).supports().tolist()
@@ -83,8 +82,8 @@ def test_a_model_keeps_its_new_rows_and_a_fit_forgets_them(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"supports": [1]}, "new rows are of other features"),
-        ({"n_rows": 3}, "new rows are not as many as they can be"),
+        ({"code": {"features": [], "columns": [], "patterns": []}}, "code is of other features"),
+        ({"n_rows": 3}, "a count of its code is out of range"),
         ({"n_rows": 1 << 63}, "new rows are not as many as they can be"),
         ({"n_rows": 0}, "damaged"),
     ],

@@ -73,7 +73,7 @@ def test_the_oracle_on_repeated_rows(pair, alpha):
         (naive.canonical(tree), naive_bits.support(column)) for tree, _, column in stages[-1][0]
     }
     assert model.feature_set_.n_rows == weights.sum()
-    assert model.description_length_ == pytest.approx(naive_bits.final_length(stages))
+    assert model.krimp_length_ == pytest.approx(naive_bits.final_length(stages))
 
 
 @pytest.mark.parametrize("model", MODELS, ids=repr)

@@ -400,8 +400,10 @@ def test_a_model_of_version_1_fits_as_it_did(name):
     assert [line.oi for line in new.history_] == [line.oi for line in old.history_]
     assert new.transform(BASKETS) == old.transform(BASKETS)
     assert new.feature_set_.primitive_supports == old.feature_set_.primitive_supports
-    assert new.baseline_length_ == old.baseline_length_
-    assert new.description_length_ == old.description_length_
+    assert new.krimp_baseline_ == old.krimp_baseline_
+    assert new.krimp_length_ == old.krimp_length_
+    with pytest.raises(InputError, match="the code of this model was not counted"):
+        old.score(BASKETS)
 
 
 @pytest.mark.parametrize("null_feature", [False, True])

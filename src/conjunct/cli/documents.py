@@ -29,7 +29,8 @@ def model_document(
     from conjunct.explain import Summary
 
     summary = Summary(model, as_options)
-    has_chunks = isinstance(model, LosslessConstructor)
+    # the rows of a model that was cut were not counted again
+    has_code = isinstance(model, LosslessConstructor) and model.feature_set_.code_counts is not None
     rules = model.get_rules("dict")
     if formulas is not None:
         rules |= formula_columns(formulas, model.style)
@@ -37,8 +38,8 @@ def model_document(
         "kind": type(model).__name__,
         "summary": summary.text,
         "outcome": summary.outcome,
-        "description_length": model.description_length_ if has_chunks else None,
-        "baseline_length": model.baseline_length_ if has_chunks else None,
+        "description_length": model.description_length_ if has_code else None,
+        "baseline_length": model.baseline_length_ if has_code else None,
         "parameters": _parameters(model),
         "n_rows": model.feature_set_.n_rows,
         "columns": list(model.feature_set_.lineage.primitives),

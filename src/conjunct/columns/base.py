@@ -189,6 +189,13 @@ class Columns(ABC):
     def cells(self, position: int) -> tuple[Mask, Mask | None]:
         """Where a column is true, and where it is missing; ``None``: nowhere."""
 
+    @abstractmethod
+    def row_block(self, start: int, stop: int) -> tuple[Mask, Mask | None]:
+        """Where columns are true in some rows, and where they are known; ``None``: everywhere.
+
+        A line is a column. ``start`` is a multiple of 64.
+        """
+
     def true_rows(self, position: int) -> NDArray[np.integer[Any]]:
         """The rows in which a column is true, rising."""
         return np.flatnonzero(self.cells(position)[0])

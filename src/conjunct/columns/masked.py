@@ -95,6 +95,9 @@ class MaskedColumns(Columns):
     def cells(self, position: int) -> tuple[Mask, Mask]:
         return self.true.cells(position)[0], ~self.known.cells(position)[0]
 
+    def row_block(self, start: int, stop: int) -> tuple[Mask, Mask]:
+        return self.true.row_block(start, stop)[0], self.known.row_block(start, stop)[0]
+
     def first_rows(self, n_rows: int) -> Self:
         return type(self)(self.true.first_rows(n_rows), self.known.first_rows(n_rows))
 

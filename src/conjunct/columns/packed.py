@@ -92,6 +92,16 @@ class PackedColumns(Columns):
     def cells(self, position: int) -> tuple[Mask, None]:
         return packing.unpack_line(self.lines[position], self.n_rows), None
 
+    def row_block(self, start: int, stop: int) -> tuple[Mask, None]:
+        first, n_bytes = start // 8, line_bytes(stop - start)
+        lines = self._lines
+        if not isinstance(lines, np.ndarray):
+            some = [line[first : first + n_bytes] for line in lines]
+            lines, first = np.array(some, np.uint8).reshape(len(lines), n_bytes), 0
+        bits = lines[:, first : first + n_bytes]
+        cells = np.unpackbits(bits, axis=1, count=stop - start, bitorder="little")
+        return cells.view(np.bool_), None
+
     def to_dense(self) -> Mask:
         return packing.unpack(self.bits, self.n_rows, self.n_threads)
 

@@ -135,6 +135,14 @@ class SparseColumns(Columns):
         values[self.lines[position]] = True
         return values, None
 
+    def row_block(self, start: int, stop: int) -> tuple[Mask, None]:
+        rows = self.rows_matrix
+        some = slice(rows.indptr[start], rows.indptr[stop])
+        lengths = np.diff(rows.indptr[start : stop + 1])
+        cells = np.zeros((self.n_columns, stop - start), np.bool_)
+        cells[rows.indices[some], np.repeat(np.arange(stop - start), lengths)] = True
+        return cells, None
+
     def true_rows(self, position: int) -> RowList:
         return self.lines[position]
 

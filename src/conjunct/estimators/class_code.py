@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,25 +10,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conjunct.columns import Columns
-from conjunct.features import FeatureSet, answers
+from conjunct.features import Asked, RowCode
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _TRUSTS = tuple(k / 20 for k in range(20, 0, -1))
 _ROOM = 1e-6
-# Cells that are unpacked at a time.
-_CELLS_AT_ONCE = 1 << 22
+# lines that are numbers at a time
+_LINES_AT_ONCE = 256
 
 
 @dataclass(frozen=True, eq=False)
 class ClassCode:
-    """In how many rows of each class a feature is true, and false though it could be true.
+    """In how many rows of each class the answer to a question is yes, and no.
 
-    A line of ``true`` and ``false`` is a feature, a column a class.
+    A line of ``true`` and ``false`` is a question, a column a class. Each feature is a question;
+    with variables, those of the rows in which another value is true follow, in the same order.
     """
 
-    features: FeatureSet
+    code: RowCode
     smoothing: float
     n_rows: Ints
     true: Ints
@@ -39,7 +40,7 @@ class ClassCode:
         return _bits(self.n_rows, self.n_rows.sum())
 
     def answer_bits(self, *, less: int = 0) -> tuple[Floats, Floats]:
-        """Bits of a feature that is true, and of one that is false, in each class.
+        """Bits of yes, and of no, to each question in each class.
 
         ``less`` rows with that very answer are not counted.
         """
@@ -52,22 +53,24 @@ class ClassCode:
     def row_bits(self, columns: Columns, *, less: int = 0) -> Floats:
         """Bits of each row in the code of each class."""
         if_true, if_false = self.answer_bits(less=less)
-        true, false = answers(self.features, columns)
-        return _row_sums(true, if_true) + _row_sums(false, if_false)
+        total = np.zeros((columns.n_rows, if_true.shape[1]))
+        for rows, asked in self.code.asked(columns):
+            for some, yes, no in _in_numbers(asked):
+                total[rows] += yes.T @ if_true[some] + no.T @ if_false[some]
+        return total
 
     @classmethod
     def counted(
-        cls, features: FeatureSet, columns: Columns, members: Floats, smoothing: float
+        cls, code: RowCode, columns: Columns, members: Floats, smoothing: float
     ) -> ClassCode:
         """``members`` is how often each row counts in each class."""
-        true, false = answers(features, columns)
-        return cls(
-            features,
-            smoothing,
-            members.sum(axis=0).astype(np.int64),
-            _class_sums(true, members),
-            _class_sums(false, members),
-        )
+        true, false = np.zeros((2, code.n_questions, members.shape[1]))
+        for rows, asked in code.asked(columns):
+            for some, yes, no in _in_numbers(asked):
+                true[some] += yes @ members[rows]
+                false[some] += no @ members[rows]
+        n_rows = members.sum(axis=0).astype(np.int64)
+        return cls(code, smoothing, n_rows, true.astype(np.int64), false.astype(np.int64))
 
     def bits_left_out(self, columns: Columns, members: Floats) -> Floats:
         """Bits of each row and class, in the code of each class as the other rows make it."""
@@ -113,24 +116,10 @@ def normalised(bits: Floats) -> Floats:
     return np.asarray(bits - least + every, np.float64)
 
 
-def _blocks(columns: Columns) -> Any:
-    """Some columns at a time, as numbers."""
-    step = max(1, _CELLS_AT_ONCE // max(columns.n_rows, 1))
-    for start in range(0, columns.n_columns, step):
-        some = slice(start, min(start + step, columns.n_columns))
-        part = columns.select(range(some.start, some.stop)).filled()
-        yield some, part.to_dense().astype(np.float64)
-
-
-def _row_sums(columns: Columns, values: Floats) -> Floats:
-    total = np.zeros((columns.n_rows, values.shape[1]))
-    for some, cells in _blocks(columns):
-        total += cells @ values[some]
-    return total
-
-
-def _class_sums(columns: Columns, members: Floats) -> Ints:
-    total = np.zeros((columns.n_columns, members.shape[1]))
-    for some, cells in _blocks(columns):
-        total[some] = cells.T @ members
-    return total.astype(np.int64)
+def _in_numbers(asked: Asked) -> Iterator[tuple[slice, Floats, Floats]]:
+    """Where the answer to some questions at a time is yes, and where no."""
+    questions, true = asked.questions, asked.yes
+    for start in range(0, len(questions), _LINES_AT_ONCE):
+        some = slice(start, min(start + _LINES_AT_ONCE, len(questions)))
+        yes = true[some]
+        yield some, yes.astype(np.float64), (questions[some] & ~yes).astype(np.float64)

@@ -19,8 +19,8 @@ from conjunct.errors import ConjunctWarning, InputError, ModelFileError
 from conjunct.estimators.base import BooleanEstimator, class_codes
 from conjunct.estimators.class_code import ClassCode, Floats, first_least, least_loss, normalised
 from conjunct.estimators.ufc import UFC
-from conjunct.estimators.weights import checked_weights
-from conjunct.features import FeatureSet, answers
+from conjunct.estimators.weights import checked_weights, weighted
+from conjunct.features import FeatureSet, RowCode
 from conjunct.parameters import check, check_whole, is_number
 
 # how many beginnings of the run are compared, evenly spaced
@@ -32,10 +32,10 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
 
     Chunks are found without the classes, by ``UFC``. Each class then has a code for them: a row
     is a list of answers, is this chunk there or not, largest chunks first, and no chunk is asked
-    for that shares a tag with one that is there. How many merges to use, the classes decide: as
-    many as make the classes of the training rows shortest, each row told by the others. How much
-    of each bit counts in probabilities is chosen with it, for answers still depend on each other.
-    No merge at all is Naive Bayes on the columns.
+    for that those which are there exclude, as in ``UFC.score``. How many merges to use, the
+    classes decide: as many as make the classes of the training rows shortest, each row told by the
+    others. How much of each bit counts in probabilities is chosen with it, for answers still
+    depend on each other. No merge at all is Naive Bayes on the columns.
 
     Parameters
     ----------
@@ -111,6 +111,9 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
                 # counts do not follow from each other where cells are missing
                 model.set_params(max_iter=last).fit(named, sample_weight=weights)
         self.vocabulary_ = model._beginning(last)
+        if self.vocabulary_.feature_set_.code_counts is None:
+            store = weighted(columns, weights)
+            self.vocabulary_.feature_set_ = self.vocabulary_.feature_set_.counted(store)
         return self
 
     def _shortest(
@@ -121,8 +124,8 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
         tried, losses = [], []
         for last in sorted({round(k * n_iter / _TRIED) for k in range(_TRIED + 1)}):
             n_merges = sum(merge.iteration <= last for merge in fitted.merges)
-            features = fitted.after_first(n_merges).with_unseen
-            code = ClassCode.counted(features, columns, members, self.smoothing)
+            row_code = RowCode.of(fitted.after_first(n_merges))
+            code = ClassCode.counted(row_code, columns, members, self.smoothing)
             loss, trust = least_loss(code.bits_left_out(columns, members), members)
             tried.append((code, trust, last))
             losses.append(loss)
@@ -164,7 +167,7 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
         """
         check_is_fitted(self)
         check_whole("top", top, 1, optional=True)
-        texts = self._code.features.pattern_texts
+        texts = self._code.code.texts
         classes = self.classes_.tolist()
         names = [f"bits if {name}" for name in classes]
         table: dict[str, list[Any]] = {
@@ -173,7 +176,7 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
         for row, answered in enumerate(self._answers(self._read(X))):
             for number, there, bits in answered[:top]:
                 table["row"].append(row)
-                table["chunk"].append(texts[number])
+                table["chunk"].append(texts[number % len(texts)])
                 table["there"].append(there)
                 table["speaks_for"].append(classes[int(bits.argmin())])
                 table["by"].append(_lead(bits))
@@ -182,14 +185,17 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
         return as_table(table, backend or self._backend or "pandas")
 
     def _answers(self, columns: Columns) -> list[list[tuple[int, bool, Floats]]]:
-        """What each row answers: the feature, whether it is there, its bits in each class."""
+        """What each row answers: the question, whether it is so, its bits in each class."""
         if_true, if_false = self._code.answer_bits()
         found: list[list[tuple[int, bool, Floats]]] = [[] for _ in range(columns.n_rows)]
-        true, false = answers(self._code.features, columns)
-        for there, lines, bits in ((True, true, if_true), (False, false, if_false)):
-            for number in range(lines.n_columns):
-                for row in lines.true_rows(number).tolist():
-                    found[row].append((number, there, bits[number]))
+        for rows, asked in self._code.code.asked(columns):
+            yes = asked.yes
+            for there, cells, bits in (
+                (True, yes, if_true),
+                (False, asked.questions & ~yes, if_false),
+            ):
+                for number, row in np.argwhere(cells).tolist():
+                    found[rows.start + row].append((number, there, bits[number]))
         for answered in found:
             answered.sort(key=lambda one: (-round(_lead(one[2]), 9), one[0]))
         return found
@@ -238,14 +244,14 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
         model.preparation_ = vocabulary.preparation_
         fitted = vocabulary.feature_set_
         model._code = ClassCode(
-            fitted.after_first(len(fitted.merges)).with_unseen,
+            RowCode.of(fitted.after_first(len(fitted.merges))),
             model.smoothing,
             np.array(read.class_rows),
             np.array(read.true),
             np.array(read.false),
         )
         counts = model._code
-        shape = (len(counts.features.features), len(read.classes))
+        shape = (counts.code.n_questions, len(read.classes))
         fits = counts.true.shape == shape == counts.false.shape and len(counts.n_rows) == shape[1]
         if not fits or ((counts.true + counts.false) > counts.n_rows).any():
             raise ModelFileError(f"{path}: damaged classifier: its counts are not of its chunks")

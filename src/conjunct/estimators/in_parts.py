@@ -1,4 +1,4 @@
-"""What is made of rows in parts, wherever they are: features, chunks and supports of each part."""
+"""What is made of rows in parts, wherever they are: features and chunks of each part."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from conjunct.columns import Columns, Counts
 from conjunct.data import BooleanData, InParts, unchecked
 from conjunct.features import FeatureSet
 
@@ -17,17 +16,6 @@ def sendable(feature_set: FeatureSet, *, merges: bool = False) -> FeatureSet:
     """The same features, without what is deep for pickle; expressions are made where wanted."""
     lineage = feature_set.lineage.renamed(feature_set.lineage.primitives)
     return replace(feature_set, lineage=lineage, merges=feature_set.merges if merges else ())
-
-
-@dataclass(frozen=True)
-class FeatureSupports:
-    """In how many rows of a part each feature is true."""
-
-    feature_set: FeatureSet
-
-    def __call__(self, part: Columns) -> Counts:
-        supports: Counts = self.feature_set.evaluate(part.filled()).supports()
-        return supports
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from conjunct import files
@@ -17,10 +18,10 @@ from conjunct.data import MISSING, Backend, Baskets, BooleanData, InParts, conta
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators.chunks import ChunkForm, RowChunks, lazy_chunks, written_chunks
 from conjunct.estimators.constructor import FeatureConstructor
-from conjunct.estimators.in_parts import FeatureSupports, PartMaker, sendable
+from conjunct.estimators.in_parts import PartMaker, sendable
 from conjunct.estimators.notebook import ShownInNotebooks
 from conjunct.estimators.weights import weighted
-from conjunct.features import FeatureSet
+from conjunct.features import CodeCounts, FeatureSet, bits_of_rows
 
 Names = Literal["pattern", "formula"]
 NAMES: tuple[Names, ...] = ("pattern", "formula")
@@ -47,15 +48,32 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
 
     @property
     def description_length_(self) -> float:
-        """Bits that describe the training data by the features, the features included."""
+        """Bits that describe the training data by the features, the features included.
+
+        Rows are written in the complete code (``score``); a merge costs ½·log₂ n bits for its
+        number in n rows, and log₂(N/k) for its name, the k-th of N pairs of columns; a column
+        costs ½·log₂ n.
+        """
         check_is_fitted(self)
         return self.feature_set_.description_length()
 
     @property
     def baseline_length_(self) -> float:
-        """Bits that describe the training data by its columns as they are."""
+        """The same without features: each column by itself, and each variable."""
         check_is_fitted(self)
         return self.feature_set_.baseline_length()
+
+    @property
+    def krimp_length_(self) -> float:
+        """Bits that describe the training data in Krimp's code, which ``Bits`` makes shorter."""
+        check_is_fitted(self)
+        return self.feature_set_.krimp_length()
+
+    @property
+    def krimp_baseline_(self) -> float:
+        """Bits that describe the training data by its columns as they are in Krimp's code."""
+        check_is_fitted(self)
+        return self.feature_set_.krimp_baseline()
 
     def transform(self, X: Any) -> Any:
         """The constructed features of the rows of ``X``, in a container of the same kind.
@@ -149,10 +167,11 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
         """Minus the bits that a row of ``X`` takes, on average, in the code of the features.
 
         The higher, the better the features describe rows like these; as ``PCA.score`` it can be
-        used by ``cross_val_score`` and ``GridSearchCV``. Each chunk is written with the code of
-        its feature, whose support in training and in the rows of ``update`` is smoothed by ½, so
-        that what was never seen has a code too. The features themselves are not counted: new rows
-        do not pay for them.
+        used by ``cross_val_score`` and ``GridSearchCV``. The code is complete: absent tags are
+        written too, and the probabilities of all rows there could be sum to 1. Each feature is
+        asked for where nothing that is true already excludes it, larger ones first, with its
+        share of such rows in training and ``update``, smoothed by ½. The features themselves are
+        not counted: new rows do not pay for them.
 
         Parameters
         ----------
@@ -163,14 +182,37 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
             A row of weight w counts as w equal rows.
         """
         check_is_fitted(self)
-        every = self._every_feature
-        supports = np.array(every.supports, np.float64) + 0.5
-        if self.new_rows_ is not None:
-            supports += self.new_rows_.supports
-        bits = np.log2(supports.sum()) - np.log2(supports)
+        known = self._code_counts()
         columns = weighted(self._like_fitted().like(self._container(X)).columns, sample_weight)
-        counts: Counts = columns.total(FeatureSupports(sendable(every)))
-        return -float(np.dot(counts, bits)) / max(int(columns.n_rows), 1)
+        counts: Counts = columns.total(self.feature_set_.row_code.count)
+        return -bits_of_rows(counts, known.features) / max(int(columns.n_rows), 1)
+
+    def log_prob(self, X: Any) -> NDArray[np.float64]:
+        """The natural logarithm of the probability of each row of ``X``, in the code of ``score``.
+
+        A feature that is unknown for a missing cell is not asked for: such rows are likelier, and
+        to be compared with rows that miss the same cells.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix or list of baskets
+            The data of ``fit``, or other rows with the same columns.
+
+        Examples
+        --------
+        >>> from conjunct import UFC
+        >>> model = UFC().fit([["water", "cascade"]] * 40 + [["water"]] * 20 + [["sky"]] * 60)
+        >>> model.log_prob([["sky"], ["cascade"]]).round(1).tolist()
+        [-0.7, -11.7]
+        """
+        check_is_fitted(self)
+        known = self._code_counts()
+        return self.feature_set_.row_code.log_probs(self._read(X), known.features)
+
+    def _code_counts(self) -> CodeCounts:
+        """The counts of all rows that were seen, in training and since."""
+        counts = self.feature_set_.known_counts()
+        return counts if self.new_rows_ is None else counts.plus(self.new_rows_.code.counts())
 
     @property
     def _every_feature(self) -> FeatureSet:

@@ -17,11 +17,11 @@ from conjunct.columns import STORE_KINDS, Need, StoreKind
 from conjunct.counting import Store
 from conjunct.data import BooleanData, Missing
 from conjunct.errors import ConjunctWarning, InputError
-from conjunct.estimators.in_parts import FeatureSupports, sendable
 from conjunct.estimators.lossless import NAMES, UNSEEN, Names, Unseen
 from conjunct.estimators.ruled import RuledConstructor
 from conjunct.estimators.weights import weighted
 from conjunct.expressions import Style
+from conjunct.features import CodeCounts
 from conjunct.parameters import check, check_choice, check_common, check_frequency, check_whole
 from conjunct.ufc import (
     CRITERIA,
@@ -273,20 +273,27 @@ class UFC(RuledConstructor):
         from conjunct.estimators.updating import updated
 
         check_is_fitted(self)
-        every = self._every_feature
+        fitted, known = self.feature_set_, self._code_counts()
         columns = self._like_fitted().like(self._container(X)).columns
-        counts = columns.total(FeatureSupports(sendable(every)))
-        n_features = len(self.feature_set_.features)
-        update, self.new_rows_ = updated(
-            every, n_features, self.new_rows_, counts, int(columns.n_rows)
-        )
+        counts = CodeCounts(*columns.total(fitted.code_counter))
+        update = updated(fitted, known, counts, int(columns.n_rows))
+        self.new_rows_ = files.NewRows.after(self.new_rows_, update.n_rows, counts)
         return update
 
-    def cut(self, max_features: int) -> UFC:
-        """The same model with at most so many features, at once and without the data.
+    def cut(self, max_features: int, X_train: Any = None) -> UFC:
+        """The same model with at most so many features, at once.
 
         It is what ``UFC(max_features=max_features)`` with otherwise the same parameters gives on
         the data of this model, unless this one was cut already: what was cut off is gone.
+
+        Parameters
+        ----------
+        max_features : int
+            How many there may be.
+        X_train : array, data frame, sparse matrix, list of baskets or collection, optional
+            The data of ``fit`` again. What ``score``, ``log_prob``, ``update`` and
+            ``description_length_`` need is counted in rows: a model that is cut without them
+            does all else.
 
         Examples
         --------
@@ -309,6 +316,14 @@ class UFC(RuledConstructor):
         if last < len(history) - 1:
             noun = self._plan().noun
             model.outcome_ = beginning_text(last, len(history) - 1, noun, max_features)
+        if X_train is not None:
+            rows = self._like_fitted().like(self._container(X_train)).columns
+            model.feature_set_ = model.feature_set_.counted(rows)
+            if not model.feature_set_.is_code_of(rows.n_rows):
+                raise InputError(
+                    "X_train is not the data of fit, whose features have other supports: give "
+                    "the same rows, those of weight w as w rows"
+                )
         return model
 
     def _beginning(self, n_iter: int) -> UFC:
@@ -352,6 +367,7 @@ class UFC(RuledConstructor):
         self.feature_set_ = run.feature_set
         if self.min_support is not None:
             self.feature_set_ = run.feature_set.without_rare(self.min_support)
+        self.feature_set_ = self.feature_set_.counted(store)
         self.history_ = run.history
         self.n_distinct_rows_ = run.n_distinct_rows
         self.threshold_ = plan.criterion.fixed_threshold(store.n_rows)

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-from conjunct import files
-from conjunct.features import FeatureSet
+from conjunct.features import CodeCounts, FeatureSet, bits_of_rows
 
 
 @dataclass(frozen=True)
@@ -17,9 +12,9 @@ class Update:
     """What new rows say of a vocabulary.
 
     ``supports`` are those of ``features_`` in the new rows. ``bits`` describe these rows by the
-    features and ``baseline_bits`` by the columns as they are, both with the codes of all rows
-    before them, as ``score`` does; the features themselves are not paid for again. ``before`` is
-    the one as a share of the other in those earlier rows.
+    features and ``baseline_bits`` by the columns and variables alone, both with the codes of all
+    rows before them, as ``score`` does; the features themselves are not paid for again.
+    ``before`` is the one as a share of the other in those earlier rows.
     """
 
     n_rows: int
@@ -45,51 +40,25 @@ class Update:
 
     def __str__(self) -> str:
         rows = f"{self.n_rows:,} new {'row takes' if self.n_rows == 1 else 'rows take'}"
-        told = (
+        facts = (
             f"{rows} {self.bits:,.0f} bits by the features and {self.baseline_bits:,.0f} by the "
             f"columns as they are ({self.share:.0%}, and {self.before:.0%} before)"
         )
         if self.pays:
-            return f"The vocabulary still pays: {told}."
-        return f"The vocabulary does not pay on these rows: {told}. Fit again to learn from them."
+            return f"The vocabulary still pays: {facts}."
+        return f"The vocabulary does not pay on these rows: {facts}. Fit again to learn from them."
 
 
-def updated(
-    every: FeatureSet,
-    n_features: int,
-    earlier: files.NewRows | None,
-    counts: Sequence[int],
-    n_rows: int,
-) -> tuple[Update, files.NewRows]:
-    """What new rows say, given how often all features that a row could have are true in them,
-    of which the first ``n_features`` are the model's own; and all rows since the fit."""
-    new = np.array(counts, np.int64)
-    known = np.array(every.supports, np.int64) + (0 if earlier is None else earlier.supports)
-    codes, column_codes = _codes(known), _codes(_primitive_supports(every, known))
-
-    def bits(supports: NDArray[np.int64]) -> tuple[float, float]:
-        by_columns = _primitive_supports(every, supports) @ column_codes
-        return float(supports @ codes), float(by_columns)
-
-    by_features, by_columns = bits(new)
-    before, before_by_columns = bits(known)
-    share = before / before_by_columns if before_by_columns else 1.0
-    update = Update(n_rows, tuple(new[:n_features].tolist()), by_features, by_columns, share)
-    total = new + (0 if earlier is None else np.array(earlier.supports, np.int64))
-    n_new = n_rows + (0 if earlier is None else earlier.n_rows)
-    return update, files.NewRows(n_new, total.tolist())
-
-
-def _codes(supports: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Bits of a true cell, smoothed by ½ as in ``score``."""
-    smoothed = supports + 0.5
-    return np.asarray(np.log2(smoothed.sum()) - np.log2(smoothed), np.float64)
-
-
-def _primitive_supports(every: FeatureSet, supports: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Rows in which each primitive is true: true features of a row share none."""
-    position = {name: k for k, name in enumerate(every.lineage.primitives)}
-    total = np.zeros(len(position), np.int64)
-    for pattern, support in zip(every.patterns, supports, strict=True):
-        total[[position[name] for name in pattern]] += support
-    return total
+def updated(fitted: FeatureSet, known: CodeCounts, new: CodeCounts, n_rows: int) -> Update:
+    """What new rows say, given the counts of all rows before them and of these."""
+    places = fitted.row_code.places[: len(fitted.features)]
+    before = bits_of_rows(known.features, known.features)
+    # 0 where no cell was known
+    before_by_columns = bits_of_rows(known.columns, known.columns)
+    return Update(
+        n_rows,
+        tuple((new.features[1] + new.features[3])[places].tolist()),
+        bits_of_rows(new.features, known.features),
+        bits_of_rows(new.columns, known.columns),
+        before / before_by_columns if before_by_columns else 1.0,
+    )

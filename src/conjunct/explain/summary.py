@@ -137,7 +137,7 @@ class Summary:
     def length(self) -> str:
         """How long the description of the data is, before and after."""
         fitted = self.model.feature_set_
-        if not fitted.merges:
+        if not fitted.merges or fitted.code_counts is None:
             return ""
         before, after = fitted.baseline_length(), fitted.description_length()
         return (

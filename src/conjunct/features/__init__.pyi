@@ -17,7 +17,11 @@ from .bits import bits_saved_by as bits_saved_by
 from .bits import largest_rise as largest_rise
 from .bits import primitive_costs as primitive_costs
 from .bits import rounded as rounded
-from .coding import answers as answers
+from .code import Asked as Asked
+from .code import CodeCounter as CodeCounter
+from .code import CodeCounts as CodeCounts
+from .code import RowCode as RowCode
+from .code import bits_of_rows as bits_of_rows
 from .feature_set import Compared as Compared
 from .feature_set import FeatureSet as FeatureSet
 from .feature_set import Merge as Merge

@@ -13,6 +13,13 @@ import numpy as np
 from conjunct.errors import InputError
 from conjunct.expressions import Expression, parse, pattern_text
 from conjunct.features import description_length
+from conjunct.features.code import (
+    CodeCounter,
+    CodeCounts,
+    RowCode,
+    bits_of_model,
+    bits_of_rows,
+)
 from conjunct.features.lineage import Lineage, Tally, feature_of
 
 
@@ -96,6 +103,8 @@ class FeatureSet:
     primitive_supports: tuple[int, ...] = ()
     # the variable of each primitive, None for a tag; empty where no variables are known
     variables: tuple[str | None, ...] = ()
+    # what the complete code counted in the training rows; None where it did not
+    code_counts: CodeCounts | None = None
 
     @classmethod
     def compacted(
@@ -173,7 +182,8 @@ class FeatureSet:
 
     def renamed(self, primitives: Sequence[str]) -> FeatureSet:
         """The same features over primitives with other names."""
-        return replace(self, lineage=self.lineage.renamed(primitives))
+        # the order of features that are equally common is that of their names
+        return replace(self, lineage=self.lineage.renamed(primitives), code_counts=None)
 
     def with_rare(self) -> FeatureSet:
         """With the suppressed features after the others."""
@@ -308,8 +318,55 @@ class FeatureSet:
                 total[name] += support
         return tuple(total.values())
 
+    @cached_property
+    def row_code(self) -> RowCode:
+        """How rows are coded by all features that they could have."""
+        return RowCode.of(self)
+
+    @cached_property
+    def code_counter(self) -> CodeCounter:
+        """What counts rows for the complete code."""
+        return CodeCounter(self.row_code, RowCode.of_columns(self))
+
+    def counted(self, store: Any) -> FeatureSet:
+        """With the counts of the training rows for the complete code, in one pass over them."""
+        return replace(self, code_counts=CodeCounts(*store.total(self.code_counter)))
+
+    def is_code_of(self, n_rows: int) -> bool:
+        """Whether the counts of so many rows can be those of training, by the supports."""
+        counts, supports = self.known_counts(), self.supports + self.suppressed_supports
+        places = self.row_code.places
+        expected = np.zeros(self.row_code.n_features, np.int64)
+        expected[places] = supports
+        return (
+            n_rows == self.n_rows
+            and np.array_equal(counts.features[1] + counts.features[3], expected)
+            and np.array_equal(counts.columns[1] + counts.columns[3], self.primitive_supports)
+        )
+
+    def known_counts(self) -> CodeCounts:
+        """The counts of the training rows for the complete code."""
+        if self.code_counts is None:
+            raise InputError(
+                "the code of this model was not counted, as it was cut or is of an earlier "
+                "version: give the training rows to cut, as cut(max_features, X_train=X), or fit "
+                "again"
+            )
+        return self.code_counts
+
     def description_length(self) -> float:
-        """Bits that describe the training data by these features, suppressed ones included."""
+        """Bits of the training rows in the complete code, and of its features."""
+        counts = self.known_counts().features
+        cost = bits_of_model(len(self.merges), self.n_rows, len(self.lineage.primitives))
+        return bits_of_rows(counts, counts) + cost
+
+    def baseline_length(self) -> float:
+        """The same without merges: each column or variable by itself."""
+        counts = self.known_counts().columns
+        return bits_of_rows(counts, counts) + bits_of_model(0, self.n_rows, counts.shape[1])
+
+    def krimp_length(self) -> float:
+        """Bits that describe the training data in Krimp's code, suppressed features included."""
         numbers = self.features + self.suppressed
         return description_length(
             self.supports + self.suppressed_supports,
@@ -317,8 +374,8 @@ class FeatureSet:
             dict(zip(self.lineage.primitives, self.primitive_supports, strict=True)),
         )
 
-    def baseline_length(self) -> float:
-        """Bits that describe the training data by its columns as they are."""
+    def krimp_baseline(self) -> float:
+        """Bits that describe the columns of the training data as they are in Krimp's code."""
         names, supports = self.lineage.primitives, self.primitive_supports
         patterns = [(name,) for name in names]
         return description_length(supports, patterns, dict(zip(names, supports, strict=True)))

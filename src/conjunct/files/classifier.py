@@ -25,8 +25,9 @@ class ClassifierFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     classes: list[str | int | float | bool]
     # training rows of each class
     class_rows: list[int]
-    # for each feature, those that training never saw last: in how many rows of each class it is
-    # true, and false though it could be true
+    # for each feature that a row could have (what remains of each primitive, then of what each
+    # merge made): in how many rows of each class it is true, and false though it could be true;
+    # with variables, then the same of the rows in which another value is true
     true: list[list[int]]
     false: list[list[int]]
     vocabulary: ModelFile

@@ -17,6 +17,7 @@ import numpy as np
 
 from conjunct.errors import ModelFileError
 from conjunct.features import (
+    CodeCounts,
     FeatureSet,
     Lineage,
     Merge,
@@ -77,6 +78,7 @@ def checked_features(
         tuple(model.suppressed),
         tuple(model.suppressed_supports),
         known,
+        variables=_variables(model),
     )
     if not only_adds:
         # before anything is made of the patterns: they bound what a file can ask for
@@ -88,16 +90,18 @@ def checked_features(
     return fitted
 
 
-def check_new_rows(n_rows: int, supports: Sequence[int], fitted: FeatureSet) -> None:
-    """Whether rows since the fit can be so: features that share a primitive share no row."""
-    every = fitted.with_unseen.with_rare()
-    check(len(supports) == len(every.features), "its new rows are of other features")
-    check(all(support >= 0 for support in supports), "a support of its new rows is below 0")
-    total = dict.fromkeys(fitted.lineage.primitives, 0)
-    for pattern, support in zip(every.patterns, supports, strict=True):
-        for name in pattern:
-            total[name] += support
-    check(max(total.values()) <= n_rows < 1 << 62, "its new rows are not as many as they can be")
+def check_counts(counts: CodeCounts, fitted: FeatureSet, n_rows: int) -> None:
+    """Whether the code can have counted so in that many rows."""
+    code = fitted.code_counter
+    sizes = code.code.n_features, code.columns.n_features, len(fitted.merges)
+    same = [part.shape[1] for part in counts] == list(sizes)
+    check(same, "its code is of other features")
+    for n, k, n_other, k_other in (counts.features, counts.columns):
+        holds = (k <= n) & (k_other <= n_other) & (n + n_other <= n_rows)
+        check(bool(holds.all()), "a count of its code is out of range")
+    n, left, right, both = counts.patterns
+    holds = (both <= np.minimum(left, right)) & (left + right - both <= n) & (n <= n_rows)
+    check(bool(holds.all()), "a count of its patterns is out of range")
 
 
 def _lineage(model: ModelFile) -> Lineage:
@@ -164,6 +168,14 @@ def _primitive_supports(model: ModelFile, fitted: FeatureSet) -> tuple[int, ...]
     check(len(supports) == len(model.primitives), "supports and primitives differ in number")
     check(all(0 <= s <= model.n_rows for s in supports), "a support is out of range")
     return tuple(supports)
+
+
+def _variables(model: ModelFile) -> tuple[str | None, ...]:
+    if model.variables is msgspec.UNSET:
+        return ()
+    same = len(model.variables) == len(model.primitives)
+    check(same, "variables and primitives differ in number")
+    return tuple(model.variables)
 
 
 def _check_iterations(model: ModelFile, fitted: FeatureSet) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import islice
 from math import isnan
 from pathlib import Path
@@ -14,9 +15,9 @@ import numpy as np
 
 from conjunct.data import Binarizer, BinarizerRecord, Preparation, TagCleaner, TagsRecord
 from conjunct.errors import InputError, ModelFileError
-from conjunct.features import Compared, FeatureSet, Merge, Tally
+from conjunct.features import CodeCounts, Compared, FeatureSet, Merge, Tally
 from conjunct.files.atomic import write_atomically
-from conjunct.files.consistency import check, check_new_rows, checked_features
+from conjunct.files.consistency import check, check_counts, checked_features
 from conjunct.ufc import Indicators, Setting
 
 FORMAT = "conjunct-model"
@@ -34,6 +35,8 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Probability = Annotated[float, msgspec.Meta(ge=0, le=1)]
+Rows = Annotated[int, msgspec.Meta(ge=0, lt=1 << 62)]
+FourCounts = tuple[Rows, Rows, Rows, Rows]
 
 
 class MergeRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -82,12 +85,41 @@ class TallyRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     exactly: bool
 
 
+class CodeRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the complete code counted in some rows.
+
+    For each feature that a row could have (what remains of each primitive, then of what each
+    merge made): rows in which it is asked for, in which it is true then, and both again for the
+    rows in which another value of a variable is true. The same of the primitives, as if nothing
+    had been merged. For each merge: rows in which both patterns are known, and those with all tags
+    of the left pattern, of the right one, and of both.
+    """
+
+    features: list[FourCounts]
+    columns: list[FourCounts]
+    patterns: list[FourCounts]
+
+    @classmethod
+    def of(cls, counts: CodeCounts) -> CodeRecord:
+        return cls(*([tuple(line) for line in part.T.tolist()] for part in counts))
+
+    def counts(self) -> CodeCounts:
+        lines = (self.features, self.columns, self.patterns)
+        return CodeCounts(*(np.array(some, np.int64).reshape(-1, 4).T for some in lines))
+
+
 class NewRows(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Rows that were counted since the fit: how many, and in how many of them each feature is
-    true, those that training never saw after the others and suppressed ones last."""
+    """Rows that were counted since the fit: how many, and what the code counted in them."""
 
     n_rows: Count
-    supports: list[int]
+    code: CodeRecord
+
+    @classmethod
+    def after(cls, earlier: NewRows | None, n_rows: int, counts: CodeCounts) -> NewRows:
+        """The earlier rows and some more."""
+        if earlier is not None:
+            n_rows, counts = n_rows + earlier.n_rows, counts.plus(earlier.code.counts())
+        return cls(n_rows, CodeRecord.of(counts))
 
 
 class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -103,6 +135,8 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     # why the run ended
     outcome: str = ""
     primitives: list[str]
+    # the variable of each primitive, null for a tag; absent where no variables are known
+    variables: list[str | None] | msgspec.UnsetType = msgspec.UNSET
     # rows in which each primitive is true; what version 1 does not say follows from the features
     primitive_supports: list[int] = []
     conjunctions: list[tuple[int, int] | TallyRecord]
@@ -115,6 +149,8 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     known: list[int] | msgspec.UnsetType = msgspec.UNSET
     merges: list[MergeRecord]
     history: list[IndicatorsRecord]
+    # absent where the rows were not counted: the model was cut, or its kind has no code
+    code: CodeRecord | msgspec.UnsetType = msgspec.UNSET
     new_rows: NewRows | msgspec.UnsetType = msgspec.UNSET
     binarizer: BinarizerRecord | msgspec.UnsetType = msgspec.UNSET
     tags: TagsRecord | msgspec.UnsetType = msgspec.UNSET
@@ -125,13 +161,21 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         ``only_adds``: the algorithm adds conjunctions to the primitives and replaces nothing.
         """
         merges = tuple(merge_of(record, self.n_rows) for record in self.merges)
-        return checked_features(self, merges, self.indicators(), only_adds)
+        fitted = checked_features(self, merges, self.indicators(), only_adds)
+        if self.code is msgspec.UNSET:
+            return fitted
+        counts = self.code.counts()
+        check_counts(counts, fitted, self.n_rows)
+        fitted = replace(fitted, code_counts=counts)
+        check(fitted.is_code_of(self.n_rows), "its code is of other supports")
+        return fitted
 
     def counted_since(self, fitted: FeatureSet) -> NewRows | None:
         """The rows that were counted since the fit, after checking that they can be."""
         if self.new_rows is msgspec.UNSET:
             return None
-        check_new_rows(self.new_rows.n_rows, self.new_rows.supports, fitted)
+        check(self.new_rows.n_rows < 1 << 62, "its new rows are not as many as they can be")
+        check_counts(self.new_rows.code.counts(), fitted, self.new_rows.n_rows)
         return self.new_rows
 
     def preparation(self) -> Preparation:
@@ -193,6 +237,7 @@ def model_file(
 ) -> ModelFile:
     """Describe a fitted model."""
     binarizer, cleaner = preparation.binarizer, preparation.cleaner
+    counts = feature_set.code_counts
     return ModelFile(
         kind=kind,
         parameters=parameters,
@@ -202,6 +247,7 @@ def model_file(
         outcome=outcome,
         primitive_supports=list(feature_set.primitive_supports),
         primitives=list(feature_set.lineage.primitives),
+        variables=list(feature_set.variables) if feature_set.variables else msgspec.UNSET,
         conjunctions=[
             TallyRecord(list(made.literals), made.number, made.exactly)
             if isinstance(made, Tally)
@@ -216,6 +262,7 @@ def model_file(
         known=msgspec.UNSET if feature_set.known is None else list(feature_set.known),
         merges=[_merge_record(merge, feature_set.n_rows) for merge in feature_set.merges],
         history=[msgspec.convert(line, IndicatorsRecord, from_attributes=True) for line in history],
+        code=msgspec.UNSET if counts is None else CodeRecord.of(counts),
         new_rows=msgspec.UNSET if new_rows is None else new_rows,
         binarizer=msgspec.UNSET if binarizer is None else binarizer.record(),
         tags=msgspec.UNSET if cleaner is None else cleaner.record(),

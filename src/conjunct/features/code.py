@@ -1,0 +1,391 @@
+"""The complete code of rows: each feature is asked for, where it still could be true.
+
+Features are asked for one after the other, larger patterns first, and each answer has a
+probability of its own, p = (k + ½) / (n + 1): n training rows were asked, and k of them said yes.
+
+- **What is excluded is not asked for.** A feature that is true excludes those that have another
+  conjunction of a common merge in their ancestry: they are false for certain.
+- **Another value nearly excludes.** Where a feature is true that asserts another value of a
+  variable, as ``red`` beside ``blue``, those rows have a second probability.
+- **Missing cells.** By Kleene's logic, a feature is asked for in the rows in which it is known
+  and all that would exclude it is known to be false; another value is there where it is known to
+  be.
+
+A row's probability is the product of its answers. Without missing cells, the probabilities of all
+rows there could be sum to 1.
+
+How exclusion is found
+----------------------
+Any two features that assert a common feature x exclude each other: they are on different branches
+of a merge, the first that parts them. So a feature is excluded where another one that asserts
+either side of a merge in its ancestry, i or j, is true before its turn. One pass over the merges
+backwards finds for each merge the first true feature that asserts i or j, row by row, and one pass
+forwards the first of these in the ancestry of each feature. That is six operations on blocks of
+rows for each merge, however long ancestries are, and no pair of features is compared.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conjunct.columns import Columns, Counts, Positions
+from conjunct.expressions import pattern_text
+
+if TYPE_CHECKING:
+    from conjunct.features.feature_set import FeatureSet
+
+Mask = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+# a block of rows takes no more memory than this, and mostly stays in the cache
+_BLOCK_BYTES = 1 << 28
+_BLOCK_ROWS = 4096
+_BYTES_PER_CELL = 12
+# lines that are numbers at a time
+_LINES_AT_ONCE = 64
+
+
+class CodeCounts(NamedTuple):
+    """What the code of some rows needs, in whole numbers that add up over parts.
+
+    ``features`` has four lines: in how many rows each feature is asked for with its first
+    probability, in how many of these it is true, and both again with its second probability.
+    A column is what remains of each primitive after all merges, then of what each merge made.
+    ``columns`` is the same of the primitives, as if nothing had been merged. ``patterns`` has for
+    each merge the rows in which both patterns are known, those with all tags of the left pattern,
+    of the right one, and of both.
+    """
+
+    features: Counts
+    columns: Counts
+    patterns: Counts
+
+    def plus(self, other: CodeCounts) -> CodeCounts:
+        """The counts of these rows and of others."""
+        return CodeCounts(*(a + b for a, b in zip(self, other, strict=True)))
+
+
+class Asked(NamedTuple):
+    """Features in some rows, a line each: where they are true, and where they are asked for.
+
+    ``second``: where with the second probability; ``None`` if there are no variables.
+    """
+
+    true: Mask
+    first: Mask
+    second: Mask | None
+
+    @property
+    def questions(self) -> Mask:
+        """Where each feature is asked for; with variables, the second questions after the first."""
+        return self.first if self.second is None else np.concatenate([self.first, self.second])
+
+    @property
+    def yes(self) -> Mask:
+        """Where the answer is yes, of the same questions."""
+        if self.second is None:
+            return self.true
+        return np.concatenate([self.true & self.first, self.true & self.second])
+
+    def counts(self) -> Counts:
+        """The four lines of ``CodeCounts.features``."""
+        true = _counted(self.true)
+        if self.second is None:
+            none = np.zeros_like(true)
+            return np.stack([_counted(self.first), true, none, none])
+        second_true = _counted(self.true & self.second)
+        # what is true is always asked for: nothing that is true excludes it
+        return np.stack(
+            [_counted(self.first), true - second_true, _counted(self.second), second_true]
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class RowCode:
+    """In which order features are asked for, and what excludes them.
+
+    A feature is known by its *place*: that of the primitive of which it is what remains after all
+    merges, or after the primitives that of the merge which made it. So ``left[k]`` and
+    ``right[k]`` are the places of the pair of merge k.
+    """
+
+    left: Positions
+    right: Positions
+    rank: NDArray[Any]
+    """The turn of each feature."""
+    variables: tuple[Positions, ...]
+    """The primitives that are values of each variable."""
+    patterns: tuple[tuple[str, ...], ...]
+    places: Positions
+    """The places of the features of the feature set, suppressed ones last."""
+
+    @classmethod
+    def of(cls, fitted: FeatureSet) -> RowCode:
+        """The code of all features that a row could have."""
+        n_primitives = len(fitted.lineage.primitives)
+        place: dict[int | None, int] = {k: k for k in range(n_primitives)}
+        patterns: list[tuple[str, ...]] = [(name,) for name in fitted.lineage.primitives]
+        left, right = [], []
+        for merge in fitted.merges:
+            i, j = place[merge.left], place[merge.right]
+            left.append(i)
+            right.append(j)
+            place |= {merge.both: len(patterns), merge.right_only: j, merge.left_only: i}
+            patterns.append(tuple(sorted(patterns[i] + patterns[j])))
+        places = [place[number] for number in fitted.features + fitted.suppressed]
+        supports = np.zeros(len(patterns), np.int64)
+        supports[places] = fitted.supports + fitted.suppressed_supports
+        return cls._ordered(left, right, patterns, supports.tolist(), fitted.variables, places)
+
+    @classmethod
+    def of_columns(cls, fitted: FeatureSet) -> RowCode:
+        """The code of the primitives, as if nothing had been merged."""
+        patterns = [(name,) for name in fitted.lineage.primitives]
+        supports, places = fitted.primitive_supports, range(len(patterns))
+        return cls._ordered([], [], patterns, supports, fitted.variables, places)
+
+    @classmethod
+    def _ordered(
+        cls,
+        left: Sequence[int],
+        right: Sequence[int],
+        patterns: Sequence[tuple[str, ...]],
+        supports: Sequence[int],
+        variables: Sequence[str | None],
+        places: Sequence[int],
+    ) -> RowCode:
+        def turn(k: int) -> tuple[int, int, tuple[str, ...]]:
+            return -len(patterns[k]), -supports[k], patterns[k]
+
+        n_features = len(patterns)
+        # one more is that of no answer
+        rank = np.empty(n_features, np.uint16 if n_features < 1 << 16 else np.uint32)
+        rank[sorted(range(n_features), key=turn)] = np.arange(n_features)
+        values: dict[str, list[int]] = {}
+        for k, variable in enumerate(variables):
+            if variable is not None:
+                values.setdefault(variable, []).append(k)
+        several = tuple(np.array(some) for some in values.values() if len(some) > 1)
+        pair = np.array(left, np.intp), np.array(right, np.intp)
+        return cls(*pair, rank, several, tuple(patterns), np.array(places, np.intp))
+
+    @property
+    def n_features(self) -> int:
+        return len(self.rank)
+
+    @property
+    def n_primitives(self) -> int:
+        return len(self.rank) - len(self.left)
+
+    @property
+    def n_questions(self) -> int:
+        """With variables, each feature is asked for in two ways."""
+        return self.n_features * (2 if self.variables else 1)
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """The pattern of each feature; what remains of one after a merge is marked."""
+        rest = {*self.left.tolist(), *self.right.tolist()}
+        return tuple(
+            pattern_text(pattern, is_rest=k in rest) for k, pattern in enumerate(self.patterns)
+        )
+
+    def blocks(self, columns: Columns) -> Iterator[tuple[slice, Mask, Mask | None]]:
+        """Some rows at a time: where primitives are true in them, and where they are known."""
+        fits = _BLOCK_BYTES // (_BYTES_PER_CELL * self.n_features) // 64 * 64
+        step = min(_BLOCK_ROWS, max(64, fits))
+        for start in range(0, columns.n_rows, step):
+            stop = min(start + step, columns.n_rows)
+            yield slice(start, stop), *columns.row_block(start, stop)
+
+    def asked(self, columns: Columns) -> Iterator[tuple[slice, Asked]]:
+        """What is asked for, some rows at a time."""
+        for rows, true, known in self.blocks(columns):
+            yield rows, self.ask(true, known)
+
+    def count(self, columns: Columns) -> Counts:
+        """``CodeCounts.features`` of some rows."""
+        total = np.zeros((4, self.n_features), np.int64)
+        for _, asked in self.asked(columns):
+            total += asked.counts()
+        return total
+
+    def ask(self, primitives: Mask, known: Mask | None) -> Asked:
+        """What is asked for in rows in which the primitives are as given."""
+        true, false = self._merged(primitives, known)
+        turn, never = self.rank[:, None], self.rank.dtype.type(self.n_features)
+        ranks = np.where(true if false is None else ~false, turn, never)
+        self._go_back(ranks)
+        others = None
+        if self.variables:
+            there = ranks
+            if false is not None:
+                there = np.where(true, turn, never)
+                self._go_back(there)
+            others = self._other_values(there)
+        self._go_forth(ranks)
+        first = ranks >= turn
+        if false is not None:
+            first &= true | false
+        if others is None:
+            return Asked(true, first, None)
+        second = (others < turn) & first
+        return Asked(true, first ^ second, second)
+
+    def _merged(self, primitives: Mask, known: Mask | None) -> tuple[Mask, Mask | None]:
+        """Where all features are true, and where false; ``None``: everywhere else."""
+        m = self.n_primitives
+        true = np.empty((self.n_features, primitives.shape[1]), np.bool_)
+        true[:m] = primitives
+        lines = list(true)
+        if known is None:
+            for k, (i, j) in enumerate(self._pairs, m):
+                both = np.logical_and(lines[i], lines[j], out=lines[k])
+                lines[i] ^= both
+                lines[j] ^= both
+            return true, None
+        false = np.empty_like(true)
+        false[:m] = known & ~primitives
+        denied = list(false)
+        for k, (i, j) in enumerate(self._pairs, m):
+            np.logical_and(lines[i], lines[j], out=lines[k])
+            np.logical_or(denied[i], denied[j], out=denied[k])
+            left_true, left_false = lines[i] & denied[j], denied[i] | lines[j]
+            lines[j] &= denied[i]
+            denied[j] |= lines[i]
+            lines[i][:], denied[i][:] = left_true, left_false
+        return true, false
+
+    def _go_back(self, ranks: NDArray[Any]) -> None:
+        """Turn the ranks of features into the first that asserts each primitive, in place, and
+        the first that asserts either side of each merge."""
+        lines, least = list(ranks), np.minimum
+        for k in range(len(lines) - 1, self.n_primitives - 1, -1):
+            i, j = self._pairs[k - self.n_primitives]
+            one, other, first = lines[i], lines[j], lines[k]
+            least(one, first, out=one)
+            least(other, first, out=other)
+            least(one, other, out=first)
+
+    def _go_forth(self, ranks: NDArray[Any]) -> None:
+        """Turn what ``_go_back`` gives into the first in the ancestry of each feature."""
+        lines, least = list(ranks), np.minimum
+        ranks[: self.n_primitives] = self.n_features
+        for k, (i, j) in enumerate(self._pairs, self.n_primitives):
+            one, other, first = lines[i], lines[j], lines[k]
+            least(one, first, out=one)
+            least(other, first, out=other)
+            least(one, other, out=first)
+
+    def _other_values(self, there: NDArray[Any]) -> NDArray[Any]:
+        """The first that asserts another value of a variable in the pattern of each feature."""
+        others = np.full_like(there, self.n_features)
+        values, sizes = np.concatenate(self.variables), [*map(len, self.variables)]
+        starts = np.cumsum([0, *sizes[:-1]])
+        some = there[values]
+        first = np.minimum.reduceat(some, starts).repeat(sizes, axis=0)
+        is_first = some == first
+        # a feature that asserts two values of a variable excludes what asserts either of them
+        some[is_first] = self.n_features
+        second = np.minimum.reduceat(some, starts).repeat(sizes, axis=0)
+        others[values] = np.where(is_first, second, first)
+        lines = list(others)
+        for k, (i, j) in enumerate(self._pairs, self.n_primitives):
+            np.minimum(lines[i], lines[j], out=lines[k])
+        return others
+
+    @cached_property
+    def _pairs(self) -> list[tuple[int, int]]:
+        return list(zip(self.left.tolist(), self.right.tolist(), strict=True))
+
+    def pattern_tables(self, primitives: Mask, known: Mask | None) -> Counts:
+        """``CodeCounts.patterns`` of rows in which the primitives are as given."""
+        m = self.n_primitives
+        true = np.empty((self.n_features, primitives.shape[1]), np.bool_)
+        true[:m] = primitives
+        lines = list(true)
+        for k, (i, j) in enumerate(self._pairs, m):
+            np.logical_and(lines[i], lines[j], out=lines[k])
+        supports = _counted(true)
+        if known is None:
+            n_rows = np.full(len(self.left), primitives.shape[1])
+            return np.stack([n_rows, supports[self.left], supports[self.right], supports[m:]])
+        known_lines = np.empty_like(true)
+        known_lines[:m] = known
+        seen, tables = list(known_lines), np.zeros((3, len(self.left)), np.int64)
+        for k, (i, j) in enumerate(self._pairs):
+            both = seen[i] & seen[j]
+            tables[:, k] = [np.count_nonzero(one & both) for one in (both, lines[i], lines[j])]
+            # known to be true with both, or false with either
+            false = (seen[i] & ~lines[i]) | (seen[j] & ~lines[j])
+            np.logical_or(lines[m + k], false, out=seen[m + k])
+        return np.concatenate([tables, supports[None, m:]])
+
+    def log_probs(self, columns: Columns, counts: Counts) -> Floats:
+        """The natural logarithm of each row's probability, by the first field of the counts."""
+        no, yes = -math.log(2) * answer_bits(counts)
+        total = np.zeros(columns.n_rows)
+        for rows, asked in self.asked(columns):
+            questions, true = asked.questions, asked.yes
+            for start in range(0, len(questions), _LINES_AT_ONCE):
+                some = slice(start, min(start + _LINES_AT_ONCE, len(questions)))
+                values = np.where(true[some], yes[some, None], no[some, None])
+                values *= questions[some]
+                total[rows] += values.sum(axis=0)
+        return total
+
+
+@dataclass(frozen=True)
+class CodeCounter:
+    """Counts what the code needs, in a part of the rows."""
+
+    code: RowCode
+    columns: RowCode
+
+    def __call__(self, part: Columns) -> tuple[Counts, Counts, Counts]:
+        features = np.zeros((4, self.code.n_features), np.int64)
+        columns = np.zeros((4, self.columns.n_features), np.int64)
+        patterns = np.zeros((4, len(self.code.left)), np.int64)
+        for _, true, known in self.code.blocks(part):
+            features += self.code.ask(true, known).counts()
+            columns += self.columns.ask(true, known).counts()
+            patterns += self.code.pattern_tables(true, known)
+        return features, columns, patterns
+
+
+def answer_bits(counts: Counts) -> Floats:
+    """Bits of no and of yes, of first questions and then of second ones."""
+    asked, yes = np.concatenate(counts[::2]), np.concatenate(counts[1::2])
+    every = np.log2(asked + 1.0)
+    return np.stack([every - np.log2(asked - yes + 0.5), every - np.log2(yes + 0.5)])
+
+
+def bits_of_rows(counts: Counts, known: Counts) -> float:
+    """Bits of the rows that were counted, with the probabilities of ``known`` ones."""
+    no, yes = answer_bits(known)
+    asked, true = np.concatenate(counts[::2]), np.concatenate(counts[1::2])
+    # exact, so that the order of columns is of no account
+    return math.fsum(((asked - true) * no).tolist() + (true * yes).tolist())
+
+
+def bits_of_model(n_merges: int, n_rows: int, n_columns: int) -> float:
+    """Bits of the numbers of a code: one for each column and merge, and which pairs were joined.
+
+    The k-th merge is one of N/k of the N pairs of columns.
+    """
+    number = 0.5 * math.log2(n_rows)
+    n_pairs = n_columns * (n_columns - 1) / 2
+    named = (math.log2(n_pairs / min(k, n_pairs)) for k in range(1, n_merges + 1))
+    return number * (n_columns + n_merges) + math.fsum(named)
+
+
+def _counted(lines: Mask) -> Counts:
+    # much quicker than a sum along an axis
+    return np.array([*map(np.count_nonzero, lines)], np.int64)

@@ -1,0 +1,149 @@
+"""The complete code of rows: every count and probability is that of the definition."""
+
+import math
+import warnings
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive_code
+from conjunct import UFC, Bits
+from conjunct.columns import MaskedColumns, PackedColumns, SparseColumns
+from conjunct.counting import WeightedColumns
+
+CRITERIA = [
+    {"criterion": Bits(alpha=None)},
+    {"criterion": 0.1, "max_iter": 4},
+    {"criterion": "risk", "max_iter": 3},
+]
+
+
+def merges_of(fitted):
+    return [(m.left, m.right, m.both, m.right_only, m.left_only) for m in fitted.merges]
+
+
+def rows_of(table, known=None):
+    """Plain rows; None where a cell is missing."""
+    known = np.ones_like(table) if known is None else known
+    return [
+        [bool(cell) if there else None for cell, there in zip(*row, strict=True)]
+        for row in zip(table.tolist(), known.tolist(), strict=True)
+    ]
+
+
+def masked(table, known):
+    return MaskedColumns(PackedColumns.from_table(table & known), PackedColumns.from_table(known))
+
+
+@st.composite
+def fitted_sets(draw, most=7):
+    """A feature set with or without variables, its training rows, and a random generator."""
+    rng = np.random.default_rng(draw(st.integers(0, 10_000)))
+    m, n = draw(st.integers(2, most)), draw(st.integers(5, 70))
+    causes = rng.random((n, 3)) < 0.5
+    table = causes[:, rng.integers(0, 3, m)] ^ (rng.random((n, m)) < 0.15)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = UFC(**draw(st.sampled_from(CRITERIA))).fit(table)
+    fitted = model.feature_set_
+    if draw(st.booleans()):
+        names = [None, None, "u", "v"]
+        fitted = replace(fitted, variables=tuple(names[k] for k in rng.integers(0, 4, m)))
+    return fitted, table, rng
+
+
+def oracle(fitted, table):
+    """The features in their order, and the variable of each column."""
+    names = fitted.lineage.primitives
+    features = naive_code.features_of(merges_of(fitted), len(names))
+    variables = fitted.variables or (None,) * len(names)
+    return naive_code.in_order(features, table.tolist(), names), variables
+
+
+def by_columns(code, counts):
+    """Counts as the oracle has them."""
+    position = {patterns[0]: k for k, patterns in enumerate(code.patterns[: code.n_primitives])}
+    found = {}
+    for pattern, (n, k, n2, k2) in zip(code.patterns, counts.T.tolist(), strict=True):
+        columns = frozenset(position[name] for name in pattern)
+        found |= {(columns, "first"): [n, k], (columns, "second"): [n2, k2]}
+    return found
+
+
+@given(fitted_sets())
+def test_counts_are_those_of_the_definition(given_set):
+    fitted, table, rng = given_set
+    features, variables = oracle(fitted, table)
+    bare = replace(fitted, merges=())
+    columns, _ = oracle(bare, table)
+    known = rng.random(table.shape) < 0.8
+    weights = rng.integers(0, 4, len(table))
+    weights[0] = 1
+    packed = PackedColumns.from_table(table)
+    repeated = np.repeat(table, weights, axis=0)
+    for store, rows in (
+        (packed, rows_of(table)),
+        (packed.with_lines(list(packed.lines)), rows_of(table)),
+        (SparseColumns.from_table(table), rows_of(table)),
+        (masked(table, known), rows_of(table, known)),
+        (WeightedColumns.of(packed, weights), rows_of(repeated)),
+    ):
+        counts = fitted.counted(store).code_counts
+        expected = naive_code.counts(rows, features, variables)
+        assert by_columns(fitted.row_code, counts.features) == expected
+        expected = naive_code.counts(rows, columns, variables)
+        assert by_columns(fitted.code_counter.columns, counts.columns) == expected
+        tables = naive_code.pattern_tables(merges_of(fitted), rows, table.shape[1])
+        assert counts.patterns.T.tolist() == tables
+
+
+@given(fitted_sets())
+def test_probabilities_are_those_of_the_definition(given_set):
+    fitted, table, rng = given_set
+    features, variables = oracle(fitted, table)
+    counted = fitted.counted(PackedColumns.from_table(table))
+    known_counts = naive_code.counts(rows_of(table), features, variables)
+    new = rng.random((20, table.shape[1])) < 0.4
+    known = rng.random(new.shape) < 0.8
+    for store, rows in (
+        (PackedColumns.from_table(new), rows_of(new)),
+        (SparseColumns.from_table(new), rows_of(new)),
+        (masked(new, known), rows_of(new, known)),
+    ):
+        found = fitted.row_code.log_probs(store, counted.code_counts.features)
+        bits = [naive_code.row_bits(row, features, variables, known_counts) for row in rows]
+        assert found == pytest.approx([-each * math.log(2) for each in bits], abs=1e-9)
+    total = sum(
+        naive_code.row_bits(row, features, variables, known_counts) for row in rows_of(table)
+    )
+    model = naive_code.model_bits(len(fitted.merges), *table.shape)
+    assert counted.description_length() == pytest.approx(total + model)
+
+
+@given(fitted_sets(most=8))
+def test_probabilities_of_all_rows_sum_to_one(given_set):
+    fitted, table, _ = given_set
+    counted = fitted.counted(PackedColumns.from_table(table))
+    every = np.array([*product([False, True], repeat=table.shape[1])])
+    logs = fitted.row_code.log_probs(PackedColumns.from_table(every), counted.code_counts.features)
+    assert np.exp(logs).sum() == pytest.approx(1, abs=1e-9)
+
+
+def test_many_rows_are_counted_in_blocks(monkeypatch):
+    rng = np.random.default_rng(0)
+    table = rng.random((1000, 6)) < 0.5
+    table[:, 1] |= table[:, 0]
+    fitted = UFC().fit(table).feature_set_
+    whole = fitted.counted(PackedColumns.from_table(table)).code_counts
+    monkeypatch.setattr("conjunct.features.code._BLOCK_ROWS", 64)
+    for columns in (
+        PackedColumns.from_table(table),
+        SparseColumns.from_table(table),
+        masked(table, np.ones_like(table)),
+    ):
+        parts = fitted.counted(columns).code_counts
+        assert all(np.array_equal(a, b) for a, b in zip(whole, parts, strict=True))
