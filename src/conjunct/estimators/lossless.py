@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
@@ -13,7 +13,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from conjunct import files
 from conjunct.columns import Columns, Counts
-from conjunct.data import MISSING, Backend, Baskets, BooleanData, InParts, container_of
+from conjunct.data import (
+    MISSING,
+    Backend,
+    Baskets,
+    BooleanData,
+    InParts,
+    Variables,
+    container_of,
+    group_by_variable,
+    recognise_variables,
+    variables_by_column,
+)
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators.chunks import ChunkForm, RowChunks, lazy_chunks, written_chunks
 from conjunct.estimators.constructor import FeatureConstructor
@@ -21,6 +32,7 @@ from conjunct.estimators.in_parts import FeatureSupports, PartMaker, sendable
 from conjunct.estimators.notebook import ShownInNotebooks
 from conjunct.estimators.weights import weighted
 from conjunct.features import FeatureSet
+from conjunct.ufc import FindVariables
 
 Names = Literal["pattern", "formula"]
 NAMES: tuple[Names, ...] = ("pattern", "formula")
@@ -38,6 +50,14 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
     # rows that were counted since the fit
     new_rows_: files.NewRows | None = None
     keep_columns: bool = False
+    variables: Variables
+
+    @property
+    def variables_(self) -> dict[str, tuple[str, ...]]:
+        """The columns that are values of one variable, by its name."""
+        check_is_fitted(self)
+        fitted = self.feature_set_
+        return group_by_variable(zip(fitted.lineage.primitives, fitted.variables, strict=False))
 
     @property
     def patterns_(self) -> tuple[tuple[str, ...], ...]:
@@ -171,6 +191,18 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
         columns = weighted(self._like_fitted().like(self._container(X)).columns, sample_weight)
         counts: Counts = columns.total(FeatureSupports(sendable(every)))
         return -float(np.dot(counts, bits)) / max(int(columns.n_rows), 1)
+
+    def _find_variables(self, names: Sequence[str]) -> FindVariables | None:
+        """Return what finds the variables of columns, after checking those that are given."""
+        if self.variables is False:
+            return None
+        if self.variables is not None:
+            given = variables_by_column(self.variables, names)
+            return lambda first: given
+        known = self.preparation_.variables_of(names)
+        if known and None not in known:
+            return lambda first: known
+        return lambda first: recognise_variables(names, first(), known)
 
     @property
     def _every_feature(self) -> FeatureSet:

@@ -7,6 +7,7 @@ Where cells were missing, supports do not follow from joint counts, and only ran
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -67,6 +68,7 @@ def checked_features(
         _check_added(model, lineage)
     else:
         check(set(features) == left_over, "its features are not what its merges leave")
+    _check_variables(model)
     fitted = FeatureSet(
         lineage,
         tuple(model.features),
@@ -77,6 +79,7 @@ def checked_features(
         tuple(model.suppressed),
         tuple(model.suppressed_supports),
         known,
+        variables=tuple(model.variables),
     )
     if not only_adds:
         # before anything is made of the patterns: they bound what a file can ask for
@@ -86,6 +89,15 @@ def checked_features(
     if not only_adds and known is None:
         _check_numbers(fitted, history)
     return fitted
+
+
+def _check_variables(model: ModelFile) -> None:
+    variables = model.variables
+    same = len(variables) in (0, len(model.primitives))
+    check(same, "variables and primitives differ in number")
+    sizes = Counter(variable for variable in variables if variable is not None)
+    check(all(size > 1 for size in sizes.values()), "a variable has only one primitive")
+    check(not variables or bool(sizes), "no primitive has a variable")
 
 
 def check_new_rows(n_rows: int, supports: Sequence[int], fitted: FeatureSet) -> None:
