@@ -9,6 +9,8 @@ from itertools import combinations
 
 def stems(name):
     """The stems of a name, shortest first: (stem, separator, whether it is in many names)."""
+    if len(name) > 200:
+        return []
     words = name.split(" ")
     if len(words) >= 3 and words[-2] in ("<", "≥") and "" not in (words[0], words[-1]):
         return [(" ".join(words[:-2]), "interval", False)]
@@ -64,7 +66,6 @@ def variables(names, rows):
     """The columns of each variable, as a set of frozen sets of names."""
     found = []
     free = set(range(len(names)))
-    has_gaps = any(cell is None for row in rows for cell in row)
 
     def by_name(stem, columns):
         separators = {s for k in columns for s in stems(names[k]) if s == stem}
@@ -72,7 +73,7 @@ def variables(names, rows):
             return False
         if not next(iter(separators))[2]:
             return True
-        covers = not has_gaps and all(any(row[k] for k in columns) for row in rows)
+        covers = all(any(row[k] for k in columns) for row in rows)
         return covers or sum(expected(rows, i, j) for i, j in combinations(columns, 2)) >= 8
 
     every = {stem for name in names for stem in stems(name)}

@@ -24,6 +24,9 @@ _EXPECTED = 8
 # Pairs that are looked at together, for their temporaries to take little memory.
 _PAIRS_AT_ONCE = 1 << 20
 
+# Characters. A longer name is a text, and would have too many stems.
+_LONGEST_NAME = 200
+
 # "age < 30", "age in [30, 45)" and "age ≥ 45", as a Binarizer calls them
 _INTERVAL = re.compile(r"(.+) (?:[<≥] [^ ]+|in \[[^ ]+, [^ ]+\))", re.DOTALL)
 _BRACKETS = re.compile(r"([^\[]+)\[.+\]", re.DOTALL)
@@ -133,6 +136,8 @@ def _unknown(found: Sequence[str | None]) -> list[int]:
 
 def _stems(name: str) -> Iterator[_Stem]:
     """Yield the stems of a name, the shortest first. Those of two names begin alike or differ."""
+    if len(name) > _LONGEST_NAME:
+        return
     interval = _INTERVAL.fullmatch(name)
     brackets = _BRACKETS.fullmatch(name)
     if interval is not None:
@@ -199,11 +204,13 @@ def _find_meeting_stems(
 def _is_no_chance(columns: Sequence[int], counts: PairCounts) -> bool:
     """Check that columns which never meet are in every row, or would meet by chance."""
     supports = [int(support) for support in counts.supports[list(columns)]]
+    total = sum(supports)
+    if total == counts.n_rows:
+        return True
     if isinstance(counts.observed, int):
-        n_rows, total = counts.n_rows, sum(supports)
         # the products of all pairs, twice
         products = total**2 - sum(support**2 for support in supports)
-        return total == n_rows or products >= 2 * _EXPECTED * n_rows
+        return products >= 2 * _EXPECTED * counts.n_rows
     left, right = np.array(list(combinations(columns, 2))).T
     pairs = counts.for_pairs(left, right)
     expected = Fraction(0)
