@@ -42,6 +42,7 @@ def model_document(
         "parameters": _parameters(model),
         "n_rows": model.feature_set_.n_rows,
         "columns": list(model.feature_set_.lineage.primitives),
+        "variables": model.variables_ if has_chunks else {},
         "threshold": getattr(model, "threshold_", None),
         "features": records(rules),
         "suppressed": records(model.get_rules("dict", suppressed=True)),
