@@ -1,11 +1,15 @@
 """Which columns are values of one variable, against the oracle and by hand."""
 
+from datetime import date
+
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import naive_variables as naive
+from conjunct import Binarizer, BooleanData
 from conjunct.columns import MaskedColumns, PackedColumns, SparseColumns
 from conjunct.counting import (
     DiskPartitions,
@@ -259,3 +263,80 @@ def test_variables_that_cannot_be(given, message):
 def test_a_variable_of_no_column():
     with pytest.raises(InputError, match=r"^variable 'a' has 'z', which is no column$"):
         variables_by_column({"a": ["b", "z"]}, ["b", "c"])
+
+
+TABLE = pl.DataFrame(
+    {
+        "sex": ["female", "male", "male", None] * 10,
+        "smokes": ["yes", "no", "no", "no"] * 10,
+        "legs": [2, 4, 2, 4] * 10,
+        "sport": ["none", "tennis", "chess", "none"] * 10,
+        "age": [20.5, 30.5, 40.5, 50.5, 60.5] * 8,
+        "born": [date(1990 + k, 1 + k % 3, 1 + k % 28) for k in range(40)],
+    }
+)
+
+
+def test_a_binarizer_says_which_features_exclude_each_other():
+    binarizer = Binarizer().fit(TABLE)
+    found = binarizer.get_variables()
+    assert found["sex"] == ("sex = female", "sex = male")
+    assert found["legs"] == ("legs = 2", "legs = 4")
+    assert found["sport"] == ("sport = chess", "sport = none", "sport = tennis")
+    assert found["born month"] == tuple(
+        f"born month = {month}" for month in ("January", "February", "March")
+    )
+    assert list(found) == [
+        *("sex", "legs", "sport", "age"),
+        *("born year", "born month", "born weekday"),
+    ]
+    assert "smokes" in binarizer.get_feature_names_out()
+    features = binarizer.transform(TABLE)
+    known = TABLE.with_columns(pl.all().is_not_null())
+    for variable, values in found.items():
+        source = variable.split(" ")[0]
+        assert (features[values].sum_horizontal() == known[source].cast(int)).all()
+
+
+def test_variables_of_boolean_data():
+    data = BooleanData.of(TABLE)
+    of = dict(zip(data.names, data.variables, strict=True))
+    assert (of["sex = male"], of["smokes"]) == ("sex", None)
+    some = data.aligned(["smokes", "sex = male"])
+    assert some.variables == (None, "sex")
+    assert (
+        BooleanData.of(pl.DataFrame({"a=1": [True, False], "a=2": [False, True]})).variables == ()
+    )
+
+
+def test_steps_and_single_values_exclude_nothing():
+    steps = Binarizer(cumulative=True).fit(pl.DataFrame({"age": np.arange(0.5, 40)}))
+    assert steps.get_variables() == {}
+    single = Binarizer(min_frequency=3, rare="drop").fit(
+        pl.DataFrame({"w": ["a"] * 5 + ["b", "c"]})
+    )
+    assert single.get_feature_names_out().tolist() == ["w = a"]
+    assert single.get_variables() == {}
+    assert (
+        BooleanData.of(pl.DataFrame({"age": np.arange(0.5, 40)}), binarizer=steps).variables == ()
+    )
+
+
+def test_two_words_are_both_kept_however_rare():
+    table = pl.DataFrame({"sex": ["f"] * 99 + ["m"]})
+    for binarizer in (Binarizer(min_frequency=0.1, rare="drop"), Binarizer(max_categories=2)):
+        assert binarizer.fit(table).get_feature_names_out().tolist() == ["sex = f", "sex = m"]
+
+
+def test_a_column_that_is_called_as_a_part_of_a_date_is():
+    table = pl.DataFrame(
+        {
+            "born": [date(2000, 1 + k % 3, 1 + 7 * (k % 4)) for k in range(12)],
+            "born month": ["early", "late", "never"] * 4,
+        }
+    )
+    found = Binarizer(parts=["month"]).fit(table).get_variables()
+    assert list(found) == ["born month", "born month [2]"]
+    assert found["born month [2]"] == tuple(
+        f"born month = {word}" for word in ("early", "late", "never")
+    )
