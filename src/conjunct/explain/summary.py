@@ -214,8 +214,10 @@ def variable_texts(fitted: FeatureSet) -> list[str]:
     pairs = zip(fitted.lineage.primitives, fitted.variables, strict=False)
     found = []
     for name, columns in group_by_variable(pairs).items():
-        values = [_value(name, column) for column in columns]
-        found.append(f"{shortened(name)} ({listed(values, _VALUES_TOLD, _LONGEST_VALUE)})")
+        values = listed([_value(name, c) for c in columns], _VALUES_TOLD, _LONGEST_VALUE)
+        # two columns without a common stem are the name
+        is_name = sorted(name.split(" | ")) == sorted(columns)
+        found.append(shortened(name) if is_name else f"{shortened(name)} ({values})")
     return found
 
 
