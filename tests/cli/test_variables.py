@@ -8,7 +8,14 @@ from conjunct import load
 from conjunct.files import read_boolean
 from conjunct.report import Report
 
-TABLE = "sex,smokes,eye_blue,eye_brown\n" + "male,yes,1,0\nfemale,no,0,1\nmale,no,0,1\n" * 30
+ROWS = [
+    f"{sex},{smokes},{eye}"
+    for sex in ("male", "female")
+    for smokes in ("yes", "no")
+    for eye in ("1,0", "0,1")
+    for _ in range(40 if (sex == "male") == (smokes == "yes") else 10)
+]
+TABLE = "\n".join(["sex,smokes,eye_blue,eye_brown", *ROWS, ""])
 
 
 @pytest.fixture
