@@ -31,6 +31,7 @@ DATA = {
 }
 EXPECTED = {
     "wet": [True, False, None, True, False, False],
+    "sex = female": [False, True, True, False, True, None],
     "sex = male": [True, False, False, True, False, None],
     "colour = blue": [False, False, True, False, None, False],
     "colour = green": [False, True, False, False, None, True],
@@ -170,6 +171,7 @@ def test_unknown_words_are_false_with_a_warning():
         "w = a": [True, False],
         "w = b": [False, False],
         "w = c": [False, False],
+        "s = x": [False, False],
         "s = y": [False, True],
     }
     assert [str(w.message) for w in warned] == [
@@ -257,7 +259,10 @@ def test_pandas_categories_of_numbers_with_a_missing_cell():
         "c = 2": [False, None, False],
         "c = 4": [True, None, False],
     }
-    assert Binarizer().fit(some.iloc[[0, 1, 2, 2]]).get_feature_names_out().tolist() == ["c = 4"]
+    assert Binarizer().fit(some.iloc[[0, 1, 2, 2]]).get_feature_names_out().tolist() == [
+        "c = 1",
+        "c = 4",
+    ]
 
 
 def test_pandas_types_do_not_depend_on_the_rows():

@@ -122,7 +122,7 @@ def test_summary_of_a_raw_table():
         }
     )
     summary = DataSummary.of(BooleanData.of(frame))
-    assert summary.columns == {"Boolean": 2, "two-valued": 2, "categories": 1}
+    assert summary.columns == {"Boolean": 2, "categories": 3}
     assert [d.column for d in summary.dropped] == ["same"]
     assert summary.constant == ("on",)
-    assert summary.n_missing == 1
+    assert summary.n_missing == 2

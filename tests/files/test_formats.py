@@ -161,6 +161,7 @@ def test_sparse_arff(tmp_path):
     table = read_boolean(sparse)
     assert table.to("polars").to_dict(as_series=False) == {
         "a": [True, False, False, False],
+        "b c = 0": [True, True, False, None],
         "b c = 2.5": [False, False, True, None],
         "d = x": [False, True, False, True],
         "d = y": [True, False, False, False],
@@ -306,7 +307,7 @@ def test_one_word_a_row_in_a_table_of_categories(tmp_path):
     frame = pl.DataFrame({name: rng.choice(words.split(), 800) for name, words in kinds.items()})
     frame.write_csv(tmp_path / "mushrooms.csv")
     table = read_boolean(tmp_path / "mushrooms.csv")
-    assert len(table.names) == 8
+    assert len(table.names) == 9
     for rule in table.preparation.binarizer.rules_:
         made = [table.columns.cells(table.names.index(name))[0] for name in rule.names()]
         if len(made) > 1:

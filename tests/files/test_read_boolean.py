@@ -141,8 +141,14 @@ def test_hostile_names(name, tmp_path):
         {"t.csv": frame.write_csv, "t.parquet": frame.write_parquet, "t.jsonl": frame.write_ndjson}[
             file
         ](path)
-        assert read_boolean(path).names == ("ab", f"{name} = v", "n = 2.5")
-        assert read_boolean(path, columns=[name]).names == (f"{name} = v",)
+        assert read_boolean(path).names == (
+            "ab",
+            f"{name} = u",
+            f"{name} = v",
+            "n = 1.5",
+            "n = 2.5",
+        )
+        assert read_boolean(path, columns=[name]).names == (f"{name} = u", f"{name} = v")
 
 
 def test_as_a_model_wants_it(tmp_path):

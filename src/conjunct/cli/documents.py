@@ -30,7 +30,8 @@ def model_document(
 
     summary = Summary(model, as_options)
     # the rows of a model that was cut were not counted again
-    has_code = isinstance(model, LosslessConstructor) and model.feature_set_.code_counts is not None
+    has_chunks = isinstance(model, LosslessConstructor)
+    has_code = has_chunks and model.feature_set_.code_counts is not None
     rules = model.get_rules("dict")
     if formulas is not None:
         rules |= formula_columns(formulas, model.style)
@@ -43,6 +44,7 @@ def model_document(
         "parameters": _parameters(model),
         "n_rows": model.feature_set_.n_rows,
         "columns": list(model.feature_set_.lineage.primitives),
+        "variables": model.variables_ if has_chunks else {},
         "threshold": getattr(model, "threshold_", None),
         "features": records(rules),
         "suppressed": records(model.get_rules("dict", suppressed=True)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
@@ -93,6 +93,28 @@ MissingOrFalse = Annotated[
     Literal["raise", "false"],
     typer.Option(help="Refuse missing cells, or take them as false.", rich_help_panel=DATA),
 ]
+
+VariablesFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--variables",
+        metavar="FILE|none",
+        help='Which columns exclude each other: a JSON file such as {"colour": ["red", "blue"]}, '
+        "or none. By default the values of each raw column do, and what is recognised.",
+        show_default=False,
+        rich_help_panel=DATA,
+    ),
+]
+
+
+def read_variables_option(given: Path | None) -> Any:
+    """Return what ``--variables`` says, as UFC takes it."""
+    from conjunct.files import read_variables
+
+    if given is None:
+        return None
+    return False if str(given) == "none" else read_variables(given)
+
 
 CRITERIA = summaries("conjunct.ufc.criteria")
 STOPS = summaries("conjunct.ufc.stops")

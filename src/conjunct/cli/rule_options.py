@@ -9,7 +9,17 @@ import typer
 
 from conjunct.cli.extending import Command, extended
 from conjunct.cli.help import RULE, SEARCH
-from conjunct.cli.options import CRITERIA, STOPS, Correction, Measure, Search, Stop, Test
+from conjunct.cli.options import (
+    CRITERIA,
+    STOPS,
+    Correction,
+    Measure,
+    Search,
+    Stop,
+    Test,
+    VariablesFile,
+    read_variables_option,
+)
 
 
 def chooses_rule(command: Command) -> Command:
@@ -129,6 +139,7 @@ def _chosen(
             rich_help_panel=SEARCH,
         ),
     ] = None,
+    variables: VariablesFile = None,
 ) -> dict[str, Any]:
     given: dict[str, Any] = {"test": test, "prune": prune, "measure": measure}
     settings = {name: value for name, value in given.items() if value is not None}
@@ -144,6 +155,7 @@ def _chosen(
         "max_length": max_length,
         "max_features": max_features,
         "min_support": min_support,
+        "variables": read_variables_option(variables),
     }
 
 

@@ -19,7 +19,6 @@ from .column_rules import CategoryRule as CategoryRule
 from .column_rules import ColumnRule as ColumnRule
 from .column_rules import Dropped as Dropped
 from .column_rules import NumberRule as NumberRule
-from .column_rules import TwoValuedRule as TwoValuedRule
 from .column_rules import is_yes_or_no as is_yes_or_no
 from .column_rules import meaning as meaning
 from .containers import Baskets as Baskets
@@ -45,3 +44,8 @@ from .tags import Merged as Merged
 from .tags import Proposal as Proposal
 from .tags import TagCleaner as TagCleaner
 from .tags import TagsRecord as TagsRecord
+from .variables import Variables as Variables
+from .variables import check_variables as check_variables
+from .variables import group_by_variable as group_by_variable
+from .variables import recognise_variables as recognise_variables
+from .variables import variables_by_column as variables_by_column

@@ -13,13 +13,20 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from conjunct.data.column_rules import BooleanRule, ColumnRule, Dropped, feature_names
+from conjunct.data.column_rules import (
+    BooleanRule,
+    ColumnRule,
+    Dropped,
+    feature_names,
+    feature_variables,
+)
 from conjunct.data.dates import PARTS, DatePart
 from conjunct.data.edges import Cut
 from conjunct.data.fitting import rules_for
 from conjunct.data.frames import boolean_series
 from conjunct.data.raw_columns import Column, Mask, eager_frame, from_array, from_series
 from conjunct.data.settings import Rare, Settings
+from conjunct.data.variables import group_by_variable
 from conjunct.errors import ConjunctWarning, InputError
 
 
@@ -39,8 +46,8 @@ class Binarizer(TransformerMixin, BaseEstimator):
     """Make every column of a table Boolean, under names a person can read.
 
     - Booleans and 0/1 stay as they are; so do yes/no, y/n, true/false, t/f and on/off in any case.
-    - A column of two other words becomes one feature, ``sex = male``, true for the rarer.
     - Words become ``colour = red``, ``colour = green``, …; rare ones together ``colour = other``.
+      Two words are both kept: ``sex = female``, ``sex = male``.
     - Numbers become intervals, ``age in [30, 45)``, or steps, ``age ≥ 30``. Edges are round
       numbers, chosen so that no row changes sides. Numbers of few distinct values become words.
     - Dates become ``born year``, ``born month``, ``born weekday`` and, if there are times,
@@ -223,6 +230,20 @@ class Binarizer(TransformerMixin, BaseEstimator):
     def source_of(self, feature: str) -> str:
         """The raw column behind a feature."""
         return dict(feature_names(self.rules_)).get(feature, feature)
+
+    def get_variables(self) -> dict[str, tuple[str, ...]]:
+        """Return the features that exclude each other, by the variable they are values of.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from conjunct import Binarizer
+        >>> table = pl.DataFrame({"sex": ["female", "male", "male"], "wet": ["yes", "no", "no"]})
+        >>> Binarizer().fit(table).get_variables()
+        {'sex': ('sex = female', 'sex = male')}
+        """
+        check_is_fitted(self)
+        return group_by_variable(feature_variables(self.rules_))
 
     def settings(self) -> Settings:
         """The parameters, checked."""

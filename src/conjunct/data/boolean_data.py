@@ -213,6 +213,15 @@ class BooleanData:
         return int(self.columns.n_rows)
 
     @property
+    def variables(self) -> tuple[str | None, ...]:
+        """Return the variable of each feature, as the Binarizer says; () where it says none.
+
+        Features of one variable exclude each other: the words of a category, the intervals of a
+        number. A plain tag has none. A fit recognises variables where the data names none.
+        """
+        return self.preparation.variables_of(self.names)
+
+    @property
     def shape(self) -> tuple[int, int]:
         return self.n_rows, len(self.names)
 

@@ -22,6 +22,7 @@ from conjunct.data.raw_columns import (
     says_missing,
     spelled,
 )
+from conjunct.data.variables import distinct_from
 from conjunct.errors import CellError
 
 PAIRS: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
@@ -72,6 +73,11 @@ class BooleanRule(_Rule, frozen=True, tag="boolean"):
     def names(self) -> list[str]:
         return [self.column]
 
+    @property
+    def variable(self) -> str | None:
+        """Return None: a single feature excludes no other."""
+        return None
+
     def describe(self) -> str:
         return "as it is"
 
@@ -84,31 +90,6 @@ class BooleanRule(_Rule, frozen=True, tag="boolean"):
             _refuse(text, meanings.index(None), "is not Boolean", "write 0/1, true/false or yes/no")
         missing = text.missing | _chosen(text, [m != m for m in meanings])
         return Applied([_chosen(text, [m == 1 for m in meanings])], missing)
-
-
-class TwoValuedRule(_Rule, frozen=True, tag="two-valued"):
-    """Two other words: one feature, ``column = word``, true for the rarer."""
-
-    false: str
-    true: str
-    written: Written = "words"
-
-    def __post_init__(self) -> None:
-        _check_numbers(self.written, (self.false, self.true))
-
-    def names(self) -> list[str]:
-        return [f"{self.column} = {self.true}"]
-
-    def describe(self) -> str:
-        return f"true for {self.true!r}, false for {self.false!r}"
-
-    def apply(self, column: Column) -> Applied:
-        text = _words(column, self.written)
-        return Applied(
-            [_chosen(text, [word == self.true for word in text.words])],
-            text.missing,
-            _unknown(text, {self.false, self.true}),
-        )
 
 
 class CategoryRule(_Rule, frozen=True, tag="categories", kw_only=True):
@@ -128,6 +109,11 @@ class CategoryRule(_Rule, frozen=True, tag="categories", kw_only=True):
     def names(self) -> list[str]:
         words = [*self.values, *([self.other] if self.other is not None else [])]
         return [f"{_label(self.column, self.part)} = {word}" for word in words]
+
+    @property
+    def variable(self) -> str | None:
+        """Return what the words are values of; None for one feature, which excludes no other."""
+        return _label(self.column, self.part) if len(self.names()) > 1 else None
 
     def describe(self) -> str:
         part = "" if self.part is None else f"{self.part}: "
@@ -172,6 +158,11 @@ class NumberRule(_Rule, frozen=True, tag="numbers", kw_only=True):
         inner = [f"{label} in [{low}, {high})" for low, high in pairwise(edges)]
         return [f"{label} < {edges[0]}", *inner, f"{label} ≥ {edges[-1]}"]
 
+    @property
+    def variable(self) -> str | None:
+        """Return what the intervals are values of; None for steps, which include each other."""
+        return None if self.cumulative else _label(self.column, self.part)
+
     def describe(self) -> str:
         part = "" if self.part is None else f"{self.part}: "
         steps = "steps" if self.cumulative else "cut"
@@ -187,7 +178,7 @@ class NumberRule(_Rule, frozen=True, tag="numbers", kw_only=True):
         return Applied([position == k for k in (0, *steps)], missing)
 
 
-ColumnRule = BooleanRule | TwoValuedRule | CategoryRule | NumberRule
+ColumnRule = BooleanRule | CategoryRule | NumberRule
 
 
 class Dropped(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -299,3 +290,18 @@ def feature_names(rules: Sequence[ColumnRule]) -> Iterator[tuple[str, str]]:
     for rule in rules:
         for name in rule.names():
             yield name, rule.column
+
+
+def feature_variables(rules: Sequence[ColumnRule]) -> Iterator[tuple[str, str | None]]:
+    """Return each feature with the variable that it is a value of, if it is one.
+
+    A column may be called as a part of a date is, and is another variable: it gets a number.
+    """
+    used: set[str] = set()
+    for rule in rules:
+        variable = rule.variable
+        if variable is not None:
+            variable = distinct_from(used, variable)
+            used.add(variable)
+        for name in rule.names():
+            yield name, variable

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TypeVar
 
 import msgspec
@@ -18,7 +17,6 @@ from conjunct.data.column_rules import (
     ColumnRule,
     Dropped,
     NumberRule,
-    TwoValuedRule,
     is_yes_or_no,
 )
 from conjunct.data.dates import HOURS, DatePart, has_hours, part_of
@@ -68,8 +66,6 @@ def _for_numbers(
         return Dropped(column.name, f"every cell is {spelled(distinct[0])}")
     if part is None and _numbers_the_rows(present):
         return Dropped(column.name, "it numbers the rows")
-    if len(distinct) == 2 and part is None:
-        return [_two_valued(replace(column.as_text(), written=column.written))]
     if len(distinct) <= settings.n_bins:
         values = [spelled(value) for value in distinct]
         written = "words" if part is not None else column.written
@@ -116,7 +112,8 @@ def _for_words(
     if len(words) == 1:
         return Dropped(column.name, f"every cell is {words[0]!r}")
     if len(words) == 2 and part is None:
-        return [_two_valued(column)]
+        # neither is rare beside one other word
+        return [CategoryRule(column.name, values=words, written=column.written)]
     n_present = int(counts.sum())
     if column.name in settings.words:
         return _categories(column, settings, part)
@@ -129,18 +126,6 @@ def _for_words(
         _refuse_prose(column, words)
         return Dropped(column.name, f"{len(words)} different words in {n_present} cells")
     return _categories(column, settings, part)
-
-
-def _two_valued(column: Column) -> ColumnRule:
-    """The rarer word is true; of two equally frequent ones the later in the alphabet."""
-    counts = column.counts()
-    true = 0 if counts[0] < counts[1] else 1
-    return TwoValuedRule(
-        column.name,
-        false=column.words[1 - true],
-        true=column.words[true],
-        written=column.written,
-    )
 
 
 def _categories(

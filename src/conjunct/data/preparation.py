@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,14 @@ class Preparation:
         """Without a Binarizer that leaves every column as it is."""
         made = self.binarizer
         return self if made is None or made.changes_columns else Preparation(None, self.cleaner)
+
+    def variables_of(self, features: Sequence[str]) -> tuple[str | None, ...]:
+        """Return the variable of each feature, None where none is known; () if none is at all."""
+        if self.binarizer is None:
+            return ()
+        known = self.binarizer.get_variables()
+        variable = {feature: name for name, values in known.items() for feature in values}
+        return tuple(map(variable.get, features)) if known else ()
 
     def source_of(self, feature: str) -> str:
         """The raw column behind a feature."""

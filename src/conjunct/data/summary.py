@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from conjunct.data.boolean_data import BooleanData
-from conjunct.data.column_rules import BooleanRule, CategoryRule, ColumnRule, Dropped, NumberRule
+from conjunct.data.column_rules import BooleanRule, CategoryRule, ColumnRule, Dropped
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,6 @@ def _kinds(table: BooleanData, rules: tuple[ColumnRule, ...]) -> dict[str, int]:
 def _kind(rule: ColumnRule) -> str:
     if isinstance(rule, BooleanRule):
         return "Boolean"
-    if isinstance(rule, CategoryRule | NumberRule):
-        if rule.part is not None:
-            return "dates"
-        return "categories" if isinstance(rule, CategoryRule) else "numbers"
-    return "two-valued"
+    if rule.part is not None:
+        return "dates"
+    return "categories" if isinstance(rule, CategoryRule) else "numbers"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -316,6 +316,8 @@ class FeatureConstructor(Readable, Exportable, TransformerMixin, BooleanEstimato
         for name, value in parameters.items():
             if isinstance(value, Rule):
                 parameters[name] = value.record()
+            elif isinstance(value, Mapping):
+                parameters[name] = {str(key): list(map(str, some)) for key, some in value.items()}
         return files.model_file(
             type(self).__name__,
             parameters,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
@@ -14,7 +14,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from conjunct import files
 from conjunct.columns import Columns, Counts
-from conjunct.data import MISSING, Backend, Baskets, BooleanData, InParts, container_of
+from conjunct.data import (
+    MISSING,
+    Backend,
+    Baskets,
+    BooleanData,
+    InParts,
+    Variables,
+    container_of,
+    group_by_variable,
+    recognise_variables,
+    variables_by_column,
+)
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators.chunks import ChunkForm, RowChunks, lazy_chunks, written_chunks
 from conjunct.estimators.constructor import FeatureConstructor
@@ -22,6 +33,7 @@ from conjunct.estimators.in_parts import PartMaker, sendable
 from conjunct.estimators.notebook import ShownInNotebooks
 from conjunct.estimators.weights import weighted
 from conjunct.features import CodeCounts, FeatureSet, bits_of_rows
+from conjunct.ufc import FindVariables
 
 Names = Literal["pattern", "formula"]
 NAMES: tuple[Names, ...] = ("pattern", "formula")
@@ -39,6 +51,14 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
     # rows that were counted since the fit
     new_rows_: files.NewRows | None = None
     keep_columns: bool = False
+    variables: Variables
+
+    @property
+    def variables_(self) -> dict[str, tuple[str, ...]]:
+        """The columns that are values of one variable, by its name."""
+        check_is_fitted(self)
+        fitted = self.feature_set_
+        return group_by_variable(zip(fitted.lineage.primitives, fitted.variables, strict=False))
 
     @property
     def patterns_(self) -> tuple[tuple[str, ...], ...]:
@@ -213,6 +233,18 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
         """The counts of all rows that were seen, in training and since."""
         counts = self.feature_set_.known_counts()
         return counts if self.new_rows_ is None else counts.plus(self.new_rows_.code.counts())
+
+    def _find_variables(self, names: Sequence[str]) -> FindVariables | None:
+        """Return what finds the variables of columns, after checking those that are given."""
+        if self.variables is False:
+            return None
+        if self.variables is not None:
+            given = variables_by_column(self.variables, names)
+            return lambda first: given
+        known = self.preparation_.variables_of(names)
+        if known and None not in known:
+            return lambda first: known
+        return lambda first: recognise_variables(names, first(), known)
 
     @property
     def _every_feature(self) -> FeatureSet:

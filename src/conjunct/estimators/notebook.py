@@ -83,7 +83,7 @@ def summary_html(summary: Summary) -> str:
         more = len(summary.chunks) - _CHUNKS
         if more > 0:
             parts.append(f"<p>The {_CHUNKS} chunks that save most; {more:,} more save bits.</p>")
-    parts.append(f"<p>{_text(summary.ended)}</p>")
+    parts.append(f"<p>{_text(f'{summary.ended} {summary.variables}'.rstrip())}</p>")
     return f"<div>{''.join(parts)}</div>"
 
 

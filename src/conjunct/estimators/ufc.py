@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from conjunct import files
 from conjunct.columns import STORE_KINDS, Need, StoreKind
 from conjunct.counting import Store
-from conjunct.data import BooleanData, Missing
+from conjunct.data import BooleanData, Missing, Variables, check_variables
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators.lossless import NAMES, UNSEEN, Names, Unseen
 from conjunct.estimators.ruled import RuledConstructor
@@ -90,6 +90,10 @@ class UFC(RuledConstructor):
         ``transform`` gives the columns first, and then the features of two tags or more, for
         models that can weigh both. What is left of one tag, as ``person (rest)``, follows from
         these, and is left out. ``features_`` and all that is told of them stay the same.
+    variables : dict of str to list of str, or False, optional
+        Which columns exclude each other, as values of one variable: ``{"colour": ["red",
+        "blue"]}`` names all there are, ``False`` says that there are none. ``None``: as the
+        Binarizer made them, and among other columns those that are recognised (docs/data-in.md).
     binarize : float, optional
         Values above it are true. ``None``: values must be Boolean or 0/1.
     missing : {"raise", "false", "pairwise"}, default="raise"
@@ -125,6 +129,8 @@ class UFC(RuledConstructor):
     threshold_ : float or None
         What a pair's measure had to exceed, or its correlation to reach with ``"risk"``. None
         where the data draw the line (``get_rules`` tells it).
+    variables_ : dict of str to tuple of str
+        The columns that are values of one variable, by its name.
     suppressed_ : tuple of Expression
         The features below ``min_support``.
     n_iter_ : int
@@ -175,6 +181,7 @@ class UFC(RuledConstructor):
         names: Names = "pattern",
         unseen: Unseen = "warn",
         keep_columns: bool = False,
+        variables: Variables = None,
         binarize: float | None = None,
         missing: Missing = "raise",
         store: StoreKind = "auto",
@@ -194,6 +201,7 @@ class UFC(RuledConstructor):
         self.names = names
         self.unseen = unseen
         self.keep_columns = keep_columns
+        self.variables = variables
         self.binarize = binarize
         self.missing = missing
         self.store = store
@@ -362,6 +370,7 @@ class UFC(RuledConstructor):
             max_iter=self.max_iter,
             max_features=self.max_features,
             watch=self._watching(need, store.n_columns),
+            find_variables=self._find_variables(names),
             progress_store=None if self.checkpoint is None else files.Checkpoint(self.checkpoint),
         )
         self.feature_set_ = run.feature_set
@@ -411,5 +420,6 @@ class UFC(RuledConstructor):
         check_choice("names", self.names, NAMES)
         check_choice("unseen", self.unseen, UNSEEN)
         check(isinstance(self.keep_columns, bool), "keep_columns", self.keep_columns, "a Boolean")
+        check_variables(self.variables)
         check_choice("store", self.store, STORE_KINDS)
         check_common(self)

@@ -10,7 +10,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from conjunct.counting import Store
-from conjunct.data import Backend, BooleanData, Missing, as_table
+from conjunct.data import Backend, BooleanData, Missing, Variables, as_table, check_variables
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators.lossless import LosslessConstructor
 from conjunct.estimators.ufc import UFC
@@ -45,6 +45,10 @@ class UFCPath(LosslessConstructor):
         Count the paper's artificial feature "null" in the overlapping index.
     keep_columns : bool, default=False
         ``transform`` gives the columns first, and then the features of two tags or more.
+    variables : dict of str to list of str, or False, optional
+        Which columns exclude each other, as values of one variable: ``{"colour": ["red",
+        "blue"]}`` names all there are, ``False`` says that there are none. ``None``: as the
+        Binarizer made them, and among other columns those that are recognised (docs/data-in.md).
     binarize : float, optional
         Values above it are true. ``None``: values must be Boolean or 0/1.
     missing : {"raise", "false", "pairwise"}, default="raise"
@@ -75,7 +79,7 @@ class UFCPath(LosslessConstructor):
         Whether the whole range was covered.
     covered_from_ : float
         Every λ from here up to ``max_threshold`` was covered: ``min_threshold`` if complete.
-    features_, threshold_, n_iter_, history_, feature_set_, n_distinct_rows_
+    features_, threshold_, n_iter_, history_, feature_set_, variables_, n_distinct_rows_
         As in :class:`UFC`, of the closest point.
 
     Notes
@@ -107,6 +111,7 @@ class UFCPath(LosslessConstructor):
         max_seconds: float | None = 600,
         null_feature: bool = False,
         keep_columns: bool = False,
+        variables: Variables = None,
         binarize: float | None = None,
         missing: Missing = "raise",
         style: Style = "unicode",
@@ -122,6 +127,7 @@ class UFCPath(LosslessConstructor):
         self.max_seconds = max_seconds
         self.null_feature = null_feature
         self.keep_columns = keep_columns
+        self.variables = variables
         self.binarize = binarize
         self.missing = missing
         self.style = style
@@ -170,6 +176,7 @@ class UFCPath(LosslessConstructor):
             stop=Never(null_feature=self.null_feature),
             names="formula",
             keep_columns=self.keep_columns,
+            variables=self.variables,
             binarize=self.binarize,
             missing=self.missing,
             style=self.style,
@@ -290,6 +297,7 @@ class UFCPath(LosslessConstructor):
             "None or a number above 0",
         )
         check(isinstance(self.keep_columns, bool), "keep_columns", self.keep_columns, "a Boolean")
+        check_variables(self.variables)
         check_common(self)
 
 

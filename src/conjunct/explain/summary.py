@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from conjunct.data import BooleanRule, DataSummary, Preparation
+from conjunct.data import BooleanRule, DataSummary, Preparation, group_by_variable
 from conjunct.explain.findings import Finding, WhenAsked, constructed, findings
 from conjunct.explain.labels import count, label, listed, shortened
 from conjunct.explain.method import FittedModel, Passage, method
+from conjunct.features import FeatureSet
 from conjunct.memory import byte_text
 from conjunct.ufc import Solution
 
@@ -31,6 +32,8 @@ MEANINGS = {
 
 _LONGEST = 240
 _NAMES_TOLD = 10
+_VALUES_TOLD = 5
+_LONGEST_VALUE = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,6 +190,12 @@ class Summary:
         )
 
     @property
+    def variables(self) -> str:
+        """Which columns exclude each other; empty if none do."""
+        found = variable_texts(self.model.feature_set_)
+        return f"{count(len(found), 'variable')}: {_listed_variables(found)}." if found else ""
+
+    @property
     def method(self) -> tuple[Passage, ...]:
         """How the features were made, and which pairs could be joined."""
         return method(self.model)
@@ -200,14 +209,40 @@ class Summary:
         return f"(rest): {MEANINGS['(rest)']}. Bits saved: {MEANINGS['bits saved']}."
 
 
-def data_facts(data: DataSummary) -> list[tuple[str, str]]:
-    """What was read, in names and numbers."""
+def variable_texts(fitted: FeatureSet) -> list[str]:
+    """Return each variable with its values: ``sex (female, male)``."""
+    pairs = zip(fitted.lineage.primitives, fitted.variables, strict=False)
+    found = []
+    for name, columns in group_by_variable(pairs).items():
+        values = listed([_value(name, c) for c in columns], _VALUES_TOLD, _LONGEST_VALUE)
+        # two columns without a common stem are the name
+        is_name = sorted(name.split(" | ")) == sorted(columns)
+        found.append(shortened(name) if is_name else f"{shortened(name)} ({values})")
+    return found
+
+
+def _value(variable: str, column: str) -> str:
+    """Return the column without the variable in front: ``male`` of ``sex = male``."""
+    if not column.startswith(variable):
+        return column
+    value = column.removeprefix(variable).lstrip(" =:_.[")
+    return (value.removesuffix("]") if column.startswith(f"{variable}[") else value) or column
+
+
+def _listed_variables(texts: Sequence[str]) -> str:
+    return listed(texts, _NAMES_TOLD, _LONGEST)
+
+
+def data_facts(data: DataSummary, fitted: FeatureSet | None = None) -> list[tuple[str, str]]:
+    """What was read, in names and numbers; and the variables of a model that was fitted on it."""
+    variables = [] if fitted is None else variable_texts(fitted)
     dropped = [f"{dropped.column} ({dropped.reason})" for dropped in data.dropped]
     rare = [f"{column} ({number})" for column, number in data.rare.items()]
     facts = [
         ("rows", f"{count(data.n_rows)} ({count(data.n_distinct_rows)} distinct)"),
         ("columns", ", ".join(f"{count(number)} {kind}" for kind, number in data.columns.items())),
         ("features", count(data.n_features)),
+        ("variables", _listed_variables(variables)),
         ("left out", listed(dropped, _NAMES_TOLD, _LONGEST)),
         ("rare words", listed(rare, _NAMES_TOLD, _LONGEST)),
         ("constant", listed(data.constant, _NAMES_TOLD, _LONGEST)),

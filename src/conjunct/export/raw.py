@@ -15,7 +15,6 @@ from conjunct.data import (
     PAIRS,
     WEEKDAYS,
     BooleanRule,
-    CategoryRule,
     ColumnRule,
     DatePart,
     NumberRule,
@@ -77,7 +76,7 @@ def _checks(rule: ColumnRule) -> Iterator[Check]:
         yield Flag(rule.column)
     elif isinstance(rule, NumberRule):
         yield from _intervals(rule)
-    elif isinstance(rule, CategoryRule):
+    else:
         groups: list[tuple[str, ...]] = [(value,) for value in rule.values]
         if rule.other is not None:
             groups.append(tuple(rule.rare))
@@ -86,8 +85,6 @@ def _checks(rule: ColumnRule) -> Iterator[Check]:
                 yield OneOf(rule.column, group, rule.written != "words")
             else:
                 yield PartOneOf(rule.column, rule.part, tuple(_numbers(rule.part, group)))
-    else:
-        yield OneOf(rule.column, (rule.true,), rule.written != "words")
 
 
 def _intervals(rule: NumberRule) -> Iterator[Interval]:

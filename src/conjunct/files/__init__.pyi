@@ -27,6 +27,7 @@ from .model import model_schema as model_schema
 from .model import read_model as read_model
 from .model import write_model as write_model
 from .reading import naming_cells_of as naming_cells_of
+from .variables import read_variables as read_variables
 from .writing import as_csv as as_csv
 from .writing import check_table_target as check_table_target
 from .writing import is_sparse_file as is_sparse_file

@@ -22,7 +22,6 @@ from conjunct.data import (
     ColumnRule,
     DateOrder,
     Mask,
-    TwoValuedRule,
     Written,
     from_series,
     is_yes_or_no,
@@ -201,7 +200,7 @@ def _read_by(rule: ColumnRule, text: pl.Series, name: str) -> pl.Series:
     """Text as numbers or dates if that is what the rule wants; words are for the rule to judge."""
     if isinstance(rule, BooleanRule):
         return _without_missing(text)
-    if not isinstance(rule, TwoValuedRule) and rule.part is not None:
+    if rule.part is not None:
         text = _without_missing(text, rule.odd)
         moments = _moments(text, rule.order)
         if not _complete(moments, text):

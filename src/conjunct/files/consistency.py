@@ -7,6 +7,7 @@ Where cells were missing, supports do not follow from joint counts, and only ran
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -68,6 +69,7 @@ def checked_features(
         _check_added(model, lineage)
     else:
         check(set(features) == left_over, "its features are not what its merges leave")
+    _check_variables(model)
     fitted = FeatureSet(
         lineage,
         tuple(model.features),
@@ -78,7 +80,7 @@ def checked_features(
         tuple(model.suppressed),
         tuple(model.suppressed_supports),
         known,
-        variables=_variables(model),
+        variables=tuple(model.variables),
     )
     if not only_adds:
         # before anything is made of the patterns: they bound what a file can ask for
@@ -102,6 +104,15 @@ def check_counts(counts: CodeCounts, fitted: FeatureSet, n_rows: int) -> None:
     n, left, right, both = counts.patterns
     holds = (both <= np.minimum(left, right)) & (left + right - both <= n) & (n <= n_rows)
     check(bool(holds.all()), "a count of its patterns is out of range")
+
+
+def _check_variables(model: ModelFile) -> None:
+    variables = model.variables
+    same = len(variables) in (0, len(model.primitives))
+    check(same, "variables and primitives differ in number")
+    sizes = Counter(variable for variable in variables if variable is not None)
+    check(all(size > 1 for size in sizes.values()), "a variable has only one primitive")
+    check(not variables or bool(sizes), "no primitive has a variable")
 
 
 def _lineage(model: ModelFile) -> Lineage:
@@ -168,14 +179,6 @@ def _primitive_supports(model: ModelFile, fitted: FeatureSet) -> tuple[int, ...]
     check(len(supports) == len(model.primitives), "supports and primitives differ in number")
     check(all(0 <= s <= model.n_rows for s in supports), "a support is out of range")
     return tuple(supports)
-
-
-def _variables(model: ModelFile) -> tuple[str | None, ...]:
-    if model.variables is msgspec.UNSET:
-        return ()
-    same = len(model.variables) == len(model.primitives)
-    check(same, "variables and primitives differ in number")
-    return tuple(model.variables)
 
 
 def _check_iterations(model: ModelFile, fitted: FeatureSet) -> None:

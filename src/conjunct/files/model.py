@@ -128,15 +128,15 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     format: str = FORMAT
     version: int = VERSION
     kind: str
-    parameters: dict[str, Setting | dict[str, Setting]]
+    parameters: dict[str, Setting | dict[str, Setting | list[str]]]
     n_rows: int
     named: bool
     threshold: float | None
     # why the run ended
     outcome: str = ""
     primitives: list[str]
-    # the variable of each primitive, null for a tag; absent where no variables are known
-    variables: list[str | None] | msgspec.UnsetType = msgspec.UNSET
+    # what each primitive is a value of, null for a plain tag; empty if all are
+    variables: list[str | None] = []
     # rows in which each primitive is true; what version 1 does not say follows from the features
     primitive_supports: list[int] = []
     conjunctions: list[tuple[int, int] | TallyRecord]
@@ -247,7 +247,7 @@ def model_file(
         outcome=outcome,
         primitive_supports=list(feature_set.primitive_supports),
         primitives=list(feature_set.lineage.primitives),
-        variables=list(feature_set.variables) if feature_set.variables else msgspec.UNSET,
+        variables=list(feature_set.variables),
         conjunctions=[
             TallyRecord(list(made.literals), made.number, made.exactly)
             if isinstance(made, Tally)

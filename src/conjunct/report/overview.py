@@ -46,7 +46,7 @@ def overview(shown: ModelOnRows) -> Overview:
     summary = DataSummary.of(shown.table)
     return Overview(
         _figures(shown),
-        tuple(data_facts(summary)),
+        tuple(data_facts(summary, shown.model.feature_set_)),
         _columns(shown),
         summary.n_features,
         _row_sizes(shown),

@@ -33,6 +33,7 @@ from .resuming import RunIdentity as RunIdentity
 from .rules import Rule as Rule
 from .rules import RuleRegistry as RuleRegistry
 from .rules import Setting as Setting
+from .run import FindVariables as FindVariables
 from .run import Plan as Plan
 from .run import run_ufc as run_ufc
 from .search.ledger import Ledger as Ledger

@@ -33,6 +33,9 @@ from conjunct.ufc.search.pairwise import PairwiseSearch
 from conjunct.ufc.search.stage import Stage
 from conjunct.ufc.stops.base import Stop
 
+FindVariables = Callable[[Callable[[], PairCounts]], Sequence[str | None]]
+"""Returns the variable of each column, given what counts the pairs of columns."""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -173,6 +176,7 @@ def run_ufc(
     max_features: int | None = None,
     watch: Callable[[Indicators], None] | None = None,
     progress_store: ProgressStore | None = None,
+    find_variables: FindVariables | None = None,
 ) -> Run:
     """Iterate until ``max_iter``, until the stopping rule, or until nothing more is replaced.
 
@@ -180,9 +184,11 @@ def run_ufc(
 
     ``watch`` is called with the indicators of each step looked at, for progress. A run whose
     progress a ``progress_store`` has goes on from there, and is told of its steps all the same.
+    ``find_variables`` says which columns are values of one variable; by default, none are.
     """
     null_support = store.count_null_rows() if stop.null_feature else None
     work = _Work(store, names, plan, null_support)
+    variables = () if find_variables is None else find_variables(work.first)
     steps = work.steps()
     if progress_store is not None:
         steps = work.recorded(progress_store, (*plan.options, stop.null_feature))
@@ -204,7 +210,7 @@ def run_ufc(
         kept = made[: last_within([step.indicators for step in made], max_features) + 1]
     merges = tuple(merge for step in kept for merge in step.merges)
     return Run(
-        work.feature_set(merges),
+        work.feature_set(merges, variables),
         kept,
         made,
         tuple(tried),
@@ -268,7 +274,7 @@ class _Work:
         save = partial(progress_store.save, identity)
         return recorded(steps, save, lambda: self.ledger, n_saved)
 
-    def feature_set(self, merges: Sequence[Merge]) -> FeatureSet:
+    def feature_set(self, merges: Sequence[Merge], variables: Sequence[str | None]) -> FeatureSet:
         """The features that some merges leave."""
         ledger = self.ledger
         features = ledger.features_after(merges)
@@ -281,6 +287,7 @@ class _Work:
             merges,
             None if observed is None else [observed[number] for number in features],
             ledger.primitive_supports,
+            variables,
         )
 
     def _resumed(self, progress: Progress) -> Generator[Step]:

@@ -10,7 +10,16 @@ import typer
 
 from conjunct.cli.help import OUTPUT
 from conjunct.cli.inputs import DataInput, prepares_data
-from conjunct.cli.options import Ascii, DataFile, Jobs, KeepColumns, Missing, ReportFile
+from conjunct.cli.options import (
+    Ascii,
+    DataFile,
+    Jobs,
+    KeepColumns,
+    Missing,
+    ReportFile,
+    VariablesFile,
+    read_variables_option,
+)
 from conjunct.cli.outputs import Output, speaks
 
 if TYPE_CHECKING:
@@ -62,6 +71,7 @@ def path(
         ),
     ] = False,
     missing: Missing = "raise",
+    variables: VariablesFile = None,
     max_solutions: Annotated[
         int,
         typer.Option(help="Stop after this many solutions; what was found is kept."),
@@ -97,6 +107,7 @@ def path(
     from conjunct.cli.documents import path_document
 
     _check_targets(data, out, solutions, figure, report)
+    said = read_variables_option(variables)
     table = source.read(data)
     width = max_threshold - min_threshold
     bar = progress.bar("Following λ", max(width, 0.0))
@@ -116,6 +127,7 @@ def path(
             prune,
             keep_columns=keep_columns,
             missing=missing,
+            variables=said,
             max_solutions=max_solutions,
             max_seconds=max_seconds,
             n_jobs=jobs,

@@ -141,6 +141,7 @@ def _tables(
         if summary.chunks
         else None,
         preparation_table(model.preparation_),
+        summary.variables or None,
         feature_table(summary, listed_features, with_formulas=wanted, formulas=formulas)
         if features
         else None,

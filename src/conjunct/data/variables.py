@@ -1,0 +1,284 @@
+"""Variables: columns that exclude each other, because they are the values of one thing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conjunct.columns import PairCounts
+from conjunct.errors import InputError
+
+Variables = Mapping[str, Sequence[str]] | Literal[False] | None
+"""What ``variables=`` takes: all variables by their columns, none, or what the data says."""
+
+# Rows in which chance would have columns meet, from which on it means something if they never do:
+# independent columns then stay clear of each other with a probability of about e⁻⁸.
+_EXPECTED = 8
+
+# Pairs that are looked at together, for their temporaries to take little memory.
+_PAIRS_AT_ONCE = 1 << 20
+
+# Characters. A longer name is a text, and would have too many stems.
+_LONGEST_NAME = 200
+
+# "age < 30", "age in [30, 45)" and "age ≥ 45", as a Binarizer calls them
+_INTERVAL = re.compile(r"(.+) (?:[<≥] [^ ]+|in \[[^ ]+, [^ ]+\))", re.DOTALL)
+_BRACKETS = re.compile(r"([^\[]+)\[.+\]", re.DOTALL)
+_BEFORE_VALUE = re.compile(r"(?<=[^ ]) *(=+|: ) *(?=[^ ])")
+_IN_NAMES = re.compile(r"(?<=[^_.:])([_.:]+)(?=[^_.:])")
+
+
+class _Stem(NamedTuple):
+    """What stands before a separator in a name."""
+
+    text: str
+    separator: str
+    is_common: bool
+    """Whether the separator stands in many names that are no values."""
+
+
+def recognise_variables(
+    names: Sequence[str], counts: PairCounts, known: Sequence[str | None] = ()
+) -> tuple[str | None, ...]:
+    """Return the variable of each column, None for a plain tag; () if there is none at all.
+
+    Columns are values of one variable
+
+    - if they have the same stem, as ``colour=red`` and ``colour=blue``, and never meet in a row.
+      After an underscore, a dot or a colon, which stand in other names too, either each row must
+      have one of them, or chance would have them meet in 8 rows or more;
+    - or if no two of them ever meet, and chance would have each two meet in 8 rows or more.
+
+    What is ``known`` stays. The result depends on names and counts, not on the order of columns.
+    """
+    found = list(known) or [None] * len(names)
+    used = {variable for variable in found if variable is not None}
+
+    def enter(name: str, columns: Iterable[int]) -> None:
+        own = distinct_from(used, name)
+        used.add(own)
+        for k in columns:
+            found[k] = own
+
+    for stem, columns in _groups_by_name(names, _unknown(found), counts):
+        enter(stem, columns)
+    for columns in _groups_by_counts(names, _unknown(found), counts):
+        first = [names[k] for k in columns[:2]]
+        enter(" | ".join([*first, *["…"] * (len(columns) > 2)]), columns)
+    return tuple(found) if used else ()
+
+
+def check_variables(variables: object) -> None:
+    """Refuse what ``variables=`` cannot be, whatever the columns are."""
+    if variables is None or variables is False:
+        return
+    if not isinstance(variables, Mapping):
+        raise InputError(
+            "variables must be None, False or a mapping of names to lists of columns; "
+            f"got {variables!r}"
+        )
+    seen: dict[str, str] = {}
+    for name, columns in variables.items():
+        is_list = isinstance(columns, Sequence) and not isinstance(columns, str)
+        if not isinstance(name, str) or not is_list or not all(isinstance(c, str) for c in columns):
+            raise InputError(
+                f"variables must map names to lists of columns; got {name!r}: {columns!r}"
+            )
+        if len(columns) < 2:
+            raise InputError(f"variable {name!r} needs two columns or more; got {list(columns)!r}")
+        for column in columns:
+            if column in seen:
+                both = f"variables {seen[column]!r} and {name!r}"
+                where = f"twice in variable {name!r}" if seen[column] == name else f"in {both}"
+                raise InputError(f"column {column!r} is {where}: name it once")
+            seen[column] = name
+
+
+def variables_by_column(
+    variables: Mapping[str, Sequence[str]], names: Sequence[str]
+) -> tuple[str | None, ...]:
+    """Return the variable of each column, as ``variables=`` says."""
+    variable = {column: name for name, columns in variables.items() for column in columns}
+    absent = variable.keys() - set(names)
+    if absent:
+        column = min(absent)
+        raise InputError(f"variable {variable[column]!r} has {column!r}, which is no column")
+    return tuple(map(variable.get, names)) if variable else ()
+
+
+def group_by_variable(pairs: Iterable[tuple[str, str | None]]) -> dict[str, tuple[str, ...]]:
+    """Return the columns of each variable, from columns with their variables."""
+    columns: dict[str, list[str]] = {}
+    for column, variable in pairs:
+        if variable is not None:
+            columns.setdefault(variable, []).append(column)
+    return {variable: tuple(values) for variable, values in columns.items()}
+
+
+def distinct_from(used: set[str], name: str) -> str:
+    """Return the name, with a number after it if it is used already."""
+    own, k = name, 1
+    while own in used:
+        k += 1
+        own = f"{name} [{k}]"
+    return own
+
+
+def _unknown(found: Sequence[str | None]) -> list[int]:
+    return [k for k, variable in enumerate(found) if variable is None]
+
+
+def _stems(name: str) -> Iterator[_Stem]:
+    """Yield the stems of a name, the shortest first. Those of two names begin alike or differ."""
+    if len(name) > _LONGEST_NAME:
+        return
+    interval = _INTERVAL.fullmatch(name)
+    brackets = _BRACKETS.fullmatch(name)
+    if interval is not None:
+        yield _Stem(interval[1], "interval", False)
+    elif brackets is not None:
+        yield _Stem(brackets[1].strip(), "[", False)
+    elif _BEFORE_VALUE.search(name):
+        for match in _BEFORE_VALUE.finditer(name):
+            yield _Stem(name[: match.start()], match[1], False)
+    else:
+        for match in _IN_NAMES.finditer(name):
+            yield _Stem(name[: match.start()], match[1], True)
+
+
+def _groups_by_name(
+    names: Sequence[str], free: Sequence[int], counts: PairCounts
+) -> Iterator[tuple[str, list[int]]]:
+    """Yield stems with their columns, which never meet.
+
+    A shorter stem comes before a longer one, because values hold separators too:
+    ``status_never_married`` goes with ``status_divorced``.
+    """
+    levels: list[dict[_Stem, list[int]]] = []
+    for k in free:
+        for depth, stem in enumerate(_stems(names[k])):
+            if depth == len(levels):
+                levels.append({})
+            levels[depth].setdefault(stem, []).append(k)
+    for level in levels:
+        for stem in [stem for stem, columns in level.items() if len(columns) < 2]:
+            del level[stem]
+    meet = _find_meeting_stems(levels, len(names), counts)
+    taken: set[int] = set()
+    for level in levels:
+        for stem, columns in sorted(level.items()):
+            if stem in meet or columns[0] in taken:
+                continue
+            if not stem.is_common or _is_no_chance(columns, counts):
+                taken.update(columns)
+                yield stem.text, columns
+
+
+def _find_meeting_stems(
+    levels: Sequence[Mapping[_Stem, Sequence[int]]], n_columns: int, counts: PairCounts
+) -> set[_Stem]:
+    """Return the stems of which two columns are both true in some row."""
+    numbered: list[tuple[list[_Stem], NDArray[np.intp], NDArray[np.bool_]]] = []
+    for level in levels:
+        number = np.full(n_columns, -1)
+        for k, columns in enumerate(level.values()):
+            number[columns] = k
+        if level:
+            numbered.append((list(level), number, np.zeros(len(level), np.bool_)))
+    for pairs in counts.pair_blocks() if numbered else ():
+        for _, number, meets in numbered:
+            left = number[pairs.left]
+            same = (left >= 0) & (left == number[pairs.right]) & (pairs.joint > 0)
+            meets[left[same]] = True
+    return {
+        stem for stems, _, meets in numbered for stem, met in zip(stems, meets, strict=True) if met
+    }
+
+
+def _is_no_chance(columns: Sequence[int], counts: PairCounts) -> bool:
+    """Check that columns which never meet are in every row, or would meet by chance."""
+    supports = [int(support) for support in counts.supports[list(columns)]]
+    total = sum(supports)
+    if total == counts.n_rows:
+        return True
+    if isinstance(counts.observed, int):
+        # the products of all pairs, twice
+        products = total**2 - sum(support**2 for support in supports)
+        return products >= 2 * _EXPECTED * counts.n_rows
+    left, right = np.array(list(combinations(columns, 2))).T
+    pairs = counts.for_pairs(left, right)
+    expected = Fraction(0)
+    rows = np.broadcast_to(pairs.n_rows, len(pairs))
+    for s, t, n in np.column_stack([pairs.left_support, pairs.right_support, rows]).tolist():
+        expected += Fraction(s * t, n) if n else 0
+        if expected >= _EXPECTED:
+            return True
+    return False
+
+
+def _groups_by_counts(
+    names: Sequence[str], free: Sequence[int], counts: PairCounts
+) -> Iterator[list[int]]:
+    """Yield sets of columns of which no two meet, though chance would have each two meet.
+
+    A column, the most frequent first, goes to the first set of which it meets no column.
+    """
+    supports = counts.supports
+    order = np.array(sorted(free, key=lambda k: (-int(supports[k]), names[k])), np.intp)
+    earlier, starts = _find_clear_pairs(order, counts)
+    sets: list[list[int]] = []
+    place, sizes = np.zeros((2, len(order)), np.intp)
+    for rank, column in enumerate(order.tolist()):
+        clear = earlier[starts[rank] : starts[rank + 1]]
+        near, n_clear = np.unique(place[clear], return_counts=True)
+        fits = near[n_clear == sizes[near]]
+        place[rank] = fits[0] if len(fits) else len(sets)
+        sizes[place[rank]] += 1
+        if len(fits):
+            sets[fits[0]].append(column)
+        else:
+            sets.append([column])
+    yield from (columns for columns in sets if len(columns) > 1)
+
+
+def _find_clear_pairs(
+    order: NDArray[np.intp], counts: PairCounts
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return for each column the earlier ones that it never meets, though chance would have it.
+
+    ``order`` has the most frequent columns first. Columns are numbered by their places in it, and
+    the earlier ones of column k are those from ``starts[k]`` on.
+    """
+    supports = counts.supports[order].astype(np.int64)
+    ranks = np.arange(len(order))
+    if isinstance(counts.observed, int):
+        least = -(-_EXPECTED * counts.n_rows // np.maximum(supports, 1))
+        n_earlier = np.minimum(ranks, np.searchsorted(-supports, -least, side="right"))
+    else:
+        # a pair is expected in no more rows than each of the two has
+        n_earlier = np.where(supports >= _EXPECTED, ranks, 0)
+    at_once = max(_PAIRS_AT_ONCE, counts.n_pairs // 8)
+    ends = np.cumsum(n_earlier)
+    found, n_found = [np.empty(0, np.intp)], np.zeros(len(order) + 1, np.intp)
+    start = 0
+    while start < len(order):
+        before = ends[start] - n_earlier[start]
+        stop = max(start + 1, int(np.searchsorted(ends, before + at_once, side="right")))
+        later = np.repeat(ranks[start:stop], n_earlier[start:stop])
+        earlier = np.arange(len(later)) - (ends - n_earlier)[later] + before
+        columns = order[earlier], order[later]
+        pairs = counts.for_pairs(np.minimum(*columns), np.maximum(*columns))
+        product = pairs.left_support.astype(np.int64) * pairs.right_support
+        # none is expected of two that are never known together
+        is_expected = (product > 0) & (product >= _EXPECTED * np.asarray(pairs.n_rows, np.int64))
+        clear = is_expected & (pairs.joint == 0)
+        found.append(earlier[clear])
+        n_found[1:] += np.bincount(later[clear], minlength=len(order))
+        start = stop
+    return np.concatenate(found), np.cumsum(n_found)
