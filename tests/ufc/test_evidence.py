@@ -14,9 +14,10 @@ from conjunct.columns import MaskedColumns, PackedColumns, SparseColumns, in_pla
 from conjunct.counting import PartitionedColumns, WeightedColumns, compiled, merging, tally
 from conjunct.counting.disk import DiskPartitions
 from conjunct.counting.scratch import ScratchFile
+from conjunct.features import merge_cost
 from conjunct.files import Checkpoint
 from conjunct.ufc import STOPS
-from conjunct.ufc.association import evidence, merge_cost
+from conjunct.ufc.association import evidence
 from conjunct.ufc.run import Plan, run_ufc
 from conjunct.ufc.search import evidence as search
 from tables import tables

@@ -131,16 +131,16 @@ def told(
     if not summary.n_iter:
         # why is a note already
         return
-    heading, which, n_shown = "feature", "that are most common", _FEATURES_SHOWN
+    heading, n_shown = "feature", _FEATURES_SHOWN
     if summary.chunks:
-        heading, which, n_shown = "chunk", "that save most", FINDINGS_SHOWN
+        heading, n_shown = "chunk", FINDINGS_SHOWN
     features = summary.chunks or summary.constructed
     if features:
         shown = features[:n_shown]
         yield feature_table(summary, shown, heading=heading, with_formulas=formulas)
     if len(features) > n_shown:
         elsewhere = "" if out is None else f"; conjunct show {out} lists all features"
-        yield f"The {n_shown} of {len(features)} {which}{elsewhere}."
+        yield f"Top {n_shown} of {len(features):,} {heading}s{elsewhere}."
     examples = example_table(model, table)
     if examples is not None:
         yield Group("Rows as chunks:", examples)

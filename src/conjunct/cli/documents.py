@@ -31,7 +31,7 @@ def model_document(
     summary = Summary(model, as_options)
     # the rows of a model that was cut were not counted again
     has_chunks = isinstance(model, LosslessConstructor)
-    has_code = has_chunks and model.feature_set_.code_counts is not None
+    has_code = has_chunks and model.feature_set_.has_code
     rules = model.get_rules("dict")
     if formulas is not None:
         rules |= formula_columns(formulas, model.style)

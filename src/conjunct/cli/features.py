@@ -42,19 +42,19 @@ def feature_table(
         table = plain_table("feature", ">rows", "", ">length", ">iter")
     else:
         more = (">length", ">r") if with_formulas else ()
-        table = plain_table(heading, ">rows", "", ">bits saved", *more)
+        table = plain_table(heading, ">rows", "", ">evidence", *more)
     for feature in features:
         expression = given.get(feature.number, fitted.lineage.expression(feature.number))
         formula = label(expression, style, LONGEST)
         name: RenderableType = cell(shortened(feature.text, LONGEST))
-        saved = "" if feature.saved is None else f"{feature.saved:,.0f}"
-        numbers: tuple[str, ...] = (saved,)
+        bits = "" if feature.evidence is None else f"{feature.evidence:,.0f}"
+        numbers: tuple[str, ...] = (bits,)
         if by_formula:
             name = _with_origin(summary, feature.number, formula)
             numbers = str(expression.length), str(fitted.iteration(feature.number))
         elif with_formulas:
             name = Group(name, Padding(Text(showable(formula), "dim"), (0, 0, 0, 2)))
-            numbers = saved, str(expression.length), f"{origins[feature.number].r:.2f}"
+            numbers = bits, str(expression.length), f"{origins[feature.number].r:.2f}"
         if feature.contrast:
             name = Group(name, Padding(Text(showable(feature.contrast), "dim"), (0, 0, 0, 2)))
         table.add_row(name, str(feature.rows), Text(bar(feature.share), "cyan"), *numbers)

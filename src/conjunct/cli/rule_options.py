@@ -46,7 +46,15 @@ def _chosen(
             autocompletion=_completed,
             rich_help_panel=RULE,
         ),
-    ] = "bits",
+    ] = "evidence",
+    factor: Annotated[
+        float | None,
+        typer.Option(
+            help="evidence: how much evidence a chunk must bring, as a multiple of what it costs. "
+            "1 if not given.",
+            rich_help_panel=RULE,
+        ),
+    ] = None,
     alpha: Annotated[
         str | None,
         typer.Option(
@@ -94,8 +102,8 @@ def _chosen(
     search: Annotated[
         Search | None,
         typer.Option(
-            help="What an iteration joins: many pairs, or the best one. pairwise for bits, batch "
-            "for the paper's rules if not given.",
+            help="What an iteration joins: many pairs, or the best one. pairwise for "
+            "evidence and bits, batch for the paper's rules if not given.",
             rich_help_panel=SEARCH,
         ),
     ] = None,
@@ -104,7 +112,7 @@ def _chosen(
         typer.Option(
             help="When to end. "
             + " ".join(f"{name}: {told}." for name, told in STOPS.items())
-            + " bits for bits, rms for the paper's rules if not given.",
+            + " gain for evidence and bits, rms for the paper's rules if not given.",
             rich_help_panel=SEARCH,
         ),
     ] = None,
@@ -127,8 +135,7 @@ def _chosen(
     max_features: Annotated[
         int | None,
         typer.Option(
-            help="Keep the beginning of the run that describes the data shortest with at most so "
-            "many features.",
+            help="Keep the best model with at most N features.",
             rich_help_panel=SEARCH,
         ),
     ] = None,
@@ -141,7 +148,12 @@ def _chosen(
     ] = None,
     variables: VariablesFile = None,
 ) -> dict[str, Any]:
-    given: dict[str, Any] = {"test": test, "prune": prune, "measure": measure}
+    given: dict[str, Any] = {
+        "factor": factor,
+        "test": test,
+        "prune": prune,
+        "measure": measure,
+    }
     settings = {name: value for name, value in given.items() if value is not None}
     if alpha is not None:
         settings["alpha"] = level(alpha)

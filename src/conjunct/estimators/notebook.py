@@ -63,26 +63,25 @@ def _words(feature: Expression) -> str:
 
 
 def summary_html(summary: Summary) -> str:
-    """What was found, the chunks that save most bits, and why the run ended.
+    """Show what was found, the strongest chunks, and why the run ended.
 
     Names from data are escaped, and it holds no script.
     """
     parts = [f"<p>{_text(f'{summary.found} {summary.length}')}</p>"]
     if summary.chunks:
-        heads = ("chunk", "what sets it apart", "rows", "bits saved")
+        heads = ("chunk", "contrast", "rows", "evidence")
         cells = [
             (
                 explain.shortened(chunk.text, _NAME_LENGTH),
                 explain.shortened(chunk.contrast, _CONTRAST_LENGTH),
                 f"{chunk.rows:,}",
-                f"{chunk.saved:,.1f}",
+                f"{chunk.evidence or 0:,.1f}",
             )
             for chunk in summary.chunks[:_CHUNKS]
         ]
         parts.append(_table(heads, cells))
-        more = len(summary.chunks) - _CHUNKS
-        if more > 0:
-            parts.append(f"<p>The {_CHUNKS} chunks that save most; {more:,} more save bits.</p>")
+        if len(summary.chunks) > _CHUNKS:
+            parts.append(f"<p>Top {_CHUNKS} of {len(summary.chunks):,} chunks.</p>")
     parts.append(f"<p>{_text(f'{summary.ended} {summary.variables}'.rstrip())}</p>")
     return f"<div>{''.join(parts)}</div>"
 

@@ -15,7 +15,7 @@ from conjunct.ufc import CRITERIA, Criterion, Ledger, Stage
 
 def correlated_pairs(
     X: Any,
-    criterion: str | float | Criterion = "bits",
+    criterion: str | float | Criterion = "evidence",
     *,
     backend: Backend | None = None,
     **options: Any,
@@ -26,7 +26,7 @@ def correlated_pairs(
     ----------
     X : array, data frame, sparse matrix or list of baskets
         Boolean or 0/1 values.
-    criterion : "bits", "risk", float or a criterion, default="bits"
+    criterion : "evidence", "bits", "risk", float or a criterion, default="evidence"
         As in :class:`UFC`.
     backend : {"pandas", "polars", "pyarrow", "dict"}, optional
         What kind of table. By default the kind of ``X`` if it is one, and pandas otherwise.
@@ -38,7 +38,8 @@ def correlated_pairs(
     -------
     data frame
         ``left``, ``right``, ``joint`` (rows with both), ``r``, ``p_value``, ``p_adjusted`` and
-        ``score``, which orders the pairs: the bits that joining one would save, or the measure.
+        ``score``, which orders the pairs: their evidence, the bits that joining one would save, or
+        the measure.
 
     Examples
     --------

@@ -46,36 +46,37 @@ class UFC(RuledConstructor):
 
     A pair of features ``f``, ``g`` gives way to ``f ∧ g``, ``¬f ∧ g`` and ``f ∧ ¬g``, again and
     again. What a feature asserts is its pattern: in every row, the patterns of the true features
-    are a partition of the row's own tags. By default a pair is joined if its association is real
-    and the description of the data becomes shorter (docs/bits.md); the paper's rules are
+    are a partition of the row's own tags. By default the pair with the most evidence is joined, as
+    long as that is worth what it costs (docs/evidence.md); the paper's rules are
     ``criterion="risk"`` and ``criterion=λ``. No labels are used and, without ``min_support``, no
     information is lost. What features are good for, and what not, is measured in docs/quality.md.
 
     Parameters
     ----------
-    criterion : "bits", "risk", float, or a criterion, default="bits"
-        Which pairs may be joined, and which comes first. ``"bits"`` is ``Bits()``: the pair that
-        shortens the description of the data most. ``"risk"`` is ``Risk()``: the paper's uFCα. A
-        number is ``Threshold(number)``: the paper's λ. Their settings are theirs:
-        ``Bits(alpha=None)``, ``Risk(alpha=0.0001, prune=False)``.
+    criterion : "evidence", "bits", "risk", float, or a criterion, default="evidence"
+        Which pairs may be joined, and which comes first. ``"evidence"`` is ``Evidence()``: the
+        pair that the rows speak for most. ``"bits"`` is ``Bits()``: the pair that shortens the
+        description of the data most in Krimp's code. ``"risk"`` is ``Risk()``: the paper's uFCα.
+        A number is ``Threshold(number)``: the paper's λ. Settings belong to the rule:
+        ``Evidence(factor=2)``, ``Bits(alpha=None)``, ``Risk(alpha=0.0001, prune=False)``.
     search : {"pairwise", "batch"}, optional
         ``"pairwise"``: an iteration joins one pair. ``"batch"``: all pairs of a greedy matching,
-        as in the paper. ``None``: what goes with the criterion; pairwise for ``"bits"``, batch
-        for the paper's.
+        as in the paper. ``None``: what goes with the criterion; pairwise for ``"evidence"``
+        (which takes no other) and ``"bits"``, batch for the paper's.
     max_iter : int, optional
         Number of iterations at most (the paper's ``limit_iter``). With the paper's criteria it
         takes the place of ``stop``.
-    stop : {"bits", "rms", "never"} or a stopping rule, optional
-        When to end. ``"bits"``: when nothing makes the description shorter. ``"rms"``: before the
-        root mean square of overlap and complexity rises, the paper's. ``"never"``: when no pair is
-        left. ``None``: what goes with the criterion.
+    stop : {"gain", "rms", "never"} or a stopping rule, optional
+        When to end. ``"gain"``: when the next merge is not worth what it costs. ``"rms"``: before
+        the root mean square of overlap and complexity rises, the paper's. ``"never"``: when no
+        pair is left. ``None``: what goes with the criterion.
     max_length : int, optional
-        No feature is made that is longer: that has more tags in its pattern with ``"bits"``, or
-        more literals in its formula with the paper's criteria.
+        No feature is made that is longer: that has more tags with ``"evidence"`` and ``"bits"``,
+        or more literals in its formula with the paper's criteria.
     max_features : int, optional
-        Keep the beginning of the run with the shortest description among those that have at most
-        so many features. The run is the same with and without it, so a fitted model can be
-        ``cut`` further. Counted before ``min_support``, and without what ``keep_columns`` adds.
+        Keep the last step of the run with at most this many features. The run is the same with
+        and without it, so a fitted model can be ``cut`` further. Counted before ``min_support``,
+        and without what ``keep_columns`` adds.
     min_support : float, optional
         Suppress features that are true in less than this share of rows, in (0, 1]. They are
         listed in ``suppressed_``.
@@ -136,8 +137,8 @@ class UFC(RuledConstructor):
     n_iter_ : int
         Number of iterations behind ``features_``.
     history_ : tuple of Indicators
-        ``iteration, n_features, length, oi, c0, rms, bits`` after each iteration, primitives
-        first.
+        ``iteration, n_features, length, oi, c0, rms, bits, evidence`` after each iteration,
+        primitives first.
     feature_set_ : FeatureSet
         The features with all that they were made from.
     n_distinct_rows_ : int
@@ -170,7 +171,7 @@ class UFC(RuledConstructor):
 
     def __init__(
         self,
-        criterion: str | float | Criterion = "bits",
+        criterion: str | float | Criterion = "evidence",
         *,
         search: Search | None = None,
         max_iter: int | None = None,

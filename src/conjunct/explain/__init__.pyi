@@ -18,7 +18,7 @@ from .explanation import nearest_by_primitives as nearest_by_primitives
 from .findings import Finding as Finding
 from .findings import constructed as constructed
 from .findings import findings as findings
-from .findings import merges_by_pattern as merges_by_pattern
+from .findings import joined_chunks as joined_chunks
 from .findings import shown_pattern as shown_pattern
 from .findings import supports_of_lineage as supports_of_lineage
 from .formulas import Formulas as Formulas

@@ -142,7 +142,7 @@ class AncestryGraph:
 
 def ancestry_roots(feature_set: FeatureSet, *, by_pattern: bool) -> list[int]:
     """The constructed features: the most common first, or by what their patterns saved."""
-    made = ranked_features(feature_set, by_bits=by_pattern)
+    made = ranked_features(feature_set, by_evidence=by_pattern)
     return [feature_set.features[k] for k, saved in made if not by_pattern or saved is not None]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from conjunct.columns import Columns
 from conjunct.explain.english import english
-from conjunct.explain.findings import merges_by_pattern, shown_pattern
+from conjunct.explain.findings import joined_chunks, shown_pattern
 from conjunct.explain.formulas import row_sets
 from conjunct.explain.labels import formula_text, label, shortened
 from conjunct.expressions import And, Expression, Not, Primitive, Style, simplified_on
@@ -50,8 +50,8 @@ class Explanation:
     parents : tuple of str
         The two features it came from, long ones by their patterns; ``r`` and ``p_value`` are
         theirs where a correlation made the feature.
-    saved : float or None
-        Bits by which the description of the data became shorter when its pattern was joined.
+    evidence : float or None
+        Bits by which all rows speak for its tags being together rather than by chance.
     present, absent, mixed : tuple of str
         The primitives it depends on: those that are true in all its rows, those that are true in
         none, and those that may be either, depending on others.
@@ -73,7 +73,7 @@ class Explanation:
     parents: tuple[str, ...]
     r: float | None
     p_value: float | None
-    saved: float | None
+    evidence: float | None
     present: tuple[str, ...]
     absent: tuple[str, ...]
     mixed: tuple[str, ...]
@@ -85,8 +85,8 @@ class Explanation:
         lines = [self.pattern or shortened(self.feature, _LINE_LENGTH)]
         lines += [f"  {title}: {shortened(text, _LINE_LENGTH)}" for title, text in self._formulas()]
         lines.append(f"  support: {self.support} rows ({self.frequency:.1%})")
-        if self.saved is not None:
-            lines.append(f"  saved: {self.saved:,.1f} bits, when its tags were joined")
+        if self.evidence is not None:
+            lines.append(f"  evidence: {self.evidence:,.1f} bits, in all rows")
         if self.parents:
             why = "" if self.r is None else f", r = {self.r:.3f}, p = {self.p_value:.2g}"
             parents = "  and  ".join(self.parents)
@@ -131,8 +131,11 @@ def explanation(
     expression = lineage.expression(number)
     simplified = expression.simplify()
     merge = feature_set.origins().get(number)
-    birth = (
-        merges_by_pattern(feature_set).get(lineage.pattern(number)) if feature_set.merges else None
+    tags = lineage.pattern(number)
+    joined = (
+        one.evidence
+        for one in joined_chunks(feature_set)
+        if lineage.pattern(one.merge.both or 0) == tags
     )
     support, frequency = _support(feature_set, number)
     present, absent = _certain(simplified)
@@ -153,7 +156,7 @@ def explanation(
         ),
         r=merge.r if merge else None,
         p_value=merge.p_value if merge else None,
-        saved=birth.saved if birth else None,
+        evidence=next(joined, None),
         present=_texts(present, feature_set, style),
         absent=_texts(absent, feature_set, style),
         mixed=_texts(mixed, feature_set, style),

@@ -1,38 +1,42 @@
-"""What was found: chunks as they were joined, and the features in the end."""
+"""What was found: chunks with their facts in all rows, and the features in the end."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar, overload
+
+import numpy as np
 
 from conjunct.explain.labels import share
 from conjunct.expressions import pattern_text
 from conjunct.features import FeatureSet, Merge
+from conjunct.ufc import evidence
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A chunk when it was joined, or a constructed feature in the end.
+    """A chunk with its facts in all rows, or a constructed feature in the end.
 
     Attributes
     ----------
     number : int
-        The number in the lineage. Later merges may have taken rows from a chunk.
+        The number in the lineage.
     pattern : tuple of str
         The tags that belong together.
     text : str
-        The pattern as text; "(rest)" marks a feature that is what is left of it.
+        The tags as text; "(rest)" marks a feature that larger chunks have taken rows from.
     rows : int
-        Rows of the training data in which it was joined, or is true.
+        Rows of the training data that have all tags of a chunk, or in which a feature is true.
     share : float
         Those rows as a share of the rows in which that is known.
-    saved : float or None
-        Bits by which joining it made the description of the data shorter; ``None`` if its pattern
-        was never joined.
+    evidence : float or None
+        Bits by which all rows speak for "together" rather than "by chance"; None if the tags of a
+        feature were never joined, or are not together more often than by chance.
+    lift : float or None
+        How many times as often as by chance its two parts are together, in all rows.
     contrast : str
-        How much more often the two parts of a chunk go together than apart, in words. Empty where
-        cells are missing: each pair has rows of its own then.
+        How much more often one part is there with the other than without it, in words.
     """
 
     number: int
@@ -40,93 +44,131 @@ class Finding:
     text: str
     rows: int
     share: float
-    saved: float | None
+    evidence: float | None
+    lift: float | None = None
     contrast: str = ""
 
 
 Ranked = TypeVar("Ranked")
-Told = TypeVar("Told")
+Shown = TypeVar("Shown")
 
 
 @dataclass(frozen=True, eq=False)
-class WhenAsked(Sequence[Told], Generic[Ranked, Told]):
+class WhenAsked(Sequence[Shown], Generic[Ranked, Shown]):
     """Things in their order, each put into words when it is looked at: few of thousands are."""
 
     ranked: Sequence[Ranked]
-    tell: Callable[[Ranked], Told]
+    describe: Callable[[Ranked], Shown]
 
     def __len__(self) -> int:
         return len(self.ranked)
 
     @overload
-    def __getitem__(self, which: int) -> Told: ...
+    def __getitem__(self, which: int) -> Shown: ...
     @overload
-    def __getitem__(self, which: slice) -> tuple[Told, ...]: ...
-    def __getitem__(self, which: int | slice) -> Told | tuple[Told, ...]:
+    def __getitem__(self, which: slice) -> tuple[Shown, ...]: ...
+    def __getitem__(self, which: int | slice) -> Shown | tuple[Shown, ...]:
         if isinstance(which, slice):
-            return tuple(map(self.tell, self.ranked[which]))
-        return self.tell(self.ranked[which])
+            return tuple(map(self.describe, self.ranked[which]))
+        return self.describe(self.ranked[which])
+
+
+@dataclass(frozen=True)
+class Joined:
+    """A merge, and how often its two patterns occur in all rows in which both are known."""
+
+    merge: Merge
+    n_rows: int
+    left: int
+    right: int
+    both: int
+    evidence: float
+
+    @property
+    def lift(self) -> float:
+        """How many times as often as by chance the two patterns are together."""
+        return self.n_rows * self.both / (self.left * self.right)
+
+
+def joined_chunks(feature_set: FeatureSet) -> list[Joined]:
+    """Return the chunks that are together more often than by chance, most evidence first."""
+    tables = feature_set.pattern_tables
+    if not tables:
+        return []
+    bits = evidence(*np.array(tables, np.int64).T).tolist()
+    joined = [
+        Joined(merge, n_rows, left, right, both, value)
+        for merge, (n_rows, left, right, both), value in zip(
+            feature_set.merges, tables, bits, strict=True
+        )
+        if merge.both is not None and value > 0
+    ]
+    return sorted(joined, key=lambda one: (-one.evidence, -one.both))
 
 
 def findings(feature_set: FeatureSet) -> Sequence[Finding]:
-    """The chunks that save bits as they were joined, those that save most first."""
-    supports = supports_of_lineage(feature_set)
-    joined = [(m.both, m) for m in feature_set.merges if m.both is not None and m.saved > 0]
-    joined.sort(key=lambda one: -one[1].saved)
+    """Return the chunks with their facts in all rows, most evidence first."""
+    lineage = feature_set.lineage
 
-    def tell(one: tuple[int, Merge]) -> Finding:
-        number, merge = one
-        pattern = feature_set.lineage.pattern(number)
-        text, part = pattern_text(pattern), merge.joint / merge.n_rows
-        contrast = "" if supports is None else _contrast(feature_set, merge, supports)
-        return Finding(number, pattern, text, merge.joint, part, merge.saved, contrast)
+    def describe(one: Joined) -> Finding:
+        number = one.merge.both or 0
+        pattern = lineage.pattern(number)
+        part = one.both / one.n_rows
+        contrast = _contrast(feature_set, one)
+        return Finding(
+            number, pattern, pattern_text(pattern), one.both, part, one.evidence, one.lift, contrast
+        )
 
-    return WhenAsked(joined, tell)
+    return WhenAsked(joined_chunks(feature_set), describe)
 
 
-def constructed(feature_set: FeatureSet, *, by_bits: bool) -> Sequence[Finding]:
-    """All features but columns, the most common first; or those whose joining saved most."""
+def constructed(feature_set: FeatureSet, *, by_evidence: bool) -> Sequence[Finding]:
+    """Return all features but columns, the most common or the strongest chunks first."""
     lineage, shares = feature_set.lineage, feature_set.frequencies
-    ranked = ranked_features(feature_set, by_bits=by_bits)
+    ranked = ranked_features(feature_set, by_evidence=by_evidence)
 
-    def tell(one: tuple[int, float | None]) -> Finding:
-        k, saved = one
+    def describe(one: tuple[int, float | None]) -> Finding:
+        k, bits = one
         number, rows = feature_set.features[k], feature_set.supports[k]
         pattern = lineage.pattern(number)
         text = pattern_text(pattern, is_rest=lineage.denies(number))
-        return Finding(number, pattern, text, rows, shares[k], saved)
+        return Finding(number, pattern, text, rows, shares[k], bits)
 
-    return WhenAsked(ranked, tell)
+    return WhenAsked(ranked, describe)
 
 
-def ranked_features(feature_set: FeatureSet, *, by_bits: bool) -> list[tuple[int, float | None]]:
-    """The positions of all features but columns in their order, each with the bits it saved."""
-    joined = merges_by_pattern(feature_set)
-    found: list[tuple[int, float | None]] = []
-    for k, number in enumerate(feature_set.features):
-        if feature_set.iteration(number):
-            merge = joined.get(feature_set.lineage.pattern(number))
-            found.append((k, None if merge is None else merge.saved))
+def ranked_features(
+    feature_set: FeatureSet, *, by_evidence: bool
+) -> list[tuple[int, float | None]]:
+    """Return the positions of all features but columns in order, each with its evidence."""
+    pattern = feature_set.lineage.pattern
+    joined = joined_chunks(feature_set)
+    known = {pattern(one.merge.both or 0): one.evidence for one in reversed(joined)}
+    found = [
+        (k, known.get(pattern(number)))
+        for k, number in enumerate(feature_set.features)
+        if feature_set.iteration(number)
+    ]
 
     def rank(one: tuple[int, float | None]) -> tuple[bool, float, int]:
-        k, saved = one
-        return by_bits and saved is None, -(saved or 0.0) * by_bits, -feature_set.supports[k]
+        k, bits = one
+        return by_evidence and bits is None, -(bits or 0.0) * by_evidence, -feature_set.supports[k]
 
     return sorted(found, key=rank)
 
 
 def merges_by_pattern(feature_set: FeatureSet) -> dict[tuple[str, ...], Merge]:
-    """The merge that joined each pattern first.
+    """Return the merge that joined each pattern first.
 
     No other ever did: where a pattern was joined, its tags are together in all rows that have
-    them, and what is left of them apart never meets.
+    them, and what remains of them never meets.
     """
     pattern = feature_set.lineage.pattern
     return {pattern(m.both): m for m in reversed(feature_set.merges) if m.both is not None}
 
 
 def supports_of_lineage(feature_set: FeatureSet) -> dict[int | None, int] | None:
-    """Rows of every feature that ever was, by its number; ``None`` where cells are missing.
+    """Return the rows of every feature that ever was; ``None`` where cells are missing.
 
     A replaced one has those of its two conjunctions.
     """
@@ -141,7 +183,7 @@ def supports_of_lineage(feature_set: FeatureSet) -> dict[int | None, int] | None
 
 
 def shown_pattern(feature_set: FeatureSet, number: int) -> str:
-    """The pattern of a feature as text; empty where it has none to be read by.
+    """Return the pattern of a feature as text; empty where it has none to be read by.
 
     Only what uFC replaced has patterns that are a partition of each row.
     """
@@ -151,11 +193,16 @@ def shown_pattern(feature_set: FeatureSet, number: int) -> str:
     return pattern_text(lineage.pattern(number), is_rest=lineage.denies(number))
 
 
-def _contrast(feature_set: FeatureSet, merge: Merge, supports: Mapping[int | None, int]) -> str:
-    """Of the rows with the rarer part, the share that has the other too, and of the rest."""
-    given, other = sorted((merge.left, merge.right), key=lambda number: supports[number])
-    inside = merge.joint / supports[given]
-    n_outside = merge.n_rows - supports[given]
-    outside = (supports[other] - merge.joint) / n_outside if n_outside else 0.0
-    one, two = (shown_pattern(feature_set, number) for number in (given, other))
-    return f"{two} is in {share(inside)} of the rows with {one}, {share(outside)} of the others"
+def _contrast(feature_set: FeatureSet, one: Joined) -> str:
+    """Say in which share of the rows with the rarer part the other is, and of those without."""
+    pattern = feature_set.lineage.pattern
+    sides = [(one.left, one.merge.left), (one.right, one.merge.right)]
+    (n_given, given), (n_other, other) = sorted(sides)
+    inside = one.both / n_given
+    n_outside = one.n_rows - n_given
+    outside = (n_other - one.both) / n_outside if n_outside else 0.0
+    rarer, name = pattern_text(pattern(given)), pattern_text(pattern(other))
+    return (
+        f"{name} is in {share(inside)} of the rows with {rarer}, {share(outside)} of the rows "
+        f"without"
+    )

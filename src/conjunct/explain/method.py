@@ -10,7 +10,16 @@ from typing import Any, Protocol
 from conjunct.explain.labels import decimal, probability
 from conjunct.expressions import Style
 from conjunct.features import FeatureSet
-from conjunct.ufc import CRITERIA, MEASURES, Bits, Criterion, Indicators, Risk, Threshold
+from conjunct.ufc import (
+    CRITERIA,
+    MEASURES,
+    Bits,
+    Criterion,
+    Evidence,
+    Indicators,
+    Risk,
+    Threshold,
+)
 
 _CORRECTIONS = {
     "bonferroni": "Bonferroni's",
@@ -101,6 +110,8 @@ _PRUNED = "Pairs with an expected frequency below 5 were left alone (pruning)."
 
 
 def _order(criterion: Criterion, *, one_by_one: bool) -> str:
+    if isinstance(criterion, Evidence):
+        return "One pair was joined at a time: the one with the most evidence."
     if isinstance(criterion, Bits):
         which = "the one" if one_by_one else "those"
         return (
@@ -124,6 +135,8 @@ def _every_threshold(given: Mapping[str, Any]) -> str:
 
 
 def _which_pairs(model: FittedModel, criterion: Criterion, one_by_one: bool) -> Passage:
+    if isinstance(criterion, Evidence):
+        return Passage("Which pairs", _why_evidence(criterion))
     if isinstance(criterion, Bits):
         return Passage("Which pairs", _why_real(criterion, model.feature_set_))
     if isinstance(criterion, Risk):
@@ -131,6 +144,16 @@ def _which_pairs(model: FittedModel, criterion: Criterion, one_by_one: bool) -> 
     if isinstance(criterion, Threshold):
         return Passage("Why this λ", _why_given(criterion))
     return Passage("Which pairs", f"{criterion.name}: {criterion.summary}.")
+
+
+def _why_evidence(criterion: Evidence) -> str:
+    times = "" if criterion.factor == 1 else f"{criterion.factor:g} times "
+    return (
+        f'The evidence of a pair is the number of bits by which the rows speak for "together" '
+        f'rather than "by chance". It is counted twice, for the features as they were at that '
+        f"point and for all rows that have their tags, and the smaller number counts. A pair was "
+        f"joined if it brought more than {times}what the merge costs."
+    )
 
 
 def _why_given(criterion: Threshold) -> str:

@@ -17,7 +17,7 @@ from conjunct.ufc import Solution
 MEANINGS = {
     "(rest)": "what larger chunks have left of it",
     "comes back": "in this share of changed data sets it was constructed again",
-    "bits saved": "when its tags were joined, in all rows that had them then",
+    "evidence": 'bits by which all rows speak for "together" rather than "by chance"',
     "length": "literals of the formula",
     "iteration": "the iteration that made it; 0: a column of the data",
     "r": "correlation of the two features it came from",
@@ -57,13 +57,13 @@ class Summary:
 
     @cached_property
     def chunks(self) -> Sequence[Finding]:
-        """The chunks that save bits, those that save most first."""
+        """The chunks with their facts in all rows, most evidence first."""
         return findings(self.model.feature_set_)
 
     @cached_property
     def constructed(self) -> Sequence[Finding]:
-        """All features but columns; those that saved most first, if any chunk saved bits."""
-        return constructed(self.model.feature_set_, by_bits=bool(self.chunks))
+        """All features but columns; the strongest chunks first, if there are any."""
+        return constructed(self.model.feature_set_, by_evidence=bool(self.chunks))
 
     @property
     def kept(self) -> Sequence[str]:
@@ -109,10 +109,9 @@ class Summary:
         best, n_chunks = self.chunks[0], len(self.chunks)
         noun = "of tags that belong together"
         found = f"{count(n_chunks, f'chunk {noun} was', f'chunks {noun} were')} found"
-        most = "saves most:" if n_chunks > 1 else "saves"
+        strongest = "Strongest:" if n_chunks > 1 else "It is"
         return (
-            f'{found}. "{shortened(best.text, _LONGEST)}" {most} {best.saved:,.0f} bits, in '
-            f"{count(best.rows, 'row')}."
+            f"{found}. {strongest} {shortened(best.text, _LONGEST)}, in {count(best.rows, 'row')}."
         )
 
     @property
@@ -140,13 +139,10 @@ class Summary:
     def length(self) -> str:
         """How long the description of the data is, before and after."""
         fitted = self.model.feature_set_
-        if not fitted.merges or fitted.code_counts is None:
+        if not fitted.merges or not fitted.has_code:
             return ""
-        before, after = fitted.baseline_length(), fitted.description_length()
-        return (
-            f"The description of the data takes {after / before:.1%} of the bits that it took: "
-            f"{after:,.0f} instead of {before:,.0f}."
-        )
+        part = fitted.description_length() / fitted.baseline_length()
+        return f"The chunks compress the data to {part:.1%} of its size without them."
 
     @property
     def scores(self) -> str:
@@ -206,7 +202,7 @@ class Summary:
         fitted = self.model.feature_set_
         if not fitted.merges or not any(map(fitted.lineage.denies, reversed(fitted.features))):
             return ""
-        return f"(rest): {MEANINGS['(rest)']}. Bits saved: {MEANINGS['bits saved']}."
+        return f"(rest): {MEANINGS['(rest)']}. Evidence: {MEANINGS['evidence']}."
 
 
 def variable_texts(fitted: FeatureSet) -> list[str]:

@@ -22,6 +22,7 @@ from .code import CodeCounter as CodeCounter
 from .code import CodeCounts as CodeCounts
 from .code import RowCode as RowCode
 from .code import bits_of_rows as bits_of_rows
+from .code import merge_cost as merge_cost
 from .feature_set import Compared as Compared
 from .feature_set import FeatureSet as FeatureSet
 from .feature_set import Merge as Merge

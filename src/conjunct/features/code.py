@@ -362,7 +362,10 @@ class CodeCounter:
 
 def answer_bits(counts: Counts) -> Floats:
     """Bits of no and of yes, of first questions and then of second ones."""
-    asked, yes = np.concatenate(counts[::2]), np.concatenate(counts[1::2])
+    first, first_yes, second, second_yes = counts
+    # another value nearly excludes, whatever the variable: one number for the whole code
+    asked = np.concatenate([first, np.full_like(second, second.sum())])
+    yes = np.concatenate([first_yes, np.full_like(second, second_yes.sum())])
     every = np.log2(asked + 1.0)
     return np.stack([every - np.log2(asked - yes + 0.5), every - np.log2(yes + 0.5)])
 
@@ -375,15 +378,28 @@ def bits_of_rows(counts: Counts, known: Counts) -> float:
     return math.fsum(((asked - true) * no).tolist() + (true * yes).tolist())
 
 
-def bits_of_model(n_merges: int, n_rows: int, n_columns: int) -> float:
-    """Bits of the numbers of a code: one for each column and merge, and which pairs were joined.
+def bits_of_model(n_merges: int, n_rows: int, n_columns: int, n_occurring: int) -> float:
+    """Return the bits of a code's own numbers, one for each column, and of its merges.
 
-    The k-th merge is one of N/k of the N pairs of columns.
+    ``n_occurring`` of the columns are true in any row.
     """
-    number = 0.5 * math.log2(n_rows)
+    merges = (merge_cost(n_rows, n_occurring, k) for k in range(1, n_merges + 1))
+    return 0.5 * math.log2(n_rows) * n_columns + math.fsum(merges)
+
+
+def merge_cost(n_rows: int, n_columns: int, k: int) -> float:
+    """Return the bits that the k-th merge costs: one more number, and naming the pair.
+
+    ``n_columns`` are those that are true in any row. k merges out of N pairs of them cost about
+    log₂ of N over k in all, so the k-th costs log₂(N/k).
+
+    Examples
+    --------
+    >>> merge_cost(1024, 9, 1)
+    10.169925001442312
+    """
     n_pairs = n_columns * (n_columns - 1) / 2
-    named = (math.log2(n_pairs / min(k, n_pairs)) for k in range(1, n_merges + 1))
-    return number * (n_columns + n_merges) + math.fsum(named)
+    return 0.5 * math.log2(n_rows) + max(math.log2(max(n_pairs, 1) / k), 0.0)
 
 
 def _counted(lines: Mask) -> Counts:

@@ -201,6 +201,11 @@ class FeatureSet:
         The three conjunctions of a pair are disjoint, so their supports follow from the joint
         count; where cells are missing they do not.
         """
+        counts = self.code_counts
+        if counts is not None:
+            # patterns stay as they are; all else depends on the features
+            nothing = np.zeros((4, 0), np.int64)
+            counts = CodeCounts(nothing, nothing, counts.patterns[:, :n_merges])
         supports = dict(enumerate(self.primitive_supports))
         for merge in self.merges[:n_merges]:
             left, right = supports.pop(merge.left), supports.pop(merge.right)
@@ -210,7 +215,7 @@ class FeatureSet:
                 (merge.left_only, left - merge.joint),
             )
             supports |= {number: support for number, support in parts if number is not None}
-        return FeatureSet.compacted(
+        fitted = FeatureSet.compacted(
             self.lineage,
             supports,
             supports.values(),
@@ -219,6 +224,7 @@ class FeatureSet:
             primitive_supports=self.primitive_supports,
             variables=self.variables,
         )
+        return replace(fitted, code_counts=counts)
 
     def rare(self) -> FeatureSet:
         """The suppressed features instead of the others."""
@@ -344,9 +350,24 @@ class FeatureSet:
             and np.array_equal(counts.columns[1] + counts.columns[3], self.primitive_supports)
         )
 
+    @property
+    def has_code(self) -> bool:
+        """Whether the training rows were counted for the complete code."""
+        return self.code_counts is not None and self.code_counts.features.size > 0
+
+    @property
+    def pattern_tables(self) -> list[list[int]] | None:
+        """For each merge, how often its two patterns occur in all rows; None if not counted.
+
+        Rows in which both are known, and those with all tags of the left one, of the right one,
+        and of both.
+        """
+        counts = self.code_counts
+        return None if counts is None else counts.patterns.T.tolist()
+
     def known_counts(self) -> CodeCounts:
         """The counts of the training rows for the complete code."""
-        if self.code_counts is None:
+        if self.code_counts is None or not self.has_code:
             raise InputError(
                 "the code of this model was not counted, as it was cut or is of an earlier "
                 "version: give the training rows to cut, as cut(max_features, X_train=X), or fit "
@@ -357,13 +378,17 @@ class FeatureSet:
     def description_length(self) -> float:
         """Bits of the training rows in the complete code, and of its features."""
         counts = self.known_counts().features
-        cost = bits_of_model(len(self.merges), self.n_rows, len(self.lineage.primitives))
-        return bits_of_rows(counts, counts) + cost
+        return bits_of_rows(counts, counts) + self._bits_of_model(len(self.merges))
 
     def baseline_length(self) -> float:
         """The same without merges: each column or variable by itself."""
         counts = self.known_counts().columns
-        return bits_of_rows(counts, counts) + bits_of_model(0, self.n_rows, counts.shape[1])
+        return bits_of_rows(counts, counts) + self._bits_of_model(0)
+
+    def _bits_of_model(self, n_merges: int) -> float:
+        supports = self.primitive_supports
+        n_occurring = sum(support > 0 for support in supports)
+        return bits_of_model(n_merges, self.n_rows, len(supports), n_occurring)
 
     def krimp_length(self) -> float:
         """Bits that describe the training data in Krimp's code, suppressed features included."""

@@ -167,7 +167,8 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         counts = self.code.counts()
         check_counts(counts, fitted, self.n_rows)
         fitted = replace(fitted, code_counts=counts)
-        check(fitted.is_code_of(self.n_rows), "its code is of other supports")
+        is_right = not fitted.has_code or fitted.is_code_of(self.n_rows)
+        check(is_right, "its code is of other supports")
         return fitted
 
     def counted_since(self, fitted: FeatureSet) -> NewRows | None:

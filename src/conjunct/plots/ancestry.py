@@ -43,7 +43,7 @@ def plot_ancestry(
     if feature is not None:
         roots = [model._number(feature)]
     graph = ancestry_graph(fitted, roots, max_nodes, by_pattern=model._by_pattern)
-    first = "those that save most bits" if model._by_pattern else "the most common ones"
+    first = "the strongest ones" if model._by_pattern else "the most common ones"
     left_out = f"{first}; {graph.left_out} features are not shown"
     return ancestry_of(model, graph, [title, left_out] if graph.left_out else title)
 

@@ -113,7 +113,7 @@ def _remark(shown: ModelOnRows, number: int, step: str, merge: Merge | None) -> 
     if merge is not None:
         remarks.append(f"r = {decimal(merge.r, 2)}")
         if shown.by_pattern:
-            remarks.append(f"{decimal(merge.saved, 1)} bits saved")
+            remarks.append(f"gain {decimal(merge.saved, 1)} bits")
     if number in shown.lineage_supports:
         remarks.append(count(shown.lineage_supports[number], "row"))
     return ", ".join(remarks)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isnan
 
 from conjunct.report.drawing import Axis, width_of
 from conjunct.report.model_on_rows import ModelOnRows
@@ -55,6 +56,9 @@ def curves(shown: ModelOnRows) -> tuple[Panel, ...]:
     model = shown.model
     if not model.n_iter_:
         return ()
+    if not isnan(model.history_[0].evidence):
+        title, unit = "Evidence so far, less what merges cost", "bits"
+        return (_panel(model.history_, {"": "evidence"}, title, unit, 0.0),)
     if shown.by_pattern:
         title, unit = "Length of the description", "bits that describe the data"
         return (_panel(model.history_, {"": "bits"}, title, unit, 0.0),)

@@ -186,7 +186,7 @@ class Report:
             "with": line.primitives,
             "sort": [
                 *(line.support, line.length, line.iteration, *known),
-                *(line.saved, line.comes_back),
+                *(line.evidence, line.comes_back),
             ],
             "exact": line.exact,
             "from": line.parents,

@@ -61,10 +61,10 @@ class Found:
 
 
 def found(shown: ModelOnRows) -> tuple[Found, ...]:
-    """The chunks that saved most bits, each with a row that has it; or the commonest features."""
+    """The strongest chunks, each with a row that has it; or the commonest features."""
     summary = shown.summary
     some = (summary.chunks or summary.constructed)[: limits.FINDINGS]
-    gains = [finding.share if finding.saved is None else finding.saved for finding in some]
+    gains = [finding.share if finding.evidence is None else finding.evidence for finding in some]
     rows = _telling_rows(shown, some) if summary.chunks else [None] * len(some)
     return tuple(
         Found(

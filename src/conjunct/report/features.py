@@ -8,7 +8,7 @@ from functools import cached_property
 from conjunct.explain import (
     decimal,
     english,
-    merges_by_pattern,
+    joined_chunks,
     probability,
     shortened,
     shown_pattern,
@@ -26,7 +26,7 @@ _TEXT_LENGTH = 400
 class FeatureLine:
     """One feature. ``primitives`` are positions of columns; ``support`` is on the rows shown.
 
-    ``exact`` is the whole formula where ``built`` is cut; ``saved`` what joining its tags saved;
+    ``exact`` is the whole formula where ``built`` is cut; ``evidence`` that of its tags;
     ``merge`` what decided for it; ``comes_back`` in which share of runs on changed data it was
     made again.
     """
@@ -44,7 +44,7 @@ class FeatureLine:
     parents: tuple[str, ...]
     primitives: tuple[int, ...]
     merge: Merge | None
-    saved: float | None
+    evidence: float | None
     exact: str = ""
     comes_back: float | None = None
 
@@ -85,17 +85,18 @@ class FeatureTable:
 
 
 def feature_table(shown: ModelOnRows, stability: Stability | None = None) -> FeatureTable:
-    """Constructed features before columns that were kept; the most common, or what saved most,
+    """Constructed features before columns that were kept; the most common, or the strongest,
     first."""
     fitted = shown.model.feature_set_
     pattern = fitted.lineage.pattern
     supports = shown.features.supports().tolist()
     known = shown.features.count_known().tolist()
-    saved = {tags: merge.saved for tags, merge in merges_by_pattern(fitted).items()}
+    joined = reversed(joined_chunks(fitted))
+    bits_of = {pattern(one.merge.both or 0): one.evidence for one in joined}
 
     def rank(line: tuple[int, int, int]) -> tuple[bool, float, int]:
         number, support, _ = line
-        bits = saved.get(pattern(number), 0.0) if shown.by_pattern else 0.0
+        bits = bits_of.get(pattern(number), 0.0) if shown.by_pattern else 0.0
         return not fitted.iteration(number), -bits, -support
 
     counted = sorted(zip(fitted.features, supports, known, strict=True), key=rank)
@@ -106,7 +107,7 @@ def feature_table(shown: ModelOnRows, stability: Stability | None = None) -> Fea
     lines = []
     n_literals = 0
     for number, support, n_rows in counted[: limits.TABLE_ROWS]:
-        merge, bits = origins.get(number), saved.get(pattern(number))
+        merge, bits = origins.get(number), bits_of.get(pattern(number))
         line = _line(shown, number, support, support / max(1, n_rows), position, merge, bits)
         is_cut = line.built.endswith("…") or line.length > _SHORT
         if is_cut and line.length <= min(limits.FORMULA, limits.FORMULAS - n_literals):
@@ -125,7 +126,7 @@ def _line(
     share: float,
     position: dict[str, int],
     merge: Merge | None,
-    saved: float | None,
+    evidence: float | None,
 ) -> FeatureLine:
     fitted = shown.model.feature_set_
     built = fitted.lineage.expression(number)
@@ -146,5 +147,5 @@ def _line(
         parents=tuple(shown.name(parent) for parent in fitted.parents(number)),
         primitives=tuple(sorted(position[name] for name in about)),
         merge=merge,
-        saved=saved,
+        evidence=evidence,
     )

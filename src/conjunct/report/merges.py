@@ -84,14 +84,13 @@ def _conjunction(
 
 @dataclass(frozen=True)
 class CourseLine:
-    """``share`` is the length of the description as a part of what it was at first."""
+    """``gain`` is what the merges brought less what they cost, and ``total`` all of it so far."""
 
     iteration: int
     joined: str
     n_features: int
-    saved: float
-    bits: float
-    share: float
+    gain: float
+    total: float
 
 
 def course(shown: ModelOnRows) -> tuple[CourseLine, ...]:
@@ -99,14 +98,13 @@ def course(shown: ModelOnRows) -> tuple[CourseLine, ...]:
     model = shown.model
     groups = groupby(model.feature_set_.merges, key=lambda merge: merge.iteration)
     by_iteration = {iteration: list(some) for iteration, some in groups}
-    lines = []
+    lines, total = [], 0.0
     for line in model.history_[: limits.COURSE]:
         some = by_iteration.get(line.iteration, [])
         joined = count(len(some), "pair") if some else "columns as they are"
         if len(some) == 1:
             joined = f"{shown.name(some[0].left, 60)} with {shown.name(some[0].right, 60)}"
-        saved = sum(merge.saved for merge in some)
-        first = model.history_[0].bits
-        share = line.bits / first if first else 1.0
-        lines.append(CourseLine(line.iteration, joined, line.n_features, saved, line.bits, share))
+        gain = sum(merge.saved for merge in some)
+        total += gain
+        lines.append(CourseLine(line.iteration, joined, line.n_features, gain, total))
     return tuple(lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,7 @@ def steps(shown: ModelOnRows) -> Steps | None:
         "supports": [[k, supports[k]] for k in known],
         "steps": list(by_step.values()),
         "sizes": [line.n_features for line in history],
-        "bits": [round(line.bits) for line in history] if shown.by_pattern else [],
+        "evidence": [] if isnan(history[0].evidence) else [round(k.evidence) for k in history],
         "rows": [[row_label(shown, row), some] for row, some in zip(rows, columns, strict=True)],
         "coloured": _coloured(shown),
     }

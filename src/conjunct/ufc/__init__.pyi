@@ -3,6 +3,7 @@
 from .association.corrections import CORRECTIONS as CORRECTIONS
 from .association.corrections import adjusted as adjusted
 from .association.corrections import significant as significant
+from .association.evidence import evidence as evidence
 from .association.measures.base import MEASURES as MEASURES
 from .association.measures.base import Floats as Floats
 from .association.measures.correlation import phi as phi

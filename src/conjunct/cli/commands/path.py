@@ -173,7 +173,7 @@ def _told(model: UFCPath) -> Iterator[RenderableType]:
     )
     yield _front_table(model)
     if summary.chunks:
-        yield "The chunks of the closest point that save most bits:"
+        yield "The strongest chunks of the closest point:"
         yield feature_table(summary, summary.chunks[:_SHOWN], heading="chunk")
     yield (
         f"Closest point: uFC({best.threshold:g}, {best.iterations}), for every λ from "

@@ -167,9 +167,8 @@
     }
     byId("vocabulary").replaceChildren(list);
     const size = run.sizes[n];
-    const bits = run.bits.length
-      ? ", " + run.bits[n].toLocaleString("en") + " bits (" +
-        ((100 * run.bits[n]) / run.bits[0]).toFixed(1) + "% of those without chunks)"
+    const bits = run.evidence.length
+      ? ", " + run.evidence[n].toLocaleString("en") + " bits of evidence after costs"
       : "";
     const unit = slider.dataset.unit + (n === 1 ? "" : "s");
     const latest = n ? run.steps[n - 1] : [];

@@ -13,7 +13,6 @@ from .corrections import CORRECTIONS as CORRECTIONS
 from .corrections import adjusted as adjusted
 from .corrections import significant as significant
 from .evidence import evidence as evidence
-from .evidence import merge_cost as merge_cost
 from .evidence import x_log2_x as x_log2_x
 from .measures.base import MEASURES as MEASURES
 from .measures.base import Floats as Floats

@@ -46,15 +46,3 @@ def x_log2_x(counts: NDArray[np.integer[Any]]) -> Floats:
     """Return x · log₂ x of each count, 0 for 0."""
     x = np.asarray(counts, np.float64)
     return x * np.log2(np.maximum(x, 1.0))
-
-
-def merge_cost(n_rows: int, n_columns: int, k: int) -> float:
-    """Return the bits that the k-th merge costs: one more number, and naming the pair.
-
-    Examples
-    --------
-    >>> merge_cost(1024, 9, 1)
-    10.169925001442312
-    """
-    n_pairs = n_columns * (n_columns - 1) / 2
-    return 0.5 * math.log2(max(n_rows, 1)) + max(math.log2(max(n_pairs, 1) / k), 0.0)

@@ -5,15 +5,20 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from conjunct.columns import Contingency
 from conjunct.parameters import check, is_number
-from conjunct.ufc.association import PairFilter
+from conjunct.ufc.association import PairFilter, Pairs, evidence
 from conjunct.ufc.criteria.base import CRITERIA, Criterion, Judge, Search
 from conjunct.ufc.search.best import ByJointCount
 
 if TYPE_CHECKING:
     from conjunct.counting import Merging
+    from conjunct.features import Merge
     from conjunct.ufc.run import Run
     from conjunct.ufc.search.ledger import Ledger
+    from conjunct.ufc.search.stage import Stage
 
 
 @CRITERIA.enter
@@ -62,15 +67,28 @@ class Evidence(Criterion):
     ) -> ByJointCount:
         raise TypeError("pairs are ordered by find_most_evidence")
 
+    def candidates(self, stage: Stage, ledger: Ledger, judge: Judge) -> Pairs:
+        needed = self.factor * ledger.merge_cost(1)
+        found = [
+            block.take(np.flatnonzero(evidence(*block.table) > needed))
+            for block in stage.counts.pair_blocks()
+        ]
+        counts = Contingency.joined(found, stage.counts.n_rows)
+        return judge.evidence(counts, evidence(*counts.table))
+
     def gain(self, saved: float, cost: float) -> float:
         return saved + (1 - self.factor) * cost
 
     def why_no_gain(self, run: Run) -> str:
         merge = run.tried[-1].merges[0]
+        return f"the next strongest pair, {run.pair_text(merge)}, has {self._lack(merge)}"
+
+    def _lack(self, merge: Merge) -> str:
+        """Return what a pair has, and what it needs, with as many digits as tell the two."""
         needed = self.factor * merge.threshold
+        digits = 1 if f"{merge.score:.1f}" != f"{needed:.1f}" else 3
         return (
-            f"the next strongest pair, {run.pair_text(merge)}, has {merge.score:,.1f} bits of "
-            f"evidence and needs more than {needed:,.1f}"
+            f"{merge.score:,.{digits}f} bits of evidence and needs more than {needed:,.{digits}f}"
         )
 
     def why_nothing_gained(self, run: Run) -> str:
@@ -78,8 +96,7 @@ class Evidence(Criterion):
         enough = merge.score / merge.threshold
         return (
             f"No chunk was found: the strongest pair, {run.pair_text(merge)}, has "
-            f"{merge.score:,.1f} bits of evidence and needs more than "
-            f"{self.factor * merge.threshold:,.1f}. More rows would help; "
+            f"{self._lack(merge)}. More rows would help; "
             f"criterion=Evidence(factor={math.floor(enough * 100) / 100:g}) asks for less"
         )
 

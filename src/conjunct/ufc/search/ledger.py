@@ -17,11 +17,11 @@ from conjunct.features import (
     bits_saved_by,
     complexity,
     mean_length_of,
+    merge_cost,
     overlapping_index,
     primitive_costs,
     rms,
 )
-from conjunct.ufc.association import merge_cost
 from conjunct.ufc.course import Indicators
 
 
