@@ -314,7 +314,8 @@ class UFC(RuledConstructor):
         check_is_fitted(self)
         check_whole("max_features", max_features, 1)
         fitted, history = self.feature_set_, self.history_
-        if fitted.known is not None or isnan(history[0].bits):
+        is_old = isnan(history[0].bits) and isnan(history[0].evidence)
+        if fitted.known is not None or is_old:
             why = "cells were missing" if fitted.known is not None else "it was made by version 0.1"
             raise InputError(
                 f"a model cannot be cut if {why}: fit again with max_features={max_features}"
