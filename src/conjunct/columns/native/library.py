@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from conjunct.columns.threads import even_edges, share
 
 # of the functions in C and what they take; a library of another number is not used
-_VERSION = 9
+_VERSION = 10
 # Fewer rows than this are told apart faster than a thread starts.
 _ROWS_PER_THREAD = 1 << 16
 _FILE = Path(__file__).with_name("_native.so")
@@ -55,6 +55,8 @@ def _loaded() -> Any:
         "native_order": (pointer, real, real, real, number, pointer, pointer),
         "native_forbid": (pointer, number, number, number),
         "native_best": (pointer, pointer, number),
+        "native_ask": (long, long, *3 * (pointer,), long, pointer, pointer, long, *5 * (pointer,)),
+        "native_patterns": (long, long, pointer, pointer, long, *3 * (pointer,)),
     }
     for name, types in takes.items():
         getattr(library, name).argtypes = types
