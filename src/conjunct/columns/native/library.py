@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from conjunct.columns.threads import even_edges, share
 
 # of the functions in C and what they take; a library of another number is not used
-_VERSION = 12
+_VERSION = 13
 # Fewer rows than this are told apart faster than a thread starts.
 _ROWS_PER_THREAD = 1 << 16
 _FILE = Path(__file__).with_name("_native.so")
@@ -55,15 +55,7 @@ def _loaded() -> Any:
         "native_order": (pointer, real, real, real, number, pointer, pointer),
         "native_forbid": (pointer, number, number),
         "native_best": (pointer, pointer, number),
-        "native_patterns_new": (number, number, size, pointer, pointer),
-        "native_patterns_count": (pointer, number, number),
-        "native_patterns_join": (pointer, number, number),
-        "native_patterns_free": (pointer,),
-        "native_evidence_new": (*3 * (pointer,), number, *3 * (pointer,)),
-        "native_evidence_best": (pointer, pointer, pointer),
-        "native_evidence_cap": (pointer, number, number, number),
-        "native_evidence_merged": (pointer, number, number, number),
-        "native_evidence_free": (pointer,),
+_VERSION = 13
     }
     for name, types in takes.items():
         getattr(library, name).argtypes = types
