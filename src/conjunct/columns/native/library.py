@@ -55,7 +55,17 @@ def _loaded() -> Any:
         "native_order": (pointer, real, real, real, number, pointer, pointer),
         "native_forbid": (pointer, number, number),
         "native_best": (pointer, pointer, number),
-_VERSION = 13
+        "native_patterns_new": (number, number, size, pointer, pointer),
+        "native_patterns_count": (pointer, number, number),
+        "native_patterns_join": (pointer, number, number),
+        "native_patterns_free": (pointer,),
+        "native_evidence_new": (*3 * (pointer,), number, *3 * (pointer,)),
+        "native_evidence_best": (pointer, pointer, pointer),
+        "native_evidence_cap": (pointer, number, number, number),
+        "native_evidence_merged": (pointer, number, number, number),
+        "native_evidence_free": (pointer,),
+        "native_ask": (long, long, *3 * (pointer,), long, pointer, pointer, long, *5 * (pointer,)),
+        "native_patterns": (long, long, pointer, pointer, long, *3 * (pointer,)),
     }
     for name, types in takes.items():
         getattr(library, name).argtypes = types
