@@ -33,8 +33,7 @@ class AllMerges(ChunkClassifier):
     """With all merges, whatever the classes say."""
 
     def _shortest(self, fitted: Any, columns: Any, members: Any) -> tuple[ClassCode, float, int]:
-        features = fitted.with_unseen
-        code = ClassCode.counted(features, columns, members, self.smoothing)
+        code = ClassCode.counted(fitted.row_code, columns, members, self.smoothing)
         _, trust = least_loss(code.bits_left_out(columns, members), members)
         return code, trust, fitted.merges[-1].iteration if fitted.merges else 0
 
@@ -57,8 +56,8 @@ class OwnVocabularies:
         return np.exp2(-normalised(bits + self._prior))
 
     def _code(self, model: UFC, own: Any) -> Any:
-        features, columns = model.feature_set_.with_unseen, PackedColumns.from_table(own)
-        return ClassCode.counted(features, columns, np.ones((len(own), 1)), 1.0)
+        code, columns = model.feature_set_.row_code, PackedColumns.from_table(own)
+        return ClassCode.counted(code, columns, np.ones((len(own), 1)), 1.0)
 
     def _bits(self, code: Any, columns: Any) -> Any:
         return code.row_bits(columns)[:, 0]

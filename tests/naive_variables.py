@@ -3,6 +3,7 @@
 A row is a list of True, False and None, where None is a missing cell.
 """
 
+import math
 from fractions import Fraction
 from itertools import combinations
 
@@ -86,11 +87,13 @@ def variables(names, rows):
     def support(k):
         return sum(row[k] is True for row in rows)
 
+    # of N pairs by chance alone, about one should be taken for exclusive
+    needed = max(8, math.ceil(math.log(max(1, len(names) * (len(names) - 1) / 2))))
     left = sorted(free, key=lambda k: (-support(k), names[k]))
     while left:
         one = [left[0]]
         for k in left[1:]:
-            if all(not meet(rows, k, j) and expected(rows, k, j) >= 8 for j in one):
+            if all(not meet(rows, k, j) and expected(rows, k, j) >= needed for j in one):
                 one.append(k)
         left = [k for k in left if k not in one]
         if len(one) > 1:

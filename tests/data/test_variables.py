@@ -128,6 +128,18 @@ def test_pairs_that_are_looked_at_a_few_at_a_time(monkeypatch):
     assert as_sets(found) == naive.variables(names, table.tolist()) == {frozenset("abcde")}
 
 
+@pytest.mark.parametrize("layout", sorted(LAYOUTS))
+def test_many_columns_need_more_rows(layout):
+    """Of 4,950 pairs one or two that are expected in 8 rows never meet by chance."""
+    random = np.random.default_rng(5)
+    table = random.random((500, 100)) < 0.13
+    answers = random.integers(0, 5, 500)
+    table[:, :5] = answers[:, None] == range(5)
+    names = [f"c{k}" for k in range(100)]
+    found = as_sets(recognised(names, LAYOUTS[layout](table)))
+    assert found == naive.variables(names, table.tolist()) == {frozenset(names[:5])}
+
+
 def columns(*answers):
     """Columns of n equal rows for each answer: which columns it has."""
     m = 1 + max(max(answer, default=0) for answer in answers)

@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import product
 
@@ -14,6 +15,7 @@ import naive_code
 from conjunct import UFC, Bits
 from conjunct.columns import MaskedColumns, PackedColumns, SparseColumns
 from conjunct.counting import WeightedColumns
+from conjunct.features import code
 
 CRITERIA = [
     {"criterion": Bits(alpha=None)},
@@ -74,9 +76,23 @@ def by_columns(code, counts):
     return found
 
 
-@given(fitted_sets())
-def test_counts_are_those_of_the_definition(given_set):
-    fitted, table, rng = given_set
+@pytest.mark.parametrize("compiled", [True, False])
+@given(given_set=fitted_sets())
+def test_counts_are_those_of_the_definition(given_set, compiled):
+    with in_c(compiled):
+        check_counts(*given_set)
+
+
+@contextmanager
+def in_c(compiled):
+    """With the compiled part, or by NumPy alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not compiled:
+            patch.setattr(code, "native_library", None)
+        yield
+
+
+def check_counts(fitted, table, rng):
     features, variables = oracle(fitted, table)
     bare = replace(fitted, merges=())
     columns, _ = oracle(bare, table)
@@ -101,9 +117,14 @@ def test_counts_are_those_of_the_definition(given_set):
         assert counts.patterns.T.tolist() == tables
 
 
-@given(fitted_sets())
-def test_probabilities_are_those_of_the_definition(given_set):
-    fitted, table, rng = given_set
+@pytest.mark.parametrize("compiled", [True, False])
+@given(given_set=fitted_sets())
+def test_probabilities_are_those_of_the_definition(given_set, compiled):
+    with in_c(compiled):
+        check_probabilities(*given_set)
+
+
+def check_probabilities(fitted, table, rng):
     features, variables = oracle(fitted, table)
     counted = fitted.counted(PackedColumns.from_table(table))
     known_counts = naive_code.counts(rows_of(table), features, variables)

@@ -290,7 +290,7 @@ def test_the_slider_takes_merges_back(page, chunks_page, chunks):
             n,
         )
         then = UFC(max_iter=n).fit(data) if n < model.n_iter_ else model
-        size = f"{len(then.features_)} features in all, {then.description_length_:,.0f} bits"
+        size = f"{len(then.features_)} features in all, {then.krimp_length_:,.0f} bits"
         WebDriverWait(page.driver, 20).until(lambda _: size in page.one("#step-said").text)  # noqa: B023
         shown = dict(
             page.js(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
+from math import ceil, log
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -53,7 +54,8 @@ def recognise_variables(
     - if they have the same stem, as ``colour=red`` and ``colour=blue``, and never meet in a row.
       After an underscore, a dot or a colon, which stand in other names too, either each row must
       have one of them, or chance would have them meet in 8 rows or more;
-    - or if no two of them ever meet, and chance would have each two meet in 8 rows or more.
+    - or if no two of them ever meet, and chance would have each two meet in 8 rows or more; of
+      more than 77 columns, in the logarithm of the number of their pairs.
 
     What is ``known`` stays. The result depends on names and counts, not on the order of columns.
     """
@@ -231,6 +233,8 @@ def _groups_by_counts(
     """
     supports = counts.supports
     order = np.array(sorted(free, key=lambda k: (-int(supports[k]), names[k])), np.intp)
+    if isinstance(counts.observed, int):
+        order = _keep_clear_columns(order, counts)
     earlier, starts = _find_clear_pairs(order, counts)
     sets: list[list[int]] = []
     place, sizes = np.zeros((2, len(order)), np.intp)
@@ -247,6 +251,40 @@ def _groups_by_counts(
     yield from (columns for columns in sets if len(columns) > 1)
 
 
+def _expected_by_chance(n_columns: int) -> int:
+    """Return in how many rows chance must have two columns meet, for their never meeting to count.
+
+    Of N pairs of independent columns that are expected in ln N rows each, about one never meets:
+    with many columns, 8 is not enough.
+    """
+    n_pairs = n_columns * (n_columns - 1) // 2
+    return max(_EXPECTED, ceil(log(max(n_pairs, 1))))
+
+
+def _keep_clear_columns(order: NDArray[np.intp], counts: PairCounts) -> NDArray[np.intp]:
+    """Return the columns that never meet some other, though chance would have it: mostly few.
+
+    Found from numbers alone: how many columns each should meet, and how many it meets.
+    """
+    supports = counts.supports.astype(np.int64)
+    needed = _expected_by_chance(len(supports)) * counts.n_rows
+    falling = supports[order]
+    # the product of one that is nowhere is never enough
+    least = np.where(falling > 0, -(-needed // np.maximum(falling, 1)), counts.n_rows + 1)
+    n_should = np.searchsorted(-falling, -least, side="right") - (falling**2 >= needed)
+    order, n_should = order[n_should > 0], n_should[n_should > 0]
+    rank = np.full(len(supports), -1)
+    rank[order] = np.arange(len(order))
+    n_met = np.zeros(len(order), np.int64)
+    for pairs in counts.pair_blocks() if len(order) else ():
+        left, right = rank[pairs.left], rank[pairs.right]
+        product = supports[pairs.left] * supports[pairs.right]
+        should = (product >= needed) & (left >= 0) & (right >= 0)
+        for side in (left, right):
+            n_met += np.bincount(side[should], minlength=len(order))
+    return order[n_should > n_met]
+
+
 def _find_clear_pairs(
     order: NDArray[np.intp], counts: PairCounts
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -257,12 +295,13 @@ def _find_clear_pairs(
     """
     supports = counts.supports[order].astype(np.int64)
     ranks = np.arange(len(order))
+    expected = _expected_by_chance(len(counts.supports))
     if isinstance(counts.observed, int):
-        least = -(-_EXPECTED * counts.n_rows // np.maximum(supports, 1))
+        least = -(-expected * counts.n_rows // np.maximum(supports, 1))
         n_earlier = np.minimum(ranks, np.searchsorted(-supports, -least, side="right"))
     else:
         # a pair is expected in no more rows than each of the two has
-        n_earlier = np.where(supports >= _EXPECTED, ranks, 0)
+        n_earlier = np.where(supports >= expected, ranks, 0)
     at_once = max(_PAIRS_AT_ONCE, counts.n_pairs // 8)
     ends = np.cumsum(n_earlier)
     found, n_found = [np.empty(0, np.intp)], np.zeros(len(order) + 1, np.intp)
@@ -276,7 +315,7 @@ def _find_clear_pairs(
         pairs = counts.for_pairs(np.minimum(*columns), np.maximum(*columns))
         product = pairs.left_support.astype(np.int64) * pairs.right_support
         # none is expected of two that are never known together
-        is_expected = (product > 0) & (product >= _EXPECTED * np.asarray(pairs.n_rows, np.int64))
+        is_expected = (product > 0) & (product >= expected * np.asarray(pairs.n_rows, np.int64))
         clear = is_expected & (pairs.joint == 0)
         found.append(earlier[clear])
         n_found[1:] += np.bincount(later[clear], minlength=len(order))

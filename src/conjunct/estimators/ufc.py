@@ -124,7 +124,10 @@ class UFC(RuledConstructor):
     patterns_ : tuple of tuple of str
         The columns that each feature asserts.
     description_length_, baseline_length_ : float
-        Bits that describe the training data by the features, and by its columns as they are.
+        Bits that describe the training data by the features, and by its columns and variables
+        alone, in the code of ``score``.
+    krimp_length_, krimp_baseline_ : float
+        The same in Krimp's code, by which ``"bits"`` chooses.
     outcome_ : str
         Why the run ended; where nothing was constructed, what would help.
     threshold_ : float or None
@@ -276,8 +279,8 @@ class UFC(RuledConstructor):
         >>> from conjunct import UFC
         >>> model = UFC().fit([["water", "cascade"]] * 40 + [["water"]] * 20 + [["sky"]] * 60)
         >>> print(model.update([["water", "cascade"]] * 8 + [["sky"]] * 9))
-        The vocabulary still pays: 17 new rows take 22 bits by the features and 37 by the columns \
-        as they are (60%, and 75% before).
+        The vocabulary still pays: 17 new rows take 39 bits by the features and 52 by the columns \
+        as they are (75%, and 84% before).
         """
         from conjunct.estimators.updating import updated
 

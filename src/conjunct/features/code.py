@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.columns import Columns, Counts, Positions
+from conjunct.columns import Columns, Counts, Positions, address, native_library
 from conjunct.expressions import pattern_text
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ Floats = NDArray[np.float64]
 _BLOCK_BYTES = 1 << 28
 _BLOCK_ROWS = 4096
 _BYTES_PER_CELL = 12
+# as in code.c
+_ROWS_IN_C = 64
 # lines that are numbers at a time
 _LINES_AT_ONCE = 64
 
@@ -210,15 +212,64 @@ class RowCode:
         for rows, true, known in self.blocks(columns):
             yield rows, self.ask(true, known)
 
+    @cached_property
+    def _inner(self) -> tuple[Positions, Positions, RowCode]:
+        """The primitives that take no part in anything, the others, and the code of these alone.
+
+        Of wide data most may be so, and need no comparison.
+        """
+        m = self.n_primitives
+        takes_part = np.zeros(self.n_features, np.bool_)
+        for some in (self.left, self.right, *self.variables):
+            takes_part[some] = True
+        alone, others = np.flatnonzero(~takes_part[:m]), np.flatnonzero(takes_part[:m])
+        if not len(alone):
+            return alone, others, self
+        lines = np.concatenate([others, np.arange(m, self.n_features)])
+        place = np.zeros(self.n_features, np.intp)
+        place[lines] = np.arange(len(lines))
+        rank = np.empty(len(lines), self.rank.dtype)
+        rank[np.argsort(self.rank[lines])] = np.arange(len(lines))
+        variables = tuple(place[values] for values in self.variables)
+        patterns = tuple(self.patterns[k] for k in lines.tolist())
+        inner = RowCode(place[self.left], place[self.right], rank, variables, patterns, lines)
+        return alone, others, inner
+
     def count(self, columns: Columns) -> Counts:
         """``CodeCounts.features`` of some rows."""
+        alone, others, inner = self._inner
         total = np.zeros((4, self.n_features), np.int64)
-        for _, asked in self.asked(columns):
-            total += asked.counts()
+        if len(alone):
+            free = columns.select(alone.tolist())
+            total[:2, alone] = free.count_known(), free.supports()
+        if len(others):
+            found = np.zeros((4, inner.n_features), np.int64)
+            for _, true, known in inner.blocks(_of_these(columns, others)):
+                found += inner.count_block(true, known)
+            total[:, others] = found[:, : len(others)]
+            total[:, self.n_primitives :] = found[:, len(others) :]
         return total
+
+    def count_patterns(self, columns: Columns) -> Counts:
+        """``CodeCounts.patterns`` of some rows."""
+        _, others, inner = self._inner
+        total = np.zeros((4, len(self.left)), np.int64)
+        if len(self.left):
+            for _, true, known in inner.blocks(_of_these(columns, others)):
+                total += inner.pattern_tables(true, known)
+        return total
+
+    def count_block(self, primitives: Mask, known: Mask | None) -> Counts:
+        """``CodeCounts.features`` of rows in which the primitives are as given."""
+        if native_library is not None:
+            return self._ask_in_c(primitives, known)[2]
+        return self.ask(primitives, known).counts()
 
     def ask(self, primitives: Mask, known: Mask | None) -> Asked:
         """What is asked for in rows in which the primitives are as given."""
+        if native_library is not None:
+            true, asked, _ = self._ask_in_c(primitives, known)
+            return Asked(true, asked == 1, asked == 2 if self.variables else None)
         true, false = self._merged(primitives, known)
         turn, never = self.rank[:, None], self.rank.dtype.type(self.n_features)
         ranks = np.where(true if false is None else ~false, turn, never)
@@ -238,6 +289,41 @@ class RowCode:
             return Asked(true, first, None)
         second = (others < turn) & first
         return Asked(true, first ^ second, second)
+
+    def _ask_in_c(
+        self, primitives: Mask, known: Mask | None
+    ) -> tuple[Mask, NDArray[np.uint8], Counts]:
+        """Where features are true, how each is asked for (not at all, first, second), counts."""
+        m, shape = self.n_primitives, (self.n_features, primitives.shape[1])
+        true, asked = np.empty(shape, np.bool_), np.empty(shape, np.uint8)
+        true[:m] = primitives
+        false = None
+        if known is not None:
+            false = np.empty(shape, np.bool_)
+            false[:m] = known & ~primitives
+        turns, counts = self.rank.astype(np.uint32), np.zeros((4, self.n_features), np.int64)
+        sizes = [*map(len, self.variables)]
+        values = np.concatenate([np.empty(0, np.int64), *self.variables]).astype(np.int64)
+        starts = np.cumsum([0, *sizes], dtype=np.int64)
+        ranks = np.empty((3 if sizes else 1) * self.n_features * _ROWS_IN_C, np.uint32)
+        left, right = self.left.astype(np.int64), self.right.astype(np.int64)
+        native_library.native_ask(
+            self.n_features,
+            m,
+            address(left),
+            address(right),
+            address(turns),
+            len(sizes),
+            address(values),
+            address(starts),
+            shape[1],
+            address(true),
+            None if false is None else address(false),
+            address(ranks),
+            address(asked),
+            address(counts),
+        )
+        return true, asked, counts
 
     def _merged(self, primitives: Mask, known: Mask | None) -> tuple[Mask, Mask | None]:
         """Where all features are true, and where false; ``None``: everywhere else."""
@@ -310,15 +396,31 @@ class RowCode:
         m = self.n_primitives
         true = np.empty((self.n_features, primitives.shape[1]), np.bool_)
         true[:m] = primitives
+        known_lines = None
+        if known is not None:
+            known_lines = np.empty_like(true)
+            known_lines[:m] = known
+        if native_library is not None:
+            counts = np.zeros((4, len(self.left)), np.int64)
+            left, right = self.left.astype(np.int64), self.right.astype(np.int64)
+            native_library.native_patterns(
+                m,
+                len(left),
+                address(left),
+                address(right),
+                true.shape[1],
+                address(true),
+                None if known_lines is None else address(known_lines),
+                address(counts),
+            )
+            return counts
         lines = list(true)
         for k, (i, j) in enumerate(self._pairs, m):
             np.logical_and(lines[i], lines[j], out=lines[k])
         supports = _counted(true)
-        if known is None:
+        if known_lines is None:
             n_rows = np.full(len(self.left), primitives.shape[1])
             return np.stack([n_rows, supports[self.left], supports[self.right], supports[m:]])
-        known_lines = np.empty_like(true)
-        known_lines[:m] = known
         seen, tables = list(known_lines), np.zeros((3, len(self.left)), np.int64)
         for k, (i, j) in enumerate(self._pairs):
             both = seen[i] & seen[j]
@@ -329,16 +431,22 @@ class RowCode:
         return np.concatenate([tables, supports[None, m:]])
 
     def log_probs(self, columns: Columns, counts: Counts) -> Floats:
-        """The natural logarithm of each row's probability, by the first field of the counts."""
+        """The natural logarithm of each row's probability, by ``CodeCounts.features``."""
+        alone, others, inner = self._inner
         no, yes = -math.log(2) * answer_bits(counts)
-        total = np.zeros(columns.n_rows)
-        for rows, asked in self.asked(columns):
-            questions, true = asked.questions, asked.yes
-            for start in range(0, len(questions), _LINES_AT_ONCE):
-                some = slice(start, min(start + _LINES_AT_ONCE, len(questions)))
-                values = np.where(true[some], yes[some, None], no[some, None])
-                values *= questions[some]
-                total[rows] += values.sum(axis=0)
+        total = np.full(columns.n_rows, math.fsum(no[alone].tolist()))
+        for k in alone.tolist():
+            total[columns.true_rows(k)] += yes[k] - no[k]
+            if columns.has_missing:
+                total[columns.cells(k)[1]] -= no[k]
+        lines = np.concatenate([others, np.arange(self.n_primitives, self.n_features)])
+        # of the questions of the inner code, second ones after first ones
+        no, yes = (
+            np.concatenate([each[lines], each[self.n_features + lines]]) for each in (no, yes)
+        )
+        if len(lines):
+            for rows, asked in inner.asked(_of_these(columns, others)):
+                total[rows] += _row_sums(asked, no, yes)
         return total
 
 
@@ -350,14 +458,8 @@ class CodeCounter:
     columns: RowCode
 
     def __call__(self, part: Columns) -> tuple[Counts, Counts, Counts]:
-        features = np.zeros((4, self.code.n_features), np.int64)
-        columns = np.zeros((4, self.columns.n_features), np.int64)
-        patterns = np.zeros((4, len(self.code.left)), np.int64)
-        for _, true, known in self.code.blocks(part):
-            features += self.code.ask(true, known).counts()
-            columns += self.columns.ask(true, known).counts()
-            patterns += self.code.pattern_tables(true, known)
-        return features, columns, patterns
+        counted = self.code.count(part), self.columns.count(part)
+        return *counted, self.code.count_patterns(part)
 
 
 def answer_bits(counts: Counts) -> Floats:
@@ -400,6 +502,22 @@ def merge_cost(n_rows: int, n_columns: int, k: int) -> float:
     """
     n_pairs = n_columns * (n_columns - 1) / 2
     return 0.5 * math.log2(n_rows) + max(math.log2(max(n_pairs, 1) / k), 0.0)
+
+
+def _of_these(columns: Columns, positions: Positions) -> Columns:
+    return columns if len(positions) == columns.n_columns else columns.select(positions.tolist())
+
+
+def _row_sums(asked: Asked, no: Floats, yes: Floats) -> Floats:
+    """What all answers of each row sum to."""
+    questions, true = asked.questions, asked.yes
+    total = np.zeros(questions.shape[1])
+    for start in range(0, len(questions), _LINES_AT_ONCE):
+        some = slice(start, min(start + _LINES_AT_ONCE, len(questions)))
+        values = np.where(true[some], yes[some, None], no[some, None])
+        values *= questions[some]
+        total += values.sum(axis=0)
+    return total
 
 
 def _counted(lines: Mask) -> Counts:

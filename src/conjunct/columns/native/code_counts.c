@@ -1,0 +1,211 @@
+/* Counts of the complete code where no cell is missing: native_ask of code.c, which is to be read
+   first, for counts alone. Cells are bits, 64 rows at a time, and most lines of ranks hold nothing
+   in most blocks, so that these are skipped. */
+#include "native.h"
+
+#define ROWS 64
+#define NEVER 0xFFFF
+
+typedef uint16_t Rank; /* for fewer than 65,535 features */
+
+typedef struct {
+    int64_t n_features, n_primitives, n_variables;
+    const int64_t *left, *right, *values, *starts;
+    const uint32_t *turns;
+    /* in the present block */
+    uint64_t *masks, *patterns;
+    Rank *ranks, *others;
+    uint8_t *is_set, *has_others; /* whether a line holds any rank */
+} Block;
+
+static inline Rank *line_of(Rank *ranks, int64_t feature) { return ranks + feature * ROWS; }
+
+#define BODY static inline __attribute__((always_inline))
+
+BODY Rank least(Rank a, Rank b) { return a < b ? a : b; }
+
+/* The merge that `lower` of code.c makes of three lines, if any of them holds a rank. */
+BODY void lower(Block *b, int64_t i, int64_t j, int64_t k) {
+    const int first_is_set = b->is_set[k];
+    if (!first_is_set && !b->is_set[i] && !b->is_set[j]) return;
+    Rank *restrict one = line_of(b->ranks, i), *restrict other = line_of(b->ranks, j);
+    Rank *restrict first = line_of(b->ranks, k);
+    for (int r = 0; r < ROWS; r++) {
+        one[r] = least(one[r], first[r]);
+        other[r] = least(other[r], first[r]);
+        first[r] = least(one[r], other[r]);
+    }
+    b->is_set[i] |= first_is_set;
+    b->is_set[j] |= first_is_set;
+    b->is_set[k] = 1;
+}
+
+static void clear(Rank *ranks, uint8_t *is_set, int64_t n) {
+    for (int64_t k = 0; k < n; k++)
+        if (is_set[k]) {
+            memset(line_of(ranks, k), 0xFF, ROWS * sizeof(Rank));
+            is_set[k] = 0;
+        }
+}
+
+BODY void other_values(Block *b) {
+    clear(b->others, b->has_others, b->n_features);
+    for (int64_t v = 0; v < b->n_variables; v++) {
+        Rank first[ROWS], second[ROWS];
+        memset(first, 0xFF, sizeof first);
+        memset(second, 0xFF, sizeof second);
+        for (int64_t k = b->starts[v]; k < b->starts[v + 1]; k++) {
+            if (!b->is_set[b->values[k]]) continue;
+            const Rank *own = line_of(b->ranks, b->values[k]);
+            for (int r = 0; r < ROWS; r++) {
+                const Rank higher = own[r] < first[r] ? first[r] : own[r];
+                second[r] = least(second[r], higher);
+                first[r] = least(first[r], own[r]);
+            }
+        }
+        for (int64_t k = b->starts[v]; k < b->starts[v + 1]; k++) {
+            const Rank *own = line_of(b->ranks, b->values[k]);
+            Rank *other = line_of(b->others, b->values[k]);
+            for (int r = 0; r < ROWS; r++) other[r] = own[r] == first[r] ? second[r] : first[r];
+            b->has_others[b->values[k]] = 1;
+        }
+    }
+    for (int64_t k = 0; k < b->n_features - b->n_primitives; k++) {
+        const int64_t i = b->left[k], j = b->right[k], made = b->n_primitives + k;
+        if (!b->has_others[i] && !b->has_others[j]) continue;
+        const Rank *one = line_of(b->others, i), *other = line_of(b->others, j);
+        Rank *both = line_of(b->others, made);
+        for (int r = 0; r < ROWS; r++) both[r] = least(one[r], other[r]);
+        b->has_others[made] = 1;
+    }
+}
+
+/* In which rows a rank comes before a turn. */
+BODY uint64_t before(const Rank *ranks, Rank turn) {
+    uint8_t is_before[ROWS];
+    for (int r = 0; r < ROWS; r++) is_before[r] = ranks[r] < turn;
+    uint64_t mask = 0;
+    for (int k = 0; k < 8; k++) {
+        uint64_t eight;
+        memcpy(&eight, is_before + 8 * k, 8);
+        /* eight bytes of 0 or 1 to eight bits */
+        mask |= (eight * 0x0102040810204080u >> 56) << 8 * k;
+    }
+    return mask;
+}
+
+BODY void count_block(Block *b, int n_rows, int64_t *counts, int64_t *supports) {
+    const int64_t n = b->n_features, m = b->n_primitives, n_merges = n - m;
+    const uint64_t here = n_rows == 64 ? ~(uint64_t)0 : ((uint64_t)1 << n_rows) - 1;
+    memcpy(b->patterns, b->masks, (size_t)m * sizeof *b->masks);
+    for (int64_t k = 0; k < n_merges; k++) {
+        const int64_t i = b->left[k], j = b->right[k];
+        const uint64_t both = b->masks[i] & b->masks[j];
+        b->masks[m + k] = both;
+        b->masks[i] ^= both;
+        b->masks[j] ^= both;
+        b->patterns[m + k] = b->patterns[i] & b->patterns[j];
+    }
+    clear(b->ranks, b->is_set, n);
+    for (int64_t f = 0; f < n; f++) {
+        supports[f] += __builtin_popcountll(b->patterns[f]);
+        uint64_t bits = b->masks[f];
+        if (!bits) continue;
+        Rank *line = line_of(b->ranks, f);
+        for (; bits; bits &= bits - 1) line[__builtin_ctzll(bits)] = (Rank)b->turns[f];
+        b->is_set[f] = 1;
+    }
+    for (int64_t k = n_merges - 1; k >= 0; k--) lower(b, b->left[k], b->right[k], m + k);
+    if (b->others != NULL) other_values(b);
+    clear(b->ranks, b->is_set, m);
+    for (int64_t k = 0; k < n_merges; k++) lower(b, b->left[k], b->right[k], m + k);
+    for (int64_t f = 0; f < n; f++) {
+        const Rank turn = (Rank)b->turns[f];
+        uint64_t asked = here, second = 0;
+        if (b->is_set[f]) asked &= ~before(line_of(b->ranks, f), turn);
+        if (b->others != NULL && b->has_others[f])
+            second = asked & before(line_of(b->others, f), turn);
+        asked ^= second;
+        counts[f] += __builtin_popcountll(asked);
+        counts[n + f] += __builtin_popcountll(asked & b->masks[f]);
+        if (second) {
+            counts[2 * n + f] += __builtin_popcountll(second);
+            counts[3 * n + f] += __builtin_popcountll(second & b->masks[f]);
+        }
+    }
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2,popcnt"))) static void count_wide(Block *b, int n_rows,
+                                                              int64_t *counts, int64_t *supports) {
+    count_block(b, n_rows, counts, supports);
+}
+#endif
+
+static void count_plain(Block *b, int n_rows, int64_t *counts, int64_t *supports) {
+    count_block(b, n_rows, counts, supports);
+}
+
+static void free_block(Block *b) {
+    void *arrays[] = {b->masks, b->patterns, b->ranks, b->others, b->is_set, b->has_others};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) free(arrays[k]);
+}
+
+static int64_t first_at(const int32_t *rows, int64_t n, int64_t row) {
+    int64_t low = 0, high = n;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (rows[middle] < row) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+/* Adds the counts of the rows from start to stop, start a multiple of 64. `columns` are the
+   addresses of the primitives: lines of bits, or where `lengths` is not NULL lists of rising rows.
+   `counts` has four lines (asked, true then, both again with the second probability), `supports`
+   the rows with all tags of each pattern. 1, or 0 where memory ends. */
+int native_code_counts(int way, int64_t n_features, int64_t n_primitives, const int64_t *left,
+                       const int64_t *right, const uint32_t *turns, int64_t n_variables,
+                       const int64_t *values, const int64_t *starts, const uint64_t *columns,
+                       const int64_t *lengths, int64_t start, int64_t stop, int64_t *counts,
+                       int64_t *supports) {
+    const size_t n = (size_t)n_features, m = (size_t)n_primitives;
+    Block b = {n_features, n_primitives, n_variables, left, right, values, starts, turns,
+               malloc(n * 8), malloc(n * 8), malloc(n * ROWS * sizeof(Rank)), NULL,
+               calloc(n, 1), calloc(n, 1)};
+    if (n_variables) b.others = malloc(n * ROWS * sizeof(Rank));
+    int64_t *at = lengths == NULL ? NULL : malloc((m + 1) * sizeof *at);
+    int done = b.masks && b.patterns && b.ranks && b.is_set && b.has_others &&
+               (b.others || !n_variables) && (at || lengths == NULL);
+    if (done) {
+        memset(b.ranks, 0xFF, n * ROWS * sizeof(Rank));
+        if (b.others) memset(b.others, 0xFF, n * ROWS * sizeof(Rank));
+        for (size_t k = 0; at && k < m; k++)
+            at[k] = first_at((const int32_t *)(uintptr_t)columns[k], lengths[k], start);
+    }
+    for (int64_t row = start; done && row < stop; row += ROWS) {
+        const int n_rows = stop - row < ROWS ? (int)(stop - row) : ROWS;
+        for (size_t k = 0; k < m; k++) {
+            if (at == NULL) {
+                memcpy(b.masks + k, (const uint8_t *)(uintptr_t)columns[k] + row / 8, 8);
+                continue;
+            }
+            const int32_t *rows = (const int32_t *)(uintptr_t)columns[k];
+            uint64_t mask = 0;
+            for (; at[k] < lengths[k] && rows[at[k]] < row + n_rows; at[k]++)
+                mask |= (uint64_t)1 << (rows[at[k]] - row);
+            b.masks[k] = mask;
+        }
+#if defined(__x86_64__)
+        if (way >= 2) {
+            count_wide(&b, n_rows, counts, supports);
+            continue;
+        }
+#endif
+        count_plain(&b, n_rows, counts, supports);
+    }
+    free(at);
+    free_block(&b);
+    return done;
+}
