@@ -65,9 +65,14 @@ def test_history_shows_indicators_and_length(path):
     assert {"OI", "C0", "RMS", "iteration", "length"} <= words(plot_history(path.history_))
 
 
-def test_history_shows_bits(path):
-    drawn = words(plot_history(UFC().fit(datasets.load_zoo().values).history_, bits=True))
-    assert {"bits that describe the data", "iteration"} <= drawn
+@pytest.mark.parametrize(
+    ("criterion", "axis"),
+    [("evidence", "bits of evidence, less costs"), ("bits", "bits that describe the data")],
+)
+def test_history_shows_bits(criterion, axis):
+    model = UFC(criterion).fit(datasets.load_zoo().values)
+    drawn = words(plot_history(model.history_, bits=True))
+    assert {axis, "iteration"} <= drawn
     assert not {"OI", "C0", "RMS"} & drawn
 
 

@@ -24,15 +24,14 @@ _NAMED = (
     r"max_iter|max_length|max_solutions|max_seconds|max_features|max_depth|max_categories"
     r"|max_threshold|min_threshold|min_samples_leaf|min_frequency|n_jobs|n_bins"
 )
-_WORDS = (
-    r"criterion|threshold|alpha|noise|search|prune|strategy|redundant|memory|stop|store|top|unseen"
-)
+_WORDS = r"criterion|threshold|alpha|factor|noise|search|prune|strategy|redundant|memory|stop|store|top|unseen"
 _PHRASES = r"(?:(?<=smaller )|(?<=larger )|(?<=this ))"
 _PARAMETER = re.compile(
     rf"\b(?P<name>{_NAMED}|(?:{_WORDS})(?==)|{_PHRASES}(?:{_WORDS}))\b"
     r"(?:='?(?P<value>[\w.]*\w)'?)?"
 )
 _REFUSED = re.compile(rf"(?P<name>{_NAMED}|{_WORDS})(?P<value>)(?= must be)")
+_EVIDENCE = re.compile(r"criterion=Evidence\(factor=([\d.]+)\)")
 _OTHERWISE = {"criterion=Bits(alpha=None)": "--alpha none", "chunks()": "conjunct chunks"}
 
 _IN_ASCII = str.maketrans({"…": "...", "λ": "lambda", "α": "alpha", "≥": ">=", "·": "/"})
@@ -150,6 +149,7 @@ def as_options(message: str) -> str:
     """A message of the library in the words of the command line."""
     for python, prompt in _OTHERWISE.items():
         message = message.replace(python, prompt)
+    message = _EVIDENCE.sub(r"--factor \1", message)
     return _PARAMETER.sub(_as_option, message)
 
 

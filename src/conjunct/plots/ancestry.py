@@ -26,8 +26,8 @@ def plot_ancestry(
 ) -> Any:
     """How the columns of the data became features, from left to right.
 
-    A dashed line is a negation. Of many features, the most common ones are shown. A model by bits
-    is shown by patterns: which tags were joined, what saved most bits first.
+    A dashed line is a negation. Of many features, the most common ones are shown. A model by
+    evidence or bits is shown by patterns: which tags were joined, the most evidence first.
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -60,18 +61,28 @@ def plot_history(
 ) -> Any:
     """What each iteration of a fitted model did, by its ``history_``.
 
-    OI, C0 and RMS, and the mean length of formulas; with ``bits`` the length of the description
-    of the data.
+    OI, C0 and RMS, and the mean length of formulas. With ``bits``, the evidence of the merges so
+    far less what they cost, or by other rules the length of the description in Krimp's code.
     """
     if bits:
-        rows = [{"iteration": k.iteration, "series": "", "bits": k.bits} for k in history]
+        by_evidence = not math.isnan(history[0].evidence)
+        rows = [
+            {
+                "iteration": line.iteration,
+                "series": "",
+                "bits": line.evidence if by_evidence else line.bits,
+            }
+            for line in history
+        ]
         return plot_curves(
             rows,
             "iteration",
             "bits",
             title=title,
             x_title="iteration",
-            y_title="bits that describe the data",
+            y_title="bits of evidence, less costs"
+            if by_evidence
+            else "bits that describe the data",
             points=False,
             whole=True,
             named=False,

@@ -78,7 +78,7 @@ def fit(
       $ conjunct fit zoo.csv
       $ conjunct fit zoo.csv --out model.json --report report.html
       $ conjunct fit zoo.csv --max-length 3 --formulas --out model.json
-      $ conjunct fit zoo.csv --alpha none --out model.json
+      $ conjunct fit zoo.csv --factor 2 --out model.json
       $ conjunct fit zoo.csv --keep-columns --out model.json
       $ conjunct fit zoo.csv --criterion risk --test exact --correction holm
       $ conjunct fit zoo.csv --criterion 0.4 --max-iter 2 --no-prune
