@@ -13,7 +13,7 @@ from conjunct.columns import Columns
 from conjunct.explain.english import english
 from conjunct.explain.findings import joined_chunks, shown_pattern
 from conjunct.explain.formulas import row_sets
-from conjunct.explain.labels import formula_text, label, shortened
+from conjunct.explain.labels import count, formula_text, label, shortened
 from conjunct.expressions import And, Expression, Not, Primitive, Style, simplified_on
 from conjunct.features import FeatureSet
 from conjunct.ufc import phi
@@ -84,7 +84,7 @@ class Explanation:
     def __str__(self) -> str:
         lines = [self.pattern or shortened(self.feature, _LINE_LENGTH)]
         lines += [f"  {title}: {shortened(text, _LINE_LENGTH)}" for title, text in self._formulas()]
-        lines.append(f"  support: {self.support} rows ({self.frequency:.1%})")
+        lines.append(f"  support: {count(self.support, 'row')} ({self.frequency:.1%})")
         if self.evidence is not None:
             lines.append(f"  evidence: {self.evidence:,.1f} bits, in all rows")
         if self.parents:
