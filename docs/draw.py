@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import sys
 from html import escape
+from math import log2
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from conjunct import UFC, datasets
+from conjunct.ufc import evidence
 
 FOLDER = Path(__file__).parent / "images"
 ROWS = (2, 33, 3249)
@@ -24,13 +26,14 @@ text { font: 13px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; fill
 .pill { fill: #eef1f4; stroke: #b8c2cc } .grid { stroke: #d5dbe1 }
 .c0 { fill: #cfe3fb; stroke: #2f6fb3 } .c1 { fill: #fbe0c4; stroke: #b56a17 }
 .c2 { fill: #d3efd6; stroke: #2f8540 } .c3 { fill: #ead9f7; stroke: #7c4aa8 }
-.curve { stroke: #2f6fb3; stroke-width: 2.5; fill: none } .area { fill: #2f6fb3 }
+.curve { stroke: #2f6fb3; stroke-width: 2.5; fill: none }
+.price { stroke: #b56a17; stroke-width: 2.5; fill: none } .area { fill: #2f6fb3 }
 @media (prefers-color-scheme: dark) {
 text { fill: #e6e9ec } .small { fill: #a9b4bf } .card { fill: #17191c; stroke: #3a4149 }
 .pill { fill: #262b31; stroke: #55606b } .grid { stroke: #3a4149 }
 .c0 { fill: #1b3a5c; stroke: #6ea8e6 } .c1 { fill: #55370f; stroke: #e3a35a }
 .c2 { fill: #1d4526; stroke: #74c686 } .c3 { fill: #3f2656; stroke: #c197ea }
-.curve { stroke: #6ea8e6 } .area { fill: #6ea8e6 } }
+.curve { stroke: #6ea8e6 } .price { stroke: #e3a35a } .area { fill: #6ea8e6 } }
 """
 MOVING = """
 @media (prefers-reduced-motion: no-preference) {
@@ -86,7 +89,7 @@ def pill_width(tag: str) -> float:
 
 
 def rows_become_chunks(table: pl.DataFrame, model: UFC) -> tuple[int, int, str, list[str]]:
-    """Tags of three photographs, which gather to chunks; without motion, the chunks."""
+    """Tags of three photographs, grouped into chunks; without motion, the chunks."""
     parts = [words(24, 34, "Tags of three photographs, read as chunks", "strong")]
     y = 54.0
     for row, chunks in zip(ROWS, model.chunks(table[list(ROWS)]), strict=True):
@@ -117,7 +120,7 @@ def rows_become_chunks(table: pl.DataFrame, model: UFC) -> tuple[int, int, str, 
         f"{table.height:,} photographs: {n_tags:,} tags become {n_chunks:,} chunks, nothing lost"
     )
     parts.append(words(24, y + 8, found, "small"))
-    return 540, int(y + 28), "Tags of photographs gather to chunks that belong together", parts
+    return 540, int(y + 28), "Tags grouped into chunks", parts
 
 
 SOME = ("chair", "dining table", "cup", "bottle", "fork", "knife", "car", "truck", "bus")
@@ -156,7 +159,7 @@ PAIRS = (("chair", "dining table"), ("fork", "knife"), ("car", "truck"), ("perso
 
 def judged(table: pl.DataFrame, values: np.ndarray) -> tuple[int, int, str, list[str]]:
     """Pairs: how often they meet, and how often they would by chance."""
-    parts = [words(24, 34, "2  Ask which pairs meet more often than chance explains", "strong")]
+    parts = [words(24, 34, "2  Weigh the evidence that two tags go together", "strong")]
     y, n_rows = 62.0, len(values)
     most = max(int(_joint(table, values, *pair)) for pair in PAIRS)
     for left, right in PAIRS:
@@ -164,22 +167,26 @@ def judged(table: pl.DataFrame, values: np.ndarray) -> tuple[int, int, str, list
         chance = _support(table, values, left) * _support(table, values, right) / n_rows
         parts.append(words(180, y + 18, f"{left} + {right}", "end"))
         for k, (number, colour) in enumerate(((meet, "c0"), (chance, "pill"))):
-            width = 330 * number / most
+            width = 230 * number / most
             parts.append(box(192, y + 14 * k, max(width, 1), 12, colour, 3))
-            said = f"{number:.0f} meet" if k == 0 else f"{number:.0f} by chance"
+            said = f"{number:.0f} by chance"
+            if k == 0:
+                supports = (_support(table, values, name) for name in (left, right))
+                bits = float(evidence(n_rows, *map(np.array, (*supports, meet))))
+                said = f"{number:.0f} meet: {bits:.1f} bits of evidence"
             parts.append(words(200 + width, y + 10.5 + 14 * k, said, "small"))
         y += 46
-    told = "Only the first three may be joined; of these, the one first that saves most bits."
+    told = "The first merge costs 17.8 bits, later ones less. Person and cup are not worth it."
     parts.append(words(24, y + 8, told, "small"))
-    return 640, int(y + 26), "Pairs of tags: how often they meet, beside chance", parts
+    return 640, int(y + 26), "Pairs of tags: how often they meet, and by chance", parts
 
 
 def replaced(table: pl.DataFrame, values: np.ndarray) -> tuple[int, int, str, list[str]]:
-    """Two columns give way to three that exclude each other."""
+    """Two columns are replaced by three that exclude each other."""
     left, right = PAIRS[0]
     both = _joint(table, values, left, right)
     a, b = _support(table, values, left), _support(table, values, right)
-    parts = [words(24, 34, "3  Put three columns that exclude each other for the two", "strong")]
+    parts = [words(24, 34, "3  Replace the two by three columns that exclude each other", "strong")]
     scale, y = 0.42, 60
     for k, (name, start, rows, colour) in enumerate(
         (
@@ -197,37 +204,39 @@ def replaced(table: pl.DataFrame, values: np.ndarray) -> tuple[int, int, str, li
     end = y + 34 * 5 + 22
     told = "Rows lie side by side: where both were true, only the chunk is now. Nothing is lost."
     parts.append(words(24, end + 14, told, "small"))
-    return 640, end + 32, "Chair and dining table give way to both, and the rest of each", parts
+    return 640, end + 32, "Chair and dining table are replaced by both, and the rest of each", parts
 
 
 def stopped(model: UFC) -> tuple[int, int, str, list[str]]:
-    """The length of the description, merge after merge."""
-    bits = [line.bits for line in model.history_]
-    parts = [words(24, 34, "4  Stop when nothing makes the description shorter", "strong")]
+    """The evidence of each merge, and what it costs."""
+    merges = model.feature_set_.merges
+    parts = [words(24, 34, "4  Stop when the next pair is not worth its price", "strong")]
     left, top, width, height = 84, 60, 520, 170
-    low, high = 70_000, 84_000
+    low, high = log2(8), log2(400)
 
     def at(k: int, value: float) -> tuple[float, float]:
         return (
-            left + width * k / (len(bits) - 1),
-            top + height * (high - value) / (high - low),
+            left + width * k / (len(merges) - 1),
+            top + height * (high - log2(value)) / (high - low),
         )
 
-    for value in range(low, high + 1, 4_000):
+    for value in (10, 30, 100, 300):
         y = at(0, value)[1]
         parts.append(f'<path class="grid" d="M{left} {y:.1f}H{left + width}"/>')
-        parts.append(words(left - 8, y + 4, f"{value:,}", "end small"))
-    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in (at(k, b) for k, b in enumerate(bits)))
-    parts.append(f'<polyline class="curve" points="{points}"/>')
-    x, y = at(len(bits) - 1, bits[-1])
-    parts.append(words(x, y - 10, f"{bits[-1]:,.0f} bits", "end strong"))
-    parts.append(
-        words(left + 8, at(0, bits[0])[1] - 6, f"{bits[0]:,.0f} bits: tags alone", "strong")
-    )
-    parts.append(words(left, top + height + 22, "tags alone", "small"))
-    merges = f"{len(bits) - 1} pairs joined"
-    parts.append(words(left + width, top + height + 22, merges, "end small"))
-    return 640, top + height + 42, "Bits of the description, falling with each pair joined", parts
+        parts.append(words(left - 8, y + 4, f"{value} bits", "end small"))
+    for kind, values in (
+        ("price", [merge.threshold for merge in merges]),
+        ("curve", [merge.score for merge in merges]),
+    ):
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in (at(k, v) for k, v in enumerate(values)))
+        parts.append(f'<polyline class="{kind}" points="{points}"/>')
+    x, y = at(12, merges[12].score)
+    parts.append(words(x + 10, y - 4, "evidence of each merge", "strong"))
+    x, y = at(12, merges[12].threshold)
+    parts.append(words(x, y - 8, "its price", "strong"))
+    parts.append(words(left, top + height + 22, "first merge", "small"))
+    parts.append(words(left + width, top + height + 22, f"merge {len(merges)}", "end small"))
+    return 640, top + height + 42, "Evidence of each merge, falling to its price", parts
 
 
 def _support(table: pl.DataFrame, values: np.ndarray, name: str) -> int:

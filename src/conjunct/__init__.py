@@ -4,7 +4,7 @@
 >>> spect = datasets.load_spect()
 >>> model = UFC().fit(spect.values)
 >>> len(model.features_)
-48
+69
 """
 
 import lazy_loader

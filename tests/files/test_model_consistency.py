@@ -8,7 +8,8 @@ import pytest
 from conjunct import UFC, ModelFileError, Risk, datasets, load
 
 MODELS = {
-    "bits": UFC(),
+    "evidence": UFC(),
+    "bits": UFC("bits"),
     "risk": UFC(Risk(0.001, prune=False)),
     "threshold": UFC(0.3, max_iter=2),
     "pairwise": UFC(Risk(0.01, "exact", "holm"), search="pairwise", max_iter=6),

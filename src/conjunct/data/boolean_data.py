@@ -71,9 +71,9 @@ class BooleanData:
     >>> from conjunct import BooleanData
     >>> data = BooleanData.of(pl.DataFrame({"wet": ["yes", None], "legs": [2, 4]}))
     >>> data
-    BooleanData(2 rows, 2 features, 1 missing)
+    BooleanData(2 rows, 3 features, 1 missing)
     >>> data.to("polars").rows()
-    [(True, False), (None, True)]
+    [(True, True, False), (None, False, True)]
     >>> data.like(pl.DataFrame({"wet": ["no"], "legs": [4]})).to("baskets")
     [['legs = 4']]
     """

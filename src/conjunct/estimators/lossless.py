@@ -223,7 +223,7 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
         >>> from conjunct import UFC
         >>> model = UFC().fit([["water", "cascade"]] * 40 + [["water"]] * 20 + [["sky"]] * 60)
         >>> model.log_prob([["sky"], ["cascade"]]).round(1).tolist()
-        [-0.7, -11.7]
+        [-0.7, -10.3]
         """
         check_is_fitted(self)
         known = self._code_counts()

@@ -142,7 +142,8 @@ class Summary:
         if not fitted.merges or not fitted.has_code:
             return ""
         part = fitted.description_length() / fitted.baseline_length()
-        return f"The chunks compress the data to {part:.1%} of its size without them."
+        compress = "compress the data to" if part < 1 else "do not compress the data:"
+        return f"The chunks {compress} {part:.1%} of its size without them."
 
     @property
     def scores(self) -> str:

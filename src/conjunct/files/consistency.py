@@ -261,6 +261,8 @@ def _check_history(
     n_features, length, bits = n_primitives, n_primitives, history[0].bits
     # the paper's artificial feature is one more, true in as many rows in every iteration
     null = _null_support(history[0], total, n_rows, n_primitives)
+    # runs by evidence do not count bits of Krimp's code
+    evidence = math.nan if math.isnan(history[0].evidence) else 0.0
     by_iteration = groupby(fitted.merges, key=lambda merge: merge.iteration)
     groups: list[tuple[Merge, ...]] = [(), *(tuple(some) for _, some in by_iteration)]
     check(len(groups) == len(history), "its history and its merges differ in iterations")
@@ -269,7 +271,9 @@ def _check_history(
             s, t = supports[merge.left], supports[merge.right]
             one, other = costs[merge.left], costs[merge.right]
             saved = bits_saved_by(s, t, merge.joint, total, n_used, one, other)
-            check(math.isnan(merge.saved) or _near(merge.saved, saved), "a merge saved other bits")
+            evidence += merge.score - merge.threshold
+            worth = saved if math.isnan(evidence) else merge.score - merge.threshold
+            check(math.isnan(merge.saved) or _near(merge.saved, worth), "a merge saved other bits")
             parts = (merge.both, one + other), (merge.right_only, other), (merge.left_only, one)
             costs |= {number: cost for number, cost in parts if number is not None}
             total -= merge.joint
@@ -279,6 +283,8 @@ def _check_history(
             length += sum(lineage.lengths(merge.made)) - gone
             bits -= saved
         _check_line(line, n_features, length, bits)
+        same = math.isnan(evidence) or _near(line.evidence, evidence)
+        check(same, "its history has other evidence")
         check(_near(line.oi, _overlap(total, n_rows, n_features, null)), "an OI is not its own")
 
 
