@@ -96,6 +96,7 @@ def variables(names, rows):
             if all(not meet(rows, k, j) and expected(rows, k, j) >= needed for j in one):
                 one.append(k)
         left = [k for k in left if k not in one]
-        if len(one) > 1:
+        covers = all(any(row[k] for k in one) for row in rows)
+        if len(one) > 2 or (len(one) == 2 and covers):
             found.append(one)
     return {frozenset(names[k] for k in columns) for columns in found}

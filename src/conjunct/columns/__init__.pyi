@@ -14,6 +14,7 @@ from .in_place import CompiledLists as CompiledLists
 from .in_place import CompiledPatterns as CompiledPatterns
 from .kernel import Counts as Counts
 from .kernel import count_pairs as count_pairs
+from .kernel import counting_way as counting_way
 from .kernel import counts_dtype as counts_dtype
 from .layouts import columns_of_lines as columns_of_lines
 from .layouts import joined_parts as joined_parts
@@ -24,6 +25,7 @@ from .layouts import stored_as as stored_as
 from .layouts import united as united
 from .masked import MaskedColumns as MaskedColumns
 from .native.library import address as address
+from .native.library import addresses as addresses
 from .native.library import native_library as native_library
 from .packed import PackedColumns as PackedColumns
 from .packing import Bits as Bits
@@ -54,3 +56,4 @@ from .sizing import is_sparse as is_sparse
 from .sizing import surveyed as surveyed
 from .sparse import SparseColumns as SparseColumns
 from .threads import even_edges as even_edges
+from .threads import share as share

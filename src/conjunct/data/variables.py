@@ -55,7 +55,8 @@ def recognise_variables(
       After an underscore, a dot or a colon, which stand in other names too, either each row must
       have one of them, or chance would have them meet in 8 rows or more;
     - or if no two of them ever meet, and chance would have each two meet in 8 rows or more; of
-      more than 77 columns, in the logarithm of the number of their pairs.
+      more than 77 columns, in the logarithm of the number of their pairs. Two columns alone must
+      have all rows between them: that two tags avoid each other does not make them a variable.
 
     What is ``known`` stays. The result depends on names and counts, not on the order of columns.
     """
@@ -248,7 +249,11 @@ def _groups_by_counts(
             sets[fits[0]].append(column)
         else:
             sets.append([column])
-    yield from (columns for columns in sets if len(columns) > 1)
+    for columns in sets:
+        # two tags may avoid each other and be no variable: as two values they would fill all rows
+        covers = int(supports[columns].sum()) == counts.n_rows
+        if len(columns) > 2 or (len(columns) == 2 and covers):
+            yield columns
 
 
 def _expected_by_chance(n_columns: int) -> int:

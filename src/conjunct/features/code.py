@@ -35,7 +35,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.columns import Columns, Counts, Positions, address, native_library
+from conjunct.columns import (
+    Columns,
+    Counts,
+    Positions,
+    address,
+    addresses,
+    counting_way,
+    even_edges,
+    native_library,
+    share,
+)
 from conjunct.expressions import pattern_text
 
 if TYPE_CHECKING:
@@ -48,8 +58,11 @@ Floats = NDArray[np.float64]
 _BLOCK_BYTES = 1 << 28
 _BLOCK_ROWS = 4096
 _BYTES_PER_CELL = 12
-# as in code.c
+# as in code.c and code_counts.c
 _ROWS_IN_C = 64
+_MOST_RANKS = (1 << 16) - 2
+# Fewer cells, 64 rows at a time, are counted sooner than a thread starts.
+_CELLS_PER_THREAD = 1 << 18
 # lines that are numbers at a time
 _LINES_AT_ONCE = 64
 
@@ -237,27 +250,70 @@ class RowCode:
 
     def count(self, columns: Columns) -> Counts:
         """``CodeCounts.features`` of some rows."""
+        return self.count_with_patterns(columns)[0]
+
+    def count_with_patterns(self, columns: Columns) -> tuple[Counts, Counts]:
+        """``CodeCounts.features`` and ``CodeCounts.patterns`` of some rows."""
         alone, others, inner = self._inner
-        total = np.zeros((4, self.n_features), np.int64)
+        features = np.zeros((4, self.n_features), np.int64)
+        patterns = np.zeros((4, len(self.left)), np.int64)
         if len(alone):
             free = columns.select(alone.tolist())
-            total[:2, alone] = free.count_known(), free.supports()
+            features[:2, alone] = free.count_known(), free.supports()
         if len(others):
-            found = np.zeros((4, inner.n_features), np.int64)
-            for _, true, known in inner.blocks(_of_these(columns, others)):
-                found += inner.count_block(true, known)
-            total[:, others] = found[:, : len(others)]
-            total[:, self.n_primitives :] = found[:, len(others) :]
-        return total
+            some = _of_these(columns, others)
+            if native_library is None or some.has_missing or inner.n_features > _MOST_RANKS:
+                found = np.zeros((4, inner.n_features), np.int64)
+                for _, true, known in inner.blocks(some):
+                    found += inner.count_block(true, known)
+                    patterns += inner.pattern_tables(true, known)
+            else:
+                found, supports = inner._count_bits(some)
+                m = inner.n_primitives
+                patterns[0] = columns.n_rows
+                patterns[1:] = supports[inner.left], supports[inner.right], supports[m:]
+            features[:, others] = found[:, : len(others)]
+            features[:, self.n_primitives :] = found[:, len(others) :]
+        return features, patterns
 
-    def count_patterns(self, columns: Columns) -> Counts:
-        """``CodeCounts.patterns`` of some rows."""
-        _, others, inner = self._inner
-        total = np.zeros((4, len(self.left)), np.int64)
-        if len(self.left):
-            for _, true, known in inner.blocks(_of_these(columns, others)):
-                total += inner.pattern_tables(true, known)
-        return total
+    def _count_bits(self, columns: Columns) -> tuple[Counts, Counts]:
+        """Count in C, where no cell is missing: features, and rows with all tags of patterns."""
+        lines, n = columns.lines, self.n_features
+        is_bits = bool(lines[0].dtype == np.uint8)
+        held = [np.ascontiguousarray(line, np.uint8 if is_bits else np.int32) for line in lines]
+        lengths = np.array([len(line) for line in held], np.int64)
+        sizes = np.cumsum([0, *map(len, self.variables)], dtype=np.int64)
+        values = np.concatenate([np.empty(0, np.int64), *self.variables]).astype(np.int64)
+        left, right = self.left.astype(np.int64), self.right.astype(np.int64)
+        turns, where = self.rank.astype(np.uint32), addresses(held)
+        n_blocks = -(-columns.n_rows // _ROWS_IN_C)
+        n_parts = max(1, min(columns.n_threads, n_blocks * n // _CELLS_PER_THREAD))
+        edges = [_ROWS_IN_C * edge for edge in even_edges(n_blocks, n_parts)]
+        edges[-1] = columns.n_rows
+        counted: list[NDArray[np.int64]] = []
+
+        def count(start: int, stop: int) -> None:
+            counts = np.zeros((5, n), np.int64)
+            counted.append(counts)
+            done = native_library.native_code_counts(
+                counting_way(),
+                n,
+                self.n_primitives,
+                *(address(array) for array in (left, right, turns)),
+                len(self.variables),
+                *(address(array) for array in (values, sizes, where)),
+                None if is_bits else address(lengths),
+                start,
+                stop,
+                address(counts),
+                address(counts[4]),
+            )
+            if not done:
+                raise MemoryError("no memory is left to count in")
+
+        share(edges, count)
+        total = np.sum(counted, axis=0)
+        return total[:4], total[4]
 
     def count_block(self, primitives: Mask, known: Mask | None) -> Counts:
         """``CodeCounts.features`` of rows in which the primitives are as given."""
@@ -458,8 +514,8 @@ class CodeCounter:
     columns: RowCode
 
     def __call__(self, part: Columns) -> tuple[Counts, Counts, Counts]:
-        counted = self.code.count(part), self.columns.count(part)
-        return *counted, self.code.count_patterns(part)
+        features, patterns = self.code.count_with_patterns(part)
+        return features, self.columns.count(part), patterns
 
 
 def answer_bits(counts: Counts) -> Floats:

@@ -217,15 +217,30 @@ static inline int may_join(const Search *s, int32_t one, int32_t other, int64_t 
            (!s->max_size || s->n_tags[one] + s->n_tags[other] <= s->max_size);
 }
 
+/* In how many rows at least a column must meet a partner for evidence of `least`, from `fewest` on.
+   Of all partners that it meets in so many rows, one that is nowhere else has the most. */
+static int64_t enough(const Search *s, int32_t column, double least, int64_t fewest) {
+    const double *logs = s->logs;
+    const int64_t a = s->pairs->supports[column], n = s->pairs->n_rows;
+    for (; fewest < a; fewest++) {
+        const double cells = (logs[a - fewest] + logs[0]) + (logs[fewest] + logs[n - a]);
+        const double margins =
+            (s->of_true[column] + logs[fewest]) + (s->of_false[column] + logs[n - fewest]);
+        if (rounded(cells - margins + logs[n]) >= least) break;
+    }
+    return fewest;
+}
+
 /* Finds the best pair of a column again. With `shows`, the other column of each pair learns of it. */
 static void renew(Search *s, int32_t column, int shows) {
     const Meetings m = meetings_of(s, column);
     double best = -INFINITY;
     int32_t partner = -1, best_joint = 0;
+    int64_t fewest = 1;
     for (int32_t k = 0; k < m.n; k++) {
         int32_t id;
         const int64_t joint = meeting(&m, k, &id);
-        if (joint == 0 || !may_join(s, column, id, joint)) continue;
+        if (joint < fewest || !may_join(s, column, id, joint)) continue;
         double value = evidence(s, column, id, joint);
         /* what cannot come first for either column needs no closer look */
         if (value < best && !(shows && value >= s->values[id])) continue;
@@ -233,6 +248,7 @@ static void renew(Search *s, int32_t column, int shows) {
         if (!(value > 0)) continue;
         if (value > best || (value == best && (joint > best_joint ||
                 (joint == best_joint && is_before(s, column, id, column, partner))))) {
+            if (!shows && value > best) fewest = enough(s, column, value, fewest);
             best = value;
             best_joint = (int32_t)joint;
             partner = id;

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from conjunct.columns.threads import even_edges, share
 
 # of the functions in C and what they take; a library of another number is not used
-_VERSION = 13
+_VERSION = 14
 # Fewer rows than this are told apart faster than a thread starts.
 _ROWS_PER_THREAD = 1 << 16
 _FILE = Path(__file__).with_name("_native.so")
@@ -66,6 +66,10 @@ def _loaded() -> Any:
         "native_evidence_free": (pointer,),
         "native_ask": (long, long, *3 * (pointer,), long, pointer, pointer, long, *5 * (pointer,)),
         "native_patterns": (long, long, pointer, pointer, long, *3 * (pointer,)),
+        "native_code_counts": (
+            *(number, long, long, *3 * (pointer,), long),
+            *(*4 * (pointer,), long, long, pointer, pointer),
+        ),
     }
     for name, types in takes.items():
         getattr(library, name).argtypes = types
