@@ -203,8 +203,8 @@ def test_a_worker_killed_during_the_second_iteration_changes_nothing(client, zoo
     assert in_bytes(actual) == in_bytes(expected)
 
 
-@pytest.mark.parametrize("criterion", [0.3, "risk", "bits"])
-@pytest.mark.parametrize("stop", [Rms(null_feature=True), Never(null_feature=True), "bits"])
+@pytest.mark.parametrize("criterion", [0.3, "risk", "evidence", "bits"])
+@pytest.mark.parametrize("stop", [Rms(null_feature=True), Never(null_feature=True), "gain"])
 @pytest.mark.parametrize("search", ["batch", "pairwise"])
 def test_arrays_and_frames_without_a_cluster(zoo, criterion, stop, search):
     options = {"criterion": criterion, "stop": stop, "search": search, "max_length": 4}

@@ -30,7 +30,7 @@ def texts(expressions):
     return {canonical_text(expression) for expression in expressions}
 
 
-@pytest.mark.parametrize("stop", ["bits", "never"])
+@pytest.mark.parametrize("stop", ["gain", "never"])
 @given(table=tables(max_columns=6), alpha=st.sampled_from([None, 0.4]), data=st.data())
 def test_the_shortest_of_all_beginnings(stop, table, alpha, data):
     stages = naive_bits.run(named(table), alpha, max_iter=8, stop=stop)

@@ -419,7 +419,7 @@ def test_a_model_of_version_1_fits_as_it_did(name):
 def test_a_file_of_version_1_with_the_removed_stop_is_refused(null_feature, tmp_path):
     content = json.loads((OLD / "v1-missing.json").read_text())
     content["parameters"] |= {"stop": "relative", "null_feature": null_feature}
-    assert "stop must be 'bits', 'never', 'rms', or one of" in refusal(content, tmp_path)
+    assert "stop must be 'gain', 'never', 'rms', or one of" in refusal(content, tmp_path)
 
 
 @pytest.mark.parametrize("stop", ["relative", {"rule": "relative"}])
@@ -427,7 +427,7 @@ def test_a_file_with_the_removed_stop_is_refused(stop, tmp_path):
     content = saved_content(tmp_path)
     content["parameters"]["stop"] = stop
     line = refusal(content, tmp_path)
-    assert "stop must be 'bits', 'never', 'rms', or one of" in line
+    assert "stop must be 'gain', 'never', 'rms', or one of" in line
     assert line.endswith(f"got {stop!r}")
 
 
