@@ -144,13 +144,9 @@ def run(columns, alpha=0.05, max_iter=None, max_length=None, stop="gain"):
 
 
 def last_within(stages, max_features):
-    """The stages up to the shortest with at most so many features; None if none has so few."""
-    lengths = [
-        (round(length_of(features, stages[0][0]), 6), k)
-        for k, (features, _) in enumerate(stages)
-        if len(features) <= max_features
-    ]
-    return stages[: min(lengths)[1] + 1] if lengths else None
+    """The stages up to the last with at most this many features; None if none has so few."""
+    fits = [k for k, (features, _) in enumerate(stages) if len(features) <= max_features]
+    return stages[: fits[-1] + 1] if fits else None
 
 
 def final_length(stages):

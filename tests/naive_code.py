@@ -99,8 +99,12 @@ def counts(rows, features, variables):
 
 def row_bits(row, features, variables, counted):
     bits = 0.0
+    second = [some for (_, which), some in counted.items() if which == "second"]
     for columns, which, value in coded(row, features, variables):
         n, k = counted[columns, which]
+        if which == "second":
+            # one probability for the whole code
+            n, k = sum(n for n, _ in second), sum(k for _, k in second)
         p = (k + 0.5) / (n + 1)
         bits -= math.log2(p if value else 1 - p)
     return bits
@@ -123,11 +127,11 @@ def plain(table):
     return [[None if cell != cell else bool(cell) for cell in row] for row in table.tolist()]
 
 
-def model_bits(n_merges, n_rows, n_columns):
-    """What merges and columns cost."""
-    pairs = n_columns * (n_columns - 1) / 2
+def model_bits(n_merges, n_rows, n_columns, n_occurring):
+    """What merges and columns cost; ``n_occurring`` of the columns are true in any row."""
     merges = sum(
-        0.5 * math.log2(n_rows) + math.log2(pairs / min(k, pairs)) for k in range(1, n_merges + 1)
+        0.5 * math.log2(n_rows) + max(0.0, math.log2(math.comb(n_occurring + k - 1, 2) / k))
+        for k in range(1, n_merges + 1)
     )
     return merges + n_columns * 0.5 * math.log2(n_rows)
 

@@ -46,9 +46,9 @@ def negate(a: Cell) -> Cell:
 
 
 def cost(n: int, n_columns: int, k: int) -> float:
-    """Return what the k-th merge costs."""
-    n_pairs = n_columns * (n_columns - 1) / 2
-    return 0.5 * math.log2(n) + math.log2(n_pairs / min(k, n_pairs))
+    """Return what the k-th merge costs: a number, and one of the pairs of m + k − 1 features."""
+    n_pairs = math.comb(n_columns + k - 1, 2)
+    return 0.5 * math.log2(n) + max(0.0, math.log2(n_pairs / k))
 
 
 @dataclass(frozen=True)

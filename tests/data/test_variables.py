@@ -208,6 +208,18 @@ def test_columns_that_exclude_each_other_without_names():
     assert variables_of(["red", "green"], *[{0}] * 30, *[{1}] * 20, {0, 1}) == {}
 
 
+@pytest.mark.parametrize("layout", sorted(LAYOUTS))
+def test_a_rare_value_joins_the_variable_that_it_never_meets(layout):
+    """3 of 300 rows are too few to be expected with one value, but not with all of them."""
+    colours = np.repeat([0, 1, 2, 3], [120, 100, 77, 3])
+    table = np.column_stack([colours == k for k in range(4)])
+    other = np.random.default_rng(0).random(300) < 0.5
+    names = ["p", "q", "r", "s", "t"]
+    rows = np.column_stack([table, other])
+    assert as_sets(recognised(names, LAYOUTS[layout](rows))) == {frozenset("pqrs")}
+    assert naive.variables(names, rows.tolist()) == {frozenset("pqrs")}
+
+
 def test_rare_columns_are_not_recognised():
     """Of 16 + 16 among 32 rows chance would have 8 meet, and of 16 + 15 among 31 fewer."""
     assert variables_of(["a", "b"], *[{0}] * 16, *[{1}] * 16)

@@ -224,6 +224,6 @@ def test_votes_of_1984_are_the_oracles(options):
 
 
 def test_a_table_of_nothing_but_gaps_constructs_nothing():
-    with pytest.warns(ConjunctWarning, match="No feature was constructed"):
+    with pytest.warns(ConjunctWarning, match="No chunk was found"):
         model = UFC(missing="pairwise", max_iter=1).fit(np.full((3, 2), np.nan))
     assert [str(feature) for feature in model.features_] == ["x0", "x1"]

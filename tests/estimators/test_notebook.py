@@ -30,7 +30,7 @@ def rows(page):
 def test_the_chunks_come_first(model, street):
     shown = model.fit(street)._repr_html_()
     expected = [
-        [finding.text, finding.contrast, f"{finding.rows:,}", f"{finding.saved:,.1f}"]
+        [finding.text, finding.contrast, f"{finding.rows:,}", f"{finding.evidence:,.1f}"]
         for finding in findings(model.feature_set_)[:5]
     ]
     assert rows(shown)[1:] == expected
@@ -43,7 +43,7 @@ def test_the_chunks_come_first(model, street):
 
 
 def test_before_fit_the_diagram_alone():
-    assert "bits" not in UFC()._repr_html_().partition("<div id=")[0]
+    assert "chunk" not in UFC()._repr_html_().partition("<div id=")[0]
     with config_context(display="text"):
         assert not hasattr(UFC(), "_repr_html_")
         assert "text/html" not in UFC()._repr_mimebundle_()
@@ -54,7 +54,7 @@ def test_nothing_constructed():
         model = UFC().fit(np.array([[0, 1], [1, 0], [0, 0], [1, 1]] * 5))
     shown = model._repr_html_()
     assert model.outcome_ in unescape(shown)
-    assert "bits saved" not in shown
+    assert "evidence</th>" not in shown
 
 
 def test_a_loaded_model_shows_the_same(street, tmp_path):

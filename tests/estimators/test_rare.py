@@ -51,7 +51,7 @@ def test_features_below_are_suppressed_and_listed(whole, model):
 def test_support_equal_to_the_bound_is_kept():
     table = np.zeros((30, 2), bool)
     table[:3, 0] = table[3:5, 1] = True
-    with pytest.warns(ConjunctWarning, match="No feature was constructed"):
+    with pytest.warns(ConjunctWarning, match="No chunk was found"):
         model = UFC(min_support=0.1).fit(table)
     assert [f.text() for f in model.features_] == ["x0"]
     assert [f.text() for f in model.suppressed_] == ["x1"]

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import conjunct
-from conjunct import UFC, Bits, InputError, Never, Risk, Rms, Threshold, datasets
+from conjunct import UFC, Bits, Evidence, InputError, Never, Risk, Rms, Threshold, datasets
 from conjunct.ufc import CRITERIA, SEARCHES, STOPS
 from runs import settings_of
 
@@ -31,9 +31,11 @@ OTHER = {
     "prune": False,
     "measure": "jaccard",
     "threshold": 0.25,
+    "factor": 0.5,
     "null_feature": True,
 }
 BAD = {
+    "factor": [0, -1, "much", True, float("nan"), float("inf")],
     "alpha": [0, 0.5, 1, -1, "small", True, float("nan")],
     "test": ["t", None, ["exact"]],
     "correction": ["fdr", "none", 1],
@@ -105,10 +107,10 @@ def test_what_is_no_rule_is_refused(family, value):
 
 
 def test_settings_of_the_default_criterion_can_be_set():
-    model = UFC().set_params(criterion__alpha=0.01)
-    assert isinstance(model.criterion, Bits)
-    assert model.criterion.alpha == model.get_params()["criterion__alpha"] == 0.01
-    assert UFC().get_params()["criterion__alpha"] == 0.05
+    model = UFC().set_params(criterion__factor=2)
+    assert isinstance(model.criterion, Evidence)
+    assert model.criterion.factor == model.get_params()["criterion__factor"] == 2
+    assert UFC().get_params()["criterion__factor"] == 1
     # another model is not changed by it
     criterion = Bits()
     clone(UFC(criterion)).set_params(criterion__alpha=0.01)
@@ -143,22 +145,24 @@ def test_a_name_and_its_settings_can_be_set_together():
 
 
 def test_grids_search_the_settings_of_the_default():
-    grid = {"criterion__alpha": [None, 0.05], "max_length": [2, None]}
+    grid = {"criterion__factor": [0.5, 1.0], "max_length": [2, None]}
     search = GridSearchCV(UFC(), grid, cv=3).fit(ZOO)
     scores = search.cv_results_["mean_test_score"]
     assert len(scores) == 4
     assert np.isfinite(scores).all()
     assert len({*scores}) > 1
     assert search.best_score_ == max(scores)
-    assert isinstance(search.best_estimator_.criterion, Bits)
+    assert isinstance(search.best_estimator_.criterion, Evidence)
     best = search.best_params_
-    again = UFC(Bits(best["criterion__alpha"]), max_length=best["max_length"])
+    again = UFC(Evidence(best["criterion__factor"]), max_length=best["max_length"])
     assert cross_val_score(again, ZOO, cv=3).mean() == pytest.approx(search.best_score_)
     assert search.score(ZOO) == search.best_estimator_.score(ZOO)
 
 
 def test_grids_search_criteria():
-    search = GridSearchCV(UFC(), {"criterion": ["bits", Bits(None), 0.3]}, cv=2).fit(ZOO)
+    search = GridSearchCV(UFC(), {"criterion": ["evidence", "bits", Bits(None), 0.3]}, cv=2).fit(
+        ZOO
+    )
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
@@ -183,21 +187,25 @@ def test_rules_are_saved_with_the_model(criterion, stop, tmp_path):
 
 
 def test_names_and_numbers_are_saved_as_they_were_given(tmp_path):
-    for criterion, stop in (("bits", None), ("risk", "rms"), (0.3, "never")):
+    for criterion, stop in (("evidence", None), ("bits", "gain"), ("risk", "rms"), (0.3, "never")):
         UFC(criterion, stop=stop, max_iter=1).fit(ZOO).save(tmp_path / "m.json")
         loaded = conjunct.load(tmp_path / "m.json")
         assert (loaded.criterion, loaded.stop) == (criterion, stop)
 
 
-COMBINATIONS = list(itertools.product(CRITERIA, [None, *STOPS], [None, *SEARCHES]))
+COMBINATIONS = [
+    (criterion, stop, search)
+    for criterion, stop, search in itertools.product(CRITERIA, [None, *STOPS], [None, *SEARCHES])
+    if search is None or search in CRITERIA[criterion].searches
+]
 
 
 @pytest.mark.parametrize(("criterion", "stop", "search"), COMBINATIONS)
 def test_every_combination_ends_and_says_why(criterion, stop, search):
     rule = CRITERIA[criterion]
     value = 0.3 if rule is Threshold else criterion
-    # the paper's rules could go on for a million literals; those of bits end by themselves
-    limit = {} if rule is Bits else {"max_length": 12}
+    # the paper's rules could go on for a million literals; others end by themselves
+    limit = {} if rule in (Bits, Evidence) else {"max_length": 12}
     model = UFC(value, stop=stop, search=search, **limit).fit(ZOO)
     assert model.n_iter_ > 0
     assert model.outcome_
@@ -223,16 +231,21 @@ def test_nothing_is_explained_too(criterion, stop):
     with pytest.warns(conjunct.ConjunctWarning) as caught:
         model = UFC(criterion, stop=stop).fit(table)
     assert [str(warning.message) for warning in caught] == [model.outcome_]
-    assert model.outcome_.startswith("No feature was constructed: ")
+    nothing = "No chunk was found: " if criterion == "evidence" else "No feature was constructed: "
+    assert model.outcome_.startswith(nothing)
     assert model.outcome_.endswith(".")
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"max_length": 2}, "and that makes a feature of at most 2 tags"),
+        ({"max_length": 2, "criterion": Evidence(0.01)}, "that makes a feature of at most 2 tags"),
+        ({"max_length": 2, "criterion": "bits"}, "and that makes a feature of at most 2 tags"),
         ({"criterion": 0.3, "max_length": 3, "stop": "never"}, "of at most 3 literals"),
-        ({"search": "batch"}, "than chance may explain and makes the description shorter."),
+        (
+            {"criterion": "bits", "search": "batch"},
+            "than chance may explain and makes the description shorter.",
+        ),
     ],
 )
 def test_what_was_left_is_told_with_what_was_asked_of_it(options, words):

@@ -141,7 +141,7 @@ def check_probabilities(fitted, table, rng):
     total = sum(
         naive_code.row_bits(row, features, variables, known_counts) for row in rows_of(table)
     )
-    model = naive_code.model_bits(len(fitted.merges), *table.shape)
+    model = naive_code.model_bits(len(fitted.merges), *table.shape, table.any(axis=0).sum())
     assert counted.description_length() == pytest.approx(total + model)
 
 

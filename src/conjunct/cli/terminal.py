@@ -24,7 +24,10 @@ _NAMED = (
     r"max_iter|max_length|max_solutions|max_seconds|max_features|max_depth|max_categories"
     r"|max_threshold|min_threshold|min_samples_leaf|min_frequency|n_jobs|n_bins"
 )
-_WORDS = r"criterion|threshold|alpha|factor|noise|search|prune|strategy|redundant|memory|stop|store|top|unseen"
+_WORDS = (
+    r"criterion|threshold|alpha|factor|noise|search|prune|strategy|redundant|memory|stop|store|top"
+    r"|unseen"
+)
 _PHRASES = r"(?:(?<=smaller )|(?<=larger )|(?<=this ))"
 _PARAMETER = re.compile(
     rf"\b(?P<name>{_NAMED}|(?:{_WORDS})(?==)|{_PHRASES}(?:{_WORDS}))\b"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
-from math import ceil, log
+from math import ceil, lgamma, log
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -57,6 +57,8 @@ def recognise_variables(
     - or if no two of them ever meet, and chance would have each two meet in 8 rows or more; of
       more than 77 columns, in the logarithm of the number of their pairs. Two columns alone must
       have all rows between them: that two tags avoid each other does not make them a variable.
+      A rarer column that meets none of such values joins them if that has a probability of e⁻⁸ or
+      less by chance.
 
     What is ``known`` stays. The result depends on names and counts, not on the order of columns.
     """
@@ -249,11 +251,60 @@ def _groups_by_counts(
             sets[fits[0]].append(column)
         else:
             sets.append([column])
+    found = []
     for columns in sets:
         # two tags may avoid each other and be no variable: as two values they would fill all rows
         covers = int(supports[columns].sum()) == counts.n_rows
         if len(columns) > 2 or (len(columns) == 2 and covers):
-            yield columns
+            found.append(columns)
+    if found and np.all(counts.observed == counts.n_rows):
+        _add_rare_values(found, names, free, counts)
+    yield from found
+
+
+def _add_rare_values(
+    sets: list[list[int]], names: Sequence[str], free: Sequence[int], counts: PairCounts
+) -> None:
+    """Add to each set the columns that are too rare to be expected with a single value of it.
+
+    A column of s rows that meets none of the values, which have u of the n rows together, does so
+    by chance with a probability of C(n−u, s) / C(n, s). It goes to the set that has most rows.
+    """
+    supports, n = counts.supports, counts.n_rows
+    inside = {column for columns in sets for column in columns}
+    rest = sorted((k for k in free if k not in inside and supports[k]), key=lambda k: names[k])
+    rest.sort(key=lambda k: -int(supports[k]))
+    n_values = [int(supports[columns].sum()) for columns in sets]
+    clear = [_meet_none(rest, columns, counts) for columns in sets]
+    added: list[list[int]] = [[] for _ in sets]
+    for place, column in enumerate(rest):
+        s = int(supports[column])
+        fits = [
+            k
+            for k, u in enumerate(n_values)
+            if clear[k][place]
+            and s <= n - u
+            and lgamma(n - u + 1) - lgamma(n - u - s + 1) - lgamma(n + 1) + lgamma(n - s + 1)
+            <= -_expected_by_chance(len(supports))
+            and _meet_none([column], added[k], counts)[0]
+        ]
+        if fits:
+            k = max(fits, key=lambda k: (n_values[k], -k))
+            added[k].append(column)
+            n_values[k] += s
+    for columns, more in zip(sets, added, strict=True):
+        columns += more
+
+
+def _meet_none(
+    columns: Sequence[int], values: Sequence[int], counts: PairCounts
+) -> NDArray[np.bool_]:
+    """Return which columns never meet any of some values."""
+    if not len(values) or not len(columns):
+        return np.ones(len(columns), np.bool_)
+    left, right = np.repeat(columns, len(values)), np.tile(values, len(columns))
+    pairs = counts.for_pairs(np.minimum(left, right), np.maximum(left, right))
+    return np.asarray(pairs.joint.reshape(-1, len(values)).sum(axis=1) == 0)
 
 
 def _expected_by_chance(n_columns: int) -> int:

@@ -548,15 +548,17 @@ def bits_of_model(n_merges: int, n_rows: int, n_columns: int, n_occurring: int) 
 def merge_cost(n_rows: int, n_columns: int, k: int) -> float:
     """Return the bits that the k-th merge costs: one more number, and naming the pair.
 
-    ``n_columns`` are those that are true in any row. k merges out of N pairs of them cost about
-    log₂ of N over k in all, so the k-th costs log₂(N/k).
+    ``n_columns`` are those that are true in any row. Before the k-th merge there are at most
+    m + k − 1 features, so it is one of N = (m + k − 1)(m + k − 2)/2 pairs. The order of k merges
+    carries no information, so the k-th costs log₂(N/k) and not log₂ N.
 
     Examples
     --------
     >>> merge_cost(1024, 9, 1)
     10.169925001442312
     """
-    n_pairs = n_columns * (n_columns - 1) / 2
+    n_features = n_columns + k - 1
+    n_pairs = n_features * (n_features - 1) / 2
     return 0.5 * math.log2(n_rows) + max(math.log2(max(n_pairs, 1) / k), 0.0)
 
 
