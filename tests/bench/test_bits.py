@@ -42,7 +42,7 @@ def test_held_out_rows_are_the_others():
     assert not np.array_equal(test, _unseen.split(made, 1)[1])
 
 
-@pytest.mark.filterwarnings("ignore:No feature was constructed")
+@pytest.mark.filterwarnings("ignore:No chunk was found")
 def test_little_is_made_of_independent_columns():
     found = [chance._makes_something(50, 10, 0.5, [seed]) for seed in range(60)]
     assert sum(found) <= 9  # 5% of them give more with a chance of 1 in 1,000

@@ -166,19 +166,22 @@ def test_a_small_part_of_the_run(small_run):
 
 def test_chunks_that_only_make_a_classifier_less_sure_are_not_chosen():
     """The columns tell these groups better, but Naive Bayes is too sure of what they say."""
-    groups = np.random.default_rng(101).integers(3, size=500)
-    made = planted.planted("disjoint", noise=0.05, seed=101, groups=groups)
-    found = measures.measured(
-        sets.LabelledSet(made.table, groups),
-        "columns",
-        parts=("Naive Bayes", "ChunkClassifier"),
-        n_samples=0,
-    )
-    figures = summary.figures_of(found, found["numbers"])
-    _, _, gain, error = figures["ChunkClassifier, accuracy"]
+    accuracy, losses = [], []
+    for seed in (101, 102, 103):
+        groups = np.random.default_rng(seed).integers(3, size=500)
+        made = planted.planted("disjoint", noise=0.05, seed=seed, groups=groups)
+        found = measures.measured(
+            sets.LabelledSet(made.table, groups),
+            "columns",
+            parts=("Naive Bayes", "ChunkClassifier"),
+            n_samples=0,
+        )
+        figures = summary.figures_of(found, found["numbers"])
+        accuracy.append(figures["ChunkClassifier, accuracy"][2:])
+        losses.append(figures["ChunkClassifier, log-loss"][2:])
+    gain, error = np.mean(accuracy, axis=0)
     assert gain >= -2 * error
-    assert figures["ChunkClassifier, log-loss"][2] < 0
-    _, _, more, error = figures["ChunkClassifier, log-loss"]
+    more, error = np.mean(losses, axis=0)
     assert more < -3 * error
 
 
@@ -241,14 +244,6 @@ def test_the_page_shows_what_was_measured_and_nothing_else():
     assert json.loads(page.by_line(run)) == run
     for name in ("quality_bits", "quality_against", "quality_planted", "quality_first"):
         assert f"<!-- {name} -->" in text
-
-
-def test_the_readme_tells_a_number_of_the_page():
-    run = json.loads(page.DATA.read_text(encoding="utf-8"))
-    readme = (page.DOCS.parent / "README.md").read_text(encoding="utf-8")
-    share = summary.average(run, "bits", "bits")
-    told = f"take {share:.0%} of the bits that their bare tags need, on average over "
-    assert f"{told}{len(run['sets'])} data sets" in " ".join(readme.split())
 
 
 def test_no_cell_is_left_out():

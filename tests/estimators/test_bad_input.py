@@ -126,7 +126,9 @@ def test_first_iteration_that_does_not_help_is_explained():
     rng = np.random.default_rng(3)
     table = rng.random((400, 6)) < 0.02
     table[:, 1] |= table[:, 0] & (rng.random(400) < 0.5)
-    with pytest.warns(ConjunctWarning, match="first iteration raises RMS from .* criterion='bits'"):
+    with pytest.warns(
+        ConjunctWarning, match="first iteration raises RMS from .* criterion='evidence'"
+    ):
         model = UFC(0.2).fit(table)
     assert model.n_iter_ == 0
 

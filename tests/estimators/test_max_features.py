@@ -127,11 +127,11 @@ def test_what_was_cut_off_is_gone():
 
 def test_why_it_ended_is_told():
     assert UFC(max_features=18).fit(ZOO).outcome_ == (
-        "Of 11 merges the first 4 are kept: the next would leave more than 18 features, which is "
+        "Of 10 merges the first 4 are kept: the next would leave more than 18 features, which is "
         "max_features."
     )
     assert UFC(max_features=99).fit(ZOO).outcome_ == UFC().fit(ZOO).outcome_
-    with pytest.warns(ConjunctWarning, match="Of 11 merges none is kept: the next"):
+    with pytest.warns(ConjunctWarning, match="Of 10 merges none is kept: the next"):
         assert UFC(max_features=15).fit(ZOO).n_iter_ == 0
 
 

@@ -183,7 +183,8 @@ def test_rules_are_saved_with_the_model(criterion, stop, tmp_path):
     assert loaded.outcome_ == model.outcome_
     again = clone(loaded).fit(ZOO)
     assert again.features_ == model.features_
-    assert again.history_ == model.history_
+    # as text, for NaN is not equal to itself
+    assert str(again.history_) == str(model.history_)
 
 
 def test_names_and_numbers_are_saved_as_they_were_given(tmp_path):
@@ -239,7 +240,7 @@ def test_nothing_is_explained_too(criterion, stop):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"max_length": 2, "criterion": Evidence(0.01)}, "that makes a feature of at most 2 tags"),
+        ({"max_length": 2, "stop": "never"}, "that makes a feature of at most 2 tags"),
         ({"max_length": 2, "criterion": "bits"}, "and that makes a feature of at most 2 tags"),
         ({"criterion": 0.3, "max_length": 3, "stop": "never"}, "of at most 3 literals"),
         (

@@ -234,12 +234,12 @@ def test_where_rms_stops_at_once_what_would_help_is_named():
     copied = (base & (rng.random((2000, 20)) < 0.8)) | (rng.random((2000, 20)) < 0.02)
     table = np.column_stack([rare, base, copied])
     with pytest.warns(
-        ConjunctWarning, match="No feature was constructed.*criterion='bits'.*OI is low"
+        ConjunctWarning, match="No feature was constructed.*criterion='evidence'.*OI is low"
     ):
         UFC("risk").fit(table)
     for options in ({}, {"criterion": "risk", "max_iter": 1}):
         model = UFC(**options).fit(table)
         assert model.n_iter_ >= 1
         assert UFC(**options, store="sparse").fit(table).features_ == model.features_
-    with pytest.raises(InputError, match="stop must be 'bits', 'never', 'rms', or"):
+    with pytest.raises(InputError, match="stop must be 'gain', 'never', 'rms', or"):
         UFC("risk", stop="oi").fit(table)

@@ -51,7 +51,6 @@ def test_explain(street: tuple[UFC, pl.DataFrame]) -> None:
         "  formula: person ∧ bus ∧ motorcycle ∧ ¬(person ∧ ¬bus)\n"
         "  shorter: person ∧ bus ∧ motorcycle\n"
         "  support: 20 rows (4.5%)\n"
-        "  saved: 33.5 bits, when its tags were joined\n"
         "  from: person ∧ bus  and  motorcycle ∧ ¬(person ∧ ¬bus)"
         " (iteration 5, r = 0.267, p = 8.8e-09)\n"
         "  present: person, motorcycle, bus\n"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conjunct import UFC, Bits, ConjunctWarning, Report, Risk, UFCPath, UFringe, datasets
+from conjunct import UFC, Bits, ConjunctWarning, Evidence, Report, Risk, UFCPath, UFringe, datasets
 from conjunct.cli.terminal import as_options
 from conjunct.explain import Summary, constructed
 
@@ -73,28 +73,28 @@ def test_numbers_in_sentences_are_those_of_the_model(table):
     )
     assert number_before("columns? (?:was|were) kept", summary.found) == len(summary.kept)
     share = model.description_length_ / model.baseline_length_
-    assert f"takes {share:.1%} of the bits" in summary.length
+    assert f"{share:.1%} of its size without them" in summary.length
     most = max(f.rows for f in summary.constructed) if summary.constructed else None
     assert most is None or f"true in {most} row" in summary.scores
 
 
 @pytest.mark.filterwarnings("ignore::conjunct.ConjunctWarning")
 @given(tables, st.booleans())
-def test_constructed_features_are_ranked(table, by_bits):
+def test_constructed_features_are_ranked(table, by_evidence):
     names = [f"tag{k}" for k in range(table.shape[1])]
     model = UFC(Bits(alpha=None), max_iter=5, stop="never").fit(pl.DataFrame(table, schema=names))
-    found = constructed(model.feature_set_, by_bits=by_bits)
+    found = constructed(model.feature_set_, by_evidence=by_evidence)
     rules = model.get_rules("dict")
     made = [k for k, iteration in enumerate(rules["iteration"]) if iteration]
     assert sorted(one.text for one in found) == sorted(rules["pattern"][k] for k in made)
     rows = dict(zip(rules["pattern"], rules["support"], strict=True))
     assert [rows[one.text] for one in found] == [one.rows for one in found]
-    if not by_bits:
+    if not by_evidence:
         assert [one.rows for one in found] == sorted((one.rows for one in found), reverse=True)
         return
-    saved = [one.saved for one in found if one.saved is not None]
-    assert saved == sorted(saved, reverse=True)
-    assert all(one.saved is None for one in found[len(saved) :])
+    bits = [one.evidence for one in found if one.evidence is not None]
+    assert bits == sorted(bits, reverse=True)
+    assert all(one.evidence is None for one in found[len(bits) :])
 
 
 def passages(model):
@@ -107,8 +107,10 @@ def test_the_method_is_that_of_the_search(zoo):
     one_by_one = passages(UFC(exact, search="pairwise").fit(zoo))
     assert "the line is drawn once" in one_by_one
     assert "One pair was replaced at a time" in one_by_one
-    assert "the one came first" in passages(UFC(search="pairwise", max_iter=2).fit(zoo))
-    assert "those came first" in passages(UFC(search="batch", max_iter=2).fit(zoo))
+    assert "the one came first" in passages(UFC("bits", max_iter=2).fit(zoo))
+    assert "those came first" in passages(UFC("bits", search="batch", max_iter=2).fit(zoo))
+    assert "the one with the most evidence" in passages(UFC(max_iter=2).fit(zoo))
+    assert "more than 2 times what the merge costs" in passages(UFC(Evidence(2)).fit(zoo))
     assert "No feature has more than 3 tags" in passages(UFC(max_length=3).fit(zoo))
     assert "No feature has more than 3 literals" in passages(UFC("risk", max_length=3).fit(zoo))
 
@@ -116,7 +118,7 @@ def test_the_method_is_that_of_the_search(zoo):
 def test_only_parameters_are_put_into_the_words_of_the_prompt():
     baskets = [["max_iter", "stop=never"]] * 30 + [["other"]] * 30
     summary = Summary(UFC(max_iter=1).fit(baskets), as_options)
-    assert '"max_iter + stop=never" saves' in summary.text
+    assert "It is max_iter + stop=never, in 30 rows" in summary.text
     assert "which is --max-iter" in summary.text
 
 

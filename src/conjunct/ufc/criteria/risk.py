@@ -93,7 +93,7 @@ class Risk(Criterion):
         if threshold is not None and threshold > 1:
             return (
                 f"No feature was constructed: with {run.n_rows} rows no correlation is "
-                f"significant at this alpha. Try a larger alpha, or criterion='bits'"
+                f"significant at this alpha. Try a larger alpha, or criterion='evidence'"
             )
         if threshold is None:
             after = f" after the {self.correction} correction" if self.correction else ""
@@ -103,7 +103,7 @@ class Risk(Criterion):
         pruned = " and has expected frequencies of 5" if self.prune else ""
         return (
             f"No feature was constructed: no pair of columns {passes}{pruned}. Try "
-            f"criterion='bits', whose test is valid for rare columns too, or a larger alpha"
+            f"criterion='evidence', which judges rare columns too, or a larger alpha"
         )
 
     def why_no_more(self, run: Run) -> str:

@@ -66,7 +66,7 @@ class Threshold(Criterion):
         pruned = " and has expected frequencies of 5" if self.prune else ""
         return (
             f"No feature was constructed: no pair of columns exceeds a {self._noun} of "
-            f"{self.threshold:.3f}{pruned}. Try a smaller threshold, or criterion='bits'"
+            f"{self.threshold:.3f}{pruned}. Try a smaller threshold, or criterion='evidence'"
         )
 
     def why_no_more(self, run: Run) -> str:

@@ -58,7 +58,7 @@ class Rms(MayCountNull):
             return (
                 f"C0 has no meaning for {run.n_distinct_rows} distinct rows and "
                 f"{run.n_columns} columns, so the RMS stop cannot be used: one iteration was "
-                f"made. Set max_iter or criterion='bits'"
+                f"made. Set max_iter or criterion='evidence'"
             )
         if _is_too_long(run):
             return (
@@ -74,7 +74,7 @@ class Rms(MayCountNull):
 
     def why_nothing(self, run: Run) -> str:
         first, tried = run.tried[0].indicators, run.tried[-1].indicators
-        advice = "criterion='bits', or set max_iter"
+        advice = "criterion='evidence', or set max_iter"
         if first.oi < _LOW_OVERLAP:
             advice = f"{advice}: OI is low wherever columns are many and rare"
         return (
