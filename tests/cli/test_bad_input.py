@@ -55,21 +55,30 @@ BAD = [
     ("fit good.csv --quiet --verbose", "--quiet and --verbose exclude each other"),
     ("transform model.json good.csv --json", "--json needs --out"),
     ("fit", "Missing argument 'DATA'. See conjunct fit --help"),
-    ("fit good.csv --out m.json --alpha 2", "--alpha must be between 0 and 0.5; got 2"),
+    ("fit good.csv --criterion bits --alpha 2", "--alpha must be between 0 and 0.5; got 2"),
     ("fit good.csv --out m.json --alpha x", "--alpha must be a number or none; got 'x'"),
     ("fit good.csv --criterion 1", "--criterion must be a number from 0 up to, but not inc"),
     ("fit good.csv --criterion nan", "--criterion must be a number from 0 up to, but not inc"),
-    ("fit good.csv --criterion best", "--criterion must be bits, risk or a number; got 'best'"),
-    ("fit good.csv --criterion threshold", "--criterion must be bits, risk or a number"),
-    ("fit good.csv --prune", "--prune does not go with --criterion bits, which takes --alpha"),
-    ("fit good.csv --no-prune", "--prune does not go with --criterion bits, which takes --alpha"),
-    ("fit good.csv --measure phi", "--measure does not go with --criterion bits, which takes"),
+    ("fit good.csv --criterion best", "must be bits, evidence, risk or a number; got 'best'"),
+    ("fit good.csv --criterion threshold", "--criterion must be bits, evidence, risk or a number"),
+    ("fit good.csv --factor 0", "--factor must be a number above 0; got 0"),
+    ("fit good.csv --factor x", "Invalid value for '--factor'"),
+    ("fit good.csv --alpha 0.1", "--alpha does not go with --criterion evidence, which takes --f"),
+    ("fit good.csv --test exact", "--test does not go with --criterion evidence, which takes --f"),
+    ("fit good.csv --correction bh", "--correction does not go with --criterion evidence, which"),
+    ("fit good.csv --prune", "--prune does not go with --criterion evidence, which takes --fact"),
+    ("fit good.csv --no-prune", "--prune does not go with --criterion evidence, which takes --f"),
+    ("fit good.csv --measure phi", "--measure does not go with --criterion evidence, which takes"),
+    ("fit good.csv --search batch", "--search must be 'pairwise' with criterion 'evidence'; got"),
+    ("fit good.csv --criterion bits --factor 2", "--factor does not go with --criterion bits, wh"),
+    ("fit good.csv --criterion bits --prune", "--prune does not go with --criterion bits, which t"),
+    ("fit good.csv --criterion bits --measure phi", "--measure does not go with --criterion bits"),
     ("fit good.csv --criterion 0.1 --alpha 0.1", "--alpha does not go with --criterion 0.1, whi"),
     ("fit good.csv --criterion 0.1 --test exact", "--test does not go with --criterion 0.1, whi"),
     ("fit good.csv --criterion 0.1 --correction bh", "--correction does not go with --criterion"),
     ("fit good.csv --criterion risk --alpha none", "--alpha none leaves the test out, which on"),
-    ("fit good.csv --alpha none --test exact", "--alpha none leaves the test out, and so --te"),
-    ("stability good.csv --prune", "--prune does not go with --criterion bits, which takes"),
+    ("fit good.csv --criterion bits --alpha none --test exact", "the test out, and so --test"),
+    ("stability good.csv --prune", "--prune does not go with --criterion evidence, which takes"),
     ("fit good.csv --threshold 0.4", "No such option: --threshold"),
     ("fit good.csv --names short", "Invalid value for '--names'"),
     ("transform model.json good.csv --unseen drop", "Invalid value for '--unseen'"),
@@ -170,11 +179,10 @@ def test_hostile_names_are_shown_as_text(name, call, tmp_path):
             assert "\x1b" not in text
             assert "\u202e" not in text
         names = list(map(str, model.features_)) if words else model.feature_set_.pattern_texts
-        # what wraps in a column is compared without its spaces and line ends
-        squeezed = "".join(line[:34].strip() for line in shown.splitlines()).replace(" ", "")
-        wide = "".join(line.partition("  ")[0] for line in shown.splitlines()).replace(" ", "")
+        # what wraps in the first column is compared without its spaces and line ends
+        first = [line.strip().partition("  ")[0] for line in shown.splitlines()]
         text = one_line(names[0]).replace(" ", "")[:150]
-        assert text in squeezed or text in wide
+        assert text in "".join(first).replace(" ", "")
     done = call("transform", "m.json", "t.parquet", "--out", "f.csv")
     assert done.code == 0
     written = read_table(tmp_path / "f.csv")

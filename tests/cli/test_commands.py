@@ -14,7 +14,7 @@ from typing import get_args
 import polars as pl
 import pytest
 
-from conjunct import UFC, Bits, Risk, Threshold, __version__, datasets, load
+from conjunct import UFC, Bits, Evidence, Risk, Threshold, __version__, datasets, load
 from conjunct.cli import options
 from conjunct.cli.app import application
 from conjunct.cli.commands import chunks as chunks_command
@@ -43,12 +43,13 @@ def test_the_whole_way_in_processes(call, command, tmp_path, zoo):
     assert done.out.endswith("Saved as model.json.\n")
     done = command("transform", "model.json", "zoo.csv", "--out", "features.csv")
     assert (done.code, done.err) == (0, "")
-    assert done.out == "Saved 23 features of 101 rows as features.csv.\n"
+    assert done.out == "Saved 21 features of 101 rows as features.csv.\n"
     expected = UFC().fit(zoo).transform(zoo)
     assert pl.read_csv(tmp_path / "features.csv").cast(pl.Boolean).equals(expected)
     assert call("show", "model.json").code == 0
 
 
+BITS = ["--criterion", "bits"]
 RISK = ["--criterion", "risk"]
 
 
@@ -56,11 +57,13 @@ RISK = ["--criterion", "risk"]
     ("options", "parameters"),
     [
         ([], {}),
-        (["--criterion", "bits"], {}),
-        (["--alpha", "0.2"], {"criterion": Bits(0.2)}),
-        (["--alpha", "none"], {"criterion": Bits(None)}),
-        (["--test", "normal"], {"criterion": Bits(test="normal")}),
-        (["--correction", "none"], {"criterion": Bits(correction=None)}),
+        (["--criterion", "evidence"], {}),
+        (["--factor", "3"], {"criterion": Evidence(3.0)}),
+        (BITS, {"criterion": "bits"}),
+        ([*BITS, "--alpha", "0.2"], {"criterion": Bits(0.2)}),
+        ([*BITS, "--alpha", "none"], {"criterion": Bits(None)}),
+        ([*BITS, "--test", "normal"], {"criterion": Bits(test="normal")}),
+        ([*BITS, "--correction", "none"], {"criterion": Bits(correction=None)}),
         (RISK, {"criterion": "risk"}),
         ([*RISK, "--alpha", "0.05"], {"criterion": Risk(0.05)}),
         ([*RISK, "--no-prune"], {"criterion": Risk(prune=False)}),
@@ -80,7 +83,7 @@ RISK = ["--criterion", "risk"]
             {"criterion": Threshold(0.4, measure="npmi")},
         ),
         (["--max-iter", "2"], {"max_iter": 2}),
-        (["--search", "batch"], {"search": "batch"}),
+        ([*BITS, "--search", "batch"], {"criterion": "bits", "search": "batch"}),
         (["--stop", "never", "--max-iter", "9"], {"stop": "never", "max_iter": 9}),
         (["--max-length", "3"], {"max_length": 3}),
         (["--max-features", "20"], {"max_features": 20}),
@@ -114,14 +117,16 @@ def test_choices_are_the_librarys():
 
 def test_the_help_tells_the_librarys_defaults(call):
     told = " ".join(call("fit", "--help").out.split())
-    bits, risk, threshold = Bits(), Risk(), Threshold()
+    evidence, bits, risk, threshold = Evidence(), Bits(), Risk(), Threshold()
+    assert (evidence.search, evidence.stop) == (bits.search, bits.stop)
     for words in (
+        f"a multiple of what it costs. {evidence.factor:g} if not given",
         f"{bits.alpha} if not given; none leaves the test out",
         f"an independent pair, {risk.alpha} if not given",
         f"{bits.test} for bits, {risk.test} for risk if not given",
         f"{bits.correction} for bits, {'none' if risk.correction is None else '?'} for risk if",
-        f"{bits.search} for bits, {risk.search} for the paper's rules if not given",
-        f"{bits.stop} for bits, {risk.stop} for the paper's rules if not given",
+        f"{bits.search} for evidence and bits, {risk.search} for the paper's rules if not given",
+        f"{bits.stop} for evidence and bits, {risk.stop} for the paper's rules if not given",
         f"{risk.measure}, the correlation, if not given",
     ):
         assert words in told
@@ -190,6 +195,7 @@ def test_model_without_names_goes_by_position(call, fitted, zoo, tmp_path):
 
 NOTHING = {
     "": "no two columns are true together more often than by chance.",
+    "--criterion bits": "no two columns are true together more often than by chance.",
     "--criterion 0.3": "Try a smaller --criterion, or --criterion bits.",
     "--criterion risk": "or a larger --alpha.",
     "--criterion risk --no-prune --alpha 1e-12": "Try a larger --alpha, or --criterion bits.",
@@ -201,7 +207,8 @@ def test_notes_speak_of_options(words, call, tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n" + "1,0\n0,1\n" * 20)
     done = call("fit", "t.csv", *words.split(), "--out", "m.json")
     assert done.code == 0
-    assert done.err.startswith("conjunct: note: No feature was constructed: ")
+    nothing = "feature was constructed" if "--criterion" in words else "chunk was found"
+    assert done.err.startswith(f"conjunct: note: No {nothing}: ")
     assert NOTHING[words] in done.err
     assert done.err.count("\n") == 1
     assert load(tmp_path / "m.json").n_iter_ == 0
@@ -212,6 +219,10 @@ def test_names_that_are_words_of_python_stay_names(call, tmp_path):
     rows = "1,0\n1,1\n" * 3 + "0,1\n0,0\n" * 2 + "0,0\n1,1\n"
     (tmp_path / "t.csv").write_text("memory,noise\n" + rows)
     done = call("fit", "t.csv")
+    assert "the strongest pair, memory with noise, has 0.2 bits of evidence" in done.err
+    assert "; --factor 0.13 asks for less." in done.err
+    assert call("fit", "t.csv", "--factor", "0.13").err == ""
+    done = call("fit", "t.csv", "--criterion", "bits")
     assert "memory with noise comes nearest" in done.err
     assert "; --alpha none leaves the test out." in done.err
 

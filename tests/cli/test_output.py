@@ -1,6 +1,7 @@
 """What the commands print at 80 columns, to the letter; see expected/ beside this file."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -28,16 +29,17 @@ PRINTED = {
     "tags.txt": "tags tags.csv --tags tags --review review.csv",
     "tags.json": "tags tags.csv --tags tags --json",
     "show.txt": "show pairwise.json",
+    "show-evidence.txt": "show evidence.json",
     "show-bits.txt": "show bits.json",
     "show-formulas.txt": "show pairwise.json --formulas",
     "show-ascii.txt": "show pairwise.json --ascii --formulas",
     "show.json": "show pairwise.json --json",
     "explained.txt": "show pairwise.json --feature 18 --rows zoo.csv",
     "explained.json": "show pairwise.json --feature 18 --rows zoo.csv --json",
-    "compare.txt": "compare bits.json few.csv rest.csv --alpha 0.4 --correction none",
-    "compare-nothing.txt": "compare bits.json few.csv rest.csv",
-    "describe.txt": "describe bits.json zoo.csv --by types.csv --top 2",
-    "update.txt": "update bits.json few.csv --out new.json",
+    "compare.txt": "compare evidence.json few.csv rest.csv --alpha 0.4 --correction none",
+    "compare-nothing.txt": "compare evidence.json few.csv rest.csv",
+    "describe.txt": "describe evidence.json zoo.csv --by types.csv --top 2",
+    "update.txt": "update evidence.json few.csv --out new.json",
     "datasets.txt": "datasets",
     "datasets.json": "datasets --json",
     "demo.txt": "demo",
@@ -53,18 +55,19 @@ photo,tags
 
 
 @pytest.fixture(scope="module")
-def pairwise(made_once, tmp_path_factory):
-    """The file of a model by the paper's rule."""
-    path = tmp_path_factory.mktemp("pairwise") / "pairwise.json"
-    model = UFC("risk", search="pairwise", max_length=3)
-    model.fit(read_boolean(made_once / "zoo.csv")).save(path)
-    return path.read_bytes()
+def models(made_once, tmp_path_factory):
+    """The files of models by other rules than the default."""
+    folder = tmp_path_factory.mktemp("models")
+    data = read_boolean(made_once / "zoo.csv")
+    UFC("risk", search="pairwise", max_length=3).fit(data).save(folder / "pairwise.json")
+    UFC("bits").fit(data).save(folder / "bits.json")
+    return folder
 
 
 @pytest.fixture
-def files(zoo_files, pairwise):
-    (zoo_files / "pairwise.json").write_bytes(pairwise)
-    (zoo_files / "model.json").rename(zoo_files / "bits.json")
+def files(zoo_files, models):
+    shutil.copytree(models, zoo_files, dirs_exist_ok=True)
+    (zoo_files / "model.json").rename(zoo_files / "evidence.json")
     lines = (zoo_files / "zoo.csv").read_text().splitlines(keepends=True)
     (zoo_files / "few.csv").write_text("".join(lines[:9]))
     (zoo_files / "rest.csv").write_text("".join([lines[0], *lines[9:]]))
@@ -109,10 +112,10 @@ def test_summary_of_a_model_that_made_nothing(call, zoo_files):
     assert "nothing was constructed" in call("show", "model.json").out
 
 
-def test_only_what_saves_most_is_printed_by_fit(call, tmp_path):
+def test_only_the_strongest_are_printed_by_fit(call, tmp_path):
     call("datasets", "spect", "--out", "spect.csv")
     done = call("fit", "spect.csv", "--out", "model.json")
-    end = "The 5 of 30 that save most; conjunct show model.json lists all features."
+    end = "Top 5 of 47 chunks; conjunct show model.json lists all features."
     assert end in " ".join(done.out.split())
     assert len(call("show", "model.json").out.splitlines()) > 51
 

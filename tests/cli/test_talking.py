@@ -121,7 +121,7 @@ def test_options_are_listed_in_groups(call):
             sections.setdefault(title, []).append(option[1])
     assert list(sections) == ["Rule", "Search", "Data", "Counting", "Output"]
     assert sections["Rule"] == [
-        "--criterion", "--alpha", "--test", "--correction", "--prune", "--measure",
+        "--criterion", "--factor", "--alpha", "--test", "--correction", "--prune", "--measure",
     ]  # fmt: skip
     assert sections["Search"] == [
         "--search", "--stop", "--max-iter", "--max-length", "--max-features", "--min-support",
@@ -178,7 +178,7 @@ def test_what_is_wrong_with_standard_input_is_said_so(command, tmp_path, monkeyp
 @pytest.mark.parametrize("out", [[], ["--out", "-"]])
 def test_text_goes_to_standard_output(out, call, zoo):
     features = call("transform", "model.json", "zoo.csv", *out)
-    assert pl.read_csv(features.out.encode()).width == 23
+    assert pl.read_csv(features.out.encode()).width == 21
     assert call("datasets", "zoo", *out).out == (zoo / "zoo.csv").read_text()
     assert call("export", "model.json", *out).out.startswith(("SELECT", "WITH"))
     assert not (zoo / "-").exists()
@@ -299,7 +299,7 @@ def completed(*words):
     ("words", "expected"),
     [
         (["f"], ["fit", "fringe"]),
-        (["fit", "zoo.csv", "--criterion", ""], ["bits", "risk"]),
+        (["fit", "zoo.csv", "--criterion", ""], ["bits", "evidence", "risk"]),
         (["datasets", "co"], ["coco_street", "coco_val2017"]),
         (["fit", "--max-l"], ["--max-length"]),
         rarely(["fit", "zoo.csv", "--stop", "r"], ["rms"]),

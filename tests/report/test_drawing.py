@@ -58,20 +58,27 @@ def test_a_text_is_cut_only_where_it_is_too_wide(text, width):
         assert width_of(cut[:-1], 12) <= width
 
 
-@pytest.fixture(scope="module")
-def shown():
+def model_on_zoo(criterion):
     zoo = datasets.load_zoo()
     table = pl.DataFrame(zoo.values, schema=list(zoo.feature_names))
-    return ModelOnRows.of(UFC().fit(table), table)
+    return ModelOnRows.of(UFC(criterion).fit(table), table)
 
 
-def test_the_curve_ends_with_the_description(shown):
+@pytest.fixture(scope="module")
+def shown():
+    return model_on_zoo("evidence")
+
+
+@pytest.mark.parametrize("criterion", ["evidence", "bits"])
+def test_the_curve_ends_with_the_history(criterion):
+    shown = model_on_zoo(criterion)
     (panel,) = curves(shown)
     places = re.findall(r"[ML]([\d.]+) ([\d.]+)", panel.curves[0].path)
     history = shown.model.history_
     assert len(places) == len(history)
     last = [float(place) for place in places[-1]]
-    expected = panel.across.at(history[-1].iteration), 300 - panel.up.at(history[-1].bits)
+    height = panel.up.at(getattr(history[-1], criterion))
+    expected = panel.across.at(history[-1].iteration), 300 - height
     assert last == pytest.approx(expected, abs=0.06)
 
 

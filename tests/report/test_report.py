@@ -85,6 +85,7 @@ def section(page, name):
 def models():
     """Models of every kind, each a new one."""
     yield UFC()
+    yield UFC("bits")
     yield UFC(Bits(alpha=None), search="batch", max_length=3)
     yield UFC("risk")
     yield UFC("risk", search="pairwise", max_length=3)
@@ -170,7 +171,9 @@ def test_why_this_threshold_and_this_end():
     _, page = model_and_page(UFCPath(max_iter=3))
     closest = words(page)
     assert "All λ from 0.002 to 0.5 and up to 3 iterations were looked at." in closest
-    _, by_bits = model_and_page(UFC())
+    _, by_evidence = model_and_page(UFC())
+    assert "the one with the most evidence" in words(by_evidence)
+    _, by_bits = model_and_page(UFC("bits"))
     assert "Benjamini and Hochberg's correction" in words(by_bits)
     _, untested = model_and_page(UFC(Bits(alpha=None), search="batch", max_length=3))
     assert "(r > 0) may be joined" in words(untested)
@@ -205,7 +208,7 @@ def test_the_first_thing_is_what_was_found():
     first = words(section(page, "findings"))
     for finding in findings(model.feature_set_)[: limits.FINDINGS]:
         assert f"{finding.text} {finding.contrast}" in first
-        assert f"{finding.saved:.0f} bits saved joined in {finding.rows} rows" in first
+        assert f"in {finding.rows} rows {finding.lift:.1f} times chance" in first
     summary = Summary(model)
     assert f"{summary.found} {summary.length}" in first
     # OI and C0 come last
@@ -264,12 +267,18 @@ def test_long_formulas_are_not_written_out():
     assert len(page.encode()) < MAX_BYTES
 
 
-def test_bits_of_every_iteration():
-    model, page = model_and_page(UFC())
+@pytest.mark.parametrize("criterion", ["evidence", "bits"])
+def test_gain_of_every_iteration(criterion):
+    model, page = model_and_page(UFC() if criterion == "evidence" else UFC(criterion))
     told = words(section(page, "history"))
+    first = model.history_[0]
     for line, merge in zip(model.history_[1:], model.feature_set_.merges, strict=True):
-        assert f"{line.n_features} {merge.saved:.1f} {line.bits:,.0f}" in told
+        total = line.evidence if criterion == "evidence" else first.bits - line.bits
+        assert f"{line.n_features} {merge.saved:.1f} {total:,.0f}" in told
     assert "RMS" not in told
+
+
+def test_the_papers_indicators_are_in_its_history():
     _, page = model_and_page(UFC("risk"))
     assert "RMS" in words(section(page, "history"))
 
