@@ -58,7 +58,7 @@ bench: $(INSTALLED) $(INSTALLED)-bench  ## measure against other libraries, side
 	$(BIN)/python -m benchmarks
 
 bench-page: $(INSTALLED) $(INSTALLED)-bench  ## measure what the pages show, and write it there
-	-$(BIN)/python -m benchmarks limit rivals growth scaling bits chance merges expected transform classifying
+	-$(BIN)/python -m benchmarks limit rivals growth scaling bits evidence chance merges expected transform classifying
 	$(BIN)/python -m benchmarks._page
 
 quality: $(INSTALLED) $(INSTALLED)-bench  ## measure what the features are worth, on many sets beside other methods, and write docs/quality.md

@@ -24,7 +24,10 @@ from conjunct.plots.saving import save_chart
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 DATA = DOCS / "benchmarks.json"
-NAMES = ("benchmarks", "scale", "bits", "risk", "learning", "family", "export", "cluster")
+NAMES = (
+    *("benchmarks", "scale", "bits", "risk", "learning", "family", "export", "cluster"),
+    "evidence-figures",
+)
 PAGES = tuple(DOCS / f"{name}.md" for name in NAMES)
 _PLACE = re.compile(r"(<!-- (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -58,6 +61,11 @@ def tables_of(found: dict[str, Any]) -> dict[str, str]:
         "bits": _bits(found["bits"]),
         "unseen": _unseen(found["bits"]),
         "chance": _chance(found["chance"]),
+        "evidence_unseen": _evidence_unseen(found["evidence"]),
+        "evidence_density": _evidence_density(found["evidence"]),
+        "evidence_planted": _evidence_planted(found["evidence"]),
+        "evidence_chance": _evidence_chance(found["evidence"]),
+        "evidence_fits": _evidence_fits(found["evidence"]),
         "merges": _merges(found["merges"]),
         "merge_growth": _merge_growth(found["merges"]),
         "expected": _expected(found["expected"]),
@@ -227,7 +235,7 @@ def _bits(run: dict[str, Any]) -> str:
         "Krimp",
         "SLIM",
         "`Bits(alpha=None)`",
-        "`UFC()`",
+        '`UFC("bits")`',
         "risk",
     ]
     table = table_of(head, [_bits_line(line) for line in run["sets"]])
@@ -264,21 +272,16 @@ def _bits_line(line: dict[str, Any]) -> list[str]:
 
 def _unseen(run: dict[str, Any]) -> str:
     names = {
-        "default": "`UFC()`",
+        "variables": "no chunks, variables known",
+        "bits": '`UFC("bits")`',
         "alpha=None": "`Bits(alpha=None)`",
         "risk": '`UFC("risk")`',
         "path": "`UFCPath`, closest point",
     }
     lines = [
-        [
-            line["name"],
-            *(f"{line['shares'][way]:.3f}" for way in names),
-            *(f"{line['scores'][way]:.1f}" for way in ("columns", "default", "risk")),
-        ]
-        for line in run["unseen"]
+        [line["name"], *(f"{line['shares'][way]:.3f}" for way in names)] for line in run["unseen"]
     ]
-    scores = ["`score` of the columns", "of `UFC()`", 'of `UFC("risk")`']
-    return table_of(["", *names.values(), *scores], lines)
+    return table_of(["", *names.values()], lines)
 
 
 def _chance(run: dict[str, Any]) -> str:
@@ -297,6 +300,102 @@ def _chance(run: dict[str, Any]) -> str:
         f"{low:.1%} to {high:.1%}); {run['runs']} tables a cell."
     )
     return table_of(head, lines) + "\n\n" + _wrapped(told)
+
+
+def _evidence_unseen(run: dict[str, Any]) -> str:
+    head = [
+        "rows × columns",
+        "variables (values, recognised)",
+        "no chunks, variables known",
+        "Chow–Liu tree",
+        '`UFC("bits")`',
+        "its merges",
+        "`UFC()`",
+        "merges (longest)",
+    ]
+    lines = []
+    for line in run["unseen"]:
+        n_rows, n_columns = line["shape"]
+        values = f"{line['values, source']:.0f}, {line['values']:.0f}"
+        known, bits, evidence = (_both(line, way) for way in ("known", "bits", "evidence"))
+        lines.append(
+            [
+                f"{line['name']}, {n_rows:,} × {n_columns}",
+                f"{line['variables']} ({values})",
+                known,
+                f"{line['tree']:.3f}",
+                bits,
+                f"{line['bits merges']:.0f}",
+                evidence,
+                f"{line['evidence merges']:.0f} ({line['evidence longest']:.0f})",
+            ]
+        )
+    return table_of(head, lines)
+
+
+def _both(line: dict[str, Any], way: str) -> str:
+    """Return the share with the variables of the source, and with those that are recognised."""
+    source, found = f"{line[f'{way}, source']:.3f}", f"{line[way]:.3f}"
+    return source if source == found else f"{source} ({found})"
+
+
+def _evidence_density(run: dict[str, Any]) -> str:
+    lines = [
+        [
+            f"{line['name']}, {line['shape'][0]:,} × {line['shape'][1]}",
+            *(f"{line[way]:.2f}" for way in ("columns", "tree", "evidence")),
+            f"{line['merges']:,}",
+            str(line["variables"]),
+            f"{_figures(line['seconds'])} s",
+        ]
+        for line in run["density"]
+    ]
+    head = ["training rows × columns", "columns", "Chow–Liu tree", "`UFC()`"]
+    return table_of([*head, "merges", "variables", "time"], lines)
+
+
+def _evidence_planted(run: dict[str, Any]) -> str:
+    lines = [
+        [
+            line["kind"],
+            f"{line['noise']:.0%}",
+            str(line["hits"]),
+            f"{line['merges']:,}",
+            f"{_figures(line['seconds'])} s",
+        ]
+        for line in run["planted"]
+    ]
+    return table_of(["patterns", "cells inverted", "found, of 100", "merges", "time"], lines)
+
+
+def _evidence_chance(run: dict[str, Any]) -> str:
+    lines = [
+        [f"independent {line['kind']}", str(line["tables"]), str(line["hits"])]
+        for line in run["chance"]
+    ]
+    return table_of(["", "tables", "with a chunk"], lines)
+
+
+def _evidence_fits(run: dict[str, Any]) -> str:
+    lines = []
+    for data in run["fits"]:
+        n_rows, n_columns = data["shape"]
+        ours, beside = data["rules"]["evidence"], data["rules"]["bits"]
+        for name, line in (("`UFC()`", ours), ('`UFC("bits")`', beside)):
+            ratio = line["seconds"] / beside["seconds"]
+            lines.append(
+                [
+                    f"{data['name']}, {n_rows:,} × {n_columns:,}" if line is ours else "",
+                    name,
+                    f"{_figures(line['seconds'])} s",
+                    f"{_figures(line['merging'])} s",
+                    f"{_figures(ratio)}" if line is ours else "1",
+                    f"{line['merges']:,}",
+                    _gigabytes(line["resident"]),
+                ]
+            )
+    head = ["", "", "CPU time", "until the last merge", '× `UFC("bits")`', "merges", "memory"]
+    return table_of(head, lines)
 
 
 _FAMILY = ["", "accuracy", "own tree", "leaves", "features", "length", "time"]

@@ -1,4 +1,7 @@
-"""How often the default makes anything of independent columns: on 5% of tables at most."""
+"""How often the default makes anything of independent columns: on 5% of tables at most.
+
+Tables of independent variables, a column for each value, are drawn too.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import warnings
 from itertools import product
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks._measure import report
 from benchmarks._results import save
@@ -14,8 +18,13 @@ from benchmarks.false_construction import Rate
 from conjunct import UFC
 
 ROWS, COLUMNS, DENSITIES = (50, 200, 1000), (10, 30, 100), (0.05, 0.2, 0.5)
+SHAPES = ((50, 10), (200, 4), (200, 10), (1000, 4), (1000, 10), (1000, 30))
+"""Rows and variables of one-hot tables."""
+MOST_VALUES = 6
 RUNS = 200
 BOUND = 0.05
+
+Table = NDArray[np.bool_]
 
 
 def main() -> int:
@@ -23,8 +32,8 @@ def main() -> int:
     cells, start = [], time.perf_counter()
     for n_rows, n_columns, density in product(ROWS, COLUMNS, DENSITIES):
         hits = sum(
-            _makes_something(
-                n_rows, n_columns, density, [n_rows, n_columns, int(1000 * density), k]
+            makes_something(
+                independent(n_rows, n_columns, density, [n_rows, n_columns, int(1000 * density), k])
             )
             for k in range(RUNS)
         )
@@ -45,6 +54,21 @@ def main() -> int:
     )
 
 
-def _makes_something(n_rows: int, n_columns: int, density: float, seed: list[int]) -> bool:
-    table = np.random.default_rng(seed).random((n_rows, n_columns)) < density
+def makes_something(table: Table) -> bool:
+    """Return whether the default joins anything."""
     return UFC(max_iter=1).fit(table).n_iter_ > 0
+
+
+def independent(n_rows: int, n_columns: int, density: float, seed: list[int]) -> Table:
+    """Draw columns of one density, each by itself."""
+    return np.random.default_rng(seed).random((n_rows, n_columns)) < density
+
+
+def one_hot(n_rows: int, n_variables: int, seed: list[int]) -> Table:
+    """Draw variables of two values or more, each by itself, with a column for each value."""
+    random = np.random.default_rng(seed)
+    parts = []
+    for n_values in random.integers(2, MOST_VALUES + 1, n_variables):
+        values = random.choice(n_values, n_rows, p=random.dirichlet(np.ones(n_values)))
+        parts.append(values[:, None] == np.arange(n_values))
+    return np.hstack(parts)

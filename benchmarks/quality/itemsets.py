@@ -94,7 +94,7 @@ def cover(ordered: Sequence[Itemset], table: Table) -> Table:
 
 
 def bits_of(ordered: Sequence[Itemset], train: Table, test: Table) -> float:
-    """Bits of the test rows by their covers, coded as the training rows tell (as ``_unseen``).
+    """Bits of the test rows by their covers, coded as the training rows tell (as ``UFC.score``).
 
     Each set is a Bernoulli variable, in the order of the cover. It is not coded where one of its
     tags is covered already, nor where it would complete a set that is known not to be there.

