@@ -21,7 +21,7 @@ from benchmarks._measure import report
 from benchmarks._results import save
 from conjunct import UFC, ChunkClassifier, datasets
 from conjunct.columns import PackedColumns
-from conjunct.estimators.class_code import ClassCode, least_loss, normalised
+from conjunct.estimators.classifier import ClassCode, least_loss, normalised
 
 N_FOLDS = 5
 MOST_ROWS = 1_500

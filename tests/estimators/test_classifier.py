@@ -28,7 +28,7 @@ from conjunct import (
     load,
 )
 from conjunct.columns import MaskedColumns, PackedColumns
-from conjunct.estimators.class_code import ClassCode
+from conjunct.estimators.classifier import ClassCode
 from conjunct.features import RowCode
 from tables import tables
 

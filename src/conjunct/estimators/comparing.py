@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from conjunct import explain
 from conjunct.data import Backend, as_table
 from conjunct.errors import ConjunctWarning, InputError
-from conjunct.estimators.lossless import LosslessConstructor
+from conjunct.estimators.invertible import InvertibleConstructor
 from conjunct.features import FeatureSet
 from conjunct.parameters import check_choice, check_risk, check_whole
 from conjunct.ufc import CORRECTIONS
@@ -24,7 +24,7 @@ _MOST_TESTS = 20_000_000
 
 
 def compare(
-    model: LosslessConstructor,
+    model: InvertibleConstructor,
     X: Any,
     Y: Any,
     *,
@@ -80,7 +80,7 @@ def compare(
 
 
 def describe_groups(
-    model: LosslessConstructor,
+    model: InvertibleConstructor,
     X: Any,
     labels: Any,
     *,
@@ -157,7 +157,7 @@ def describe_groups(
 
 
 def _chunks_of(model: Any, alpha: float | None, correction: str | None) -> FeatureSet:
-    if not isinstance(model, LosslessConstructor):
+    if not isinstance(model, InvertibleConstructor):
         raise InputError(f"model must be a fitted UFC or UFCPath; got {type(model).__name__}")
     check_is_fitted(model)
     check_risk("alpha", alpha, optional=True)

@@ -7,21 +7,36 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from copy import copy
+from dataclasses import dataclass
 from math import isnan
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from conjunct import files
 from conjunct.columns import STORE_KINDS, Need, StoreKind
-from conjunct.counting import Store
-from conjunct.data import BooleanData, Missing, Variables, check_variables
+from conjunct.counting import Store, Tally
+from conjunct.data import (
+    Backend,
+    BooleanData,
+    Missing,
+    Variables,
+    as_table,
+    check_variables,
+    container_of,
+)
 from conjunct.errors import ConjunctWarning, InputError
-from conjunct.estimators.lossless import NAMES, UNSEEN, Names, Unseen
-from conjunct.estimators.ruled import RuledConstructor
-from conjunct.estimators.weights import weighted
+from conjunct.estimators.invertible import (
+    NAMES,
+    UNSEEN,
+    InvertibleConstructor,
+    Names,
+    Unseen,
+    weighted,
+)
 from conjunct.expressions import Style
-from conjunct.features import CodeCounts
+from conjunct.features import CodeCounts, FeatureSet, Lineage, bits_of_rows
 from conjunct.parameters import check, check_choice, check_common, check_frequency, check_whole
 from conjunct.ufc import (
     CRITERIA,
@@ -29,19 +44,21 @@ from conjunct.ufc import (
     STOPS,
     Criterion,
     Indicators,
+    Ledger,
     Plan,
+    RuleRegistry,
     Search,
+    Stage,
     Stop,
     beginning_text,
     last_within,
     run_ufc,
 )
 
-if TYPE_CHECKING:
-    from conjunct.estimators.updating import Update
+_RULES: dict[str, RuleRegistry[Any]] = {"criterion": CRITERIA, "stop": STOPS}
 
 
-class UFC(RuledConstructor):
+class UFC(InvertibleConstructor):
     """Unsupervised feature construction: tags that belong together become chunks.
 
     A pair of features ``f``, ``g`` gives way to ``f ∧ g``, ``¬f ∧ g`` and ``f ∧ ¬g``, again and
@@ -162,7 +179,7 @@ class UFC(RuledConstructor):
     ¬cascade ∧ water
     """
 
-    _unsaved = (*RuledConstructor._unsaved, "checkpoint", "store")
+    _unsaved = (*InvertibleConstructor._unsaved, "checkpoint", "store")
     _takes_parts = True
 
     # told before a fit what an iteration will take
@@ -282,8 +299,6 @@ class UFC(RuledConstructor):
         >>> update.pays, round(update.bits), round(update.baseline_bits)
         (True, 22, 35)
         """
-        from conjunct.estimators.updating import updated
-
         check_is_fitted(self)
         fitted, known = self.feature_set_, self._code_counts()
         columns = self._like_fitted().like(self._container(X)).columns
@@ -351,6 +366,48 @@ class UFC(RuledConstructor):
                 model.feature_set_ = model.feature_set_.without_rare(self.min_support)
             model.history_ = self.history_[: n_iter + 1]
         return model
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters; with ``deep`` also those of the rules, as ``criterion__alpha``."""
+        parameters: dict[str, Any] = super().get_params(deep=deep)
+        for family, rules in _RULES.items() if deep else ():
+            rule = rules.made(parameters[family])
+            if rule is not None:
+                settings = rule.get_params().items()
+                parameters |= {f"{family}__{name}": value for name, value in settings}
+        return parameters
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``criterion__alpha`` is a setting of the criterion."""
+        for family, rules in _RULES.items():
+            if any(name.startswith(f"{family}__") for name in params):
+                # only a rule has settings, not the name of one
+                value = params.get(family, getattr(self, family))
+                params[family] = rules.made(value) or rules.checked(value)
+        super().set_params(**params)
+        return self
+
+    @property
+    def _by_pattern(self) -> bool:
+        return CRITERIA.checked(self.criterion).counts_tags
+
+    def _stop(self, criterion: Criterion) -> Stop:
+        if self.stop is not None:
+            return STOPS.checked(self.stop)
+        # the paper's uFC(λ, limit_iter) makes all iterations it is asked for
+        by_number = self.max_iter is not None and not criterion.draws_once
+        return STOPS.checked("never" if by_number else criterion.stop)
+
+    @classmethod
+    def _read_parameters(cls, model: files.ModelFile) -> dict[str, Any]:
+        parameters = dict(model.parameters)
+        if model.version == 1:
+            parameters = _from_version_1(parameters)
+        for family, rules in _RULES.items():
+            if isinstance(parameters.get(family), dict):
+                value = parameters[family]
+                parameters[family] = rules.made(value) or rules.checked(value)
+        return parameters
 
     def _need(self, store: Store) -> Need:
         need = store.need()
@@ -428,3 +485,142 @@ class UFC(RuledConstructor):
         check_variables(self.variables)
         check_choice("store", self.store, STORE_KINDS)
         check_common(self)
+
+
+@dataclass(frozen=True)
+class Update:
+    """What new rows say of a vocabulary.
+
+    ``supports`` are those of ``features_`` in the new rows. ``bits`` describe these rows by the
+    features and ``baseline_bits`` by the columns and variables alone, both with the codes of all
+    rows before them, as ``score`` does; the features themselves are not paid for again.
+    ``before`` is the one as a share of the other in those earlier rows.
+    """
+
+    n_rows: int
+    supports: tuple[int, ...]
+    bits: float
+    baseline_bits: float
+    before: float
+
+    @property
+    def score(self) -> float:
+        """Minus the bits of a row, on average."""
+        return -self.bits / self.n_rows
+
+    @property
+    def share(self) -> float:
+        """The bits by the features as a share of those by the columns."""
+        return self.bits / self.baseline_bits if self.baseline_bits else 1.0
+
+    @property
+    def pays(self) -> bool:
+        """Whether the features describe the new rows in fewer bits than the columns do."""
+        return self.bits < self.baseline_bits
+
+    def __str__(self) -> str:
+        rows = f"{self.n_rows:,} new {'row takes' if self.n_rows == 1 else 'rows take'}"
+        facts = (
+            f"{rows} {self.bits:,.0f} bits by the features and {self.baseline_bits:,.0f} by the "
+            f"columns as they are ({self.share:.0%}, and {self.before:.0%} before)"
+        )
+        if self.pays:
+            return f"The vocabulary still pays: {facts}."
+        return f"The vocabulary does not pay on these rows: {facts}. Fit again to learn from them."
+
+
+def updated(fitted: FeatureSet, known: CodeCounts, new: CodeCounts, n_rows: int) -> Update:
+    """What new rows say, given the counts of all rows before them and of these."""
+    places = fitted.row_code.places[: len(fitted.features)]
+    before = bits_of_rows(known.features, known.features)
+    # 0 where no cell was known
+    before_by_columns = bits_of_rows(known.columns, known.columns)
+    return Update(
+        n_rows,
+        tuple((new.features[1] + new.features[3])[places].tolist()),
+        bits_of_rows(new.features, known.features),
+        bits_of_rows(new.columns, known.columns),
+        before / before_by_columns if before_by_columns else 1.0,
+    )
+
+
+def correlated_pairs(
+    X: Any,
+    criterion: str | float | Criterion = "evidence",
+    *,
+    backend: Backend | None = None,
+    **options: Any,
+) -> Any:
+    """The pairs of columns that may be joined, the best first (§3.2).
+
+    Parameters
+    ----------
+    X : array, data frame, sparse matrix or list of baskets
+        Boolean or 0/1 values.
+    criterion : "evidence", "bits", "risk", float or a criterion, default="evidence"
+        As in :class:`UFC`.
+    backend : {"pandas", "polars", "pyarrow", "dict"}, optional
+        What kind of table. By default the kind of ``X`` if it is one, and pandas otherwise.
+    **options
+        Other parameters of :class:`UFC` that decide how ``X`` is read: ``binarize``, ``missing``,
+        ``store`` and ``n_jobs``.
+
+    Returns
+    -------
+    data frame
+        ``left``, ``right``, ``joint`` (rows with both), ``r``, ``p_value``, ``p_adjusted`` and
+        ``score``, which orders the pairs: their evidence, the bits that joining one would save, or
+        the measure.
+
+    Examples
+    --------
+    >>> from conjunct import correlated_pairs
+    >>> baskets = [["water", "cascade"]] * 40 + [["water"]] * 20 + [["sky"]] * 60
+    >>> correlated_pairs(baskets, backend="dict")["joint"]
+    [40]
+    """
+    reader = UFC(criterion, **options)
+    reader._check_parameters()
+    rule = CRITERIA.checked(criterion)
+    container = container_of(X)
+    data = BooleanData.read(container, reader._rules(), counts=True)
+    store, names = data.columns, data.names
+    tally = Tally.of(store)
+    stage = Stage(0, tuple(range(store.n_columns)), tally)
+    known = tally.counts.observed
+    # indicators are not looked at
+    ledger = Ledger(Lineage(names), tally.counts.supports, known, store.n_rows, lambda: 0)
+    pairs = rule.candidates(stage, ledger, rule.judge(lambda: tally.counts, "batch"))
+    pairs = pairs.take(np.lexsort((pairs.right, pairs.left, -pairs.joint, -pairs.score)))
+    columns: dict[str, list[Any]] = {
+        "left": [names[k] for k in pairs.left.tolist()],
+        "right": [names[k] for k in pairs.right.tolist()],
+        "joint": pairs.joint.tolist(),
+        "r": pairs.r.tolist(),
+        "p_value": pairs.p_value.tolist(),
+        "p_adjusted": pairs.p_adjusted.tolist(),
+        "score": pairs.score.tolist(),
+    }
+    return as_table(columns, backend or container.backend or "pandas")
+
+
+def _from_version_1(old: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of a model file of version 1, when a rule's settings were the estimator's."""
+    parameters = {**old, "names": "formula"}
+    settings = {
+        name: parameters.pop(name)
+        for name in ("alpha", "prune", "measure", "test", "correction")
+        if name in parameters
+    }
+    threshold, stop = parameters.pop("threshold", "risk"), parameters.pop("stop", "rms")
+    null_feature = parameters.pop("null_feature", False)
+    parameters["criterion"] = {"rule": "risk", **settings}
+    if threshold != "risk":
+        kept = {name: settings[name] for name in ("measure", "prune") if name in settings}
+        parameters["criterion"] = {"rule": "threshold", "threshold": threshold, **kept}
+    # a number of iterations took the place of the stopping rule
+    stop = "never" if stop is None or parameters.get("max_iter") is not None else stop
+    parameters["stop"] = stop
+    if null_feature:
+        parameters["stop"] = {"rule": stop, "null_feature": True}
+    return parameters

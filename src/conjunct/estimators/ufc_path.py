@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from conjunct.counting import Store
 from conjunct.data import Backend, BooleanData, Missing, Variables, as_table, check_variables
 from conjunct.errors import ConjunctWarning, InputError
-from conjunct.estimators.lossless import LosslessConstructor
+from conjunct.estimators.invertible import InvertibleConstructor
 from conjunct.estimators.ufc import UFC
 from conjunct.expressions import Style
 from conjunct.parameters import check, check_common, check_whole, is_number
@@ -21,7 +21,7 @@ from conjunct.ufc import Budget, Never, Path, Range, Solution, Threshold, follow
 _SOLUTIONS_PER_LINE = 100
 
 
-class UFCPath(LosslessConstructor):
+class UFCPath(InvertibleConstructor):
     """All distinct outcomes of uFC over a range of thresholds, and the best compromise among them.
 
     Covers every real λ in [``min_threshold``, ``max_threshold``] and 1 to ``max_iter`` iterations,

@@ -1,12 +1,13 @@
-"""What uFC's estimators share: nothing is lost, so rows can be read as chunks and turned back."""
+"""Lossless constructors: rows as chunks and back, and the code length of rows."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,26 +15,179 @@ from sklearn.utils.validation import check_is_fitted
 
 from conjunct import files
 from conjunct.columns import Columns, Counts
+from conjunct.counting import Store, WeightedColumns
 from conjunct.data import (
     MISSING,
     Backend,
     Baskets,
     BooleanData,
+    Container,
     InParts,
     Variables,
+    as_table,
     container_of,
     group_by_variable,
     recognise_variables,
+    unchecked,
     variables_by_column,
 )
 from conjunct.errors import ConjunctWarning, InputError
-from conjunct.estimators.chunks import ChunkForm, RowChunks, lazy_chunks, written_chunks
-from conjunct.estimators.constructor import FeatureConstructor
-from conjunct.estimators.in_parts import PartMaker, sendable
-from conjunct.estimators.notebook import ShownInNotebooks
-from conjunct.estimators.weights import weighted
+from conjunct.estimators.base import FeatureConstructor, PartitionTransformer, picklable
+from conjunct.estimators.mixins import NotebookMixin
+from conjunct.expressions import CHUNKS_BETWEEN, pattern_text
 from conjunct.features import CodeCounts, FeatureSet, bits_of_rows
+from conjunct.parameters import check_choice
 from conjunct.ufc import FindVariables
+
+if TYPE_CHECKING:
+    from conjunct.export import LazyColumns
+
+
+# products of two counts fit into 64 bits up to here
+_LARGEST = 1 << 31
+
+
+def weighted(store: Store, sample_weight: Any) -> Store:
+    """The columns, with weights if there are any."""
+    if sample_weight is None:
+        return store
+    if not isinstance(store, Columns):
+        raise InputError("sample_weight needs all rows in memory: repeat the rows, or read them")
+    weights = checked_weights(sample_weight, store.n_rows)
+    return store if (weights == 1).all() else WeightedColumns.of(store, weights)
+
+
+def checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.int64]:
+    """Weights as whole numbers; anything else is refused, for counts are whole numbers."""
+    try:
+        given = np.asarray(sample_weight, np.float64)
+    except (TypeError, ValueError):
+        raise InputError("sample_weight must be numbers, one for each row") from None
+    if given.shape != (n_rows,):
+        raise InputError(
+            f"sample_weight has shape {given.shape}: there must be one weight for each of the "
+            f"{n_rows} rows"
+        )
+    wrong = np.flatnonzero(~((given >= 0) & (given <= _LARGEST) & (np.floor(given) == given)))
+    if len(wrong):
+        row = int(wrong[0])
+        raise InputError(
+            f"sample_weight: that of row {row} is {given[row]:g}, and a row of weight w counts as "
+            f"w rows: give whole numbers from 0, or multiply by a common factor and round"
+        )
+    if not given.any():
+        raise InputError("Sample weights must contain at least one non-zero number: all are 0")
+    if given.sum() > _LARGEST:
+        raise InputError(f"sample_weight: the sum exceeds {_LARGEST}: divide by a common factor")
+    return given.astype(np.int64)
+
+
+ChunkForm = Literal["lists", "text", "long"]
+CHUNK_FORMS: tuple[ChunkForm, ...] = ("lists", "text", "long")
+
+Chunk = tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Chunks:
+    """The chunks of some rows: which ones there are, and those of each row, one row after the
+    other. Row k has the chunks from ``starts[k]`` to ``starts[k + 1]``."""
+
+    patterns: Sequence[Chunk]
+    starts: NDArray[np.intp]
+    which: NDArray[np.intp]
+
+    def lists(self) -> list[list[Chunk]]:
+        which = self.which.tolist()
+        return [[self.patterns[k] for k in which[a:b]] for a, b in pairwise(self.starts.tolist())]
+
+    def texts(self) -> list[str]:
+        each = [pattern_text(pattern) for pattern in self.patterns]
+        which = self.which.tolist()
+        rows = pairwise(self.starts.tolist())
+        return [CHUNKS_BETWEEN.join([each[k] for k in which[a:b]]) for a, b in rows]
+
+    def long(self) -> dict[str, list[Any]]:
+        each = [pattern_text(pattern) for pattern in self.patterns]
+        rows = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        return {"row": rows.tolist(), "chunk": [each[k] for k in self.which.tolist()]}
+
+
+def row_chunks(every: FeatureSet, columns: Columns) -> Chunks:
+    """The chunks of rows given by their columns, larger ones first.
+
+    ``every`` are all features that a row could have.
+    """
+    patterns = every.patterns
+    supports = columns.supports().tolist()
+    # a feature is true only where all that it asserts is: of few rows, most need no look
+    present = {name for name, n in zip(every.lineage.primitives, supports, strict=True) if n}
+    found = [k for k, pattern in enumerate(patterns) if present.issuperset(pattern)]
+    order = _larger_first(every, found)
+    features = every.evaluate(columns, [every.features[k] for k in order])
+    rows = [features.true_rows(k) for k in range(features.n_columns)]
+    true = np.concatenate([np.empty(0, np.intp), *rows])
+    chunk = np.repeat(np.arange(len(rows)), [len(some) for some in rows])
+    by_row = np.argsort(true, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(true, minlength=columns.n_rows))])
+    return Chunks([patterns[k] for k in order], starts, chunk[by_row])
+
+
+def lazy_chunks(every: FeatureSet, columns: LazyColumns, form: ChunkForm) -> Any:
+    """The chunks of a lazy table as another, of texts."""
+    if form != "text":
+        raise InputError("chunks of a lazy table are texts: ask for form='text'")
+    order = _larger_first(every, range(len(every.patterns)))
+    features = every.evaluate(columns, [every.features[k] for k in order])
+    texts = [pattern_text(every.patterns[k]) for k in order]
+    return features.as_texts(texts, CHUNKS_BETWEEN, "chunks")
+
+
+def _larger_first(every: FeatureSet, positions: Iterable[int]) -> list[int]:
+    patterns = every.patterns
+    return sorted(positions, key=lambda k: (-len(patterns[k]), patterns[k]))
+
+
+@dataclass(frozen=True)
+class RowChunks:
+    """Reads rows as chunks, here or on a worker. ``features`` are all that a row could have."""
+
+    like: BooleanData
+    features: FeatureSet
+
+    def __call__(self, container: Container) -> Chunks:
+        return row_chunks(self.features, self.like.like(container).columns.filled())
+
+    def over(self, container: InParts, form: ChunkForm) -> Any:
+        """The chunks of a data frame of Dask, lazily, as texts."""
+        if form != "text" or container.backend is None:
+            raise InputError(
+                "chunks of a Dask collection are texts: give a data frame, form='text'"
+            )
+        sent = replace(self, features=picklable(self.features))
+        return container.engine.mapped(container.data, sent.as_texts, 1, object)
+
+    def as_texts(self, data: Any) -> Any:
+        container = unchecked(data)
+        return written_chunks(container, self(container), "text", None)
+
+
+def written_chunks(
+    container: Container, chunks: Chunks, form: ChunkForm, backend: Backend | None
+) -> Any:
+    """Chunks in the form wanted, in a container of the same kind."""
+    check_choice("form", form, CHUNK_FORMS)
+    if form == "lists":
+        return chunks.lists()
+    kind = backend or container.backend
+    if form == "long":
+        return as_table(chunks.long(), kind or "pandas")
+    texts = chunks.texts()
+    if kind is None:
+        return texts
+    table = as_table({"chunks": texts}, kind)
+    return table if backend is not None else container.adopted(table)
+
 
 Names = Literal["pattern", "formula"]
 NAMES: tuple[Names, ...] = ("pattern", "formula")
@@ -41,7 +195,7 @@ Unseen = Literal["warn", "keep"]
 UNSEEN: tuple[Unseen, ...] = ("warn", "keep")
 
 
-class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
+class InvertibleConstructor(NotebookMixin, FeatureConstructor):
     """Base of the estimators that replace each pair by what it can be recovered from."""
 
     _ways_with_missing = MISSING
@@ -130,7 +284,7 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
         if self.feature_set_.suppressed and not self.keep_columns:
             warnings.warn(_what_was_lost(self.feature_set_), ConjunctWarning, stacklevel=2)
         texts, names = self._column_names(), self._primitive_names()
-        recover: Callable[[Any], Any] = sendable(self._made_features(), merges=True).recover
+        recover: Callable[[Any], Any] = picklable(self._made_features(), merges=True).recover
         if self.keep_columns:
             recover = partial(_first_columns, len(names))
         container = container_of(X)
@@ -144,7 +298,7 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
                 f"X has {container.n_columns} columns, the model {len(texts)} features"
             )
         rules = replace(self._rules(), binarize=None)
-        back = PartMaker(BooleanData.without_rows(texts, rules), recover, names)
+        back = PartitionTransformer(BooleanData.without_rows(texts, rules), recover, names)
         return back.over(container) if isinstance(container, InParts) else back(container)
 
     def chunks(self, X: Any, form: ChunkForm = "lists", *, backend: Backend | None = None) -> Any:
@@ -273,6 +427,10 @@ class LosslessConstructor(ShownInNotebooks, FeatureConstructor):
         for line in lines:
             anywhere = store.disjunction(anywhere, line)
         return int(store.with_lines([anywhere]).supports()[0])
+
+
+# the former name, until all folders use the new one
+LosslessConstructor = InvertibleConstructor
 
 
 def _first_columns(number: int, columns: Any) -> Any:

@@ -1,18 +1,20 @@
-"""How a fitted estimator's features leave conjunct."""
+"""Mixins of the feature constructors: explain, export, and show in a notebook."""
 
 from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 from sklearn.utils.validation import check_is_fitted
 
-from conjunct import expressions, files
+from conjunct import explain, expressions, files
+from conjunct.columns import Columns, PackedColumns
 from conjunct.data import Missing, Preparation
 from conjunct.errors import InputError
-from conjunct.expressions import Expression, Style
+from conjunct.expressions import Expression, Style, pattern_text
 from conjunct.features import FeatureSet
 
 if TYPE_CHECKING:
@@ -20,13 +22,112 @@ if TYPE_CHECKING:
     import polars as pl
     from onnx import ModelProto
 
+    from conjunct.explain import Explanation, Formulas, GraphFormat, Neighbour, Summary
     from conjunct.export import Check, Graph, Kind, Source
     from conjunct.expressions import Form
+
+
+class ExplainMixin:
+    """Mixin of FeatureConstructor: formulas in other forms, and aids for reading them."""
+
+    style: Style
+    feature_set_: FeatureSet
+    # the columns of data like that of ``fit``, which BooleanEstimator reads
+    _read: Callable[[Any], Columns]
+
+    @abstractmethod
+    def _complete(self, X: Any, what: str) -> PackedColumns:
+        """The same, where no cell is missing."""
+
+    @abstractmethod
+    def _names_of(self, fitted: FeatureSet) -> list[str]:
+        """What features are called, all differently."""
+
+    @property
+    def _by_pattern(self) -> bool:
+        """Whether features are read by their patterns, for formulas may be too long to read."""
+        return False
+
+    def _label(self, number: int, longest: int, *, whole: bool = False) -> str:
+        """What a feature of the lineage is called in pictures and tables.
+
+        ``whole``: its pattern stands for all that has it, and nothing marks what is left.
+        """
+        if self._by_pattern and whole:
+            pattern = pattern_text(self.feature_set_.lineage.pattern(number))
+            return explain.shortened(pattern, longest)
+        if self._by_pattern:
+            return explain.shortened(explain.shown_pattern(self.feature_set_, number), longest)
+        return explain.label(self.feature_set_.lineage.expression(number), self.style, longest)
+
+    def formulas(self, form: Form = "simplified", *, given: Any = None) -> Formulas:
+        """The features in another form, with their mean length (C1) before and after.
+
+        Parameters
+        ----------
+        form : {"built", "nested", "dnf", "simplified"}, default="simplified"
+            As constructed; with common parts taken out; as a disjunction of conjunctions; or the
+            shortest that is known.
+        given : optional
+            The training data. Combinations of primitives that never occur in it then do not
+            matter, and the formulas are equivalent on the training data only: they are marked so,
+            and ``transform`` never uses them.
+
+        Returns
+        -------
+        Formulas
+            ``expressions``, ``texts()``, ``equivalent``, ``length_before``, ``length_after``.
+
+        Examples
+        --------
+        >>> from conjunct import UFC
+        >>> baskets = [["water", "cascade"]] * 40 + [["water"]] * 20 + [["sky"]] * 60
+        >>> model = UFC(max_iter=1).fit(baskets)
+        >>> model.formulas(given=baskets).texts()
+        ['sky', 'cascade', '¬cascade ∧ water']
+        """
+        check_is_fitted(self)
+        store = None if given is None else self._complete(given, "given")
+        return explain.formulas_of(self.feature_set_, form, store)
+
+    def explain(self, feature: int | str | Expression, X: Any = None) -> Explanation:
+        """A feature in plain words: pattern, formula, English, support, origin, primitives.
+
+        ``feature`` is a position in ``features_``, a formula, or the text of it or of its
+        pattern. With data ``X``, training rows or others, its rows are contrasted with the
+        others, and a shorter formula that holds on these rows comes first (``on_rows``), the
+        exact one behind it.
+        """
+        check_is_fitted(self)
+        store = None if X is None else self._read(X)
+        return explain.explanation(self.feature_set_, self._number(feature), self.style, store)
+
+    def ancestry(self, feature: int | str | Expression, format: GraphFormat = "text") -> str:
+        """What a feature was made from, as indented text, a Mermaid chart or a Graphviz graph."""
+        check_is_fitted(self)
+        return explain.ancestry(self.feature_set_, self._number(feature), format, self.style)
+
+    def nearest(
+        self, feature: int | str | Expression, X: Any = None, *, n: int = 5
+    ) -> list[Neighbour]:
+        """The features most like one: by the correlation of their columns on ``X``, or without
+        data by the primitives they share."""
+        check_is_fitted(self)
+        fitted, number = self.feature_set_, self._number(feature)
+        texts = self._names_of(fitted)
+        if X is None:
+            return explain.nearest_by_primitives(fitted, number, texts, n)
+        return explain.nearest_by_columns(fitted, number, self._read(X), texts, n)
+
+    def _number(self, feature: int | str | Expression) -> int:
+        fitted = self.feature_set_
+        return (fitted.features + fitted.suppressed)[fitted.position(feature)]
+
 
 FeatureNames = Literal["formula", "number"]
 
 
-class Exportable:
+class ExportMixin:
     """Mixin of FeatureConstructor: features as SQL, narwhals, Polars, Python, ONNX and JSON.
 
     They take the raw table if the model was fitted on one (``BooleanData``, or a command). All of
@@ -245,3 +346,91 @@ class Exportable:
             names = [f"f{position}" for position in range(len(made))]
         formulas = (expressions.in_form(expression, form) for expression in made)
         return dict(zip(names, formulas, strict=True))
+
+
+_CHUNKS = 5
+_FEATURES = 50
+_SIMPLIFIED = 60  # literals; a longer formula is not said in words
+_NAME_LENGTH = 120
+_CONTRAST_LENGTH = 160
+_CELL = "text-align:left;padding:2px 14px 2px 0"
+
+
+class NotebookMixin:
+    """Mixin of scikit-learn's estimators: a summary of what was found comes first."""
+
+    def _repr_html_inner(self) -> str:
+        from conjunct.explain import Summary
+
+        diagram: str = super()._repr_html_inner()  # type: ignore[misc]
+        if not hasattr(self, "feature_set_"):
+            return diagram
+        return summary_html(Summary(self)) + diagram  # type: ignore[arg-type]
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        bundle: dict[str, Any] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
+        if "text/html" in bundle:
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
+
+
+class Features(tuple[Expression, ...]):
+    """The features of a model: a tuple, which a notebook shows as a table."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        """The first of them, by their places. Names from data are escaped."""
+        cells = [
+            (
+                str(place),
+                explain.shortened(_words(feature), _NAME_LENGTH),
+                explain.label(feature, longest=_NAME_LENGTH),
+            )
+            for place, feature in enumerate(self[:_FEATURES])
+        ]
+        table = _table(("", "in words", "formula"), cells)
+        more = len(self) - _FEATURES
+        return f"{table}<p>The first {_FEATURES}; {more:,} more.</p>" if more > 0 else table
+
+
+def _words(feature: Expression) -> str:
+    return explain.english(feature.simplify()) if feature.length <= _SIMPLIFIED else "–"
+
+
+def summary_html(summary: Summary) -> str:
+    """Show what was found, the strongest chunks, and why the run ended.
+
+    Names from data are escaped, and it holds no script.
+    """
+    parts = [f"<p>{_text(f'{summary.found} {summary.length}')}</p>"]
+    if summary.chunks:
+        heads = ("chunk", "contrast", "rows", "evidence")
+        cells = [
+            (
+                explain.shortened(chunk.text, _NAME_LENGTH),
+                explain.shortened(chunk.contrast, _CONTRAST_LENGTH),
+                f"{chunk.rows:,}",
+                f"{chunk.evidence or 0:,.1f}",
+            )
+            for chunk in summary.chunks[:_CHUNKS]
+        ]
+        parts.append(_table(heads, cells))
+        if len(summary.chunks) > _CHUNKS:
+            parts.append(f"<p>Top {_CHUNKS} of {len(summary.chunks):,} chunks.</p>")
+    parts.append(f"<p>{_text(f'{summary.ended} {summary.variables}'.rstrip())}</p>")
+    return f"<div>{''.join(parts)}</div>"
+
+
+def _table(heads: tuple[str, ...], cells: Sequence[tuple[str, ...]]) -> str:
+    lines = "".join(f"<tr>{_row('td', line)}</tr>" for line in cells)
+    return f"<table><tr>{_row('th', heads)}</tr>{lines}</table>"
+
+
+def _row(tag: str, cells: tuple[str, ...]) -> str:
+    return "".join(f'<{tag} style="{_CELL}" dir="auto">{_text(cell)}</{tag}>' for cell in cells)
+
+
+def _text(said: str) -> str:
+    # a name may hold a lone surrogate, which a page cannot
+    return escape(said).encode("utf-8", "replace").decode()
