@@ -17,7 +17,7 @@ from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_
 
 from conjunct import explain, files, ufc
 from conjunct.columns import Columns, PackedColumns, StoreKind
-from conjunct.counting import PartitionedColumns
+from conjunct.counting import PartitionedColumns, Store
 from conjunct.data import (
     Backend,
     Baskets,
@@ -49,14 +49,15 @@ from conjunct.ufc import CORRECTIONS, Indicators, Rule
 if TYPE_CHECKING:
     from conjunct.export import LazyColumns
     from conjunct.expressions import Form
-    from conjunct.ufc import Nugget
+
+Table = dict[str, list[Any]]
 
 
 class BooleanEstimator(BaseEstimator):
     """Base of the estimators that read Boolean columns."""
 
-    # whether rows may lie apart, on disk or on a cluster
-    _takes_parts: ClassVar[bool] = False
+    # rows may be on disk or on a cluster
+    _takes_partitions: ClassVar[bool] = False
     _ways_with_missing: ClassVar[tuple[Missing, ...]] = ("raise", "false")
 
     binarize: float | None
@@ -78,15 +79,19 @@ class BooleanEstimator(BaseEstimator):
         return tags
 
     def _read_to_fit(self, X: Any) -> BooleanData:
-        """The columns to learn from; keeps their number and their names."""
+        """Read the columns to learn from, and keep their number, names and preparation."""
+        out_of_memory = InputError(
+            f"{type(self).__name__} needs all rows in memory: call .compute() on a Dask "
+            "collection, read a file with conjunct.files.read_boolean, or use UFC"
+        )
         container = container_of(X)
-        if isinstance(container, InParts) and not self._takes_parts:
-            raise self._not_in_memory()
+        if isinstance(container, InParts) and not self._takes_partitions:
+            raise out_of_memory
         if not container.names_itself:
             validate_data(self, container.head, reset=True, skip_check_array=True)
         data = BooleanData.read(container, self._rules(), counts=True)
-        if isinstance(data.columns, PartitionedColumns) and not self._takes_parts:
-            raise self._not_in_memory()
+        if isinstance(data.columns, PartitionedColumns) and not self._takes_partitions:
+            raise out_of_memory
         if container.names_itself:
             self.n_features_in_ = len(data.names)
             if data.has_names:
@@ -96,20 +101,22 @@ class BooleanEstimator(BaseEstimator):
         return data
 
     def _rules(self) -> CellRules:
+        """Return how cells are read."""
+        # checked here because data are read on threads before other parameters are checked
         check_jobs(self.n_jobs)
         return CellRules(self.binarize, self.missing, self.store, self.n_jobs)
 
-    def _container(self, X: Any) -> Container:
-        """Other rows, if they have the columns of the model."""
+    def _check_container(self, X: Any) -> Container:
+        """Return other rows in their container, after checking that they have the model's columns.
+
+        Columns with names are matched by position if the model was fitted without names.
+        """
         container = container_of(X)
         if not container.names_itself:
             validate_data(self, container.head, reset=False, skip_check_array=True)
-        elif not hasattr(self, "feature_names_in_"):
-            return self._by_position(container)
-        return container
-
-    def _by_position(self, container: Container) -> Container:
-        """Columns with names, for a model that was fitted without any."""
+            return container
+        if hasattr(self, "feature_names_in_"):
+            return container
         if isinstance(container, Baskets):
             raise InputError("baskets need a model fitted on named columns; this one has no names")
         if container.n_columns != self.n_features_in_:
@@ -119,34 +126,34 @@ class BooleanEstimator(BaseEstimator):
             )
         return container.renamed(self._primitive_names())
 
-    def _like_fitted(self) -> BooleanData:
-        """What other rows are read like."""
+    def _row_reader(self) -> BooleanData:
+        """Return the empty data that other rows are read like."""
         return BooleanData.without_rows(self._primitive_names(), self._rules())
 
+    def _read_store(self, X: Any) -> Store:
+        """Read other rows, which may be partitioned."""
+        store: Store = self._row_reader().like(self._check_container(X)).columns
+        return store
+
     def _read(self, X: Any) -> Columns:
-        """The columns of other rows."""
-        container = self._container(X)
+        """Read other rows, all of which must fit in memory."""
+        container = self._check_container(X)
         if isinstance(container, InParts):
             raise InputError(container.engine.advice)
-        columns = self._like_fitted().like(container).columns
+        columns = self._row_reader().like(container).columns
         if isinstance(columns, PartitionedColumns):
             raise InputError("these rows do not fit in memory: give some of them at a time")
         read: Columns = columns
         return read
 
-    def _not_in_memory(self) -> InputError:
-        return InputError(
-            f"{type(self).__name__} needs all rows in memory: call .compute() on a Dask "
-            "collection, read a file with conjunct.files.read_boolean, or use UFC"
-        )
-
     def _primitive_names(self) -> tuple[str, ...]:
+        """Return the names of the columns: those of the training data, or x0, x1, …."""
         if hasattr(self, "feature_names_in_"):
             return tuple(self.feature_names_in_)
         return tuple(f"x{k}" for k in range(self.n_features_in_))
 
-    def _names_for(self, input_features: Any) -> tuple[str, ...]:
-        """Names of the columns, as ``get_feature_names_out`` is given them."""
+    def _check_names(self, input_features: Any) -> tuple[str, ...]:
+        """Return the column names given to ``get_feature_names_out``, after checking them."""
         names = tuple(str(name) for name in input_features)
         if len(names) != self.n_features_in_:
             raise ValueError(
@@ -159,127 +166,15 @@ class BooleanEstimator(BaseEstimator):
         return names
 
 
-def class_codes(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """The classes of ``y``, sorted, and the position of each row's among them."""
-    from sklearn.utils.multiclass import check_classification_targets
-
-    labels = column_or_1d(y, warn=True)
-    if labels.dtype.kind == "f":
-        assert_all_finite(labels, input_name="y")
-    check_classification_targets(labels)
-    if len(labels) != n_rows:
-        raise InputError(f"X has {n_rows} rows and y {len(labels)}: they must be as many")
-    classes, codes = np.unique(labels, return_inverse=True)
-    return classes, np.asarray(codes, np.intp)
-
-
-def distinct_names(names: Sequence[str]) -> list[str]:
-    """The names, with ``[2]``, ``[3]`` … after those that came before: columns need their own."""
-    taken = set(names)
-    used: set[str] = set()
-    distinct = []
-    for name in names:
-        own, k = name, 1
-        while own in used or (k > 1 and own in taken):
-            k += 1
-            own = f"{name} [{k}]"
-        used.add(own)
-        distinct.append(own)
-    return distinct
-
-
-def picklable(feature_set: FeatureSet, *, merges: bool = False) -> FeatureSet:
-    """The same features, without what is deep for pickle; expressions are made where wanted."""
-    lineage = feature_set.lineage.renamed(feature_set.lineage.primitives)
-    return replace(feature_set, lineage=lineage, merges=feature_set.merges if merges else ())
-
-
-@dataclass(frozen=True)
-class PartitionTransformer:
-    """Makes other columns of those of a part, which is read like other data."""
-
-    like: BooleanData
-    make: Callable[[Any], Any]
-    names: tuple[str, ...]
-
-    def __call__(self, data: Any) -> Any:
-        container = unchecked(data)
-        made = self.make(self.like.like(container).columns)
-        return BooleanData(self.names, made).to(container, nullable=self._nullable)
-
-    def over(self, container: InParts) -> Any:
-        """What is made of all parts, when it is used."""
-        dtype = np.float64 if self._nullable else np.bool_
-        return container.engine.mapped(container.data, self, len(self.names), dtype)
-
-    @property
-    def _nullable(self) -> bool:
-        return self.like.rules.missing == "pairwise"
-
-
-Table = dict[str, list[Any]]
-
-
-def rule_columns(fitted: FeatureSet, style: Style) -> Table:
-    """One row a feature; what a primitive cannot have is NaN, 0 or empty."""
-    lineage, origins, written = fitted.lineage, fitted.origins(), explain.formula_text
-    merges = [origins.get(number) for number in fitted.features]
-    return {
-        "pattern": list(fitted.pattern_texts),
-        "rule": [written(expression, style) for expression in fitted.expressions],
-        "support": list(fitted.supports),
-        "frequency": list(fitted.frequencies),
-        "length": [expression.length for expression in fitted.expressions],
-        "iteration": [fitted.iteration(number) for number in fitted.features],
-        "parents": [
-            [written(parent, style) for parent in lineage.expressions(fitted.parents(number))]
-            for number in fitted.features
-        ],
-        "saved": [merge.saved if merge else math.nan for merge in merges],
-        "r": [merge.r if merge else math.nan for merge in merges],
-        "p_value": [merge.p_value if merge else math.nan for merge in merges],
-        "p_adjusted": [merge.p_adjusted if merge else math.nan for merge in merges],
-        "family_size": [merge.family_size if merge else 0 for merge in merges],
-        "score": [merge.score if merge else math.nan for merge in merges],
-        "threshold": [merge.threshold if merge else math.nan for merge in merges],
-        "compared": [merge.compared if merge else "" for merge in merges],
-    }
-
-
-def formula_columns(formulas: explain.Formulas, style: Style) -> Table:
-    """The same features in another form, and whether it is one on every row there could be."""
-    return {
-        formulas.form: formulas.texts(style),
-        f"{formulas.form}_length": [formula.length for formula in formulas.expressions],
-        "equivalent": [formulas.equivalent] * len(formulas.expressions),
-    }
-
-
-def nugget_columns(nuggets: list[Nugget], n_rows: int, style: Style) -> Table:
-    """One row a nugget."""
-    return {
-        "rule": [nugget.expression.text(style) for nugget in nuggets],
-        "status": [nugget.status for nugget in nuggets],
-        "support": [nugget.support for nugget in nuggets],
-        "frequency": [nugget.support / n_rows for nugget in nuggets],
-        "length": [nugget.expression.length for nugget in nuggets],
-        "lift": [nugget.lift for nugget in nuggets],
-        "r": [nugget.r for nugget in nuggets],
-        "p_value": [nugget.p_value for nugget in nuggets],
-        "p_adjusted": [nugget.p_adjusted for nugget in nuggets],
-        "family_size": [nugget.family_size for nugget in nuggets],
-    }
-
-
 class FeatureConstructor(ExplainMixin, ExportMixin, TransformerMixin, BooleanEstimator):
-    """Base of the estimators whose features are conjunctions of the columns they were given.
+    """Base of the estimators that construct features from Boolean columns.
 
-    A subclass says how features are made, in ``_construct``; all the rest is here.
+    A subclass constructs the features in ``_construct``; everything else is here.
     """
 
     # parameters that belong to a session, not to a model
     _unsaved: ClassVar[tuple[str, ...]] = ("callback",)
-    # whether features are added to the primitives, rather than put in the place of some
+    # features are added to the primitives instead of replacing some of them
     _only_adds: ClassVar[bool] = False
 
     style: Style
@@ -299,7 +194,7 @@ class FeatureConstructor(ExplainMixin, ExportMixin, TransformerMixin, BooleanEst
 
     @abstractmethod
     def _check_parameters(self) -> None:
-        """Refuse parameters that cannot be used, by name."""
+        """Raise an InputError that names the first parameter with an invalid value."""
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Construct features from the rows of ``X``.
@@ -320,28 +215,27 @@ class FeatureConstructor(ExplainMixin, ExportMixin, TransformerMixin, BooleanEst
         return self
 
     def transform(self, X: Any) -> Any:
-        """The constructed features of the rows of ``X``, in a container of the same kind.
+        """Return the constructed features of the rows of ``X``, in a container of the same kind.
 
-        Rows may hold combinations of values that were never seen in ``fit``. A lazy table, of
-        Polars, DuckDB, Ibis or Spark, and a collection of Dask give another, which is computed
-        when it is used.
+        Rows may hold combinations of values that ``fit`` never saw. A lazy table (Polars, DuckDB,
+        Ibis or Spark) or a Dask collection gives another, which is computed when it is used.
         """
         check_is_fitted(self)
-        container = self._container(X)
+        container = self._check_container(X)
         if container.lazy is not None:
             columns = self._lazy_columns(container, self._primitive_names())
-            return self._made_features().evaluate(columns).named(self._column_names())
+            return self._output_features().evaluate(columns).named(self._output_names())
         if isinstance(container, InParts):
-            make = picklable(self._made_features()).evaluate
-            names = tuple(self._column_names())
-            return PartitionTransformer(self._like_fitted(), make, names).over(container)
-        return self._features_of(container, self._read(container))
+            evaluate = picklable(self._output_features()).evaluate
+            names = tuple(self._output_names())
+            return PartitionTransformer(self._row_reader(), evaluate, names).map(container)
+        return self._transform_columns(container, self._read(container))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """What the columns of ``transform`` are called.
+        """Return the names of the columns of ``transform``.
 
-        Formulas as text, of which equal ones are told apart by ``[2]``, ``[3]`` … after them; or
-        patterns, which are all different (``names="pattern"``).
+        Formulas as text, where equal ones are numbered: ``[2]``, ``[3]`` …; or patterns, which
+        are all different (``names="pattern"``).
 
         Parameters
         ----------
@@ -350,29 +244,29 @@ class FeatureConstructor(ExplainMixin, ExportMixin, TransformerMixin, BooleanEst
             the names it was fitted with.
         """
         check_is_fitted(self)
-        primitives = None if input_features is None else self._names_for(input_features)
-        return np.array(self._column_names(primitives), object)
+        primitives = None if input_features is None else self._check_names(input_features)
+        return np.array(self._output_names(primitives), object)
 
     @property
     def features_(self) -> tuple[Expression, ...]:
-        """The constructed features."""
+        """Return the constructed features."""
         check_is_fitted(self)
         return Features(self.feature_set_.expressions)
 
     @property
     def suppressed_(self) -> tuple[Expression, ...]:
-        """The features that ``min_support`` suppresses."""
+        """Return the features that ``min_support`` suppresses."""
         check_is_fitted(self)
         return Features(self.feature_set_.rare().expressions)
 
     @property
     def n_iter_(self) -> int:
-        """Number of iterations behind the features."""
+        """Return the number of iterations behind the features."""
         check_is_fitted(self)
         return self.history_[-1].iteration
 
     def rows(self, feature: int | str | Expression, X: Any) -> NDArray[np.intp]:
-        """Positions of the rows of ``X`` in which a feature is true.
+        """Return the positions of the rows of ``X`` in which a feature is true.
 
         ``feature`` is a position in ``features_``, a formula, or its text.
         """
@@ -388,12 +282,12 @@ class FeatureConstructor(ExplainMixin, ExportMixin, TransformerMixin, BooleanEst
         form: Form | None = None,
         given: Any = None,
     ) -> Any:
-        """A table of the features: what they are, how common, and why they were made.
+        """Return a table of the features: what they are, how common, and why they were made.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow", "dict"}, optional
-            What kind of table. By default the kind the model was fitted on, and pandas otherwise.
+            Kind of table. By default the kind the model was fitted on, and pandas otherwise.
         suppressed : bool, default=False
             List the features below ``min_support`` instead.
         form : {"built", "nested", "dnf", "simplified"}, optional
@@ -408,7 +302,7 @@ class FeatureConstructor(ExplainMixin, ExportMixin, TransformerMixin, BooleanEst
             ``pattern`` (the columns it asserts), ``rule`` (the formula; one of more than 10,000
             literals is not written out), ``support`` (rows), ``frequency`` (share of rows),
             ``length`` (literals), ``iteration`` (0 for a primitive), ``parents`` (the two
-            features it came from), and what decided for those (missing where no pair made the
+            features it came from), and why these were joined (missing where no pair made the
             feature): the bits ``saved``, the correlation ``r``, ``p_value``, ``p_adjusted`` for
             the pairs tested (``family_size``), the ``score`` that orders pairs, and the
             ``threshold`` with which one of these was ``compared``: ``"score"`` exceeds it,
@@ -418,7 +312,7 @@ class FeatureConstructor(ExplainMixin, ExportMixin, TransformerMixin, BooleanEst
         fitted = self.feature_set_.rare() if suppressed else self.feature_set_
         columns = rule_columns(fitted, self.style)
         if form is not None:
-            store = None if given is None else self._complete(given, "given")
+            store = None if given is None else self._read_complete(given, "given")
             columns |= formula_columns(explain.formulas_of(fitted, form, store), self.style)
         elif given is not None:
             raise InputError("given needs a form: ask for form='simplified'")
@@ -434,9 +328,9 @@ class FeatureConstructor(ExplainMixin, ExportMixin, TransformerMixin, BooleanEst
         correction: str | None = "holm",
         backend: Backend | None = None,
     ) -> Any:
-        """A table of the conjunctions that are rare in ``X``, yet too frequent for chance.
+        """Return a table of the conjunctions that are rare in ``X``, yet too frequent for chance.
 
-        Looks at all pairs of columns, and at all conjunctions of the model, suppressed or not.
+        All pairs of columns are tested, and all conjunctions of the model, suppressed or not.
 
         Parameters
         ----------
@@ -445,13 +339,13 @@ class FeatureConstructor(ExplainMixin, ExportMixin, TransformerMixin, BooleanEst
         max_support : float, optional
             Share of rows up to which a conjunction is rare. By default ``min_support``, or 0.01.
         min_lift : float, default=5.0
-            How many times as often as by chance its two parts must come together.
+            Minimum lift: rows with both parts, as a multiple of what chance would give.
         alpha : float, default=0.001
-            Level of the exact test, corrected for all conjunctions looked at.
+            Level of the exact test, corrected for all conjunctions tested.
         correction : {"bonferroni", "holm", "bh", "by"}, optional
             The correction.
         backend : {"pandas", "polars", "pyarrow", "dict"}, optional
-            What kind of table, as in ``get_rules``.
+            Kind of table, as in ``get_rules``.
 
         Returns
         -------
@@ -467,8 +361,8 @@ class FeatureConstructor(ExplainMixin, ExportMixin, TransformerMixin, BooleanEst
         check(is_number(min_lift) and min_lift >= 1, "min_lift", min_lift, "a number, at least 1")
         check_risk("alpha", alpha)
         check_choice("correction", correction, CORRECTIONS, optional=True)
-        store = self._complete(X, "nuggets")
-        found = ufc.find_nuggets(
+        store = self._read_complete(X, "nuggets")
+        nuggets = ufc.find_nuggets(
             store,
             self.feature_set_,
             max_support=max_support,
@@ -476,11 +370,22 @@ class FeatureConstructor(ExplainMixin, ExportMixin, TransformerMixin, BooleanEst
             alpha=alpha,
             correction=correction,
         )
-        columns = nugget_columns(found, store.n_rows, self.style)
+        columns: Table = {
+            "rule": [nugget.expression.text(self.style) for nugget in nuggets],
+            "status": [nugget.status for nugget in nuggets],
+            "support": [nugget.support for nugget in nuggets],
+            "frequency": [nugget.support / store.n_rows for nugget in nuggets],
+            "length": [nugget.expression.length for nugget in nuggets],
+            "lift": [nugget.lift for nugget in nuggets],
+            "r": [nugget.r for nugget in nuggets],
+            "p_value": [nugget.p_value for nugget in nuggets],
+            "p_adjusted": [nugget.p_adjusted for nugget in nuggets],
+            "family_size": [nugget.family_size for nugget in nuggets],
+        }
         return as_table(columns, backend or self._backend or "pandas")
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model as JSON (docs/model-file.md). The file is whole or absent."""
+        """Write the fitted model as JSON (docs/model-file.md), atomically."""
         check_is_fitted(self)
         files.write_model(path, self._model_file())
 
@@ -494,41 +399,44 @@ class FeatureConstructor(ExplainMixin, ExportMixin, TransformerMixin, BooleanEst
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def _complete(self, X: Any, what: str) -> PackedColumns:
-        """The columns of ``X`` for something that missing cells have no meaning for."""
+    def _read_complete(self, X: Any, what: str) -> PackedColumns:
+        """Read ``X`` for a use that needs every cell; ``what`` names it in the error."""
         columns = self._read(X)
         if columns.has_missing:
             raise InputError(f"{what} needs data without missing cells: fill or drop them first")
         return columns.to_bits()
 
-    def _made_features(self) -> FeatureSet:
-        """The features that ``transform`` makes."""
+    def _output_features(self) -> FeatureSet:
+        """Return the features that ``transform`` computes."""
         return self.feature_set_
 
     def _lazy_columns(self, container: Container, names: Sequence[str]) -> LazyColumns:
-        """Columns of a lazy table; raw ones, where it has those and the model was made of them."""
+        """Return columns of a lazy table, which may be raw if the model was fitted on raw data."""
         from conjunct.export import lazy_columns
 
-        raw = self._raw() if tuple(names) == self._primitive_names() else None
+        raw = self._raw_checks() if tuple(names) == self._primitive_names() else None
         fill = self.missing == "false"
         return lazy_columns(container, names, cut=self.binarize, raw=raw, fill=fill)
 
-    def _features_of(self, container: Container, columns: Columns) -> Any:
-        """The features of columns that were read from a container, in one of its kind."""
-        features = self._made_features().evaluate(columns)
-        made = BooleanData(tuple(self._column_names()), features)
-        return made.to(container, nullable=self.missing == "pairwise")
+    def _transform_columns(self, container: Container, columns: Columns) -> Any:
+        """Return the features of columns, in a container of the kind they were read from."""
+        features = self._output_features().evaluate(columns)
+        data = BooleanData(tuple(self._output_names()), features)
+        return data.to(container, nullable=self.missing == "pairwise")
 
-    def _column_names(self, primitives: tuple[str, ...] | None = None) -> list[str]:
-        """What ``transform`` calls them, over primitives that may have other names."""
-        made = self._made_features()
-        return self._names_of(made if primitives is None else made.renamed(primitives))
+    def _output_names(self, primitives: tuple[str, ...] | None = None) -> list[str]:
+        """Return the column names of ``transform``, given other names of the primitives if any."""
+        features = self._output_features()
+        if primitives is not None:
+            features = features.renamed(primitives)
+        return self._name_features(features)
 
-    def _names_of(self, fitted: FeatureSet) -> list[str]:
-        """What features are called, all differently."""
-        return distinct_names(fitted.lineage.texts(fitted.features, self.style))
+    def _name_features(self, features: FeatureSet) -> list[str]:
+        """Return a distinct name for each feature."""
+        return distinct_names(features.lineage.texts(features.features, self.style))
 
     def _watch(self, indicators: Indicators) -> None:
+        """Report an iteration to standard output and to the callback, as asked for."""
         if self.verbose:
             sys.stdout.write(
                 f"iteration {indicators.iteration}: {indicators.n_features} features, "
@@ -539,6 +447,7 @@ class FeatureConstructor(ExplainMixin, ExportMixin, TransformerMixin, BooleanEst
             self.callback(indicators)
 
     def _model_file(self) -> files.ModelFile:
+        """Return everything that a model file holds."""
         parameters = self.get_params(deep=False)
         for name in self._unsaved:
             del parameters[name]
@@ -546,7 +455,7 @@ class FeatureConstructor(ExplainMixin, ExportMixin, TransformerMixin, BooleanEst
             if isinstance(value, Rule):
                 parameters[name] = value.record()
             elif isinstance(value, Mapping):
-                parameters[name] = {str(key): list(map(str, some)) for key, some in value.items()}
+                parameters[name] = {str(key): list(map(str, each)) for key, each in value.items()}
         return files.model_file(
             type(self).__name__,
             parameters,
@@ -561,6 +470,7 @@ class FeatureConstructor(ExplainMixin, ExportMixin, TransformerMixin, BooleanEst
 
     @classmethod
     def _from_model_file(cls, model: files.ModelFile, path: str) -> Self:
+        """Rebuild the estimator that a model file holds; ``path`` is for messages."""
         if model.kind != cls.__name__:
             raise ModelFileError(f"{path}: a model of kind {model.kind!r}, not {cls.__name__!r}")
         try:
@@ -585,5 +495,99 @@ class FeatureConstructor(ExplainMixin, ExportMixin, TransformerMixin, BooleanEst
 
     @classmethod
     def _read_parameters(cls, model: files.ModelFile) -> dict[str, Any]:
-        """The parameters of a model file, as those of this class."""
+        """Return the parameters of a model file as arguments of this class."""
         return dict(model.parameters)
+
+
+def class_codes(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the sorted classes of ``y``, and the position of each row's class among them."""
+    from sklearn.utils.multiclass import check_classification_targets
+
+    labels = column_or_1d(y, warn=True)
+    if labels.dtype.kind == "f":
+        assert_all_finite(labels, input_name="y")
+    check_classification_targets(labels)
+    if len(labels) != n_rows:
+        raise InputError(f"X has {n_rows} rows and y {len(labels)}: they must be as many")
+    classes, codes = np.unique(labels, return_inverse=True)
+    return classes, np.asarray(codes, np.intp)
+
+
+def distinct_names(names: Sequence[str]) -> list[str]:
+    """Append ``[2]``, ``[3]`` … to names that came before, because columns need distinct names."""
+    originals = set(names)
+    distinct: dict[str, None] = {}
+    for name in names:
+        candidate, k = name, 1
+        while candidate in distinct or (k > 1 and candidate in originals):
+            k += 1
+            candidate = f"{name} [{k}]"
+        distinct[candidate] = None
+    return list(distinct)
+
+
+def picklable(feature_set: FeatureSet, *, merges: bool = False) -> FeatureSet:
+    """Return the same features without their expressions, which nest too deeply for pickle.
+
+    A worker builds the expressions it needs.
+    """
+    lineage = feature_set.lineage.renamed(feature_set.lineage.primitives)
+    return replace(feature_set, lineage=lineage, merges=feature_set.merges if merges else ())
+
+
+@dataclass(frozen=True)
+class PartitionTransformer:
+    """Compute columns from those of a partition, here or on a worker."""
+
+    reader: BooleanData
+    compute: Callable[[Any], Any]
+    names: tuple[str, ...]
+
+    def __call__(self, data: Any) -> Any:
+        container = unchecked(data)
+        columns = self.compute(self.reader.like(container).columns)
+        return BooleanData(self.names, columns).to(container, nullable=self._is_nullable)
+
+    def map(self, container: InParts) -> Any:
+        """Return the lazy collection of the columns of all partitions."""
+        dtype = np.float64 if self._is_nullable else np.bool_
+        return container.engine.mapped(container.data, self, len(self.names), dtype)
+
+    @property
+    def _is_nullable(self) -> bool:
+        return self.reader.rules.missing == "pairwise"
+
+
+def rule_columns(fitted: FeatureSet, style: Style) -> Table:
+    """Return a table with one row per feature; values that primitives lack are NaN, 0 or empty."""
+    lineage, origins, write = fitted.lineage, fitted.origins(), explain.formula_text
+    merges = [origins.get(number) for number in fitted.features]
+    return {
+        "pattern": list(fitted.pattern_texts),
+        "rule": [write(expression, style) for expression in fitted.expressions],
+        "support": list(fitted.supports),
+        "frequency": list(fitted.frequencies),
+        "length": [expression.length for expression in fitted.expressions],
+        "iteration": [fitted.iteration(number) for number in fitted.features],
+        "parents": [
+            [write(parent, style) for parent in lineage.expressions(fitted.parents(number))]
+            for number in fitted.features
+        ],
+        "saved": [merge.saved if merge else math.nan for merge in merges],
+        "r": [merge.r if merge else math.nan for merge in merges],
+        "p_value": [merge.p_value if merge else math.nan for merge in merges],
+        "p_adjusted": [merge.p_adjusted if merge else math.nan for merge in merges],
+        "family_size": [merge.family_size if merge else 0 for merge in merges],
+        "score": [merge.score if merge else math.nan for merge in merges],
+        "threshold": [merge.threshold if merge else math.nan for merge in merges],
+        "compared": [merge.compared if merge else "" for merge in merges],
+    }
+
+
+def formula_columns(formulas: explain.Formulas, style: Style) -> Table:
+    """Return the columns for features in another form: formulas, lengths, where they hold."""
+    return {
+        formulas.form: formulas.texts(style),
+        f"{formulas.form}_length": [formula.length for formula in formulas.expressions],
+        "equivalent": [formulas.equivalent] * len(formulas.expressions),
+    }

@@ -37,22 +37,22 @@ from conjunct.trees import (
 )
 from conjunct.ufc import Indicators
 
-NO_LIMIT = sys.maxsize
-"""Features that one tree may make."""
+# features that one tree may make
+_NO_LIMIT = sys.maxsize
 
 
 class SupervisedConstructor(TreeBasedConstructor):
-    """Base of those that need to know the class of each row."""
+    """Base of the constructors that need the class of each row."""
 
     classes_: NDArray[Any]
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Construct features that help to tell the classes ``y`` of the rows of ``X``.
+        """Construct features that help to predict the classes ``y`` of the rows of ``X``.
 
         Parameters
         ----------
         X : array, data frame, sparse matrix or list of baskets
-            Boolean or 0/1 values, one individual a row.
+            Boolean or 0/1 values, one individual per row.
         y : array of shape (n_rows,)
             The class of each row.
 
@@ -61,33 +61,28 @@ class SupervisedConstructor(TreeBasedConstructor):
         self
         """
         data = self._read_to_fit(X)
-        codes = self._classes_of(y, data.n_rows)
+        if y is None:
+            raise InputError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None: "
+                "give the class of each row, or use UFringe, which needs none"
+            )
+        self.classes_, codes = class_codes(y, data.n_rows)
         self._check_parameters()
         self._run(data.columns, data.names, self._proposer(codes, data.n_rows))
         return self
 
     @abstractmethod
     def _proposer(self, codes: NDArray[np.intp], n_rows: int) -> Proposer:
-        """What to make of a stage, given the position of each row's class in ``classes_``."""
+        """Return what proposes features, given the position of each row's class in ``classes_``."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
 
-    def _classes_of(self, y: Any, n_rows: int) -> NDArray[np.intp]:
-        """The position of each row's class in ``classes_``."""
-        if y is None:
-            raise InputError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None: "
-                "give the class of each row, or use UFringe, which needs none"
-            )
-        self.classes_, codes = class_codes(y, n_rows)
-        return codes
-
     @property
     def _positive(self) -> int | None:
-        """The class that is true, where the two are False and True, or 0 and 1."""
+        """Return the class that means true if the two are False and True, or 0 and 1."""
         is_boolean = not isinstance(self.classes_[0], str) and self.classes_.tolist() == [0, 1]
         return 1 if is_boolean else None
 
@@ -100,12 +95,12 @@ class TreeClassifier(ClassifierMixin, SupervisedConstructor):
     tree_: CountTree
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row: the most common one in its leaf, the first of equals."""
+        """Return the class of each row: the most common one in its leaf, the first of equals."""
         shares = self.predict_proba(X)
         return np.asarray(self.classes_[shares.argmax(axis=1)])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The share of each class among the training rows in the leaf of each row."""
+        """Return the share of each class among the training rows in the leaf of each row."""
         check_is_fitted(self)
         if not hasattr(self, "tree_"):
             raise InputError(
@@ -127,7 +122,7 @@ class TreeClassifier(ClassifierMixin, SupervisedConstructor):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        # columns are Boolean: numbers cut in two tell less than numbers
+        # columns are Boolean: numbers cut in two predict less than numbers
         tags.classifier_tags.poor_score = True
         return tags
 
@@ -136,35 +131,35 @@ Purity = Literal["gini", "entropy", "log_loss"]
 
 
 class Fringe(SupervisedConstructor):
-    """FRINGE: join conditions that a decision tree for ``y`` puts after each other.
+    """FRINGE: join successive conditions of a decision tree for ``y``.
 
     Each iteration grows scikit-learn's decision tree on the present features and joins two
-    conditions of its paths; the tree of the next iteration can test at once what this one had to
-    test again and again (the replication problem). For a Boolean ``y`` (True and False, or 1 and
-    0) only the paths to leaves that say true are used; otherwise the paths of every class.
+    conditions of its paths; the next tree can test in one node what this one tests repeatedly
+    (the replication problem). For a Boolean ``y`` (True and False, or 1 and 0) only the paths to
+    leaves that predict true are used; otherwise the paths of every class.
 
     Parameters
     ----------
     max_features : int, default=300
-        The run ends with the iteration that reaches this number, primitives counted. All
+        The run ends with the iteration that reaches this number, primitives included. All
         features of that iteration are added, so there may be more.
     strategy : {"fringe", "root", "root-fringe"}, default="fringe"
         Which two conditions of a path are joined: the last two (FRINGE), the first two, or the
         first and the last (CITRE).
     redundant : {"keep", "drop"}, default="keep"
-        ``"drop"``: leave out columns that are true nowhere or equal to one that is there already,
-        which doubles are, and formulas in which a literal occurs twice.
+        ``"drop"``: leave out columns that are always false or equal to an earlier one (which
+        duplicates are), and formulas in which a literal occurs twice.
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
-        What the decision tree's splits reduce.
+        The impurity that the decision tree's splits reduce.
     max_depth, min_samples_split, min_samples_leaf, min_impurity_decrease, max_leaf_nodes
-        Where a tree ends, as in scikit-learn.
+        Limits of a tree, as in scikit-learn.
     random_state : int, default=0
         Seed of the decision tree, which breaks ties between splits at random. Columns are given
         to it in the order of their names, so that the result does not depend on theirs.
     binarize : float, optional
         Values above it are true. ``None``: values must be Boolean or 0/1.
     missing : {"raise", "false"}, default="raise"
-        Missing cells (NaN, None, null) are refused, or taken as false.
+        Missing cells (NaN, None, null) are refused, or treated as false.
     style : {"unicode", "ascii", "latex"}, default="unicode"
         How feature names are written: ``sky ∧ ¬building`` or ``sky & ~building``.
     callback : callable, optional
@@ -177,7 +172,7 @@ class Fringe(SupervisedConstructor):
     Attributes
     ----------
     features_ : tuple of Expression
-        The primitives, then the constructed features in the order made.
+        The primitives, then the constructed features in the order of construction.
     classes_ : ndarray
         The values of ``y``; not kept in a model file.
     n_iter_, history_, feature_set_, n_distinct_rows_, n_features_in_, feature_names_in_
@@ -253,7 +248,7 @@ class Fringe(SupervisedConstructor):
 def _decision_paths(
     tree: DecisionTreeClassifier, codes: NDArray[np.intp], positive: int | None
 ) -> Learner:
-    """The paths of a decision tree for ``codes``: to leaves that say ``positive``, or all."""
+    """Return a learner of decision trees: their paths to leaves of class ``positive``, or all."""
 
     def learn(stage: PackedStage, expressions: tuple[Expression, ...]) -> Iterable[Path]:
         columns = telling_columns(stage, expressions)
@@ -279,31 +274,31 @@ def _paths(tree: Any, columns: list[int], positive: int | None) -> Iterator[Path
 
 
 class CAT(TreeClassifier):
-    """CAT: join those conditions of each path of a pruned tree that tell most about its class.
+    """CAT: join the conditions of each path of a pruned tree that best predict its class.
 
     Each iteration grows a decision tree on the present features by information gain and prunes it.
-    FRINGE joins the last two conditions of a path; CAT looks at all subsets of two or more, leaves
-    out those that cannot be better than the best so far, and joins the best: the conjunction with
-    the largest information gain about the class of the leaf. For a Boolean ``y`` (True and False,
-    or 1 and 0) only the paths to leaves that say true are used, as in `Fringe`. The run ends when
-    the tree and the classes it tells take no fewer bits than before.
+    FRINGE joins the last two conditions of a path; CAT searches all subsets of two or more, prunes
+    those that cannot beat the best so far, and joins the best: the conjunction with the largest
+    information gain about the class of the leaf. For a Boolean ``y`` (True and False, or 1 and 0)
+    only the paths to leaves that predict true are used, as in `Fringe`. The run ends when the
+    tree, and the classes given the tree, take no fewer bits than before.
 
     Parameters
     ----------
     max_features : int, default=300
-        The run ends with the iteration that reaches this number, primitives counted. All
+        The run ends with the iteration that reaches this number, primitives included. All
         features of that iteration are added, so there may be more.
     prune : bool, default=True
-        Cut the tree back where a leaf tells its rows in fewer bits than all that is below it.
+        Prune a node if a leaf describes its rows in fewer bits than the subtree.
     redundant : {"keep", "drop"}, default="keep"
-        ``"drop"``: leave out columns that are true nowhere or equal to one that is there already,
-        and formulas in which a literal occurs twice.
+        ``"drop"``: leave out columns that are always false or equal to an earlier one, and
+        formulas in which a literal occurs twice.
     max_depth, min_samples_split, min_samples_leaf
-        Where a tree ends, as in scikit-learn.
+        Limits of a tree, as in scikit-learn.
     binarize : float, optional
         Values above it are true. ``None``: values must be Boolean or 0/1.
     missing : {"raise", "false"}, default="raise"
-        Missing cells (NaN, None, null) are refused, or taken as false.
+        Missing cells (NaN, None, null) are refused, or treated as false.
     style : {"unicode", "ascii", "latex"}, default="unicode"
         How feature names are written.
     callback : callable, optional
@@ -316,7 +311,7 @@ class CAT(TreeClassifier):
     Attributes
     ----------
     features_ : tuple of Expression
-        The primitives, then the constructed features in the order made.
+        The primitives, then the constructed features in the order of construction.
     classes_ : ndarray
         The values of ``y``; not kept in a model file.
     tree_ : CountTree
@@ -375,23 +370,23 @@ class CAT(TreeClassifier):
 class ID2of3(TreeClassifier):
     """ID2-of-3: a decision tree whose tests are "at least M of these N", each of them a feature.
 
-    At each node the test starts with the best literal. Literals are added for as long as the
-    information gain rises, and with each either as many must be true as before or one more. There
-    is one tree, for features are made as it grows; a test of two literals or more is a feature.
+    At each node the test starts with the best literal. Literals are added while the information
+    gain rises, and each either keeps M or raises it by one. There is one tree, because features
+    are constructed as it grows; a test of two literals or more is a feature.
 
     Parameters
     ----------
     prune : bool, default=True
-        Cut the tree back where a leaf tells its rows in fewer bits than all that is below it.
+        Prune a node if a leaf describes its rows in fewer bits than the subtree.
     redundant : {"keep", "drop"}, default="keep"
-        ``"drop"``: leave out columns that are true nowhere or equal to one that is there already,
-        and formulas in which a literal occurs twice.
+        ``"drop"``: leave out columns that are always false or equal to an earlier one, and
+        formulas in which a literal occurs twice.
     max_depth, min_samples_split, min_samples_leaf
-        Where a tree ends, as in scikit-learn.
+        Limits of a tree, as in scikit-learn.
     binarize : float, optional
         Values above it are true. ``None``: values must be Boolean or 0/1.
     missing : {"raise", "false"}, default="raise"
-        Missing cells (NaN, None, null) are refused, or taken as false.
+        Missing cells (NaN, None, null) are refused, or treated as false.
     style : {"unicode", "ascii", "latex"}, default="unicode"
         How feature names are written.
     callback : callable, optional
@@ -404,7 +399,7 @@ class ID2of3(TreeClassifier):
     Attributes
     ----------
     features_ : tuple of Expression
-        The primitives, then the constructed features in the order made.
+        The primitives, then the constructed features in the order of construction.
     classes_ : ndarray
         The values of ``y``; not kept in a model file.
     tree_ : CountTree
@@ -425,7 +420,7 @@ class ID2of3(TreeClassifier):
     1.0
     """
 
-    max_features = NO_LIMIT
+    max_features = _NO_LIMIT
     _nothing_new = "no test of the tree has two literals. Try prune=False"
 
     def __init__(
@@ -463,27 +458,27 @@ class ID2of3(TreeClassifier):
 class XofN(TreeClassifier):
     """XofN: a decision tree whose tests count true literals, with a branch for each number of them.
 
-    At each node the set of literals is searched with which test and classes take the fewest bits:
-    from the best literal or pair, and from the test of `ID2of3`, one literal is added or left out
-    at a time. For each number that occurs at a node, "exactly k of these" is a feature. There is
-    one tree, as in `ID2of3`.
+    At each node, a search finds the set of literals for which the test and the classes take the
+    fewest bits: it starts from the best literal or pair, and from the test of `ID2of3`, and adds
+    or removes one literal at a time. For each number that occurs at a node, "exactly k of these"
+    is a feature. There is one tree, as in `ID2of3`.
 
     Parameters
     ----------
     prune : bool, default=True
-        Cut the tree back where a leaf tells its rows in fewer bits than all that is below it.
+        Prune a node if a leaf describes its rows in fewer bits than the subtree.
     patience : int, default=5
-        The search at a node ends after so many steps without a shorter description. Parity of
-        three and more takes some, and luck: it shows nothing until all its literals are there.
+        The search at a node ends after this many steps without a shorter description. Parity of
+        three or more needs several, and luck: no part of it helps until all literals are in.
     redundant : {"keep", "drop"}, default="keep"
-        ``"drop"``: leave out columns that are true nowhere or equal to one that is there already,
-        and formulas in which a literal occurs twice.
+        ``"drop"``: leave out columns that are always false or equal to an earlier one, and
+        formulas in which a literal occurs twice.
     max_depth, min_samples_split, min_samples_leaf
-        Where a tree ends, as in scikit-learn.
+        Limits of a tree, as in scikit-learn.
     binarize : float, optional
         Values above it are true. ``None``: values must be Boolean or 0/1.
     missing : {"raise", "false"}, default="raise"
-        Missing cells (NaN, None, null) are refused, or taken as false.
+        Missing cells (NaN, None, null) are refused, or treated as false.
     style : {"unicode", "ascii", "latex"}, default="unicode"
         How feature names are written.
     callback : callable, optional
@@ -496,7 +491,7 @@ class XofN(TreeClassifier):
     Attributes
     ----------
     features_ : tuple of Expression
-        The primitives, then the constructed features in the order made.
+        The primitives, then the constructed features in the order of construction.
     classes_ : ndarray
         The values of ``y``; not kept in a model file.
     tree_ : CountTree
@@ -518,7 +513,7 @@ class XofN(TreeClassifier):
     exactly 3 of {x0, x1, x2}
     """
 
-    max_features = NO_LIMIT
+    max_features = _NO_LIMIT
     _nothing_new = "no test of the tree has two literals. Try prune=False"
 
     def __init__(

@@ -15,7 +15,7 @@ from conjunct.estimators.invertible import InvertibleConstructor
 from conjunct.files import read_model
 from conjunct.parameters import check_choice
 
-# by name: those of trees load scikit-learn's, which takes longer than to read a model
+# by name, because importing those of trees takes longer than reading a model
 _KINDS = ("UFC", "UFCPath", "UFringe", "Fringe", "CAT", "ID2of3", "XofN")
 
 
@@ -42,10 +42,10 @@ def save_mlflow(
     model : UFC, UFCPath or UFringe
         The fitted model.
     path : path
-        The folder, which must not be there yet. ``mlflow.pyfunc.load_model(path).predict(frame)``
-        takes data frames with the columns of the model, raw ones if it was fitted on raw data.
+        The folder, which must not exist. ``mlflow.pyfunc.load_model(path).predict(frame)`` takes
+        data frames with the columns of the model, raw ones if it was fitted on raw data.
     output : {"features", "chunks"}, default="features"
-        What ``predict`` gives: the features of each row, or a column with its chunks as text.
+        What ``predict`` returns: the features of each row, or a column with its chunks as text.
     """
     check_choice("output", output, OUTPUTS)
     if output == "chunks" and not isinstance(model, InvertibleConstructor):
@@ -68,20 +68,20 @@ def save_mlflow(
         )
 
 
-def _load_pyfunc(path: str, model_config: dict[str, Any] | None = None) -> Served:
-    """What MLflow calls: the name is its own."""
-    return Served(load(path), (model_config or {}).get("output", "features"))
+def _load_pyfunc(path: str, model_config: dict[str, Any] | None = None) -> ServedModel:
+    """Load a saved model for MLflow, which calls this function by its name."""
+    return ServedModel(load(path), (model_config or {}).get("output", "features"))
 
 
-class Served:
-    """A model as MLflow calls it."""
+class ServedModel:
+    """A model with the interface that MLflow expects."""
 
     def __init__(self, model: FeatureConstructor, output: Output) -> None:
         self.model = model
         self.output = output
 
     def predict(self, model_input: Any, params: Any = None) -> Any:
-        """The features, or the chunks, of the rows of a data frame."""
+        """Return the features, or the chunks, of the rows of a data frame."""
         binarizer = self.model.preparation_.binarizer
         rows = model_input if binarizer is None else binarizer.transform(model_input)
         if self.output == "chunks" and isinstance(self.model, InvertibleConstructor):
@@ -93,10 +93,10 @@ _DOUBLE = 11
 
 
 def register_onnx() -> None:
-    """Tell skl2onnx how to convert UFC, UFCPath and UFringe. Needs ``conjunct[onnx]``.
+    """Register converters of UFC, UFCPath and UFringe with skl2onnx. Needs ``conjunct[onnx]``.
 
-    After it, ``skl2onnx.to_onnx`` takes pipelines with them, and so does orbital, which makes SQL
-    of a whole pipeline.
+    Then ``skl2onnx.to_onnx`` converts pipelines that contain them, and so does orbital, which
+    translates a whole pipeline to SQL.
 
     Examples
     --------
@@ -117,10 +117,10 @@ def register_onnx() -> None:
         raise ImportError('ONNX needs skl2onnx: pip install "conjunct[onnx]"') from None
     for estimator in (estimators.UFC, estimators.UFCPath, estimators.UFringe):
         name = f"Conjunct{estimator.__name__}"
-        update_registered_converter(estimator, name, _shape, _convert)
+        update_registered_converter(estimator, name, _set_shape, _convert)
 
 
-def _shape(operator: Any) -> None:
+def _set_shape(operator: Any) -> None:
     from skl2onnx.common.data_types import FloatTensorType
 
     model: FeatureConstructor = operator.raw_operator
@@ -130,17 +130,17 @@ def _shape(operator: Any) -> None:
 
 def _convert(scope: Any, operator: Any, container: Any) -> None:
     model: FeatureConstructor = operator.raw_operator
-    graph = _Container(scope, container)
+    graph = _GraphWriter(scope, container)
     kind = 1 if model.binarize is None else _DOUBLE
     # one tensor, or one for each column
     inputs = [graph.node("Cast", [variable.full_name], to=kind) for variable in operator.inputs]
     source = graph.node("Concat", inputs, axis=1) if len(inputs) > 1 else inputs[0]
-    made = model._to_graph(source, graph)
-    container.add_node("Identity", [made], [operator.outputs[0].full_name], name="features")
+    features = model._to_graph(source, graph)
+    container.add_node("Identity", [features], [operator.outputs[0].full_name], name="features")
 
 
-class _Container:
-    """A graph that skl2onnx is writing."""
+class _GraphWriter:
+    """An ONNX graph under construction by skl2onnx."""
 
     def __init__(self, scope: Any, container: Any) -> None:
         self.scope = scope

@@ -26,52 +26,62 @@ if TYPE_CHECKING:
     from conjunct.export import Check, Graph, Kind, Source
     from conjunct.expressions import Form
 
+FeatureNames = Literal["formula", "number"]
+
+# of what a notebook shows
+_CHUNKS = 5
+_FEATURES = 50
+_LONGEST_IN_WORDS = 60  # literals; a longer formula is not put into words
+_NAME_LENGTH = 120
+_CONTRAST_LENGTH = 160
+_CELL = "text-align:left;padding:2px 14px 2px 0"
+
 
 class ExplainMixin:
-    """Mixin of FeatureConstructor: formulas in other forms, and aids for reading them."""
+    """Mixin of FeatureConstructor: formulas in other forms, and explanations of features."""
 
     style: Style
     feature_set_: FeatureSet
-    # the columns of data like that of ``fit``, which BooleanEstimator reads
+    # reads rows with the columns of the model
     _read: Callable[[Any], Columns]
 
     @abstractmethod
-    def _complete(self, X: Any, what: str) -> PackedColumns:
-        """The same, where no cell is missing."""
+    def _read_complete(self, X: Any, what: str) -> PackedColumns:
+        """Read rows without missing cells."""
 
     @abstractmethod
-    def _names_of(self, fitted: FeatureSet) -> list[str]:
-        """What features are called, all differently."""
+    def _name_features(self, features: FeatureSet) -> list[str]:
+        """Return a distinct name for each feature."""
 
     @property
     def _by_pattern(self) -> bool:
-        """Whether features are read by their patterns, for formulas may be too long to read."""
+        """Return True if features are shown as patterns, because formulas may be very long."""
         return False
 
     def _label(self, number: int, longest: int, *, whole: bool = False) -> str:
-        """What a feature of the lineage is called in pictures and tables.
+        """Return the text of a feature of the lineage for pictures and tables.
 
-        ``whole``: its pattern stands for all that has it, and nothing marks what is left.
+        ``whole``: the pattern stands for all rows that have it, so "(rest)" is not added.
         """
-        if self._by_pattern and whole:
-            pattern = pattern_text(self.feature_set_.lineage.pattern(number))
-            return explain.shortened(pattern, longest)
-        if self._by_pattern:
-            return explain.shortened(explain.shown_pattern(self.feature_set_, number), longest)
-        return explain.label(self.feature_set_.lineage.expression(number), self.style, longest)
+        fitted = self.feature_set_
+        if not self._by_pattern:
+            return explain.label(fitted.lineage.expression(number), self.style, longest)
+        if whole:
+            return explain.shortened(pattern_text(fitted.lineage.pattern(number)), longest)
+        return explain.shortened(explain.shown_pattern(fitted, number), longest)
 
     def formulas(self, form: Form = "simplified", *, given: Any = None) -> Formulas:
-        """The features in another form, with their mean length (C1) before and after.
+        """Return the features in another form, with their mean length (C1) before and after.
 
         Parameters
         ----------
         form : {"built", "nested", "dnf", "simplified"}, default="simplified"
-            As constructed; with common parts taken out; as a disjunction of conjunctions; or the
-            shortest that is known.
+            As constructed; with common parts factored out; as a disjunction of conjunctions; or
+            the shortest known.
         given : optional
-            The training data. Combinations of primitives that never occur in it then do not
-            matter, and the formulas are equivalent on the training data only: they are marked so,
-            and ``transform`` never uses them.
+            The training data. Combinations of primitives that never occur in it are then ignored,
+            and the formulas are equivalent on the training data only: they are marked so, and
+            ``transform`` never uses them.
 
         Returns
         -------
@@ -87,54 +97,54 @@ class ExplainMixin:
         ['sky', 'cascade', '¬cascade ∧ water']
         """
         check_is_fitted(self)
-        store = None if given is None else self._complete(given, "given")
+        store = None if given is None else self._read_complete(given, "given")
         return explain.formulas_of(self.feature_set_, form, store)
 
     def explain(self, feature: int | str | Expression, X: Any = None) -> Explanation:
-        """A feature in plain words: pattern, formula, English, support, origin, primitives.
+        """Explain a feature in plain words: pattern, formula, English, support, origin, primitives.
 
         ``feature`` is a position in ``features_``, a formula, or the text of it or of its
-        pattern. With data ``X``, training rows or others, its rows are contrasted with the
-        others, and a shorter formula that holds on these rows comes first (``on_rows``), the
-        exact one behind it.
+        pattern. With data ``X``, training rows or others, rows with the feature are contrasted
+        with rows without it, and a shorter formula that holds on these rows comes first
+        (``on_rows``), followed by the exact one.
         """
         check_is_fitted(self)
         store = None if X is None else self._read(X)
         return explain.explanation(self.feature_set_, self._number(feature), self.style, store)
 
     def ancestry(self, feature: int | str | Expression, format: GraphFormat = "text") -> str:
-        """What a feature was made from, as indented text, a Mermaid chart or a Graphviz graph."""
+        """Draw how a feature was built, as indented text, a Mermaid chart or a Graphviz graph."""
         check_is_fitted(self)
         return explain.ancestry(self.feature_set_, self._number(feature), format, self.style)
 
     def nearest(
         self, feature: int | str | Expression, X: Any = None, *, n: int = 5
     ) -> list[Neighbour]:
-        """The features most like one: by the correlation of their columns on ``X``, or without
-        data by the primitives they share."""
+        """Return the features most similar to one.
+
+        By the correlation of their columns on ``X``, or without data by the primitives they share.
+        """
         check_is_fitted(self)
         fitted, number = self.feature_set_, self._number(feature)
-        texts = self._names_of(fitted)
+        texts = self._name_features(fitted)
         if X is None:
             return explain.nearest_by_primitives(fitted, number, texts, n)
         return explain.nearest_by_columns(fitted, number, self._read(X), texts, n)
 
     def _number(self, feature: int | str | Expression) -> int:
+        """Return the number in the lineage of a feature given by position, formula or text."""
         fitted = self.feature_set_
         return (fitted.features + fitted.suppressed)[fitted.position(feature)]
-
-
-FeatureNames = Literal["formula", "number"]
 
 
 class ExportMixin:
     """Mixin of FeatureConstructor: features as SQL, narwhals, Polars, Python, ONNX and JSON.
 
-    They take the raw table if the model was fitted on one (``BooleanData``, or a command). All of
-    them treat missing cells by Kleene's logic: a conjunction is false if a part is false,
-    otherwise missing if a part is. ``form="simplified"`` gives shorter code and the same values
-    on whole rows, but may decide rows with missing cells otherwise. With ``missing="false"``,
-    missing cells are false.
+    The code reads the raw table if the model was fitted on one (``BooleanData``, or a command).
+    Missing cells follow Kleene's logic: a conjunction is false if a part is false, otherwise
+    missing if a part is. ``form="simplified"`` gives shorter code and the same values on complete
+    rows, but may differ on rows with missing cells. With ``missing="false"``, missing cells are
+    false.
     """
 
     binarize: float | None
@@ -145,15 +155,15 @@ class ExportMixin:
 
     @abstractmethod
     def _model_file(self) -> files.ModelFile:
-        """Everything a model file holds."""
+        """Return everything that a model file holds."""
 
     @abstractmethod
-    def _made_features(self) -> FeatureSet:
-        """The features that ``transform`` makes."""
+    def _output_features(self) -> FeatureSet:
+        """Return the features that ``transform`` computes."""
 
     @abstractmethod
-    def _column_names(self) -> list[str]:
-        """What ``transform`` calls the features."""
+    def _output_names(self) -> list[str]:
+        """Return the column names of ``transform``."""
 
     def to_sql(
         self,
@@ -167,7 +177,7 @@ class ExportMixin:
         kind: Kind = "select",
         into: str | Sequence[str] = "features",
     ) -> str:
-        """A SELECT that computes the features in a database. Needs sqlglot.
+        """Return a SELECT that computes the features in a database. Needs sqlglot.
 
         Parameters
         ----------
@@ -176,19 +186,19 @@ class ExportMixin:
         dialect : str, default="duckdb"
             "duckdb", "postgres", "sqlite", "mysql" or another of docs/export.md.
         source : {"boolean", "integer", "text"}, optional
-            What the columns hold: Booleans, 0 and 1, or text. If not given, Booleans; in SQLite
-            and MySQL, which take any text for false, any of them. A model with ``binarize``
-            compares numbers, and one of raw data reads what it was fitted on, or text.
+            Type of the columns: Booleans, 0 and 1, or text. By default Booleans; in SQLite and
+            MySQL, where any text is false, any of them. A model with ``binarize`` compares
+            numbers, and one of raw data reads what it was fitted on, or text.
         columns : {"formula", "number"}, default="formula"
-            What the features are called: as in ``transform``, or f0, f1, ….
+            Names of the features: as in ``transform``, or f0, f1, ….
         keep : sequence of str
-            Columns to select as they are, before the features: a key, for instance.
+            Columns to select unchanged, before the features: a key, for instance.
         form : {"built", "nested", "dnf", "simplified"}, default="built"
         kind : {"select", "view", "table", "dbt"}, default="select"
-            A query; a statement that makes a view or a table of it; or the file of a dbt model,
-            which refers to the table as a model, or in two parts as a source.
+            A query; a statement that creates a view or a table from it; or the file of a dbt
+            model, which refers to the table as a model, or in two parts as a source.
         into : str or sequence of str, default="features"
-            What the view or the table is called.
+            Name of the view or table.
 
         Examples
         --------
@@ -205,15 +215,14 @@ class ExportMixin:
             from conjunct.export import to_sql
         except ImportError:
             raise ImportError("SQL needs sqlglot: pip install sqlglot") from None
-        features = self._exported(columns, form)
         return to_sql(
-            features,
+            self._export_formulas(columns, form),
             table,
             dialect=dialect,
             source=source,
             cut=self.binarize,
             keep=keep,
-            raw=self._raw(),
+            raw=self._raw_checks(),
             fill=self.missing == "false",
             nan=self.missing != "raise",
             kind=kind,
@@ -223,16 +232,16 @@ class ExportMixin:
     def to_polars(
         self, *, columns: FeatureNames = "formula", form: Form = "built"
     ) -> list[pl.Expr]:
-        """One Polars expression a feature, for ``frame.select`` or ``with_columns``.
+        """Return one Polars expression per feature, for ``frame.select`` or ``with_columns``.
 
         Columns may be Boolean or 0/1; a missing cell is null or NaN.
         """
         from conjunct.export import to_polars
 
         return to_polars(
-            self._exported(columns, form),
+            self._export_formulas(columns, form),
             cut=self.binarize,
-            raw=self._raw(),
+            raw=self._raw_checks(),
             fill=self.missing == "false",
         )
 
@@ -243,16 +252,16 @@ class ExportMixin:
         columns: FeatureNames = "formula",
         form: Form = "built",
     ) -> list[nw.Expr]:
-        """One expression of narwhals a feature, for any table that it knows, lazy ones included.
+        """Return one narwhals expression per feature, for any table it supports, also lazy ones.
 
-        ``transform(table)`` of a lazy table computes the same, and what features share once.
+        ``transform(table)`` of a lazy table computes the same, and shared parts only once.
 
         Parameters
         ----------
         source : {"boolean", "integer"}, default="boolean"
-            What the columns hold: Booleans, or 0 and 1. A model with ``binarize`` compares numbers.
+            Type of the columns: Booleans, or 0 and 1. A model with ``binarize`` compares numbers.
         columns : {"formula", "number"}, default="formula"
-            What the features are called: as in ``transform``, or f0, f1, ….
+            Names of the features: as in ``transform``, or f0, f1, ….
         form : {"built", "nested", "dnf", "simplified"}, default="built"
 
         Examples
@@ -270,35 +279,35 @@ class ExportMixin:
         from conjunct.export import to_narwhals
 
         return to_narwhals(
-            self._exported(columns, form),
+            self._export_formulas(columns, form),
             source=source,
             cut=self.binarize,
-            raw=self._raw(),
+            raw=self._raw_checks(),
             fill=self.missing == "false",
         )
 
     def to_python(self, *, columns: FeatureNames = "formula", form: Form = "built") -> str:
-        """The source of ``features(row)``, a function that needs nothing but Python."""
+        """Return the source of ``features(row)``, a function that needs only Python."""
         from conjunct.export import to_python
 
         return to_python(
-            self._exported(columns, form),
+            self._export_formulas(columns, form),
             cut=self.binarize,
-            raw=self._raw(),
+            raw=self._raw_checks(),
             fill=self.missing == "false",
         )
 
     def to_onnx(self, *, columns: FeatureNames = "formula", form: Form = "built") -> ModelProto:
-        """A model of ONNX, from rows of 0 and 1 to the features. Needs ``conjunct[onnx]``.
+        """Return an ONNX model from rows of 0 and 1 to the features. Needs ``conjunct[onnx]``.
 
         Its input ``columns`` has the columns of the model in their order, its output ``features``
-        0 and 1; the names of both are in the metadata, as JSON. ``register_onnx`` is for whole
-        pipelines.
+        0 and 1; the names of both are in the metadata, as JSON. For whole pipelines use
+        ``register_onnx``.
         """
         from conjunct.export import check_exportable, to_onnx
 
-        features = self._exported(columns, form)
-        check_exportable(is_raw=self._raw() is not None, missing=self.missing)
+        features = self._export_formulas(columns, form)
+        check_exportable(is_raw=self._raw_checks() is not None, missing=self.missing)
         try:
             import onnx  # noqa: F401
         except ImportError:
@@ -307,11 +316,11 @@ class ExportMixin:
         return to_onnx(features, primitives, cut=self.binarize, fill=self.missing == "false")
 
     def _to_graph(self, source: str, graph: Graph) -> str:
-        """Add the features to a graph of ONNX in which the tensor ``source`` holds the columns."""
+        """Add the features to an ONNX graph in which the tensor ``source`` holds the columns."""
         from conjunct.export import check_exportable, columns_of_features
 
-        check_exportable(is_raw=self._raw() is not None, missing=self.missing)
-        features = list(self._exported("number", "built").values())
+        check_exportable(is_raw=self._raw_checks() is not None, missing=self.missing)
+        features = list(self._export_formulas("number", "built").values())
         primitives = self.feature_set_.lineage.primitives
         fill = self.missing == "false"
         return columns_of_features(
@@ -319,45 +328,38 @@ class ExportMixin:
         )
 
     def to_json(self) -> str:
-        """What ``save`` writes; docs/model-schema.json describes it."""
+        """Return what ``save`` writes; docs/model-schema.json describes it."""
         check_is_fitted(self)
         return files.model_json(self._model_file()).decode()
 
     def to_dict(self) -> dict[str, Any]:
-        """The content of ``to_json`` as plain dictionaries and lists."""
+        """Return the content of ``to_json`` as plain dictionaries and lists."""
         content: dict[str, Any] = json.loads(self.to_json())
         return content
 
-    def _raw(self) -> dict[str, Check] | None:
-        """What the primitives ask of a raw table, if the model was fitted on one."""
+    def _raw_checks(self) -> dict[str, Check] | None:
+        """Return the test of raw columns behind each primitive, if the model has raw columns."""
         from conjunct.export import checks_of
 
         binarizer = self.preparation_.binarizer
         return None if binarizer is None else checks_of(binarizer.rules_)
 
-    def _exported(self, columns: FeatureNames, form: Form) -> dict[str, Expression]:
+    def _export_formulas(self, columns: FeatureNames, form: Form) -> dict[str, Expression]:
+        """Return the formulas of ``transform`` in a form, by the names asked for."""
         check_is_fitted(self)
         if columns not in ("formula", "number"):
             raise InputError(f"columns must be 'formula' or 'number'; got {columns!r}")
-        made = self._made_features().expressions
-        if columns == "formula":
-            names = self._column_names()
-        else:
-            names = [f"f{position}" for position in range(len(made))]
-        formulas = (expressions.in_form(expression, form) for expression in made)
-        return dict(zip(names, formulas, strict=True))
-
-
-_CHUNKS = 5
-_FEATURES = 50
-_SIMPLIFIED = 60  # literals; a longer formula is not said in words
-_NAME_LENGTH = 120
-_CONTRAST_LENGTH = 160
-_CELL = "text-align:left;padding:2px 14px 2px 0"
+        formulas = [
+            expressions.in_form(expression, form)
+            for expression in self._output_features().expressions
+        ]
+        if columns == "number":
+            return {f"f{position}": formula for position, formula in enumerate(formulas)}
+        return dict(zip(self._output_names(), formulas, strict=True))
 
 
 class NotebookMixin:
-    """Mixin of scikit-learn's estimators: a summary of what was found comes first."""
+    """Mixin of scikit-learn's estimators: a summary of the findings, above the diagram."""
 
     def _repr_html_inner(self) -> str:
         from conjunct.explain import Summary
@@ -365,7 +367,7 @@ class NotebookMixin:
         diagram: str = super()._repr_html_inner()  # type: ignore[misc]
         if not hasattr(self, "feature_set_"):
             return diagram
-        return summary_html(Summary(self)) + diagram  # type: ignore[arg-type]
+        return render_summary(Summary(self)) + diagram  # type: ignore[arg-type]
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         bundle: dict[str, Any] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
@@ -380,30 +382,24 @@ class Features(tuple[Expression, ...]):
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        """The first of them, by their places. Names from data are escaped."""
-        cells = [
-            (
-                str(place),
-                explain.shortened(_words(feature), _NAME_LENGTH),
-                explain.label(feature, longest=_NAME_LENGTH),
-            )
-            for place, feature in enumerate(self[:_FEATURES])
-        ]
-        table = _table(("", "in words", "formula"), cells)
+        """Render the first features as a table, with names from the data escaped."""
+        cells = []
+        for position, feature in enumerate(self[:_FEATURES]):
+            is_short = feature.length <= _LONGEST_IN_WORDS
+            words = explain.english(feature.simplify()) if is_short else "–"
+            formula = explain.label(feature, longest=_NAME_LENGTH)
+            cells.append((str(position), explain.shortened(words, _NAME_LENGTH), formula))
+        table = _render_table(("", "in words", "formula"), cells)
         more = len(self) - _FEATURES
         return f"{table}<p>The first {_FEATURES}; {more:,} more.</p>" if more > 0 else table
 
 
-def _words(feature: Expression) -> str:
-    return explain.english(feature.simplify()) if feature.length <= _SIMPLIFIED else "–"
+def render_summary(summary: Summary) -> str:
+    """Render what was found, the strongest chunks, and why the run ended.
 
-
-def summary_html(summary: Summary) -> str:
-    """Show what was found, the strongest chunks, and why the run ended.
-
-    Names from data are escaped, and it holds no script.
+    Names from the data are escaped, and there is no script.
     """
-    parts = [f"<p>{_text(f'{summary.found} {summary.length}')}</p>"]
+    parts = [f"<p>{_escape(f'{summary.found} {summary.length}')}</p>"]
     if summary.chunks:
         heads = ("chunk", "contrast", "rows", "evidence")
         cells = [
@@ -415,22 +411,22 @@ def summary_html(summary: Summary) -> str:
             )
             for chunk in summary.chunks[:_CHUNKS]
         ]
-        parts.append(_table(heads, cells))
+        parts.append(_render_table(heads, cells))
         if len(summary.chunks) > _CHUNKS:
             parts.append(f"<p>Top {_CHUNKS} of {len(summary.chunks):,} chunks.</p>")
-    parts.append(f"<p>{_text(f'{summary.ended} {summary.variables}'.rstrip())}</p>")
+    parts.append(f"<p>{_escape(f'{summary.ended} {summary.variables}'.rstrip())}</p>")
     return f"<div>{''.join(parts)}</div>"
 
 
-def _table(heads: tuple[str, ...], cells: Sequence[tuple[str, ...]]) -> str:
-    lines = "".join(f"<tr>{_row('td', line)}</tr>" for line in cells)
-    return f"<table><tr>{_row('th', heads)}</tr>{lines}</table>"
+def _render_table(heads: tuple[str, ...], cells: Sequence[tuple[str, ...]]) -> str:
+    def render_row(tag: str, row: tuple[str, ...]) -> str:
+        open_tag = f'<{tag} style="{_CELL}" dir="auto">'
+        return "".join(f"{open_tag}{_escape(cell)}</{tag}>" for cell in row)
+
+    lines = "".join(f"<tr>{render_row('td', row)}</tr>" for row in cells)
+    return f"<table><tr>{render_row('th', heads)}</tr>{lines}</table>"
 
 
-def _row(tag: str, cells: tuple[str, ...]) -> str:
-    return "".join(f'<{tag} style="{_CELL}" dir="auto">{_text(cell)}</{tag}>' for cell in cells)
-
-
-def _text(said: str) -> str:
+def _escape(text: str) -> str:
     # a name may hold a lone surrogate, which a page cannot
-    return escape(said).encode("utf-8", "replace").decode()
+    return escape(text).encode("utf-8", "replace").decode()

@@ -42,53 +42,20 @@ from conjunct.trees import (
 )
 from conjunct.ufc import Indicators
 
-
-def tree_limits(estimator: Any, n_rows: int) -> Limits:
-    """The limits that an estimator's parameters stand for."""
-    check_whole("max_depth", estimator.max_depth, 1, optional=True)
-    check_whole("max_leaf_nodes", estimator.max_leaf_nodes, 2, optional=True)
-    decrease = estimator.min_impurity_decrease
-    check(
-        is_number(decrease) and at_least(decrease, 0),
-        "min_impurity_decrease",
-        decrease,
-        "a number, at least 0",
-    )
-    return Limits(
-        max_depth=estimator.max_depth,
-        min_samples_split=_rows("min_samples_split", estimator.min_samples_split, 2, n_rows),
-        min_samples_leaf=_rows("min_samples_leaf", estimator.min_samples_leaf, 1, n_rows),
-        min_impurity_decrease=float(decrease),
-        max_leaf_nodes=estimator.max_leaf_nodes,
-    )
-
-
-def _rows(name: str, value: Any, least: int, n_rows: int) -> int:
-    """A number of rows, given as such or as a share of all rows."""
-    is_share = is_number(value) and not is_whole(value) and 0 < value < 1
-    check(
-        is_share or (is_whole(value) and value >= least),
-        name,
-        value,
-        f"a whole number, at least {least}, or a share of the rows between 0 and 1",
-    )
-    return max(least, math.ceil(value * n_rows)) if is_share else int(value)
-
-
-EVERYTHING = "all rows"
+_ALL_ROWS = "all rows"
 
 
 class ClusteringTree(ClusterMixin, TransformerMixin, BooleanEstimator):
     """Clusters of rows, each described by a conjunction such as ``sky ∧ ¬building``.
 
-    Top-down: a cluster is split in two on the column that reduces most the squared error within
-    clusters, summed over all columns. Of splits that reduce it equally, that on the column whose
-    name comes first in code-point order is made, so that the order of columns does not matter.
+    Top-down: a cluster is split in two on the column that most reduces the squared error within
+    clusters, summed over all columns. Ties go to the column whose name comes first in code-point
+    order, so that the order of columns does not matter.
 
     Parameters
     ----------
     max_depth : int, optional
-        Most conditions of a cluster.
+        Maximum number of conditions of a cluster.
     min_samples_split : int or float, default=2
         Rows that a cluster must have to be split; a number between 0 and 1 is a share of all.
     min_samples_leaf : int or float, default=0.001
@@ -101,7 +68,7 @@ class ClusteringTree(ClusterMixin, TransformerMixin, BooleanEstimator):
     binarize : float, optional
         Values above it are true. ``None``: values must be Boolean or 0/1.
     missing : {"raise", "false"}, default="raise"
-        Missing cells (NaN, None, null) are refused, or taken as false.
+        Missing cells (NaN, None, null) are refused, or treated as false.
     style : {"unicode", "ascii", "latex"}, default="unicode"
         How descriptions are written: ``sky ∧ ¬building`` or ``sky & ~building``.
     n_jobs : int, optional
@@ -117,7 +84,7 @@ class ClusteringTree(ClusterMixin, TransformerMixin, BooleanEstimator):
     n_leaves_ : int
         Number of clusters.
     depth_ : int
-        Most conditions of a cluster.
+        Largest number of conditions of a cluster.
     tree_ : Tree
         The nodes in preorder, with number of rows, split and reduction.
     n_features_in_, feature_names_in_
@@ -174,7 +141,7 @@ class ClusteringTree(ClusterMixin, TransformerMixin, BooleanEstimator):
         Parameters
         ----------
         X : array, data frame, sparse matrix or list of baskets
-            Boolean or 0/1 values, one individual a row.
+            Boolean or 0/1 values, one individual per row.
         y : ignored
             Accepted for use in pipelines.
 
@@ -190,24 +157,24 @@ class ClusteringTree(ClusterMixin, TransformerMixin, BooleanEstimator):
         return self
 
     def apply(self, X: Any) -> NDArray[np.intp]:
-        """The leaf that each row of ``X`` comes to: its number among ``tree_.nodes``."""
+        """Return the leaf of each row of ``X``: its number among ``tree_.nodes``."""
         check_is_fitted(self)
         columns = self._read(X)
         return self.tree_.apply(columns.to_bits().bits, columns.n_rows)
 
     def predict(self, X: Any) -> NDArray[np.intp]:
-        """The cluster of each row of ``X``."""
+        """Return the cluster of each row of ``X``."""
         return self._clusters(self.apply(X))
 
     def transform(self, X: Any) -> Any:
-        """One Boolean column for each cluster, true in its rows, in a container like ``X``."""
+        """Return a Boolean column per cluster, true in its rows, in a container like ``X``."""
         container = container_of(X)
         members = self.predict(container)[:, None] == np.arange(self.n_leaves_)
         names = tuple(self.get_feature_names_out())
         return BooleanData(names, PackedColumns.from_table(members)).to(container)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The descriptions of the clusters, as text.
+        """Return the descriptions of the clusters as text.
 
         Parameters
         ----------
@@ -216,36 +183,36 @@ class ClusteringTree(ClusterMixin, TransformerMixin, BooleanEstimator):
             the names it was fitted with.
         """
         check_is_fitted(self)
-        names = None if input_features is None else self._names_for(input_features)
+        names = None if input_features is None else self._check_names(input_features)
         return np.array([self._text(e) for e in self._descriptions(names)], object)
 
     @property
     def descriptions_(self) -> tuple[Expression | None, ...]:
-        """The conjunction that describes each cluster."""
+        """Return the conjunction that describes each cluster."""
         check_is_fitted(self)
         return self._descriptions(None)
 
     @property
     def n_leaves_(self) -> int:
-        """Number of clusters."""
+        """Return the number of clusters."""
         check_is_fitted(self)
         return len(self.tree_.leaves)
 
     @property
     def depth_(self) -> int:
-        """Most conditions of a cluster."""
+        """Return the largest number of conditions of a cluster."""
         check_is_fitted(self)
         return self.tree_.depth
 
     def export_text(self) -> str:
-        """The tree as text: a line for each node, with its condition and its number of rows."""
+        """Return the tree as text: a line per node, with its condition and number of rows."""
         check_is_fitted(self)
-        return tree_text(self.tree_, self._conditions())
+        return render_tree(self.tree_, self._conditions())
 
     def plot(self) -> Any:
-        """A picture of the tree: an Altair chart, which saves itself as HTML, SVG or PNG."""
+        """Draw the tree as an Altair chart, which can be saved as HTML, SVG or PNG."""
         check_is_fitted(self)
-        return tree_chart(self.tree_, self._conditions())
+        return draw_tree(self.tree_, self._conditions())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -260,13 +227,13 @@ class ClusteringTree(ClusterMixin, TransformerMixin, BooleanEstimator):
         return tuple(_conjunction(path, primitives) for path in self.tree_.paths())
 
     def _conditions(self) -> list[str]:
-        """What each node asks of the rows of the one above it."""
+        """Return the condition by which each node selects rows of its parent."""
         primitives = [Primitive(name) for name in self._primitive_names()]
         last = [_conjunction(node.path[-1:], primitives) for node in self.tree_.nodes]
         return [self._text(condition) for condition in last]
 
     def _text(self, description: Expression | None) -> str:
-        return EVERYTHING if description is None else description.text(self.style)
+        return _ALL_ROWS if description is None else description.text(self.style)
 
 
 def _conjunction(path: Path, primitives: list[Primitive]) -> Expression | None:
@@ -276,8 +243,8 @@ def _conjunction(path: Path, primitives: list[Primitive]) -> Expression | None:
     return And(*literals)
 
 
-def tree_text(tree: Tree, conditions: Sequence[str]) -> str:
-    """A line for each node: its condition, its number of rows and, for a leaf, its cluster."""
+def render_tree(tree: Tree, conditions: Sequence[str]) -> str:
+    """Return a line per node: its condition, number of rows and, for a leaf, cluster."""
     cluster = {leaf: k for k, leaf in enumerate(tree.leaves)}
     lines = []
     pending = [(0, "", "")]
@@ -292,14 +259,17 @@ def tree_text(tree: Tree, conditions: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-def tree_chart(tree: Tree, conditions: Sequence[str]) -> Any:
-    """An Altair chart: nodes as dots as large as their share of rows, leaves on the right."""
+def draw_tree(tree: Tree, conditions: Sequence[str]) -> Any:
+    """Return an Altair chart: nodes as dots sized by their rows, leaves on the right."""
     try:
         import altair as alt
     except ImportError:
         raise ImportError("a picture of the tree needs Altair: pip install altair") from None
-    heights = _heights(tree)
-    nodes = [_drawn(tree, number, conditions, heights) for number in range(len(tree.nodes))]
+    heights = _place_nodes(tree)
+    nodes = [
+        _describe_node(tree, number, condition, height)
+        for number, (condition, height) in enumerate(zip(conditions, heights, strict=True))
+    ]
     links = [
         {"x": len(node.path), "y": heights[k], "x2": len(node.path) + 1, "y2": heights[child]}
         for k, node in enumerate(tree.nodes)
@@ -319,8 +289,10 @@ def tree_chart(tree: Tree, conditions: Sequence[str]) -> Any:
         color=alt.Color("kind:N", legend=None),
         tooltip=[alt.Tooltip(f"{field}:N") for field in ("condition", "rows", "gain", "cluster")],
     )
-    leaf_labels = _labels(base, "cluster").mark_text(align="left", dx=10, limit=220)
-    split_labels = _labels(base, "split").mark_text(dy=-16, limit=160)
+    leaves = base.transform_filter("datum.kind === 'cluster'").encode(text="label:N")
+    leaf_labels = leaves.mark_text(align="left", dx=10, limit=220)
+    splits = base.transform_filter("datum.kind === 'split'").encode(text="label:N")
+    split_labels = splits.mark_text(dy=-16, limit=160)
     return (
         alt.layer(rules, dots, leaf_labels, split_labels)
         .properties(width=170 * (tree.depth + 1), height=max(60, 24 * len(tree.leaves)))
@@ -328,12 +300,8 @@ def tree_chart(tree: Tree, conditions: Sequence[str]) -> Any:
     )
 
 
-def _labels(base: Any, kind: str) -> Any:
-    return base.transform_filter(f"datum.kind === '{kind}'").encode(text="label:N")
-
-
-def _heights(tree: Tree) -> list[float]:
-    """Leaves one below the other; every other node between its two children."""
+def _place_nodes(tree: Tree) -> list[float]:
+    """Place leaves one below the other, and every other node between its two children."""
     heights = [0.0] * len(tree.nodes)
     for k, leaf in enumerate(tree.leaves):
         heights[leaf] = float(k)
@@ -344,17 +312,16 @@ def _heights(tree: Tree) -> list[float]:
     return heights
 
 
-def _drawn(
-    tree: Tree, number: int, conditions: Sequence[str], heights: Sequence[float]
-) -> dict[str, Any]:
+def _describe_node(tree: Tree, number: int, condition: str, height: float) -> dict[str, Any]:
     node = tree.nodes[number]
     is_leaf = node.column is None
-    condition = _harmless(conditions[number])
+    # Altair writes names unescaped into the script of a page, which "</script>" would end
+    condition = re.sub("<(?=[/!])", "‹", condition)
     label = f"{condition} ({node.n_rows})"
     cluster = tree.leaves.index(number) if is_leaf else None
     return {
         "x": len(node.path),
-        "y": heights[number],
+        "y": height,
         "condition": condition,
         "rows": node.n_rows,
         "gain": None if is_leaf else round(node.gain, 3),
@@ -364,17 +331,16 @@ def _drawn(
     }
 
 
-def _harmless(text: str) -> str:
-    # Altair writes names as they are into the script of a page, which "</script>" would end
-    return re.sub("<(?=[/!])", "‹", text)
-
-
 class TreeBasedConstructor(FeatureConstructor):
-    """Base of the estimators that make features of what a tree tests."""
+    """Base of the estimators that construct features from the tests of a tree (Algorithm 1)."""
 
     _only_adds: ClassVar[bool] = True
-    # by how many features a last iteration may pass max_features; None: by all of its own
-    _passes_by: ClassVar[int | None] = None
+    # features that the last iteration may add beyond max_features; None: all that it finds
+    _excess: ClassVar[int | None] = None
+    _nothing_new: ClassVar[str] = (
+        "no path of the tree has two conditions whose conjunction is new. "
+        "Try a smaller min_samples_leaf"
+    )
 
     max_features: int
     redundant: Redundant
@@ -399,60 +365,54 @@ class TreeBasedConstructor(FeatureConstructor):
             propose,
             redundant=self.redundant,
             max_features=self.max_features,
-            at_most=None if self._passes_by is None else self.max_features + self._passes_by,
+            at_most=None if self._excess is None else self.max_features + self._excess,
             watch=self._watch,
         )
         self.feature_set_ = run.feature_set
         self.history_ = run.history
         self.n_distinct_rows_ = run.n_distinct_rows
         if len(run.history) == 1:
-            warnings.warn(self._why_nothing(store.n_columns), ConjunctWarning, stacklevel=4)
-
-    def _why_nothing(self, n_columns: int) -> str:
-        if len(self.feature_set_.features) >= self.max_features:
-            return (
-                f"no feature was constructed: there are {n_columns} columns already and "
-                f"max_features is {self.max_features}. Set a larger max_features"
-            )
-        return f"no feature was constructed: {self._nothing_new}"
-
-    _nothing_new: ClassVar[str] = (
-        "no path of the tree has two conditions whose conjunction is new. "
-        "Try a smaller min_samples_leaf"
-    )
+            why = self._nothing_new
+            if len(self.feature_set_.features) >= self.max_features:
+                why = (
+                    f"there are {store.n_columns} columns already and max_features is "
+                    f"{self.max_features}. Set a larger max_features"
+                )
+            message = f"no feature was constructed: {why}"
+            warnings.warn(message, ConjunctWarning, stacklevel=4)
 
 
 class UFringe(TreeBasedConstructor):
-    """Unsupervised FRINGE: join conditions that a clustering tree puts after each other.
+    """Unsupervised FRINGE: join successive conditions of a clustering tree.
 
     Each iteration grows a clustering tree on the present features and joins two conditions of
     every path from the root to a leaf. New features are added and none is removed, so the set
     grows and overlaps; `UFC` is the algorithm that does not.
 
-    A conjunction is new unless the same two literals were joined before, in either order. The
-    same formula may so be reached by two routes, ``(a ∧ b) ∧ c`` and ``a ∧ (b ∧ c)``, and a
-    literal may be joined to a feature that holds it already: the doubles and repetitions that
-    the paper describes. ``redundant="drop"`` leaves them out.
+    A conjunction is new unless the same two literals were joined before, in either order. So the
+    same formula may be reached by two routes, ``(a ∧ b) ∧ c`` and ``a ∧ (b ∧ c)``, and a literal
+    may be joined to a feature that contains it already: the duplicates and repetitions that the
+    paper describes. ``redundant="drop"`` leaves them out.
 
     Parameters
     ----------
     max_features : int, default=300
-        The run ends with the iteration that reaches this number, primitives counted. All
-        features of that iteration are added, so there may be more, but no more than 100 more: then
-        those on which a split of all rows would gain most are added.
+        The run ends with the iteration that reaches this number, primitives included. All
+        features of that iteration are added, so there may be up to 100 more: those on which a
+        split of all rows would gain most.
     strategy : {"fringe", "root", "root-fringe"}, default="fringe"
         Which two conditions of a path are joined: the last two (FRINGE), the first two, or the
         first and the last (CITRE).
     redundant : {"keep", "drop"}, default="keep"
-        ``"drop"``: leave out columns that are true nowhere or equal to one that is there already,
-        which doubles are, and formulas in which a literal occurs twice.
+        ``"drop"``: leave out columns that are always false or equal to an earlier one (which
+        duplicates are), and formulas in which a literal occurs twice.
     max_depth, min_samples_split, min_samples_leaf, min_impurity_decrease, max_leaf_nodes
-        Where a tree ends, as in `ClusteringTree`. The paper does not print its own; with leaves
-        of at least 4 rows, the default, its figures on ``spect`` come out closely.
+        Limits of a tree, as in `ClusteringTree`. The paper does not give its limits; leaves of at
+        least 4 rows, the default, nearly reproduce its figures on ``spect``.
     binarize : float, optional
         Values above it are true. ``None``: values must be Boolean or 0/1.
     missing : {"raise", "false"}, default="raise"
-        Missing cells (NaN, None, null) are refused, or taken as false.
+        Missing cells (NaN, None, null) are refused, or treated as false.
     style : {"unicode", "ascii", "latex"}, default="unicode"
         How feature names are written: ``sky ∧ ¬building`` or ``sky & ~building``.
     callback : callable, optional
@@ -465,13 +425,13 @@ class UFringe(TreeBasedConstructor):
     Attributes
     ----------
     features_ : tuple of Expression
-        The primitives, then the constructed features in the order made.
+        The primitives, then the constructed features in the order of construction.
     n_iter_ : int
         Number of iterations behind ``features_``.
     history_ : tuple of Indicators
         ``iteration, n_features, length, oi, c0, rms`` after each iteration, primitives first.
     feature_set_ : FeatureSet
-        The features with all that they were made from.
+        The features and their lineage.
     n_distinct_rows_ : int
         Number of distinct rows.
     n_features_in_, feature_names_in_
@@ -490,7 +450,7 @@ class UFringe(TreeBasedConstructor):
     ¬sky ∧ ¬cascade
     """
 
-    _passes_by = 100
+    _excess = 100
 
     strategy: Strategy
 
@@ -535,3 +495,35 @@ class UFringe(TreeBasedConstructor):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("strategy", self.strategy, get_args(Strategy))
+
+
+def tree_limits(estimator: Any, n_rows: int) -> Limits:
+    """Return the limits of a tree from an estimator's parameters, after checking them."""
+    check_whole("max_depth", estimator.max_depth, 1, optional=True)
+    check_whole("max_leaf_nodes", estimator.max_leaf_nodes, 2, optional=True)
+    decrease = estimator.min_impurity_decrease
+    check(
+        is_number(decrease) and at_least(decrease, 0),
+        "min_impurity_decrease",
+        decrease,
+        "a number, at least 0",
+    )
+    return Limits(
+        max_depth=estimator.max_depth,
+        min_samples_split=_row_number("min_samples_split", estimator.min_samples_split, 2, n_rows),
+        min_samples_leaf=_row_number("min_samples_leaf", estimator.min_samples_leaf, 1, n_rows),
+        min_impurity_decrease=float(decrease),
+        max_leaf_nodes=estimator.max_leaf_nodes,
+    )
+
+
+def _row_number(name: str, value: Any, least: int, n_rows: int) -> int:
+    """Return a number of rows that was given as such or as a share of all rows."""
+    is_share = is_number(value) and not is_whole(value) and 0 < value < 1
+    check(
+        is_share or (is_whole(value) and value >= least),
+        name,
+        value,
+        f"a whole number, at least {least}, or a share of the rows between 0 and 1",
+    )
+    return max(least, math.ceil(value * n_rows)) if is_share else int(value)
