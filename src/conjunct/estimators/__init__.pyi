@@ -1,7 +1,8 @@
-"""scikit-learn faces of the algorithms."""
+"""The algorithms as scikit-learn estimators."""
 
 from .base import FeatureConstructor as FeatureConstructor
 from .base import formula_columns as formula_columns
+from .base import read_rows as read_rows
 from .classifier import ChunkClassifier as ChunkClassifier
 from .comparing import compare as compare
 from .comparing import describe_groups as describe_groups

@@ -68,8 +68,9 @@ class BooleanEstimator(BaseEstimator):
 
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+    # how the columns were made from raw data, if they were; saved with the model
     preparation_: Preparation = Preparation()
-    """How the columns came from raw data, if they did; saved with the model."""
+    # the kind of table that the model was fitted on
     _backend: str | None = None
 
     def __sklearn_tags__(self) -> Any:
@@ -80,18 +81,18 @@ class BooleanEstimator(BaseEstimator):
 
     def _read_to_fit(self, X: Any) -> BooleanData:
         """Read the columns to learn from, and keep their number, names and preparation."""
-        out_of_memory = InputError(
+        refusal = InputError(
             f"{type(self).__name__} needs all rows in memory: call .compute() on a Dask "
             "collection, read a file with conjunct.files.read_boolean, or use UFC"
         )
         container = container_of(X)
         if isinstance(container, InParts) and not self._takes_partitions:
-            raise out_of_memory
+            raise refusal
         if not container.names_itself:
             validate_data(self, container.head, reset=True, skip_check_array=True)
         data = BooleanData.read(container, self._rules(), counts=True)
         if isinstance(data.columns, PartitionedColumns) and not self._takes_partitions:
-            raise out_of_memory
+            raise refusal
         if container.names_itself:
             self.n_features_in_ = len(data.names)
             if data.has_names:
@@ -145,6 +146,10 @@ class BooleanEstimator(BaseEstimator):
             raise InputError("these rows do not fit in memory: give some of them at a time")
         read: Columns = columns
         return read
+
+    def _make_table(self, columns: Table, backend: Backend | None) -> Any:
+        """Return columns as a table of a kind, by default the one the model was fitted on."""
+        return as_table(columns, backend or self._backend or "pandas")
 
     def _primitive_names(self) -> tuple[str, ...]:
         """Return the names of the columns: those of the training data, or x0, x1, …."""
@@ -202,7 +207,7 @@ class FeatureConstructor(ExplainMixin, ExportMixin, TransformerMixin, BooleanEst
         Parameters
         ----------
         X : array, data frame, sparse matrix or list of baskets
-            Boolean or 0/1 values, one individual a row.
+            Boolean or 0/1 values, one individual per row.
         y : ignored
             Accepted for use in pipelines.
 
@@ -316,7 +321,7 @@ class FeatureConstructor(ExplainMixin, ExportMixin, TransformerMixin, BooleanEst
             columns |= formula_columns(explain.formulas_of(fitted, form, store), self.style)
         elif given is not None:
             raise InputError("given needs a form: ask for form='simplified'")
-        return as_table(columns, backend or self._backend or "pandas")
+        return self._make_table(columns, backend)
 
     def nuggets(
         self,
@@ -382,7 +387,7 @@ class FeatureConstructor(ExplainMixin, ExportMixin, TransformerMixin, BooleanEst
             "p_adjusted": [nugget.p_adjusted for nugget in nuggets],
             "family_size": [nugget.family_size for nugget in nuggets],
         }
-        return as_table(columns, backend or self._backend or "pandas")
+        return self._make_table(columns, backend)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model as JSON (docs/model-file.md), atomically."""
@@ -497,6 +502,11 @@ class FeatureConstructor(ExplainMixin, ExportMixin, TransformerMixin, BooleanEst
     def _read_parameters(cls, model: files.ModelFile) -> dict[str, Any]:
         """Return the parameters of a model file as arguments of this class."""
         return dict(model.parameters)
+
+
+def read_rows(model: BooleanEstimator, X: Any) -> Columns:
+    """Read rows with the columns of a fitted model, all of which must fit in memory."""
+    return model._read(X)
 
 
 def class_codes(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.intp]]:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from conjunct import files
 from conjunct.columns import Columns
-from conjunct.data import Backend, CellRules, as_table
+from conjunct.data import Backend, CellRules
 from conjunct.errors import ConjunctWarning, InputError, ModelFileError
 from conjunct.estimators.base import BooleanEstimator, class_codes
 from conjunct.estimators.invertible import check_weights, with_weights
@@ -187,7 +187,7 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
                 table["by"].append(_lead(bits))
                 for name, value in zip(names, bits.tolist(), strict=True):
                     table[name].append(value)
-        return as_table(table, backend or self._backend or "pandas")
+        return self._make_table(table, backend)
 
     def _list_answers(self, columns: Columns) -> list[list[tuple[int, bool, Floats]]]:
         """Return the answers of each row: question, yes or no, and its bits in each class."""
@@ -270,8 +270,8 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
         return replace(self._constructor()._rules(), store="bits")
 
     def _check_parameters(self) -> None:
-        made = self.constructor
-        check(made is None or isinstance(made, UFC), "constructor", made, "None or a UFC")
+        given = self.constructor
+        check(given is None or isinstance(given, UFC), "constructor", given, "None or a UFC")
         self._constructor()._check_parameters()
         smoothing = self.smoothing
         holds = is_number(smoothing) and 0 < smoothing < np.inf

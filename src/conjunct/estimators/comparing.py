@@ -12,8 +12,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from conjunct import explain
-from conjunct.data import Backend, as_table
+from conjunct.data import Backend
 from conjunct.errors import ConjunctWarning, InputError
+from conjunct.estimators.base import read_rows
 from conjunct.estimators.invertible import InvertibleConstructor
 from conjunct.features import FeatureSet
 from conjunct.parameters import check_choice, check_risk, check_whole
@@ -73,10 +74,10 @@ def compare(
     [('cascade + water', 'X', 40, 10), ('water (rest)', 'Y', 20, 50)]
     """
     every = _check_and_get_chunks(model, alpha, correction)
-    parts = [every.evaluate(model._read(data)) for data in (X, Y)]
+    parts = [every.evaluate(read_rows(model, data)) for data in (X, Y)]
     counts = explain.GroupCounts.of_parts(*parts)
     table = explain.compared(every.pattern_texts, counts, alpha, correction)
-    return as_table(table, backend or model._backend or "pandas")
+    return model._make_table(table, backend)
 
 
 def describe_groups(
@@ -137,7 +138,7 @@ def describe_groups(
     """
     every = _check_and_get_chunks(model, alpha, correction)
     check_whole("top", top, 1, optional=True)
-    columns = model._read(X)
+    columns = read_rows(model, X)
     label_of_row = _as_list(labels)
     if len(label_of_row) != columns.n_rows:
         raise InputError(
@@ -158,7 +159,7 @@ def describe_groups(
     counts = explain.GroupCounts.of_groups(every.evaluate(columns), groups, len(order))
     group_names = [names[label] for label in order]
     table = explain.described(every.pattern_texts, group_names, counts, alpha, correction, top)
-    return as_table(table, backend or model._backend or "pandas")
+    return model._make_table(table, backend)
 
 
 def _check_and_get_chunks(model: Any, alpha: float | None, correction: str | None) -> FeatureSet:

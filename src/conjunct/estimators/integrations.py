@@ -147,13 +147,13 @@ class _GraphWriter:
         self.container = container
 
     def node(self, operator: str, inputs: Sequence[str], **attributes: Any) -> str:
-        made: str = self.scope.get_unique_variable_name("made")
+        output: str = self.scope.get_unique_variable_name("made")
         name = self.scope.get_unique_operator_name(operator)
         domain = attributes.pop("domain", "")
         self.container.add_node(
-            operator, [*inputs], [made], op_domain=domain, name=name, **attributes
+            operator, [*inputs], [output], op_domain=domain, name=name, **attributes
         )
-        return made
+        return output
 
     def constant(self, kind: int, values: Sequence[float]) -> str:
         name: str = self.scope.get_unique_variable_name("constant")

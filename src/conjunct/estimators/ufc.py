@@ -492,7 +492,7 @@ class UFC(InvertibleConstructor):
 
 @dataclass(frozen=True)
 class Update:
-    """How well the features of a model compress new rows.
+    """The compression of new rows by the features of a model.
 
     ``supports`` are those of ``features_`` in the new rows. ``bits`` describe these rows by the
     features and ``baseline_bits`` by the columns and variables alone, both with the codes of all

@@ -10,7 +10,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from conjunct.counting import Store
-from conjunct.data import Backend, BooleanData, Missing, Variables, as_table, check_variables
+from conjunct.data import Backend, BooleanData, Missing, Variables, check_variables
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators.invertible import InvertibleConstructor
 from conjunct.estimators.ufc import UFC
@@ -25,7 +25,7 @@ _ONLY_CLOSEST = (
 
 
 class UFCPath(InvertibleConstructor):
-    """Find all distinct results of uFC over a range of thresholds, and the best compromise.
+    """All distinct results of uFC over a range of thresholds, and the best compromise.
 
     Covers every real λ in [``min_threshold``, ``max_threshold``] and 1 to ``max_iter`` iterations,
     not a grid. The estimator transforms with the closest point: the solution with the smallest
@@ -234,7 +234,7 @@ class UFCPath(InvertibleConstructor):
         }
         columns["on_front"] = [k in on_front for k in range(len(path.solutions))]
         columns["is_closest"] = [k == path.closest for k in range(len(path.solutions))]
-        return as_table(columns, backend or self._backend or "pandas")
+        return self._make_table(columns, backend)
 
     def _construct(self, store: Store, names: Sequence[str]) -> None:
         self._check_parameters()
