@@ -23,7 +23,15 @@ from conjunct.estimators.ufc import UFC
 from conjunct.features import Asked, FeatureSet, RowCode
 from conjunct.parameters import check, check_whole, is_number
 
-# how many beginnings of the run are compared, evenly spaced
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_TRUSTS = tuple(k / 20 for k in range(20, 0, -1))
+# losses this close, relative to the smallest, are equal
+_TOLERANCE = 1e-6
+# questions whose answers are converted to floats at a time
+_BLOCK = 256
+# prefixes of the run to compare, evenly spaced
 _TRIED = 10
 
 
@@ -292,15 +300,6 @@ def _lead(bits: Floats) -> float:
     return float(second - first)
 
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
-_TRUSTS = tuple(k / 20 for k in range(20, 0, -1))
-_TOLERANCE = 1e-6
-# lines that are numbers at a time
-_LINES_AT_ONCE = 256
-
-
 @dataclass(frozen=True, eq=False)
 class ClassCode:
     """The number of rows of each class in which the answer to a question is yes, and no.
@@ -317,6 +316,7 @@ class ClassCode:
 
     @property
     def prior_bits(self) -> Floats:
+        """Return the bits of each class, by its share of the rows."""
         return _bits(self.n_rows, self.n_rows.sum())
 
     def answer_bits(self, *, less: int = 0) -> tuple[Floats, Floats]:
@@ -379,8 +379,8 @@ def least_loss(bits: Floats, members: Floats) -> tuple[float, float]:
 def first_minimum(losses: Sequence[float]) -> int:
     """Return the position of the first minimum, with a tolerance so that rounding never decides."""
     least = min(losses)
-    room = _TOLERANCE * max(least, 1.0)
-    return next(k for k, loss in enumerate(losses) if loss <= least + room)
+    tolerance = _TOLERANCE * max(least, 1.0)
+    return next(k for k, loss in enumerate(losses) if loss <= least + tolerance)
 
 
 def _bits(part: Any, whole: Any) -> Floats:
@@ -397,7 +397,7 @@ def normalise(bits: Floats) -> Floats:
 def _answer_blocks(asked: Asked) -> Iterator[tuple[slice, Floats, Floats]]:
     """Yield the cells with yes, and those with no, of a block of questions at a time."""
     questions, true = asked.questions, asked.yes
-    for start in range(0, len(questions), _LINES_AT_ONCE):
-        some = slice(start, min(start + _LINES_AT_ONCE, len(questions)))
+    for start in range(0, len(questions), _BLOCK):
+        some = slice(start, min(start + _BLOCK, len(questions)))
         yes = true[some]
         yield some, yes.astype(np.float64), (questions[some] & ~yes).astype(np.float64)

@@ -148,7 +148,6 @@ class ExportMixin:
     """
 
     binarize: float | None
-    style: Style
     feature_set_: FeatureSet
     preparation_: Preparation
     missing: Missing
