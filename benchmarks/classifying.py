@@ -21,7 +21,7 @@ from benchmarks._measure import report
 from benchmarks._results import save
 from conjunct import UFC, ChunkClassifier, datasets
 from conjunct.columns import PackedColumns
-from conjunct.estimators.class_code import ClassCode, least_loss, normalised
+from conjunct.estimators.classifier import ClassCode, least_loss, normalise
 
 N_FOLDS = 5
 MOST_ROWS = 1_500
@@ -33,7 +33,7 @@ class AllMerges(ChunkClassifier):
     """With all merges, whatever the classes say."""
 
     def _shortest(self, fitted: Any, columns: Any, members: Any) -> tuple[ClassCode, float, int]:
-        code = ClassCode.counted(fitted.row_code, columns, members, self.smoothing)
+        code = ClassCode.count(fitted.row_code, columns, members, self.smoothing)
         _, trust = least_loss(code.bits_left_out(columns, members), members)
         return code, trust, fitted.merges[-1].iteration if fitted.merges else 0
 
@@ -53,11 +53,11 @@ class OwnVocabularies:
     def predict_proba(self, rows: Any) -> Any:
         columns = PackedColumns.from_table(rows)
         bits = np.column_stack([self._bits(code, columns) for code in self._codes])
-        return np.exp2(-normalised(bits + self._prior))
+        return np.exp2(-normalise(bits + self._prior))
 
     def _code(self, model: UFC, own: Any) -> Any:
         code, columns = model.feature_set_.row_code, PackedColumns.from_table(own)
-        return ClassCode.counted(code, columns, np.ones((len(own), 1)), 1.0)
+        return ClassCode.count(code, columns, np.ones((len(own), 1)), 1.0)
 
     def _bits(self, code: Any, columns: Any) -> Any:
         return code.row_bits(columns)[:, 0]

@@ -4,7 +4,7 @@ from pyspark.daemon import manager
 
 import conjunct.counting.engines.spark
 import conjunct.data.boolean_data
-import conjunct.estimators.in_parts
+import conjunct.estimators.base
 import conjunct.files.streaming  # noqa: F401
 
 if __name__ == "__main__":

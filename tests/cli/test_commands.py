@@ -18,8 +18,7 @@ from conjunct import UFC, Bits, Evidence, Risk, Threshold, __version__, datasets
 from conjunct.cli import options
 from conjunct.cli.app import application
 from conjunct.cli.commands import chunks as chunks_command
-from conjunct.estimators.chunks import CHUNK_FORMS
-from conjunct.estimators.lossless import NAMES, UNSEEN
+from conjunct.estimators.invertible import CHUNK_FORMS, NAMES, UNSEEN
 from conjunct.export import DIALECTS
 from conjunct.files import read_table
 from conjunct.ufc import CRITERIA, SEARCHES, STOPS, association

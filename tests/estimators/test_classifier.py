@@ -28,7 +28,7 @@ from conjunct import (
     load,
 )
 from conjunct.columns import MaskedColumns, PackedColumns
-from conjunct.estimators.class_code import ClassCode
+from conjunct.estimators.classifier import ClassCode
 from conjunct.features import RowCode
 from tables import tables
 
@@ -146,7 +146,7 @@ def test_answers_of_classes_are_counted(table, data):
     code = RowCode.of(replace(fitted, variables=tuple(variables)))
     members = np.zeros((n, 2))
     members[::2, 0], members[1::2, 1] = 1, 3
-    counted = ClassCode.counted(code, columns, members, 1.0)
+    counted = ClassCode.count(code, columns, members, 1.0)
     assert counted.n_rows.tolist() == [len(table[::2]), 3 * len(table[1::2])]
     for which, rows in enumerate((range(0, n, 2), 3 * [*range(1, n, 2)])):
         part = code.count(columns.take_rows(np.array(sorted(rows))))

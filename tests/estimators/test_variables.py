@@ -170,7 +170,7 @@ def test_exports_make_both_words_of_raw_rows(tmp_path):
     assert any("sex = " in name for name in model.get_feature_names_out())
     rows = pl.concat([PEOPLE, PEOPLE[:2].with_columns(sex=pl.Series([None, "robot"])), PEOPLE[:1]])
     with pytest.warns(match="not seen in fit"):
-        data = model._like_fitted().like(BooleanData.of(rows, binarizer=DATA.preparation.binarizer))
+        data = model._row_reader().like(BooleanData.of(rows, binarizer=DATA.preparation.binarizer))
     expected = model.transform(data).to("polars")
     in_polars = rows.select(model.to_polars())
     assert in_polars.rows() == expected.rows()

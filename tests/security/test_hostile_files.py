@@ -41,7 +41,7 @@ import json, os, sys, time
 from conjunct import load
 from conjunct.errors import InputError
 from conjunct.files import read_boolean
-import conjunct.estimators.loading, polars
+import conjunct.estimators.integrations, polars
 
 def memory():
     with open("/proc/self/status") as status:

@@ -1,4 +1,4 @@
-"""scikit-learn faces of the algorithms."""
+"""The algorithms as scikit-learn estimators."""
 
 import lazy_loader
 

@@ -1,23 +1,25 @@
-"""scikit-learn faces of the algorithms."""
+"""The algorithms as scikit-learn estimators."""
 
-from .cat import CAT as CAT
-from .chunks import Chunk as Chunk
-from .chunks import row_chunks as row_chunks
+from .base import FeatureConstructor as FeatureConstructor
+from .base import formula_columns as formula_columns
+from .base import read_rows as read_rows
 from .classifier import ChunkClassifier as ChunkClassifier
-from .clustering_tree import ClusteringTree as ClusteringTree
 from .comparing import compare as compare
 from .comparing import describe_groups as describe_groups
-from .constructor import FeatureConstructor as FeatureConstructor
-from .fringe import Fringe as Fringe
-from .id2of3 import ID2of3 as ID2of3
-from .loading import load as load
-from .lossless import LosslessConstructor as LosslessConstructor
-from .mlflow_model import save_mlflow as save_mlflow
-from .onnx_converters import register_onnx as register_onnx
-from .pairs import correlated_pairs as correlated_pairs
-from .rule_table import formula_columns as formula_columns
+from .family import CAT as CAT
+from .family import Fringe as Fringe
+from .family import ID2of3 as ID2of3
+from .family import XofN as XofN
+from .integrations import load as load
+from .integrations import register_onnx as register_onnx
+from .integrations import save_mlflow as save_mlflow
+from .invertible import Chunk as Chunk
+from .invertible import InvertibleConstructor as InvertibleConstructor
+from .invertible import LosslessConstructor as LosslessConstructor
+from .invertible import row_chunks as row_chunks
+from .trees import ClusteringTree as ClusteringTree
+from .trees import UFringe as UFringe
 from .ufc import UFC as UFC
+from .ufc import Update as Update
+from .ufc import correlated_pairs as correlated_pairs
 from .ufc_path import UFCPath as UFCPath
-from .ufringe import UFringe as UFringe
-from .updating import Update as Update
-from .xofn import XofN as XofN

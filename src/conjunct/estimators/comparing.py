@@ -1,4 +1,4 @@
-"""Two questions to a model: how two data sets differ, and what groups of rows are, in chunks."""
+"""Compare two data sets, and describe groups of rows, by the chunks of a model."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from conjunct import explain
-from conjunct.data import Backend, as_table
+from conjunct.data import Backend
 from conjunct.errors import ConjunctWarning, InputError
-from conjunct.estimators.lossless import LosslessConstructor
+from conjunct.estimators.base import read_rows
+from conjunct.estimators.invertible import InvertibleConstructor
 from conjunct.features import FeatureSet
 from conjunct.parameters import check_choice, check_risk, check_whole
 from conjunct.ufc import CORRECTIONS
 
-# beyond, labels are names of rows rather than groups, and their counts would fill the memory
+# with more, labels are names of rows rather than groups, and their counts would fill the memory
 _MOST_TESTS = 20_000_000
 
 
 def compare(
-    model: LosslessConstructor,
+    model: InvertibleConstructor,
     X: Any,
     Y: Any,
     *,
@@ -32,19 +33,19 @@ def compare(
     correction: str | None = "holm",
     backend: Backend | None = None,
 ) -> Any:
-    """The chunks that are more common in one data set than in the other, surest first.
+    """Return a table of the chunks that are more common in one data set than in the other.
 
-    Each chunk is tested once: Fisher's exact test, two-sided (twice the smaller of the two
-    one-sided p-values). It takes the rows of ``X`` and ``Y`` for independent: none may be in both.
-    A chunk is not tested that is true in every row or in none, or so rare that it could not reach
-    ``alpha`` if all of its rows were in one data set.
+    The smallest p-values come first. Each chunk is tested once: Fisher's exact test, two-sided
+    (twice the smaller of the two one-sided p-values). The test assumes that the rows of ``X`` and
+    ``Y`` are independent: none may be in both. A chunk is not tested if it is true in every row or
+    in none, or too rare to reach ``alpha`` even if all of its rows were in one data set.
 
     Parameters
     ----------
     model : UFC or UFCPath
-        A fitted model, best of the rows of both: one that has seen only ``X`` knows only what
-        belongs together there. Chunks are those of ``model.chunks``, also those that training
-        never saw.
+        A fitted model, preferably of the rows of both: one fitted on ``X`` only knows the chunks
+        there. Chunks are those of ``model.chunks``, including combinations that training never
+        saw.
     X, Y : array, data frame, sparse matrix or list of baskets
         Rows with the columns of the model. A row in which a chunk is missing is not counted for
         it.
@@ -53,7 +54,7 @@ def compare(
     correction : {"bonferroni", "holm", "bh", "by"} or None, default="holm"
         The correction for the number of chunks tested.
     backend : {"pandas", "polars", "pyarrow", "dict"}, optional
-        What kind of table. By default the kind the model was fitted on, and pandas otherwise.
+        Kind of table. By default the kind the model was fitted on, and pandas otherwise.
 
     Returns
     -------
@@ -72,15 +73,15 @@ def compare(
     >>> list(zip(found["pattern"], found["more_common_in"], found["rows_x"], found["rows_y"]))
     [('cascade + water', 'X', 40, 10), ('water (rest)', 'Y', 20, 50)]
     """
-    every = _chunks_of(model, alpha, correction)
-    parts = [every.evaluate(model._read(data)) for data in (X, Y)]
+    every = _check_and_get_chunks(model, alpha, correction)
+    parts = [every.evaluate(read_rows(model, data)) for data in (X, Y)]
     counts = explain.GroupCounts.of_parts(*parts)
     table = explain.compared(every.pattern_texts, counts, alpha, correction)
-    return as_table(table, backend or model._backend or "pandas")
+    return model._make_table(table, backend)
 
 
 def describe_groups(
-    model: LosslessConstructor,
+    model: InvertibleConstructor,
     X: Any,
     labels: Any,
     *,
@@ -89,17 +90,18 @@ def describe_groups(
     correction: str | None = "holm",
     backend: Backend | None = None,
 ) -> Any:
-    """What groups of rows are, in chunks: those more common in a group than in all other rows.
+    """Return a table of the chunks that are more common in a group of rows than in all other rows.
 
-    The groups may be classes, or clusters of any algorithm that has not looked at the columns of
-    the model; one that has makes groups that differ in them by construction. Each chunk is tested
-    in each group: Fisher's exact test, one-sided. A chunk is not tested that is true in every row
-    or in none, nor in a group where it could not reach ``alpha`` if all of its rows were there.
+    The groups may be classes, or clusters of any algorithm that did not use the columns of the
+    model; if it did, groups differ in them by construction. Each chunk is tested in each group:
+    Fisher's exact test, one-sided. A chunk is not tested if it is true in every row or in none,
+    nor in a group where it could not reach ``alpha`` even if all of its rows were there.
 
     Parameters
     ----------
     model : UFC or UFCPath
-        A fitted model. Chunks are those of ``model.chunks``, also those that training never saw.
+        A fitted model. Chunks are those of ``model.chunks``, including combinations that training
+        never saw.
     X : array, data frame, sparse matrix or list of baskets
         Rows with the columns of the model. A row in which a chunk is missing is not counted for
         it.
@@ -107,23 +109,23 @@ def describe_groups(
         The group of each row: numbers, text or anything that can be the key of a dict. Rows with
         a missing label are left out, with a warning.
     top : int or None, default=5
-        How many chunks a group has at most.
+        Maximum number of chunks per group.
     alpha : float or None, default=0.05
         Only chunks whose adjusted p-value is at most this; ``None``: all that are more
         common.
     correction : {"bonferroni", "holm", "bh", "by"} or None, default="holm"
         The correction for the number of tests, over all groups and chunks.
     backend : {"pandas", "polars", "pyarrow", "dict"}, optional
-        What kind of table. By default the kind the model was fitted on, and pandas otherwise.
+        Kind of table. By default the kind the model was fitted on, and pandas otherwise.
 
     Returns
     -------
     data frame
         ``group`` (the largest first; as text, where labels are not all text or all numbers),
-        ``pattern`` (the surest first), ``share`` and ``share_outside`` (of the rows in which the
-        chunk is known), ``lift`` (``share`` over that of all rows), ``rows`` and ``rows_outside``
-        (with the chunk), ``n`` and ``n_outside`` (in which it is known), ``p_value`` and
-        ``p_adjusted``.
+        ``pattern`` (the smallest p-value first), ``share`` and ``share_outside`` (of the rows in
+        which the chunk is known), ``lift`` (``share`` over that of all rows), ``rows`` and
+        ``rows_outside`` (with the chunk), ``n`` and ``n_outside`` (in which it is known),
+        ``p_value`` and ``p_adjusted``.
 
     Examples
     --------
@@ -134,30 +136,34 @@ def describe_groups(
     >>> list(zip(found["group"], found["pattern"], found["share"]))[:2]
     [('dry', 'sky', 1.0), ('wet', 'cascade + water', 0.6666666666666666)]
     """
-    every = _chunks_of(model, alpha, correction)
+    every = _check_and_get_chunks(model, alpha, correction)
     check_whole("top", top, 1, optional=True)
-    columns = model._read(X)
-    given = _as_list(labels)
-    if len(given) != columns.n_rows:
-        raise InputError(f"there are {len(given)} labels and {columns.n_rows} rows: give one a row")
-    sizes = _group_sizes(given)
+    columns = read_rows(model, X)
+    label_of_row = _as_list(labels)
+    if len(label_of_row) != columns.n_rows:
+        raise InputError(
+            f"there are {len(label_of_row)} labels and {columns.n_rows} rows: give one a row"
+        )
+    sizes = _count_labels(label_of_row)
     if len(sizes) * len(every.features) > _MOST_TESTS:
         raise InputError(
             f"there are {len(sizes)} different labels and {len(every.features)} chunks, too many "
             f"to test each with each: are the labels names of rows?"
         )
-    texts = _shown(list(sizes))
-    order = sorted(texts, key=lambda label: (-sizes[label], str(texts[label])))
+    names = _name_groups(list(sizes))
+    order = sorted(names, key=lambda label: (-sizes[label], str(names[label])))
     number = {label: k for k, label in enumerate(order)}
-    groups = np.array([-1 if _is_missing(label) else number[label] for label in given], np.intp)
+    groups = np.array(
+        [-1 if _is_missing(label) else number[label] for label in label_of_row], np.intp
+    )
     counts = explain.GroupCounts.of_groups(every.evaluate(columns), groups, len(order))
-    named = [texts[label] for label in order]
-    table = explain.described(every.pattern_texts, named, counts, alpha, correction, top)
-    return as_table(table, backend or model._backend or "pandas")
+    group_names = [names[label] for label in order]
+    table = explain.described(every.pattern_texts, group_names, counts, alpha, correction, top)
+    return model._make_table(table, backend)
 
 
-def _chunks_of(model: Any, alpha: float | None, correction: str | None) -> FeatureSet:
-    if not isinstance(model, LosslessConstructor):
+def _check_and_get_chunks(model: Any, alpha: float | None, correction: str | None) -> FeatureSet:
+    if not isinstance(model, InvertibleConstructor):
         raise InputError(f"model must be a fitted UFC or UFCPath; got {type(model).__name__}")
     check_is_fitted(model)
     check_risk("alpha", alpha, optional=True)
@@ -166,21 +172,21 @@ def _chunks_of(model: Any, alpha: float | None, correction: str | None) -> Featu
 
 
 def _as_list(labels: Any) -> list[Any]:
+    wrong = InputError(f"labels must be one label a row; got a {type(labels).__name__}")
     if isinstance(labels, str | bytes | Mapping | Set) or hasattr(labels, "columns"):
-        raise InputError(f"labels must be one label a row; got a {type(labels).__name__}")
+        raise wrong
     series = nw.from_native(labels, allow_series=True, pass_through=True)
     if isinstance(series, nw.Series):
         return list(series.to_list())
     try:
         values = list(labels.tolist() if hasattr(labels, "tolist") else labels)
     except TypeError:
-        message = f"labels must be one label a row; got a {type(labels).__name__}"
-        raise InputError(message) from None
+        raise wrong from None
     return [value.item() if isinstance(value, np.generic) else value for value in values]
 
 
-def _group_sizes(labels: list[Any]) -> Counter[Any]:
-    """Rows of each group; says how many rows have none."""
+def _count_labels(labels: list[Any]) -> Counter[Any]:
+    """Count the rows of each group, and warn of rows without a label."""
     try:
         sizes = Counter(label for label in labels if not _is_missing(label))
     except (TypeError, ValueError):
@@ -203,8 +209,8 @@ def _is_missing(label: Any) -> bool:
     return label is None or type(label).__name__ == "NAType" or bool(label != label)
 
 
-def _shown(labels: list[Any]) -> dict[Any, Any]:
-    """Labels as a column of any table can hold them: of one kind, and all different."""
+def _name_groups(labels: list[Any]) -> dict[Any, Any]:
+    """Map labels to names that a column of any table can hold: of one type, and distinct."""
     kinds = {type(label) for label in labels}
     if len(kinds) == 1 and kinds <= {str, int, float, bool}:
         return dict(zip(labels, labels, strict=True))

@@ -10,19 +10,22 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from conjunct.counting import Store
-from conjunct.data import Backend, BooleanData, Missing, Variables, as_table, check_variables
+from conjunct.data import Backend, BooleanData, Missing, Variables, check_variables
 from conjunct.errors import ConjunctWarning, InputError
-from conjunct.estimators.lossless import LosslessConstructor
+from conjunct.estimators.invertible import InvertibleConstructor
 from conjunct.estimators.ufc import UFC
 from conjunct.expressions import Style
 from conjunct.parameters import check, check_common, check_whole, is_number
 from conjunct.ufc import Budget, Never, Path, Range, Solution, Threshold, follow_path
 
 _SOLUTIONS_PER_LINE = 100
+_ONLY_CLOSEST = (
+    "a path read from a file has its closest point only: fit it again for the other solutions"
+)
 
 
-class UFCPath(LosslessConstructor):
-    """All distinct outcomes of uFC over a range of thresholds, and the best compromise among them.
+class UFCPath(InvertibleConstructor):
+    """All distinct results of uFC over a range of thresholds, and the best compromise.
 
     Covers every real λ in [``min_threshold``, ``max_threshold``] and 1 to ``max_iter`` iterations,
     not a grid. The estimator transforms with the closest point: the solution with the smallest
@@ -37,22 +40,22 @@ class UFCPath(LosslessConstructor):
     prune : bool, default=False
         Leave out pairs with an expected frequency below 5. The paper's figures use both.
     max_solutions : int or None, default=10_000
-        Stop after this number of solutions. What was found is kept, from the highest λ down,
+        Stop after this number of solutions. Those found, from the highest λ down, are kept,
         ``complete_`` is False, and a warning says which λ were covered. None: no limit.
     max_seconds : float or None, default=600
         Stop after this number of seconds, likewise.
     null_feature : bool, default=False
         Count the paper's artificial feature "null" in the overlapping index.
     keep_columns : bool, default=False
-        ``transform`` gives the columns first, and then the features of two tags or more.
+        ``transform`` returns the columns first, and then the features of two tags or more.
     variables : dict of str to list of str, or False, optional
         Which columns exclude each other, as values of one variable: ``{"colour": ["red",
-        "blue"]}`` names all there are, ``False`` says that there are none. ``None``: as the
-        Binarizer made them, and among other columns those that are recognised (docs/data-in.md).
+        "blue"]}`` names all of them, ``False`` means that there are none. ``None``: those of the
+        Binarizer, and among other columns those that are recognised (docs/data-in.md).
     binarize : float, optional
         Values above it are true. ``None``: values must be Boolean or 0/1.
     missing : {"raise", "false", "pairwise"}, default="raise"
-        Missing cells (NaN, None, null) are refused; are taken as false; or stay missing: pairs
+        Missing cells (NaN, None, null) are refused; are treated as false; or stay missing: pairs
         are judged in the rows in which both are known, and conjunctions follow Kleene's logic
         (docs/missing-values.md).
     style : {"unicode", "ascii", "latex"}, default="unicode"
@@ -76,7 +79,7 @@ class UFCPath(LosslessConstructor):
     closest_point_ : Solution
         The one whose features are used. Ties: fewer features, then the smaller λ.
     complete_ : bool
-        Whether the whole range was covered.
+        True if the whole range was covered.
     covered_from_ : float
         Every λ from here up to ``max_threshold`` was covered: ``min_threshold`` if complete.
     features_, threshold_, n_iter_, history_, feature_set_, variables_, n_distinct_rows_
@@ -84,8 +87,8 @@ class UFCPath(LosslessConstructor):
 
     Notes
     -----
-    A model file keeps the closest point, and not the other solutions: they are a table
-    (``get_solutions``) that is quickly made again.
+    A model file keeps the closest point, and not the other solutions: fit again for their table
+    (``get_solutions``).
 
     Examples
     --------
@@ -137,33 +140,33 @@ class UFCPath(LosslessConstructor):
 
     @property
     def solutions_(self) -> tuple[Solution, ...]:
-        return self._followed().solutions
+        return self._fitted_path().solutions
 
     @property
     def front_(self) -> tuple[Solution, ...]:
-        path = self._followed()
+        path = self._fitted_path()
         return tuple(path.solutions[k] for k in path.front)
 
     @property
     def closest_point_(self) -> Solution:
-        path = self._followed()
+        path = self._fitted_path()
         return path.solutions[path.closest]
 
     @property
     def complete_(self) -> bool:
-        return self._followed().complete
+        return self._fitted_path().complete
 
     @property
     def covered_from_(self) -> float:
-        return self._followed().covered_from
+        return self._fitted_path().covered_from
 
     def solution(self, which: int | Solution) -> UFC:
-        """A solution as a fitted model: by its position in ``solutions_``, or itself.
+        """Return a solution, given by its position in ``solutions_`` or itself, as a fitted model.
 
-        It is constructed again from the training data, at once: only the numbers of the others
-        are kept.
+        It is constructed again from the training data, because only the indicators of each
+        solution are kept.
         """
-        solutions = self._followed().solutions
+        solutions = self._fitted_path().solutions
         if not isinstance(which, Solution):
             if which not in range(len(solutions)):
                 raise InputError(f"there is no solution {which}: there are {len(solutions)}")
@@ -194,8 +197,8 @@ class UFCPath(LosslessConstructor):
         return model
 
     def result_of(self, threshold: float, max_iter: int) -> Solution:
-        """What ``UFC(threshold, max_iter=max_iter)`` gives, found among ``solutions_``."""
-        found = self._followed().result_of(threshold, max_iter)
+        """Return the one of ``solutions_`` that ``UFC(threshold, max_iter=max_iter)`` gives."""
+        found = self._fitted_path().result_of(threshold, max_iter)
         if found is None:
             raise InputError(
                 f"uFC({threshold}, {max_iter}) is not covered: λ goes from {self.covered_from_} to "
@@ -204,14 +207,14 @@ class UFCPath(LosslessConstructor):
         return found
 
     def get_solutions(self, backend: Backend | None = None) -> Any:
-        """A table of ``solutions_``, with ``on_front`` and ``is_closest`` marked.
+        """Return a table of ``solutions_``, with ``on_front`` and ``is_closest`` marked.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow", "dict"}, optional
-            What kind of table. By default the kind the model was fitted on, and pandas otherwise.
+            Kind of table. By default the kind the model was fitted on, and pandas otherwise.
         """
-        path = self._followed()
+        path = self._fitted_path()
         on_front = set(path.front)
         fields = (
             "threshold",
@@ -231,7 +234,7 @@ class UFCPath(LosslessConstructor):
         }
         columns["on_front"] = [k in on_front for k in range(len(path.solutions))]
         columns["is_closest"] = [k == path.closest for k in range(len(path.solutions))]
-        return as_table(columns, backend or self._backend or "pandas")
+        return self._make_table(columns, backend)
 
     def _construct(self, store: Store, names: Sequence[str]) -> None:
         self._check_parameters()
@@ -241,7 +244,7 @@ class UFCPath(LosslessConstructor):
             Range(self.min_threshold, self.max_threshold, self.max_iter, self.prune),
             budget=Budget(self.max_solutions, self.max_seconds),
             null_feature=self.null_feature,
-            watch=self._reporter(),
+            watch=self._make_reporter(),
         )
         self._path, self._training = path, store
         self.n_distinct_rows_ = path.n_distinct_rows
@@ -249,13 +252,30 @@ class UFCPath(LosslessConstructor):
         self.feature_set_ = chosen.feature_set_
         self.history_ = chosen.history_
         self.threshold_ = chosen.threshold_
-        self.outcome_ = _outcome(path)
+        best = path.solutions[path.closest]
+        self.outcome_ = (
+            f"Of {len(path.solutions)} distinct solutions, λ = {best.threshold:g} with "
+            f"{best.iterations} iteration{'s' * (best.iterations != 1)} is the closest to (0, 0): "
+            f"OI {best.oi:.3f}, C0 {best.c0:.3f}."
+        )
+        problem = None
         if not path.complete:
-            warnings.warn(self._why_partial(path), ConjunctWarning, stacklevel=3)
+            problem = (
+                f"the budget was spent after {len(path.solutions)} solutions: only λ from "
+                f"{path.covered_from:.4f} to {self.max_threshold} is covered, and the closest "
+                f"point is that of this part. Raise max_solutions or max_seconds, or raise "
+                f"min_threshold"
+            )
         elif len(path.solutions) == 1 and not path.solutions[0].iterations:
-            warnings.warn(_NOTHING, ConjunctWarning, stacklevel=3)
+            problem = (
+                "no feature was constructed: no pair of columns exceeds min_threshold. "
+                "Try a smaller min_threshold"
+            )
+        if problem is not None:
+            warnings.warn(problem, ConjunctWarning, stacklevel=3)
 
-    def _reporter(self) -> Callable[[Solution], None]:
+    def _make_reporter(self) -> Callable[[Solution], None]:
+        """Return the function to call with each solution as it is found."""
         n_found = 0
 
         def report(solution: Solution) -> None:
@@ -268,18 +288,11 @@ class UFCPath(LosslessConstructor):
 
         return report
 
-    def _followed(self) -> Path:
+    def _fitted_path(self) -> Path:
         if self._path is not None:
             return self._path
         check_is_fitted(self, "feature_set_")
         raise AttributeError(_ONLY_CLOSEST)
-
-    def _why_partial(self, path: Path) -> str:
-        return (
-            f"the budget was spent after {len(path.solutions)} solutions: only λ from "
-            f"{path.covered_from:.4f} to {self.max_threshold} is covered, and the closest point is "
-            f"that of this part. Raise max_solutions or max_seconds, or raise min_threshold"
-        )
 
     def _check_parameters(self) -> None:
         low, high = self.min_threshold, self.max_threshold
@@ -299,21 +312,3 @@ class UFCPath(LosslessConstructor):
         check(isinstance(self.keep_columns, bool), "keep_columns", self.keep_columns, "a Boolean")
         check_variables(self.variables)
         check_common(self)
-
-
-_ONLY_CLOSEST = (
-    "a path read from a file has its closest point only: fit it again for the other solutions"
-)
-_NOTHING = (
-    "no feature was constructed: no pair of columns exceeds min_threshold. "
-    "Try a smaller min_threshold"
-)
-
-
-def _outcome(path: Path) -> str:
-    best = path.solutions[path.closest]
-    return (
-        f"Of {len(path.solutions)} distinct solutions, λ = {best.threshold:g} with "
-        f"{best.iterations} iteration{'s' * (best.iterations != 1)} is the closest to (0, 0): "
-        f"OI {best.oi:.3f}, C0 {best.c0:.3f}."
-    )

@@ -1,0 +1,554 @@
+"""The supervised relatives of uFRINGE: FRINGE and CITRE, CAT, ID2-of-3 and XofN."""
+
+from __future__ import annotations
+
+import sys
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict
+from typing import Any, Literal, Self, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.validation import check_is_fitted
+
+from conjunct.columns import PackedColumns
+from conjunct.errors import InputError
+from conjunct.estimators.base import class_codes
+from conjunct.estimators.trees import TreeBasedConstructor, tree_limits
+from conjunct.expressions import Expression, Style
+from conjunct.parameters import check, check_choice, check_whole
+from conjunct.trees import (
+    CatProposer,
+    CountProposer,
+    CountTree,
+    Learner,
+    PackedStage,
+    Path,
+    Proposer,
+    Redundant,
+    Strategy,
+    best_m_of_n,
+    best_x_of_n,
+    joined_conditions,
+    telling_columns,
+)
+from conjunct.ufc import Indicators
+
+# features that one tree may make
+_NO_LIMIT = sys.maxsize
+
+
+class SupervisedConstructor(TreeBasedConstructor):
+    """Base of the constructors that need the class of each row."""
+
+    classes_: NDArray[Any]
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Construct features that help to predict the classes ``y`` of the rows of ``X``.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix or list of baskets
+            Boolean or 0/1 values, one individual per row.
+        y : array of shape (n_rows,)
+            The class of each row.
+
+        Returns
+        -------
+        self
+        """
+        data = self._read_to_fit(X)
+        if y is None:
+            raise InputError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None: "
+                "give the class of each row, or use UFringe, which needs none"
+            )
+        self.classes_, codes = class_codes(y, data.n_rows)
+        self._check_parameters()
+        self._run(data.columns, data.names, self._proposer(codes, data.n_rows))
+        return self
+
+    @abstractmethod
+    def _proposer(self, codes: NDArray[np.intp], n_rows: int) -> Proposer:
+        """Return what proposes features, given the position of each row's class in ``classes_``."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+    @property
+    def _positive(self) -> int | None:
+        """Return the class that means true if the two are False and True, or 0 and 1."""
+        is_boolean = not isinstance(self.classes_[0], str) and self.classes_.tolist() == [0, 1]
+        return 1 if is_boolean else None
+
+
+class TreeClassifier(ClassifierMixin, SupervisedConstructor):
+    """Base of the estimators that are transformers and classifiers."""
+
+    prune: bool
+
+    tree_: CountTree
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each row: the most common one in its leaf, the first of equals."""
+        shares = self.predict_proba(X)
+        return np.asarray(self.classes_[shares.argmax(axis=1)])
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the share of each class among the training rows in the leaf of each row."""
+        check_is_fitted(self)
+        if not hasattr(self, "tree_"):
+            raise InputError(
+                "the tree is not kept in a model file, which holds features: "
+                "fit again to predict, or give what transform makes to a classifier of your own"
+            )
+        table = self.feature_set_.evaluate(self._read(X)).to_dense()
+        counts = self.tree_.class_counts(table)
+        return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+
+    def _run(self, store: PackedColumns, names: Sequence[str], propose: Proposer) -> None:
+        super()._run(store, names, propose)
+        if isinstance(propose, CatProposer | CountProposer) and propose.tree is not None:
+            self.tree_ = propose.tree
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check(isinstance(self.prune, bool), "prune", self.prune, "True or False")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # columns are Boolean: numbers cut in two predict less than numbers
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+Purity = Literal["gini", "entropy", "log_loss"]
+
+
+class Fringe(SupervisedConstructor):
+    """FRINGE: join successive conditions of a decision tree for ``y``.
+
+    Each iteration grows scikit-learn's decision tree on the present features and joins two
+    conditions of its paths; the next tree can test in one node what this one tests repeatedly
+    (the replication problem). For a Boolean ``y`` (True and False, or 1 and 0) only the paths to
+    leaves that predict true are used; otherwise the paths of every class.
+
+    Parameters
+    ----------
+    max_features : int, default=300
+        The run ends with the iteration that reaches this number, primitives included. All
+        features of that iteration are added, so there may be more.
+    strategy : {"fringe", "root", "root-fringe"}, default="fringe"
+        Which two conditions of a path are joined: the last two (FRINGE), the first two, or the
+        first and the last (CITRE).
+    redundant : {"keep", "drop"}, default="keep"
+        ``"drop"``: leave out columns that are always false or equal to an earlier one (which
+        duplicates are), and formulas in which a literal occurs twice.
+    criterion : {"gini", "entropy", "log_loss"}, default="gini"
+        The impurity that the decision tree's splits reduce.
+    max_depth, min_samples_split, min_samples_leaf, min_impurity_decrease, max_leaf_nodes
+        Limits of a tree, as in scikit-learn.
+    random_state : int, default=0
+        Seed of the decision tree, which breaks ties between splits at random. Columns are given
+        to it in the order of their names, so that the result does not depend on theirs.
+    binarize : float, optional
+        Values above it are true. ``None``: values must be Boolean or 0/1.
+    missing : {"raise", "false"}, default="raise"
+        Missing cells (NaN, None, null) are refused, or treated as false.
+    style : {"unicode", "ascii", "latex"}, default="unicode"
+        How feature names are written: ``sky ∧ ¬building`` or ``sky & ~building``.
+    callback : callable, optional
+        Called with the indicators of each iteration as it ends.
+    n_jobs : int, optional
+        Threads for counting; −1 for all processors. The result does not depend on it.
+    verbose : int, default=0
+        1: a line for each iteration.
+
+    Attributes
+    ----------
+    features_ : tuple of Expression
+        The primitives, then the constructed features in the order of construction.
+    classes_ : ndarray
+        The values of ``y``; not kept in a model file.
+    n_iter_, history_, feature_set_, n_distinct_rows_, n_features_in_, feature_names_in_
+        As in `UFringe`.
+
+    Examples
+    --------
+    >>> import itertools
+    >>> import numpy as np
+    >>> from conjunct import Fringe, parse
+    >>> X = np.array(list(itertools.product([False, True], repeat=4)))
+    >>> y = X[:, 0] & X[:, 1] | X[:, 2] & X[:, 3]
+    >>> model = Fringe().fit(X, y)
+    >>> parse("x0 & x1") in model.features_, parse("x2 & x3") in model.features_
+    (True, True)
+    """
+
+    strategy: Strategy
+
+    def __init__(
+        self,
+        max_features: int = 300,
+        *,
+        strategy: Strategy = "fringe",
+        redundant: Redundant = "keep",
+        criterion: Purity = "gini",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_impurity_decrease: float = 0.0,
+        max_leaf_nodes: int | None = None,
+        random_state: int = 0,
+        binarize: float | None = None,
+        missing: Literal["raise", "false"] = "raise",
+        style: Style = "unicode",
+        callback: Callable[[Indicators], object] | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.max_features = max_features
+        self.strategy = strategy
+        self.redundant = redundant
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.max_leaf_nodes = max_leaf_nodes
+        self.random_state = random_state
+        self.binarize = binarize
+        self.missing = missing
+        self.style = style
+        self.callback = callback
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _proposer(self, codes: NDArray[np.intp], n_rows: int) -> Proposer:
+        tree = DecisionTreeClassifier(
+            criterion=self.criterion,
+            random_state=self.random_state,
+            **asdict(tree_limits(self, n_rows)),
+        )
+        learner = _decision_paths(tree, codes, self._positive)
+        return joined_conditions(learner, self.strategy)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("strategy", self.strategy, get_args(Strategy))
+        check_choice("criterion", self.criterion, get_args(Purity))
+        check_whole("random_state", self.random_state, 0)
+
+
+def _decision_paths(
+    tree: DecisionTreeClassifier, codes: NDArray[np.intp], positive: int | None
+) -> Learner:
+    """Return a learner of decision trees: their paths to leaves of class ``positive``, or all."""
+
+    def learn(stage: PackedStage, expressions: tuple[Expression, ...]) -> Iterable[Path]:
+        columns = telling_columns(stage, expressions)
+        if not len(columns):
+            return []
+        table = stage.store.select(columns).to_dense()
+        fitted = tree.fit(table.astype(np.float32), codes).tree_
+        return list(_paths(fitted, columns.tolist(), positive))
+
+    return learn
+
+
+def _paths(tree: Any, columns: list[int], positive: int | None) -> Iterator[Path]:
+    pending: list[tuple[int, Path]] = [(0, ())]
+    while pending:
+        node, path = pending.pop()
+        false_child, true_child = int(tree.children_left[node]), int(tree.children_right[node])
+        if false_child != true_child:
+            column = columns[tree.feature[node]]
+            pending += [(false_child, (*path, ~column)), (true_child, (*path, column))]
+        elif positive is None or int(tree.value[node][0].argmax()) == positive:
+            yield path
+
+
+class CAT(TreeClassifier):
+    """CAT: join the conditions of each path of a pruned tree that best predict its class.
+
+    Each iteration grows a decision tree on the present features by information gain and prunes it.
+    FRINGE joins the last two conditions of a path; CAT searches all subsets of two or more, prunes
+    those that cannot beat the best so far, and joins the best: the conjunction with the largest
+    information gain about the class of the leaf. For a Boolean ``y`` (True and False, or 1 and 0)
+    only the paths to leaves that predict true are used, as in `Fringe`. The run ends when the
+    tree, and the classes given the tree, take no fewer bits than before.
+
+    Parameters
+    ----------
+    max_features : int, default=300
+        The run ends with the iteration that reaches this number, primitives included. All
+        features of that iteration are added, so there may be more.
+    prune : bool, default=True
+        Prune a node if a leaf describes its rows in fewer bits than the subtree.
+    redundant : {"keep", "drop"}, default="keep"
+        ``"drop"``: leave out columns that are always false or equal to an earlier one, and
+        formulas in which a literal occurs twice.
+    max_depth, min_samples_split, min_samples_leaf
+        Limits of a tree, as in scikit-learn.
+    binarize : float, optional
+        Values above it are true. ``None``: values must be Boolean or 0/1.
+    missing : {"raise", "false"}, default="raise"
+        Missing cells (NaN, None, null) are refused, or treated as false.
+    style : {"unicode", "ascii", "latex"}, default="unicode"
+        How feature names are written.
+    callback : callable, optional
+        Called with the indicators of each iteration as it ends.
+    n_jobs : int, optional
+        Threads for counting; −1 for all processors. The result does not depend on it.
+    verbose : int, default=0
+        1: a line for each iteration.
+
+    Attributes
+    ----------
+    features_ : tuple of Expression
+        The primitives, then the constructed features in the order of construction.
+    classes_ : ndarray
+        The values of ``y``; not kept in a model file.
+    tree_ : CountTree
+        The tree that ``predict`` uses; not kept in a model file.
+    n_iter_, history_, feature_set_, n_distinct_rows_, n_features_in_, feature_names_in_
+        As in `UFringe`.
+
+    Examples
+    --------
+    >>> import itertools
+    >>> import numpy as np
+    >>> from conjunct import CAT
+    >>> X = np.array(list(itertools.product([False, True], repeat=6)) * 4)
+    >>> y = X[:, 0] & X[:, 1] | X[:, 2] & X[:, 3] & X[:, 4]
+    >>> model = CAT().fit(X, y)
+    >>> print(*model.features_[6:], sep="\\n")
+    x0 ∧ x1
+    x2 ∧ x3 ∧ x4
+    ¬(x0 ∧ x1) ∧ x2 ∧ x3 ∧ x4
+    """
+
+    def __init__(
+        self,
+        max_features: int = 300,
+        *,
+        prune: bool = True,
+        redundant: Redundant = "keep",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        binarize: float | None = None,
+        missing: Literal["raise", "false"] = "raise",
+        style: Style = "unicode",
+        callback: Callable[[Indicators], object] | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.max_features = max_features
+        self.prune = prune
+        self.redundant = redundant
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.binarize = binarize
+        self.missing = missing
+        self.style = style
+        self.callback = callback
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _proposer(self, codes: NDArray[np.intp], n_rows: int) -> CatProposer:
+        limits = tree_limits(self, n_rows)
+        return CatProposer(codes, len(self.classes_), self._positive, limits, prune=self.prune)
+
+
+class ID2of3(TreeClassifier):
+    """ID2-of-3: a decision tree whose tests are "at least M of these N", each of them a feature.
+
+    At each node the test starts with the best literal. Literals are added while the information
+    gain rises, and each either keeps M or raises it by one. There is one tree, because features
+    are constructed as it grows; a test of two literals or more is a feature.
+
+    Parameters
+    ----------
+    prune : bool, default=True
+        Prune a node if a leaf describes its rows in fewer bits than the subtree.
+    redundant : {"keep", "drop"}, default="keep"
+        ``"drop"``: leave out columns that are always false or equal to an earlier one, and
+        formulas in which a literal occurs twice.
+    max_depth, min_samples_split, min_samples_leaf
+        Limits of a tree, as in scikit-learn.
+    binarize : float, optional
+        Values above it are true. ``None``: values must be Boolean or 0/1.
+    missing : {"raise", "false"}, default="raise"
+        Missing cells (NaN, None, null) are refused, or treated as false.
+    style : {"unicode", "ascii", "latex"}, default="unicode"
+        How feature names are written.
+    callback : callable, optional
+        Called with the indicators of each iteration as it ends.
+    n_jobs : int, optional
+        Threads for counting; −1 for all processors. The result does not depend on it.
+    verbose : int, default=0
+        1: a line for each iteration.
+
+    Attributes
+    ----------
+    features_ : tuple of Expression
+        The primitives, then the constructed features in the order of construction.
+    classes_ : ndarray
+        The values of ``y``; not kept in a model file.
+    tree_ : CountTree
+        The tree that ``predict`` uses; not kept in a model file.
+    n_iter_, history_, feature_set_, n_distinct_rows_, n_features_in_, feature_names_in_
+        As in `UFringe`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from conjunct import ID2of3
+    >>> X = np.random.default_rng(0).random((400, 8)) < 0.5
+    >>> y = X[:, :5].sum(axis=1) >= 3
+    >>> model = ID2of3().fit(X, y)
+    >>> print(*model.features_[8:])
+    at least 3 of {x0, x1, x2, x3, x4}
+    >>> model.score(X, y)
+    1.0
+    """
+
+    max_features = _NO_LIMIT
+    _nothing_new = "no test of the tree has two literals. Try prune=False"
+
+    def __init__(
+        self,
+        *,
+        prune: bool = True,
+        redundant: Redundant = "keep",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        binarize: float | None = None,
+        missing: Literal["raise", "false"] = "raise",
+        style: Style = "unicode",
+        callback: Callable[[Indicators], object] | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.prune = prune
+        self.redundant = redundant
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.binarize = binarize
+        self.missing = missing
+        self.style = style
+        self.callback = callback
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _proposer(self, codes: NDArray[np.intp], n_rows: int) -> CountProposer:
+        limits = tree_limits(self, n_rows)
+        return CountProposer(codes, len(self.classes_), limits, best_m_of_n(), prune=self.prune)
+
+
+class XofN(TreeClassifier):
+    """XofN: a decision tree whose tests count true literals, with a branch for each number of them.
+
+    At each node, a search finds the set of literals for which the test and the classes take the
+    fewest bits: it starts from the best literal or pair, and from the test of `ID2of3`, and adds
+    or removes one literal at a time. For each number that occurs at a node, "exactly k of these"
+    is a feature. There is one tree, as in `ID2of3`.
+
+    Parameters
+    ----------
+    prune : bool, default=True
+        Prune a node if a leaf describes its rows in fewer bits than the subtree.
+    patience : int, default=5
+        The search at a node ends after this many steps without a shorter description. Parity of
+        three or more needs several, and luck: no part of it helps until all literals are in.
+    redundant : {"keep", "drop"}, default="keep"
+        ``"drop"``: leave out columns that are always false or equal to an earlier one, and
+        formulas in which a literal occurs twice.
+    max_depth, min_samples_split, min_samples_leaf
+        Limits of a tree, as in scikit-learn.
+    binarize : float, optional
+        Values above it are true. ``None``: values must be Boolean or 0/1.
+    missing : {"raise", "false"}, default="raise"
+        Missing cells (NaN, None, null) are refused, or treated as false.
+    style : {"unicode", "ascii", "latex"}, default="unicode"
+        How feature names are written.
+    callback : callable, optional
+        Called with the indicators of each iteration as it ends.
+    n_jobs : int, optional
+        Threads for counting; −1 for all processors. The result does not depend on it.
+    verbose : int, default=0
+        1: a line for each iteration.
+
+    Attributes
+    ----------
+    features_ : tuple of Expression
+        The primitives, then the constructed features in the order of construction.
+    classes_ : ndarray
+        The values of ``y``; not kept in a model file.
+    tree_ : CountTree
+        The tree that ``predict`` uses; not kept in a model file.
+    n_iter_, history_, feature_set_, n_distinct_rows_, n_features_in_, feature_names_in_
+        As in `UFringe`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from conjunct import XofN
+    >>> X = np.random.default_rng(0).random((400, 5)) < 0.5
+    >>> y = X[:, :3].sum(axis=1) == 1
+    >>> model = XofN().fit(X, y)
+    >>> print(*model.features_[5:], sep="\\n")
+    exactly 0 of {x0, x1, x2}
+    exactly 1 of {x0, x1, x2}
+    exactly 2 of {x0, x1, x2}
+    exactly 3 of {x0, x1, x2}
+    """
+
+    max_features = _NO_LIMIT
+    _nothing_new = "no test of the tree has two literals. Try prune=False"
+
+    def __init__(
+        self,
+        *,
+        prune: bool = True,
+        patience: int = 5,
+        redundant: Redundant = "keep",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        binarize: float | None = None,
+        missing: Literal["raise", "false"] = "raise",
+        style: Style = "unicode",
+        callback: Callable[[Indicators], object] | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.prune = prune
+        self.patience = patience
+        self.redundant = redundant
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.binarize = binarize
+        self.missing = missing
+        self.style = style
+        self.callback = callback
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _proposer(self, codes: NDArray[np.intp], n_rows: int) -> CountProposer:
+        search, limits = best_x_of_n(self.patience), tree_limits(self, n_rows)
+        return CountProposer(codes, len(self.classes_), limits, search, prune=self.prune)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_whole("patience", self.patience, 1)

@@ -1,0 +1,453 @@
+"""Lossless constructors: rows as chunks and back, and the code length of rows."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from conjunct import files
+from conjunct.columns import Columns, Counts
+from conjunct.counting import Store, WeightedColumns
+from conjunct.data import (
+    MISSING,
+    Backend,
+    Baskets,
+    BooleanData,
+    Container,
+    InParts,
+    Variables,
+    as_table,
+    container_of,
+    group_by_variable,
+    recognise_variables,
+    unchecked,
+    variables_by_column,
+)
+from conjunct.errors import ConjunctWarning, InputError
+from conjunct.estimators.base import FeatureConstructor, PartitionTransformer, picklable
+from conjunct.estimators.mixins import NotebookMixin
+from conjunct.expressions import CHUNKS_BETWEEN, pattern_text
+from conjunct.features import CodeCounts, FeatureSet, bits_of_rows
+from conjunct.parameters import check_choice
+from conjunct.ufc import FindVariables
+
+if TYPE_CHECKING:
+    from conjunct.export import LazyColumns
+
+Names = Literal["pattern", "formula"]
+NAMES: tuple[Names, ...] = ("pattern", "formula")
+Unseen = Literal["warn", "keep"]
+UNSEEN: tuple[Unseen, ...] = ("warn", "keep")
+ChunkForm = Literal["lists", "text", "long"]
+CHUNK_FORMS: tuple[ChunkForm, ...] = ("lists", "text", "long")
+
+Chunk = tuple[str, ...]
+_Value = TypeVar("_Value")
+
+# products of two counts fit into 64 bits up to here
+_LARGEST = 1 << 31
+
+
+class InvertibleConstructor(NotebookMixin, FeatureConstructor):
+    """Base of the estimators that replace each pair by features from which it can be recovered."""
+
+    _ways_with_missing = MISSING
+
+    names: Names = "formula"
+    unseen: Unseen = "warn"
+    # rows that were counted since the fit
+    new_rows_: files.NewRows | None = None
+    keep_columns: bool = False
+    variables: Variables
+
+    @property
+    def variables_(self) -> dict[str, tuple[str, ...]]:
+        """Return the columns that are values of one variable, by its name."""
+        check_is_fitted(self)
+        fitted = self.feature_set_
+        return group_by_variable(zip(fitted.lineage.primitives, fitted.variables, strict=False))
+
+    @property
+    def patterns_(self) -> tuple[tuple[str, ...], ...]:
+        """Return the tags that each feature asserts. No two features assert the same."""
+        check_is_fitted(self)
+        return self.feature_set_.patterns
+
+    @property
+    def description_length_(self) -> float:
+        """Return the bits that describe the training data by the features, themselves included.
+
+        Rows are written in the complete code (``score``); a merge costs ½·log₂ n bits for its
+        number in n rows, and log₂(N/k) for its name, the k-th of N pairs of columns; a column
+        costs ½·log₂ n.
+        """
+        check_is_fitted(self)
+        return self.feature_set_.description_length()
+
+    @property
+    def baseline_length_(self) -> float:
+        """Return the bits without features: each column by itself, and each variable."""
+        check_is_fitted(self)
+        return self.feature_set_.baseline_length()
+
+    @property
+    def krimp_length_(self) -> float:
+        """Return the bits of the training data in Krimp's code, which ``Bits`` makes shorter."""
+        check_is_fitted(self)
+        return self.feature_set_.krimp_length()
+
+    @property
+    def krimp_baseline_(self) -> float:
+        """Return the bits of the training data by its columns alone, in Krimp's code."""
+        check_is_fitted(self)
+        return self.feature_set_.krimp_baseline()
+
+    def transform(self, X: Any) -> Any:
+        """Return the constructed features of the rows of ``X``, in a container of the same kind.
+
+        With ``keep_columns`` the columns come first, and then the features of two tags or more.
+        Rows may hold combinations of tags that training never saw: then no feature has these
+        tags. Unless the columns are kept, a warning says in how many rows; ``unseen="keep"`` adds
+        a column for each, and ``chunks`` never loses a tag. A lazy table (Polars, DuckDB, Ibis or
+        Spark) or a Dask collection gives another, which is computed when it is used, without a
+        warning.
+        """
+        check_is_fitted(self)
+        container = self._check_container(X)
+        is_lazy = container.lazy is not None or isinstance(container, InParts)
+        if self.unseen == "keep" or self.keep_columns or is_lazy:
+            return super().transform(container)
+        columns = self._read(container)
+        n_rows = self._count_unseen(columns)
+        if n_rows:
+            warnings.warn(
+                f"{n_rows} {'row holds' if n_rows == 1 else 'rows hold'} combinations of tags "
+                f"that training never saw, and some of their tags are in no feature: set "
+                f"unseen='keep' to give them columns, or use chunks(), which loses none",
+                ConjunctWarning,
+                stacklevel=3,  # past scikit-learn's wrapper of transform
+            )
+        return self._transform_columns(container, columns)
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Return the original columns of rows given by their constructed features.
+
+        Undoes ``transform`` exactly for every row of the training data, and with
+        ``unseen="keep"`` for every possible row. Features below ``min_support`` are treated as
+        false, with a warning that says how much that loses. With missing cells it is not exact: a
+        cell may come back missing where that of a partner was. With ``keep_columns`` it is always
+        exact: the columns are returned unchanged, whatever the features say.
+        """
+        check_is_fitted(self)
+        suppressed = self.feature_set_.suppressed
+        if suppressed and not self.keep_columns:
+            warnings.warn(
+                f"{len(suppressed)} features below min_support are taken as false: "
+                f"{sum(self.feature_set_.lost_cells())} true cells of the training data come back "
+                f"false",
+                ConjunctWarning,
+                stacklevel=2,
+            )
+        texts, names = self._output_names(), self._primitive_names()
+        recover: Callable[[Any], Any] = picklable(self._output_features(), merges=True).recover
+        if self.keep_columns:
+            recover = partial(_take_first, len(names))
+        container = container_of(X)
+        if container.lazy is not None:
+            return recover(self._lazy_columns(container, texts)).named(names)
+        has_order = container.has_names and not isinstance(container, Baskets)
+        if has_order and list(container.names or ()) != texts:
+            raise InputError("the columns are not the features of this model, in their order")
+        if not isinstance(container, Baskets) and container.n_columns != len(texts):
+            raise InputError(
+                f"X has {container.n_columns} columns, the model {len(texts)} features"
+            )
+        rules = replace(self._rules(), binarize=None)
+        back = PartitionTransformer(BooleanData.without_rows(texts, rules), recover, names)
+        return back.map(container) if isinstance(container, InParts) else back(container)
+
+    def chunks(self, X: Any, form: ChunkForm = "lists", *, backend: Backend | None = None) -> Any:
+        """Return each row as its chunks: its tags, grouped.
+
+        Every tag of every row is in exactly one chunk, also in rows with combinations that
+        training never saw. The larger chunks of a row come first. A missing cell is no tag.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix, list of baskets or collection of Dask
+            The data of ``fit``, or other rows with the same columns.
+        form : {"lists", "text", "long"}, default="lists"
+            ``"lists"``: a list of chunks per row, each a tuple of tags. ``"text"``: a text per
+            row, as in ``tv + book · person``. ``"long"``: a table with the number of the ``row``
+            and the text of the ``chunk``, one chunk per line.
+        backend : {"pandas", "polars", "pyarrow", "dict"}, optional
+            Kind of table for ``"text"`` and ``"long"``. By default the kind of ``X`` if it is a
+            table; otherwise texts are a list, and the long form is a pandas table.
+
+        Examples
+        --------
+        >>> from conjunct import UFC
+        >>> baskets = [["water", "cascade"]] * 40 + [["water"]] * 20 + [["sky"]] * 60
+        >>> model = UFC().fit(baskets)
+        >>> model.chunks([["sky", "cascade", "water"], ["cascade"]])
+        [[('cascade', 'water'), ('sky',)], [('cascade',)]]
+        """
+        check_is_fitted(self)
+        container = self._check_container(X)
+        if container.lazy is not None:
+            columns = self._lazy_columns(container, self._primitive_names())
+            return lazy_chunks(self._every_feature, columns.filled(), form)
+        read_chunks = ChunkReader(self._row_reader(), self._every_feature)
+        if isinstance(container, InParts):
+            return read_chunks.map(container, form)
+        return format_chunks(container, read_chunks(container), form, backend)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return minus the mean bits per row of ``X`` in the code of the features.
+
+        The higher, the better the features describe rows like these; like ``PCA.score`` it can be
+        used by ``cross_val_score`` and ``GridSearchCV``. The code is complete: absent tags are
+        encoded too, and the probabilities of all possible rows sum to 1. Each feature is encoded
+        where no true feature excludes it, larger ones first, with its share of such rows in
+        training and ``update``, smoothed by ½. The cost of the features themselves is not
+        included.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix, list of baskets, stream or collection of Dask
+            The data of ``fit``, or other rows with the same columns.
+        y : ignored
+        sample_weight : array of shape (n_rows,), optional
+            A row of weight w counts as w equal rows.
+        """
+        check_is_fitted(self)
+        known = self._code_counts()
+        columns = with_weights(self._read_store(X), sample_weight)
+        counts: Counts = columns.total(self.feature_set_.row_code.count)
+        return -bits_of_rows(counts, known.features) / max(int(columns.n_rows), 1)
+
+    def log_prob(self, X: Any) -> NDArray[np.float64]:
+        """Return the natural logarithm of the probability of each row, in the code of ``score``.
+
+        A feature that is unknown because of a missing cell is not encoded: such rows are more
+        probable, so compare them only with rows that lack the same cells.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix or list of baskets
+            The data of ``fit``, or other rows with the same columns.
+
+        Examples
+        --------
+        >>> from conjunct import UFC
+        >>> model = UFC().fit([["water", "cascade"]] * 40 + [["water"]] * 20 + [["sky"]] * 60)
+        >>> model.log_prob([["sky"], ["cascade"]]).round(1).tolist()
+        [-0.7, -10.3]
+        """
+        check_is_fitted(self)
+        known = self._code_counts()
+        return self.feature_set_.row_code.log_probs(self._read(X), known.features)
+
+    def _code_counts(self) -> CodeCounts:
+        """Return the counts of all rows seen, in training and since."""
+        counts = self.feature_set_.known_counts()
+        return counts if self.new_rows_ is None else counts.plus(self.new_rows_.code.counts())
+
+    def _find_variables(self, names: Sequence[str]) -> FindVariables | None:
+        """Return the function that finds the variables of columns, after checking given ones."""
+        if self.variables is False:
+            return None
+        if self.variables is not None:
+            given = variables_by_column(self.variables, names)
+            return lambda first: given
+        known = self.preparation_.variables_of(names)
+        if known and None not in known:
+            return lambda first: known
+        return lambda first: recognise_variables(names, first(), known)
+
+    @property
+    def _every_feature(self) -> FeatureSet:
+        """Return all features that a row may have, unseen and suppressed ones last."""
+        return self.feature_set_.with_unseen.with_rare()
+
+    def _output_features(self) -> FeatureSet:
+        features = self.feature_set_
+        if self.unseen == "keep":
+            features = features.with_unseen
+        return features.beside_primitives() if self.keep_columns else features
+
+    def _name_features(self, features: FeatureSet) -> list[str]:
+        if self.names == "formula":
+            return super()._name_features(features)
+        return list(features.pattern_texts)
+
+    def _count_unseen(self, store: Columns) -> int:
+        """Count the rows with a combination that training never saw.
+
+        One that is missing is not counted: training may have had such rows.
+        """
+        full, n_seen = self.feature_set_.with_unseen, len(self.feature_set_.features)
+        unseen = full.features[n_seen:]
+        if not unseen:
+            return 0
+        has_any = reduce(store.disjunction, full.evaluate(store, unseen).lines)
+        return int(store.with_lines([has_any]).supports()[0])
+
+
+# the former name, until all folders use the new one
+LosslessConstructor = InvertibleConstructor
+
+
+def _take_first(number: int, columns: Any) -> Any:
+    return columns.with_lines(columns.lines[:number])
+
+
+@dataclass(frozen=True, eq=False)
+class Chunks:
+    """The distinct chunks of some rows, and those of each row, row after row.
+
+    Row k has the chunks ``numbers[starts[k]:starts[k + 1]]``, which are positions in ``patterns``.
+    """
+
+    patterns: Sequence[Chunk]
+    starts: NDArray[np.intp]
+    numbers: NDArray[np.intp]
+
+    def lists(self) -> list[list[Chunk]]:
+        """Return the chunks of each row as tuples of tags."""
+        return self._split_by_row(self.patterns)
+
+    def texts(self) -> list[str]:
+        """Return the chunks of each row as one text."""
+        texts = [pattern_text(pattern) for pattern in self.patterns]
+        return [CHUNKS_BETWEEN.join(row) for row in self._split_by_row(texts)]
+
+    def long(self) -> dict[str, list[Any]]:
+        """Return a table with one line per row and chunk."""
+        texts = [pattern_text(pattern) for pattern in self.patterns]
+        rows = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        return {"row": rows.tolist(), "chunk": [texts[k] for k in self.numbers.tolist()]}
+
+    def _split_by_row(self, values: Sequence[_Value]) -> list[list[_Value]]:
+        numbers = self.numbers.tolist()
+        return [[values[k] for k in numbers[a:b]] for a, b in pairwise(self.starts.tolist())]
+
+
+def row_chunks(every: FeatureSet, columns: Columns) -> Chunks:
+    """Return the chunks of rows given by their columns, larger chunks first.
+
+    ``every`` holds all features that a row may have.
+    """
+    patterns = every.patterns
+    supports = columns.supports().tolist()
+    # a feature is true only where all of its tags are: few rows need few of the features
+    present = {name for name, n in zip(every.lineage.primitives, supports, strict=True) if n}
+    possible = [k for k, pattern in enumerate(patterns) if present.issuperset(pattern)]
+    order = _sort_by_size(every, possible)
+    features = every.evaluate(columns, [every.features[k] for k in order])
+    rows_of_chunks = [features.true_rows(k) for k in range(features.n_columns)]
+    rows = np.concatenate([np.empty(0, np.intp), *rows_of_chunks])
+    chunks = np.repeat(np.arange(len(rows_of_chunks)), list(map(len, rows_of_chunks)))
+    by_row = np.argsort(rows, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=columns.n_rows))])
+    return Chunks([patterns[k] for k in order], starts, chunks[by_row])
+
+
+def lazy_chunks(every: FeatureSet, columns: LazyColumns, form: ChunkForm) -> Any:
+    """Return a lazy table with the chunks of the rows of another, as text."""
+    if form != "text":
+        raise InputError("chunks of a lazy table are texts: ask for form='text'")
+    order = _sort_by_size(every, range(len(every.patterns)))
+    features = every.evaluate(columns, [every.features[k] for k in order])
+    texts = [pattern_text(every.patterns[k]) for k in order]
+    return features.as_texts(texts, CHUNKS_BETWEEN, "chunks")
+
+
+def _sort_by_size(every: FeatureSet, positions: Iterable[int]) -> list[int]:
+    patterns = every.patterns
+    return sorted(positions, key=lambda k: (-len(patterns[k]), patterns[k]))
+
+
+@dataclass(frozen=True)
+class ChunkReader:
+    """Read rows as chunks, here or on a worker. ``features`` are all that a row may have."""
+
+    reader: BooleanData
+    features: FeatureSet
+
+    def __call__(self, container: Container) -> Chunks:
+        return row_chunks(self.features, self.reader.like(container).columns.filled())
+
+    def map(self, container: InParts, form: ChunkForm) -> Any:
+        """Return the chunks of a Dask data frame, lazily, as text."""
+        if form != "text" or container.backend is None:
+            raise InputError(
+                "chunks of a Dask collection are texts: give a data frame, form='text'"
+            )
+        sent = replace(self, features=picklable(self.features))
+        return container.engine.mapped(container.data, sent.as_texts, 1, object)
+
+    def as_texts(self, data: Any) -> Any:
+        """Return the chunks of one partition as text."""
+        container = unchecked(data)
+        return format_chunks(container, self(container), "text", None)
+
+
+def format_chunks(
+    container: Container, chunks: Chunks, form: ChunkForm, backend: Backend | None
+) -> Any:
+    """Return chunks in the form asked for, in a container of the same kind."""
+    check_choice("form", form, CHUNK_FORMS)
+    if form == "lists":
+        return chunks.lists()
+    kind = backend or container.backend
+    if form == "long":
+        return as_table(chunks.long(), kind or "pandas")
+    texts = chunks.texts()
+    if kind is None:
+        return texts
+    table = as_table({"chunks": texts}, kind)
+    return table if backend is not None else container.adopted(table)
+
+
+def with_weights(store: Store, sample_weight: Any) -> Store:
+    """Return the columns with the weights of rows, if there are any."""
+    if sample_weight is None:
+        return store
+    if not isinstance(store, Columns):
+        raise InputError("sample_weight needs all rows in memory: repeat the rows, or read them")
+    weights = check_weights(sample_weight, store.n_rows)
+    return store if (weights == 1).all() else WeightedColumns.of(store, weights)
+
+
+def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.int64]:
+    """Return the weights as integers; others are refused, because counts are whole numbers."""
+    try:
+        given = np.asarray(sample_weight, np.float64)
+    except (TypeError, ValueError):
+        raise InputError("sample_weight must be numbers, one for each row") from None
+    if given.shape != (n_rows,):
+        raise InputError(
+            f"sample_weight has shape {given.shape}: there must be one weight for each of the "
+            f"{n_rows} rows"
+        )
+    wrong = np.flatnonzero(~((given >= 0) & (given <= _LARGEST) & (np.floor(given) == given)))
+    if len(wrong):
+        row = int(wrong[0])
+        raise InputError(
+            f"sample_weight: that of row {row} is {given[row]:g}, and a row of weight w counts as "
+            f"w rows: give whole numbers from 0, or multiply by a common factor and round"
+        )
+    if not given.any():
+        raise InputError("Sample weights must contain at least one non-zero number: all are 0")
+    if given.sum() > _LARGEST:
+        raise InputError(f"sample_weight: the sum exceeds {_LARGEST}: divide by a common factor")
+    return given.astype(np.int64)

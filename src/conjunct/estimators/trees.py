@@ -1,0 +1,529 @@
+"""The clustering tree as a clusterer, and uFRINGE as a transformer."""
+
+from __future__ import annotations
+
+import math
+import re
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Literal, Self, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClusterMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from conjunct.columns import PackedColumns
+from conjunct.data import BooleanData, container_of
+from conjunct.errors import ConjunctWarning
+from conjunct.estimators.base import BooleanEstimator, FeatureConstructor
+from conjunct.expressions import And, Expression, Not, Primitive, Style
+from conjunct.parameters import (
+    at_least,
+    check,
+    check_choice,
+    check_common,
+    check_whole,
+    is_number,
+    is_whole,
+)
+from conjunct.trees import (
+    Limits,
+    Path,
+    Proposer,
+    Redundant,
+    Strategy,
+    Tree,
+    clustering_paths,
+    grow,
+    joined_conditions,
+    run_schema,
+    simplest_first,
+)
+from conjunct.ufc import Indicators
+
+_ALL_ROWS = "all rows"
+
+
+class ClusteringTree(ClusterMixin, TransformerMixin, BooleanEstimator):
+    """Clusters of rows, each described by a conjunction such as ``sky ∧ ¬building``.
+
+    Top-down: a cluster is split in two on the column that most reduces the squared error within
+    clusters, summed over all columns. Ties go to the column whose name comes first in code-point
+    order, so that the order of columns does not matter.
+
+    Parameters
+    ----------
+    max_depth : int, optional
+        Maximum number of conditions of a cluster.
+    min_samples_split : int or float, default=2
+        Rows that a cluster must have to be split; a number between 0 and 1 is a share of all.
+    min_samples_leaf : int or float, default=0.001
+        Rows that each part must have; a number between 0 and 1 is a share of all. The default is
+        one row for up to 1,000 rows, and bounds a tree of many rows at 1,000 clusters.
+    min_impurity_decrease : float, default=0.0
+        A split must reduce the squared error, per row and column of the data, by this much.
+    max_leaf_nodes : int, optional
+        Number of clusters. The splits that reduce the error most are made first.
+    binarize : float, optional
+        Values above it are true. ``None``: values must be Boolean or 0/1.
+    missing : {"raise", "false"}, default="raise"
+        Missing cells (NaN, None, null) are refused, or treated as false.
+    style : {"unicode", "ascii", "latex"}, default="unicode"
+        How descriptions are written: ``sky ∧ ¬building`` or ``sky & ~building``.
+    n_jobs : int, optional
+        Threads for counting; −1 for all processors. The result does not depend on it.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_rows,)
+        The cluster of each row: 0, 1, … in the order of the leaves in `export_text`.
+    descriptions_ : tuple of Expression
+        The conjunction that is true in the rows of each cluster, and nowhere else; for the
+        single cluster of a tree without a split, ``None``.
+    n_leaves_ : int
+        Number of clusters.
+    depth_ : int
+        Largest number of conditions of a cluster.
+    tree_ : Tree
+        The nodes in preorder, with number of rows, split and reduction.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    Examples
+    --------
+    >>> from conjunct import ClusteringTree
+    >>> baskets = [["water", "cascade"]] * 40 + [["water"]] * 20 + [["sky"]] * 60
+    >>> tree = ClusteringTree().fit(baskets)
+    >>> print(tree.export_text())
+    all rows: 120
+    ├─ sky: 60 → cluster 0
+    └─ ¬sky: 60
+       ├─ cascade: 40 → cluster 1
+       └─ ¬cascade: 20 → cluster 2
+    >>> print(*tree.descriptions_, sep="\\n")
+    sky
+    ¬sky ∧ cascade
+    ¬sky ∧ ¬cascade
+    >>> tree.predict([["water"], ["sky"]]).tolist()
+    [2, 0]
+    """
+
+    tree_: Tree
+    labels_: NDArray[np.intp]
+
+    def __init__(
+        self,
+        *,
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 0.001,
+        min_impurity_decrease: float = 0.0,
+        max_leaf_nodes: int | None = None,
+        binarize: float | None = None,
+        missing: Literal["raise", "false"] = "raise",
+        style: Style = "unicode",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.max_leaf_nodes = max_leaf_nodes
+        self.binarize = binarize
+        self.missing = missing
+        self.style = style
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Grow the tree on the rows of ``X``.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix or list of baskets
+            Boolean or 0/1 values, one individual per row.
+        y : ignored
+            Accepted for use in pipelines.
+
+        Returns
+        -------
+        self
+        """
+        check_common(self)
+        store = self._read_to_fit(X).columns
+        ranks = simplest_first(map(Primitive, self._primitive_names()))
+        self.tree_ = grow(store, ranks, tree_limits(self, store.n_rows))
+        self.labels_ = self._clusters(self.tree_.apply(store.bits, store.n_rows))
+        return self
+
+    def apply(self, X: Any) -> NDArray[np.intp]:
+        """Return the leaf of each row of ``X``: its number among ``tree_.nodes``."""
+        check_is_fitted(self)
+        columns = self._read(X)
+        return self.tree_.apply(columns.to_bits().bits, columns.n_rows)
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Return the cluster of each row of ``X``."""
+        return self._clusters(self.apply(X))
+
+    def transform(self, X: Any) -> Any:
+        """Return a Boolean column per cluster, true in its rows, in a container like ``X``."""
+        container = container_of(X)
+        members = self.predict(container)[:, None] == np.arange(self.n_leaves_)
+        names = tuple(self.get_feature_names_out())
+        return BooleanData(names, PackedColumns.from_table(members)).to(container)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the descriptions of the clusters as text.
+
+        Parameters
+        ----------
+        input_features : sequence of str, optional
+            Names for the columns of a tree that was fitted without any; otherwise they must be
+            the names it was fitted with.
+        """
+        check_is_fitted(self)
+        names = None if input_features is None else self._check_names(input_features)
+        return np.array([self._text(e) for e in self._descriptions(names)], object)
+
+    @property
+    def descriptions_(self) -> tuple[Expression | None, ...]:
+        """Return the conjunction that describes each cluster."""
+        check_is_fitted(self)
+        return self._descriptions(None)
+
+    @property
+    def n_leaves_(self) -> int:
+        """Return the number of clusters."""
+        check_is_fitted(self)
+        return len(self.tree_.leaves)
+
+    @property
+    def depth_(self) -> int:
+        """Return the largest number of conditions of a cluster."""
+        check_is_fitted(self)
+        return self.tree_.depth
+
+    def export_text(self) -> str:
+        """Return the tree as text: a line per node, with its condition and number of rows."""
+        check_is_fitted(self)
+        return render_tree(self.tree_, self._conditions())
+
+    def plot(self) -> Any:
+        """Draw the tree as an Altair chart, which can be saved as HTML, SVG or PNG."""
+        check_is_fitted(self)
+        return draw_tree(self.tree_, self._conditions())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def _clusters(self, leaves: NDArray[np.intp]) -> NDArray[np.intp]:
+        return np.searchsorted(self.tree_.leaves, leaves)
+
+    def _descriptions(self, names: tuple[str, ...] | None) -> tuple[Expression | None, ...]:
+        primitives = [Primitive(name) for name in names or self._primitive_names()]
+        return tuple(_conjunction(path, primitives) for path in self.tree_.paths())
+
+    def _conditions(self) -> list[str]:
+        """Return the condition by which each node selects rows of its parent."""
+        primitives = [Primitive(name) for name in self._primitive_names()]
+        last = [_conjunction(node.path[-1:], primitives) for node in self.tree_.nodes]
+        return [self._text(condition) for condition in last]
+
+    def _text(self, description: Expression | None) -> str:
+        return _ALL_ROWS if description is None else description.text(self.style)
+
+
+def _conjunction(path: Path, primitives: list[Primitive]) -> Expression | None:
+    literals = [primitives[c] if c >= 0 else Not(primitives[~c]) for c in path]
+    if len(literals) < 2:
+        return literals[0] if literals else None
+    return And(*literals)
+
+
+def render_tree(tree: Tree, conditions: Sequence[str]) -> str:
+    """Return a line per node: its condition, number of rows and, for a leaf, cluster."""
+    cluster = {leaf: k for k, leaf in enumerate(tree.leaves)}
+    lines = []
+    pending = [(0, "", "")]
+    while pending:
+        number, stem, below = pending.pop()
+        node = tree.nodes[number]
+        line = f"{stem}{conditions[number]}: {node.n_rows}"
+        lines.append(f"{line} → cluster {cluster[number]}" if number in cluster else line)
+        if node.column is not None:
+            pending.append((node.no, f"{below}└─ ", f"{below}   "))
+            pending.append((node.yes, f"{below}├─ ", f"{below}│  "))
+    return "\n".join(lines)
+
+
+def draw_tree(tree: Tree, conditions: Sequence[str]) -> Any:
+    """Return an Altair chart: nodes as dots sized by their rows, leaves on the right."""
+    try:
+        import altair as alt
+    except ImportError:
+        raise ImportError("a picture of the tree needs Altair: pip install altair") from None
+    heights = _place_nodes(tree)
+    nodes = [
+        _describe_node(tree, number, condition, height)
+        for number, (condition, height) in enumerate(zip(conditions, heights, strict=True))
+    ]
+    links = [
+        {"x": len(node.path), "y": heights[k], "x2": len(node.path) + 1, "y2": heights[child]}
+        for k, node in enumerate(tree.nodes)
+        if node.column is not None
+        for child in (node.yes, node.no)
+    ]
+    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-0.5, tree.depth + 1]))
+    y = alt.Y("y:Q", axis=None, scale=alt.Scale(reverse=True))
+    base = alt.Chart(alt.InlineData(values=nodes)).encode(x=x, y=y)
+    rules = (
+        alt.Chart(alt.InlineData(values=links))
+        .mark_rule(color="#bbb")
+        .encode(x, y, x2="x2", y2="y2")
+    )
+    dots = base.mark_circle(opacity=1).encode(
+        size=alt.Size("rows:Q", legend=None, scale=alt.Scale(range=[20, 400])),
+        color=alt.Color("kind:N", legend=None),
+        tooltip=[alt.Tooltip(f"{field}:N") for field in ("condition", "rows", "gain", "cluster")],
+    )
+    leaves = base.transform_filter("datum.kind === 'cluster'").encode(text="label:N")
+    leaf_labels = leaves.mark_text(align="left", dx=10, limit=220)
+    splits = base.transform_filter("datum.kind === 'split'").encode(text="label:N")
+    split_labels = splits.mark_text(dy=-16, limit=160)
+    return (
+        alt.layer(rules, dots, leaf_labels, split_labels)
+        .properties(width=170 * (tree.depth + 1), height=max(60, 24 * len(tree.leaves)))
+        .configure_view(stroke=None)
+    )
+
+
+def _place_nodes(tree: Tree) -> list[float]:
+    """Place leaves one below the other, and every other node between its two children."""
+    heights = [0.0] * len(tree.nodes)
+    for k, leaf in enumerate(tree.leaves):
+        heights[leaf] = float(k)
+    for number in reversed(range(len(tree.nodes))):
+        node = tree.nodes[number]
+        if node.column is not None:
+            heights[number] = (heights[node.yes] + heights[node.no]) / 2
+    return heights
+
+
+def _describe_node(tree: Tree, number: int, condition: str, height: float) -> dict[str, Any]:
+    node = tree.nodes[number]
+    is_leaf = node.column is None
+    # Altair writes names unescaped into the script of a page, which "</script>" would end
+    condition = re.sub("<(?=[/!])", "‹", condition)
+    label = f"{condition} ({node.n_rows})"
+    cluster = tree.leaves.index(number) if is_leaf else None
+    return {
+        "x": len(node.path),
+        "y": height,
+        "condition": condition,
+        "rows": node.n_rows,
+        "gain": None if is_leaf else round(node.gain, 3),
+        "kind": "cluster" if is_leaf else "split",
+        "cluster": cluster,
+        "label": f"{label} → cluster {cluster}" if is_leaf else label,
+    }
+
+
+class TreeBasedConstructor(FeatureConstructor):
+    """Base of the estimators that construct features from the tests of a tree (Algorithm 1)."""
+
+    _only_adds: ClassVar[bool] = True
+    # features that the last iteration may add beyond max_features; None: all that it finds
+    _excess: ClassVar[int | None] = None
+    _nothing_new: ClassVar[str] = (
+        "no path of the tree has two conditions whose conjunction is new. "
+        "Try a smaller min_samples_leaf"
+    )
+
+    max_features: int
+    redundant: Redundant
+    max_depth: int | None
+    min_samples_split: int | float
+    min_samples_leaf: int | float
+    min_impurity_decrease: float = 0.0
+    max_leaf_nodes: int | None = None
+
+    n_distinct_rows_: int
+
+    def _check_parameters(self) -> None:
+        check_whole("max_features", self.max_features, 1)
+        check_choice("redundant", self.redundant, get_args(Redundant))
+        tree_limits(self, n_rows=1)
+        check_common(self)
+
+    def _run(self, store: PackedColumns, names: Sequence[str], propose: Proposer) -> None:
+        run = run_schema(
+            store,
+            names,
+            propose,
+            redundant=self.redundant,
+            max_features=self.max_features,
+            at_most=None if self._excess is None else self.max_features + self._excess,
+            watch=self._watch,
+        )
+        self.feature_set_ = run.feature_set
+        self.history_ = run.history
+        self.n_distinct_rows_ = run.n_distinct_rows
+        if len(run.history) == 1:
+            why = self._nothing_new
+            if len(self.feature_set_.features) >= self.max_features:
+                why = (
+                    f"there are {store.n_columns} columns already and max_features is "
+                    f"{self.max_features}. Set a larger max_features"
+                )
+            message = f"no feature was constructed: {why}"
+            warnings.warn(message, ConjunctWarning, stacklevel=4)
+
+
+class UFringe(TreeBasedConstructor):
+    """Unsupervised FRINGE: join successive conditions of a clustering tree.
+
+    Each iteration grows a clustering tree on the present features and joins two conditions of
+    every path from the root to a leaf. New features are added and none is removed, so the set
+    grows and overlaps; `UFC` is the algorithm that does not.
+
+    A conjunction is new unless the same two literals were joined before, in either order. So the
+    same formula may be reached by two routes, ``(a ∧ b) ∧ c`` and ``a ∧ (b ∧ c)``, and a literal
+    may be joined to a feature that contains it already: the duplicates and repetitions that the
+    paper describes. ``redundant="drop"`` leaves them out.
+
+    Parameters
+    ----------
+    max_features : int, default=300
+        The run ends with the iteration that reaches this number, primitives included. All
+        features of that iteration are added, so there may be up to 100 more: those on which a
+        split of all rows would gain most.
+    strategy : {"fringe", "root", "root-fringe"}, default="fringe"
+        Which two conditions of a path are joined: the last two (FRINGE), the first two, or the
+        first and the last (CITRE).
+    redundant : {"keep", "drop"}, default="keep"
+        ``"drop"``: leave out columns that are always false or equal to an earlier one (which
+        duplicates are), and formulas in which a literal occurs twice.
+    max_depth, min_samples_split, min_samples_leaf, min_impurity_decrease, max_leaf_nodes
+        Limits of a tree, as in `ClusteringTree`. The paper does not give its limits; leaves of at
+        least 4 rows, the default, nearly reproduce its figures on ``spect``.
+    binarize : float, optional
+        Values above it are true. ``None``: values must be Boolean or 0/1.
+    missing : {"raise", "false"}, default="raise"
+        Missing cells (NaN, None, null) are refused, or treated as false.
+    style : {"unicode", "ascii", "latex"}, default="unicode"
+        How feature names are written: ``sky ∧ ¬building`` or ``sky & ~building``.
+    callback : callable, optional
+        Called with the indicators of each iteration as it ends.
+    n_jobs : int, optional
+        Threads for counting; −1 for all processors. The result does not depend on it.
+    verbose : int, default=0
+        1: a line for each iteration.
+
+    Attributes
+    ----------
+    features_ : tuple of Expression
+        The primitives, then the constructed features in the order of construction.
+    n_iter_ : int
+        Number of iterations behind ``features_``.
+    history_ : tuple of Indicators
+        ``iteration, n_features, length, oi, c0, rms`` after each iteration, primitives first.
+    feature_set_ : FeatureSet
+        The features and their lineage.
+    n_distinct_rows_ : int
+        Number of distinct rows.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    Examples
+    --------
+    >>> from conjunct import UFringe
+    >>> baskets = [["water", "cascade"]] * 40 + [["water"]] * 20 + [["sky"]] * 60
+    >>> model = UFringe(max_features=4).fit(baskets)
+    >>> print(*model.features_, sep="\\n")
+    cascade
+    sky
+    water
+    ¬sky ∧ cascade
+    ¬sky ∧ ¬cascade
+    """
+
+    _excess = 100
+
+    strategy: Strategy
+
+    def __init__(
+        self,
+        max_features: int = 300,
+        *,
+        min_samples_leaf: int | float = 4,
+        strategy: Strategy = "fringe",
+        redundant: Redundant = "keep",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_impurity_decrease: float = 0.0,
+        max_leaf_nodes: int | None = None,
+        binarize: float | None = None,
+        missing: Literal["raise", "false"] = "raise",
+        style: Style = "unicode",
+        callback: Callable[[Indicators], object] | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.max_features = max_features
+        self.min_samples_leaf = min_samples_leaf
+        self.strategy = strategy
+        self.redundant = redundant
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_impurity_decrease = min_impurity_decrease
+        self.max_leaf_nodes = max_leaf_nodes
+        self.binarize = binarize
+        self.missing = missing
+        self.style = style
+        self.callback = callback
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _construct(self, store: PackedColumns, names: Sequence[str]) -> None:
+        self._check_parameters()
+        learner = clustering_paths(tree_limits(self, store.n_rows), self.max_features)
+        self._run(store, names, joined_conditions(learner, self.strategy))
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("strategy", self.strategy, get_args(Strategy))
+
+
+def tree_limits(estimator: Any, n_rows: int) -> Limits:
+    """Return the limits of a tree from an estimator's parameters, after checking them."""
+    check_whole("max_depth", estimator.max_depth, 1, optional=True)
+    check_whole("max_leaf_nodes", estimator.max_leaf_nodes, 2, optional=True)
+    decrease = estimator.min_impurity_decrease
+    check(
+        is_number(decrease) and at_least(decrease, 0),
+        "min_impurity_decrease",
+        decrease,
+        "a number, at least 0",
+    )
+    return Limits(
+        max_depth=estimator.max_depth,
+        min_samples_split=_row_number("min_samples_split", estimator.min_samples_split, 2, n_rows),
+        min_samples_leaf=_row_number("min_samples_leaf", estimator.min_samples_leaf, 1, n_rows),
+        min_impurity_decrease=float(decrease),
+        max_leaf_nodes=estimator.max_leaf_nodes,
+    )
+
+
+def _row_number(name: str, value: Any, least: int, n_rows: int) -> int:
+    """Return a number of rows that was given as such or as a share of all rows."""
+    is_share = is_number(value) and not is_whole(value) and 0 < value < 1
+    check(
+        is_share or (is_whole(value) and value >= least),
+        name,
+        value,
+        f"a whole number, at least {least}, or a share of the rows between 0 and 1",
+    )
+    return max(least, math.ceil(value * n_rows)) if is_share else int(value)
