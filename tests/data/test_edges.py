@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from conjunct.data.edges import cut, readable
+from conjunct.data.column_rules import cut, readable
 
 finite = st.floats(-1e12, 1e12)
 

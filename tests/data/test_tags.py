@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from conjunct import BooleanData, InputError, TagCleaner
 from conjunct.columns import PackedColumns
-from conjunct.data.spelling import normalised, singulars
+from conjunct.data.tags import normalised, singulars
 
 SPELLINGS = (
     """

@@ -13,26 +13,27 @@ from sklearn.base import clone
 
 from conjunct.columns import Columns, Counts, PackedColumns, packed_columns, stored_as
 from conjunct.counting import Engine, PartitionedColumns, engine_of
-from conjunct.data.batches import by_position, container_for
-from conjunct.data.cells import MISSING_ADVICE, CellRules, Missing
+from conjunct.data.cells import MISSING_ADVICE, CellRules, Missing, eager_frame, from_series
 from conjunct.data.containers import (
+    FRAMES,
     Baskets,
     Container,
     Frame,
+    Preparation,
     baskets_of_columns,
+    by_position,
     check_distinct,
+    container_for,
     frame_of_columns,
     refuse_lack,
 )
-from conjunct.data.frames import FRAMES
-from conjunct.data.preparation import Preparation
-from conjunct.data.raw_columns import eager_frame, from_series
 from conjunct.errors import CellError, InputError
 from conjunct.parameters import check_choice
 from conjunct.registry import Registry
 
 if TYPE_CHECKING:
     from conjunct.data.binarizer import Binarizer
+    from conjunct.data.column_rules import ColumnRule, Dropped
     from conjunct.data.tags import TagCleaner
 
 
@@ -444,3 +445,78 @@ def prepared(wanted: Preparation, names: Sequence[str], X: Any) -> Any:
     if wanted.cleaner is not None:
         return binarized(X).cleaned(wanted.cleaner)
     return binarized(X, wanted.binarizer)
+
+
+@dataclass(frozen=True)
+class DataSummary:
+    """A Boolean table in numbers.
+
+    Attributes
+    ----------
+    n_rows, n_distinct_rows, n_features, n_missing : int
+        Missing cells are those of features, not of raw columns.
+    columns : dict of str to int
+        Number of raw columns of each kind.
+    dropped : tuple of Dropped
+        Raw columns that made no feature, and why.
+    rare : dict of str to int
+        Number of rare words by column, in one feature together or in none.
+    constant : tuple of str
+        Features with one value only: they are never paired.
+    density : float
+        Share of observed cells that are true.
+    n_bytes : int
+        Memory of the cells.
+    """
+
+    n_rows: int
+    n_distinct_rows: int
+    n_features: int
+    n_missing: int
+    columns: dict[str, int]
+    dropped: tuple[Dropped, ...]
+    rare: dict[str, int]
+    constant: tuple[str, ...]
+    density: float
+    n_bytes: int
+
+    @classmethod
+    def of(cls, table: BooleanData) -> DataSummary:
+        """Summarise a table."""
+        from conjunct.data.column_rules import CategoryRule
+
+        supports = table.supports()
+        observed = table.columns.count_known()
+        is_constant = (supports == 0) | (supports == observed)
+        binarizer = table.preparation.binarizer
+        rules = () if binarizer is None else binarizer.rules_
+        return cls(
+            table.n_rows,
+            table.columns.count_distinct_rows(),
+            len(table.names),
+            table.n_missing,
+            _count_kinds(table, rules),
+            () if binarizer is None else binarizer.dropped_,
+            {r.column: len(r.rare) for r in rules if isinstance(r, CategoryRule) and r.rare},
+            tuple(n for n, c in zip(table.names, is_constant, strict=True) if c),
+            float(supports.sum() / max(1, int(observed.sum()))),
+            table.nbytes,
+        )
+
+
+def _count_kinds(table: BooleanData, rules: tuple[ColumnRule, ...]) -> dict[str, int]:
+    """Return the number of raw columns of each kind."""
+    if not rules:
+        return {"tags" if table.tags else "Boolean": len(table.names)}
+    from conjunct.data.column_rules import BooleanRule, CategoryRule
+
+    columns: dict[str, set[str]] = {}
+    for rule in rules:
+        if isinstance(rule, BooleanRule):
+            kind = "Boolean"
+        elif rule.part is not None:
+            kind = "dates"
+        else:
+            kind = "categories" if isinstance(rule, CategoryRule) else "numbers"
+        columns.setdefault(kind, set()).add(rule.column)
+    return {kind: len(names) for kind, names in columns.items()}

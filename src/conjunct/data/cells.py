@@ -1,18 +1,307 @@
-"""What counts as Boolean: True and False, 0 and 1. Everything else is refused by name."""
+"""What a cell is: missing, Boolean, a number, a word or a date."""
 
 from __future__ import annotations
 
+import calendar
 import datetime
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from math import inf
+from numbers import Real
+from typing import Any, Literal, NamedTuple, get_args
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from conjunct.columns import StoreKind
-from conjunct.data.raw_columns import as_float
 from conjunct.errors import CellError, InputError
+
+ColumnKind = Literal["Boolean", "number", "text", "date", "empty"]
+Mask = NDArray[np.bool_]
+
+Written = Literal["words", "numbers", "decimal commas"]
+"""How the cells of a column that is read as words or numbers are written in text."""
+
+DateOrder = Literal["year first", "day first", "month first"]
+"""How the dates of a column are written in text."""
+
+BLANKS = "".join(c for c in map(chr, range(0x3001)) if c.isspace())
+"""What str.strip takes away, which is more than the blanks that others trim."""
+
+_SAY_MISSING = frozenset(
+    (
+        *("", "-", "--", "---", "–", "—", "?", "??", ".", "..", "n/a", "na", "n.a.", "n. a."),
+        *("#n/a", "#na", "<na>", "nan", "nat", "null", "none", "nil", "missing", "unknown"),
+        *("blank", "(blank)", "undefined", "no data", "k.a.", "k. a.", "not available"),
+        *("not applicable", "#null!", "#div/0!", "#value!", "#ref!", "#name?", "#num!"),
+    )
+)
+
+_NAMES_OF_MISSING = ("NAType", "NaTType")
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """Values of one kind. Those of text are positions in ``words``; −1 where missing."""
+
+    name: str
+    kind: ColumnKind
+    values: NDArray[Any]
+    missing: Mask
+    words: tuple[str, ...] = ()
+    written: Written = "words"
+    order: DateOrder = "year first"
+    odd: tuple[str, ...] = ()
+    """Cells among dates that are none, and count as missing."""
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def as_text(self) -> Column:
+        """The same cells as words: numbers and dates in their shortest spelling."""
+        if self.kind in ("text", "empty"):
+            return self
+        distinct, codes = np.unique(self.values[~self.missing], return_inverse=True)
+        values = np.full(len(self), -1, np.int64)
+        values[~self.missing] = codes
+        return Column(self.name, "text", values, self.missing, tuple(map(spelled, distinct)))
+
+    def cells(self) -> list[str | None]:
+        """The cells as words, None where missing."""
+        text = self.as_text()
+        words = [*text.words, None]
+        return [words[code] for code in text.values] if text.words else [None] * len(self)
+
+    def counts(self) -> NDArray[np.int64]:
+        """How often each word occurs."""
+        return np.bincount(self.values[~self.missing], minlength=len(self.words))
+
+
+def spelled(value: Any) -> str:
+    """A cell in its shortest spelling: ``4``, ``0.5``, ``true``, ``2026-11-16``."""
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    if isinstance(value, np.datetime64):
+        return str(value.item()).removesuffix(" 00:00:00")
+    number = as_float(value)
+    if number.is_integer() and abs(number) < 1e16:
+        return str(int(number))
+    return repr(number)
+
+
+def as_float(value: Any) -> float:
+    """A number as a float: infinity for whole numbers beyond all floats, as in text."""
+    try:
+        return float(value)
+    except OverflowError:
+        return inf if value > 0 else -inf
+
+
+def says_missing(word: str) -> bool:
+    """Whether a word such as ``n/a`` or ``?``, among numbers or dates, stands for nothing."""
+    return word.strip().casefold() in _SAY_MISSING
+
+
+def number(word: str, written: Written = "numbers") -> float | None:
+    """The number that a word is, if it is one. ``1_000`` and ``١`` are none: readers agree."""
+    if written == "decimal commas":
+        if "." in word:
+            return None
+        word = word.replace(",", ".")
+    if "_" in word or not word.isascii():
+        return None
+    try:
+        return float(word)
+    except ValueError:
+        return None
+
+
+def eager_frame(data: Any, *, pass_through: bool = False) -> Any:
+    """A data frame as narwhals sees it; what is none is refused, or passed through."""
+    try:
+        return nw.from_native(data, eager_only=True, pass_through=pass_through)
+    except nw.exceptions.DuplicateError:
+        # the columns of an Arrow table are its cells
+        names = list(getattr(data, "column_names", data.columns))
+        raise InputError(twice(names)) from None
+
+
+def twice(names: Sequence[str]) -> str:
+    """That two columns have one name, and which."""
+    name = next(name for k, name in enumerate(names) if name in names[:k])
+    return f"two columns are called {name!r}: names must be distinct"
+
+
+def from_series(name: str, series: nw.Series[Any]) -> Column:
+    """A column of any table that narwhals reads."""
+    # polars takes a name such as ^a.*$ for a pattern, even that of a column alone
+    series = series.alias("cells")
+    kind = series.dtype
+    if kind == nw.Boolean:
+        missing = series.is_null().to_numpy().astype(np.bool_)
+        values = series.fill_null(False).to_numpy().astype(np.bool_)
+        return _column(name, "Boolean", values, missing)
+    if kind.is_numeric():
+        numbers = series.cast(nw.Float64).to_numpy().astype(np.float64)
+        return _column(name, "number", numbers, np.isnan(numbers))
+    if kind in (nw.Date, nw.Datetime):
+        # the clock on the wall in the column's own zone
+        there = series.dt.replace_time_zone(None) if getattr(kind, "time_zone", None) else series
+        values = there.cast(nw.Datetime("us")).to_numpy().astype("datetime64[us]")
+        return _column(name, "date", values, np.isnat(values))
+    if kind == nw.String:
+        return _text(name, series.to_list())
+    if kind in (nw.Categorical, nw.Enum):
+        # categories of numbers too: pandas writes them otherwise where a cell is missing
+        return _text(name, map(_word, series.to_list()), len(series))
+    if kind in (nw.Object, nw.Unknown):
+        return from_array(name, np.array(series.to_list(), object))
+    raise InputError(f"column {name!r}: {kind} cannot be made Boolean; leave the column out")
+
+
+def from_array(name: str, values: NDArray[Any]) -> Column:
+    """A column of an array."""
+    kind = values.dtype.kind
+    if kind == "b":
+        return _column(name, "Boolean", values, np.zeros(len(values), np.bool_))
+    if kind in "iuf":
+        numbers = values.astype(np.float64)
+        return _column(name, "number", numbers, np.isnan(numbers))
+    if kind == "M":
+        moments = values.astype("datetime64[us]")
+        return _column(name, "date", moments, np.isnat(moments))
+    if kind == "c":
+        raise InputError("Complex data not supported: leave the column out")
+    return _objects(name, [None if is_missing(value) else value for value in values.tolist()])
+
+
+def _objects(name: str, values: list[Any]) -> Column:
+    present = [value for value in values if value is not None]
+    told = [v for v in present if not (isinstance(v, str) and says_missing(v))]
+    if len(told) < len(present) and all(isinstance(v, Real | Decimal) for v in told) and told:
+        return _objects(name, [None if isinstance(value, str) else value for value in values])
+    missing = np.array([value is None for value in values], np.bool_)
+    if all(isinstance(value, bool | np.bool_) for value in present):
+        return _column(name, "Boolean", np.array([bool(v) for v in values], np.bool_), missing)
+    if all(isinstance(value, Real | Decimal) for value in present):
+        numbers = np.array([np.nan if v is None else as_float(v) for v in values], np.float64)
+        return _column(name, "number", numbers, np.isnan(numbers))
+    if all(isinstance(value, datetime.date) for value in present):
+        moments = np.array([_on_the_wall(value) for value in values], "datetime64[us]")
+        return _column(name, "date", moments, missing)
+    for value in present:
+        if not isinstance(value, str | Real):
+            raise InputError(
+                f"column {name!r}: argument must be a string or a number, "
+                f"not {type(value).__name__}; leave the column out"
+            )
+    return _text(
+        name, (v if v is None or isinstance(v, str) else spelled(v) for v in values), len(values)
+    )
+
+
+def _word(value: Any) -> str | None:
+    if isinstance(value, str) or is_missing(value):
+        return value if isinstance(value, str) else None
+    return spelled(value) if isinstance(value, Real) else str(value).removesuffix(" 00:00:00")
+
+
+def _on_the_wall(moment: Any) -> Any:
+    return moment.replace(tzinfo=None) if isinstance(moment, datetime.datetime) else moment
+
+
+def is_missing(value: object) -> bool:
+    """Return True for None, NaN, NaT and pandas.NA."""
+    if value is None or type(value).__name__ in _NAMES_OF_MISSING:
+        return True
+    differs: object = value != value
+    # an array differs cell by cell, and is no missing value
+    return isinstance(differs, bool | np.bool_) and bool(differs)
+
+
+def _column(name: str, kind: ColumnKind, values: NDArray[Any], missing: Mask) -> Column:
+    written: Written = "numbers" if kind == "number" else "words"
+    column = Column(name, kind, values, missing, written=written)
+    return replace(column, kind="empty") if missing.all() else column
+
+
+def _text(name: str, cells: Iterable[str | None], n_rows: int = -1) -> Column:
+    index: dict[str, int] = {}
+
+    def code(cell: str | None) -> int:
+        # pandas may put NaN for None among strings
+        word = cell.strip() if isinstance(cell, str) else ""
+        return index.setdefault(word, len(index)) if word else -1
+
+    codes = np.fromiter(map(code, cells), np.int64, n_rows)
+    words = sorted(index)
+    position = np.empty(len(words) + 1, np.int64)
+    position[[index[word] for word in words]] = np.arange(len(words))
+    position[-1] = -1
+    codes = position[codes]
+    return replace(_column(name, "text", codes, codes < 0), words=tuple(words))
+
+
+DatePart = Literal["year", "month", "weekday", "hour"]
+PARTS: tuple[DatePart, ...] = get_args(DatePart)
+
+# not calendar.month_name, which speaks the language of the machine
+MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
+WEEKDAYS = (
+    "Monday",
+    "Tuesday",
+    "Wednesday",
+    "Thursday",
+    "Friday",
+    "Saturday",
+    "Sunday",
+)
+HOURS = (6.0, 12.0, 18.0)
+
+
+def part_of(column: Column, part: DatePart) -> Column:
+    """One part of a column of dates: a number for year and hour, a word for month and weekday."""
+    days = column.values.astype("datetime64[D]")
+    if part == "year":
+        return _number_part(column, column.values.astype("datetime64[Y]").astype(np.int64) + 1970)
+    if part == "hour":
+        return _number_part(column, (column.values - days) / np.timedelta64(1, "h"))
+    if part == "month":
+        return _word_part(column, days.astype("datetime64[M]").astype(np.int64) % 12, MONTHS)
+    # 1 January 1970 was a Thursday
+    return _word_part(column, (days.astype(np.int64) + calendar.THURSDAY) % 7, WEEKDAYS)
+
+
+def has_hours(column: Column) -> bool:
+    """Whether some moment is not midnight."""
+    present = column.values[~column.missing]
+    return bool((present != present.astype("datetime64[D]")).any())
+
+
+def _number_part(column: Column, values: NDArray[Any]) -> Column:
+    numbers = np.where(column.missing, np.nan, values.astype(np.float64))
+    return replace(column, kind="number", values=numbers)
+
+
+def _word_part(column: Column, codes: NDArray[np.int64], words: tuple[str, ...]) -> Column:
+    values = np.where(column.missing, -1, codes)
+    return replace(column, kind="text", values=values, words=words)
+
 
 Missing = Literal["raise", "false", "pairwise"]
 """What to do about missing cells: refuse them, take them as false, or keep them missing."""
@@ -47,7 +336,7 @@ class CellRules:
         """
         if block.dtype == np.bool_:
             return Cells(block)
-        numbers = block if block.dtype.kind in "iufc" else _numbers(block, names, first_row)
+        numbers = block if block.dtype.kind in "iufc" else _as_numbers(block, names, first_row)
         if numbers.dtype.kind == "c":
             raise InputError("Complex data not supported: values must be Boolean or 0/1")
         gone = None
@@ -85,7 +374,7 @@ class CellRules:
         return np.asarray(numbers > np.float64(as_float(self.binarize)))
 
 
-def _numbers(block: NDArray[Any], names: Sequence[str], first_row: int) -> NDArray[np.float64]:
+def _as_numbers(block: NDArray[Any], names: Sequence[str], first_row: int) -> NDArray[np.float64]:
     """Objects as numbers: Booleans and numbers as they are, None as NaN, strings refused."""
     if block.dtype.kind != "O":
         block = block.astype(object)
@@ -94,7 +383,7 @@ def _numbers(block: NDArray[Any], names: Sequence[str], first_row: int) -> NDArr
     # '0' among 'yes' and 'no' is text too, but not what a person has to change
     is_word = is_other & ~np.frompyfunc(_is_spelled, 1, 1)(block).astype(bool)
     _refuse(is_word if is_word.any() else is_other, block, names, first_row)
-    missing = np.frompyfunc(_is_missing, 1, 1)(block).astype(bool)
+    missing = np.frompyfunc(is_missing, 1, 1)(block).astype(bool)
     numbers = np.where(missing, np.nan, block)
     try:
         return numbers.astype(np.float64)
@@ -104,11 +393,6 @@ def _numbers(block: NDArray[Any], names: Sequence[str], first_row: int) -> NDArr
 
 def _is_spelled(value: object) -> bool:
     return isinstance(value, str) and value.strip().lower() in ("0", "1", "true", "false")
-
-
-def _is_missing(value: object) -> bool:
-    # pandas.NA, NaT and None; NaN is a number already
-    return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _refuse(

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 
-from conjunct.columns import Columns, StoreKind, joined_parts, united
+from conjunct.columns import (
+    Columns,
+    PackedColumns,
+    SparseColumns,
+    StoreKind,
+    joined_parts,
+    line_bytes,
+    packed_columns,
+    united,
+)
 from conjunct.counting import (
     ENGINES,
     DiskPartitions,
@@ -19,15 +31,37 @@ from conjunct.counting import (
     ScratchFile,
     StreamedRows,
 )
-from conjunct.data import Binarizer, BooleanData, CellRules, Preparation, TagCleaner
+from conjunct.data import (
+    Binarizer,
+    BooleanData,
+    CellRules,
+    ColumnRule,
+    Mask,
+    Preparation,
+    TagCleaner,
+    applied,
+)
 from conjunct.errors import CellError, InputError
 from conjunct.files import raw
-from conjunct.files.choosing import file_to_read, format_of
-from conjunct.files.formats.base import Format, ReadOptions
+from conjunct.files.formats.base import (
+    Format,
+    ReadOptions,
+    TableFormat,
+    file_to_read,
+    format_of,
+    is_boolean,
+    picked,
+    words_of,
+)
 from conjunct.files.raw import Progress, StrPath, existing_file, one_line_errors
-from conjunct.files.rows import FileRows, TagRecipe, WideRecipe
-from conjunct.files.survey import Survey
+from conjunct.files.reading import Survey, located
+from conjunct.files.tags import TagBatch
+from conjunct.files.text_cells import BooleanCells
 from conjunct.memory import available_bytes, byte_text, parse_bytes, resident_bytes
+
+if TYPE_CHECKING:
+    import polars as pl
+
 
 # What is written at a time: enough rows for the counting kernel, few enough for any memory.
 _PAGE_BYTES = 1 << 24
@@ -282,3 +316,111 @@ def _cleaned_by(found: Stream, cleaner: TagCleaner) -> Stream:
         cleaner = clone(cleaner).fit_counts(known)
     clean = found.head.cleaned(cleaner)
     return replace(found, names=clean.names, preparation=clean.preparation)
+
+
+# Tags that are listed take this for each row that has them.
+_LIST_BYTES = 4
+
+
+@dataclass(frozen=True)
+class FileRows:
+    """Some rows of a file; the recipe says what becomes of them."""
+
+    file: Path
+    options: ReadOptions
+    recipe: WideRecipe | TagRecipe
+    n_rows: int
+    """Of the file, without blank lines at its end."""
+    way: int = 0
+    """Which of the ways to read the file works."""
+    start: int = 0
+    stop: int | None = None
+
+    def split(self, n_rows: int) -> Iterator[FileRows]:
+        """The same rows in parts of ``n_rows``."""
+        for start in range(self.start, self._end, n_rows):
+            yield replace(self, start=start, stop=min(start + n_rows, self._end))
+
+    @property
+    def _end(self) -> int:
+        return self.n_rows if self.stop is None else self.stop
+
+    def __len__(self) -> int:
+        return self._end - self.start
+
+    def tables(self) -> Iterator[BooleanData]:
+        """The rows, some thousands at a time. Errors about cells count rows from the first."""
+        return self.recipe.tables(self)
+
+    def located(self, error: CellError, first_row: int) -> InputError:
+        """An error about a cell of a table that starts at ``first_row``, with file and line."""
+        kind = format_of(self.file, self.options.format)
+        return located(error, kind, self.file, self.options, first_row + error.row)
+
+
+@dataclass(frozen=True)
+class WideRecipe:
+    """What features the columns of wide tables become."""
+
+    names: tuple[str, ...]
+    rules: Mapping[str, Sequence[ColumnRule]]
+
+    def tables(self, rows: FileRows) -> Iterator[BooleanData]:
+        wide = format_of(rows.file, rows.options.format).table(rows.file)
+        scan = wide.scan(rows.file, rows.options, rows.way, words_of(self.rules))
+        scan = wide.completed(scan, self.rules)
+        frame = picked(scan.frame, self.rules).slice(rows.start, len(rows))
+        cells = {name: BooleanCells() for name in self.rules}
+        first = rows.start
+        for batch in wide.batches(rows.file, rows.options, frame):
+            try:
+                columns = packed_columns(self._made(wide, batch, cells), batch.height)
+            except CellError as error:
+                raise rows.located(error, first) from None
+            first += batch.height
+            yield BooleanData(self.names, columns)
+
+    def _made(
+        self, wide: TableFormat, batch: pl.DataFrame, cells: Mapping[str, BooleanCells]
+    ) -> Iterator[tuple[Mask, Mask | None]]:
+        """Where each feature is true, and where it is missing."""
+        for name, rules in self.rules.items():
+            column = batch.get_column(name)
+            read = cells[name].read(column) if is_boolean(rules) else None
+            if read is None:
+                yield from applied(rules, wide.column(column, rules))
+            else:
+                yield read
+
+
+@dataclass(frozen=True)
+class TagRecipe:
+    """Which tags become features."""
+
+    names: tuple[str, ...]
+
+    def tables(self, rows: FileRows) -> Iterator[BooleanData]:
+        position = {tag: k for k, tag in enumerate(self.names)}
+        first, end = 0, rows.start + len(rows)
+        kind = format_of(rows.file, rows.options.format)
+        for batch in kind.tag_batches(rows.file, rows.options):
+            start, stop = max(rows.start - first, 0), min(end - first, batch.n_rows)
+            if start < stop:
+                yield self._table(batch, position, start, stop)
+            first += batch.n_rows
+            if first >= end:
+                return
+
+    def _table(
+        self, batch: TagBatch, position: Mapping[str, int], start: int, stop: int
+    ) -> BooleanData:
+        codes = np.array([position.get(tag, -1) for tag in batch.tags], np.int64)
+        here = (batch.rows >= start) & (batch.rows < stop) & (codes >= 0)
+        rows = batch.rows[here] - start
+        if _LIST_BYTES * len(rows) < len(self.names) * line_bytes(stop - start):
+            ones = (np.ones(len(rows), np.bool_), (rows, codes[here]))
+            listed = sp.coo_array(ones, shape=(stop - start, len(self.names)))
+            return BooleanData(self.names, SparseColumns.from_matrix(listed), tags=True)
+        bits = np.zeros((len(self.names), line_bytes(stop - start)), np.uint8)
+        np.bitwise_or.at(bits, (codes[here], rows // 8), (1 << rows % 8).astype(np.uint8))
+        return BooleanData(self.names, PackedColumns(bits, stop - start), tags=True)

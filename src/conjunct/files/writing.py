@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conjunct.data import BooleanData
 from conjunct.errors import InputError
 from conjunct.files.atomic import write_atomically
-from conjunct.files.choosing import writer_of
-from conjunct.files.formats.base import FORMATS, Writes
+from conjunct.files.formats.base import FORMATS, Writes, writer_of
 from conjunct.files.raw import StrPath, check_name, reason
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from conjunct.data import Proposal
 
 
 def check_table_target(path: StrPath, *, lists: bool = False) -> None:
@@ -35,6 +37,22 @@ def as_csv(frame: pl.DataFrame) -> str:
     content = io.BytesIO()
     FORMATS["csv"].write(content, frame, "uncompressed")
     return content.getvalue().decode()
+
+
+def write_review(path: StrPath, proposals: Sequence[Proposal]) -> None:
+    """Write proposals as a table; whoever reads it writes yes under ``accept`` where they agree."""
+    import polars as pl
+
+    columns = {
+        "from": [proposal.tag for proposal in proposals],
+        "to": [proposal.into for proposal in proposals],
+        "similarity": [round(proposal.similarity, 1) for proposal in proposals],
+        "rows_from": [proposal.rows for proposal in proposals],
+        "rows_to": [proposal.rows_into for proposal in proposals],
+        "accept": ["" for _ in proposals],
+    }
+    schema = {"from": pl.String, "to": pl.String, "accept": pl.String}
+    write_table(path, pl.DataFrame(columns, schema_overrides=schema))
 
 
 def is_sparse_file(path: StrPath) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,15 +11,16 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypeVar
 
 from conjunct.data import BooleanData, BooleanRule, Column, ColumnRule, Ids
-from conjunct.errors import InputError
+from conjunct.errors import ConjunctWarning, InputError
 from conjunct.files import raw
-from conjunct.files.cells import column_of, text_column, typed_text
-from conjunct.files.raw import Progress, StrPath, reason
+from conjunct.files.raw import Progress, StrPath, filled_file, reason
 from conjunct.files.tags import BadCellError, TagBatch, TagPacker, one_tag, pairs_of, splitter
+from conjunct.files.text_cells import column_of, text_column, typed_text
 from conjunct.registry import Registry
 
 if TYPE_CHECKING:
     import polars as pl
+
 
 T = TypeVar("T")
 
@@ -313,6 +315,13 @@ class TableFormat(Format):
             raise InputError(f"{file} has column names but no rows")
 
 
+def scan_of(file: Path, frame: pl.LazyFrame, n_rows: int | None) -> Scan:
+    names = frame.collect_schema().names()
+    if not names:
+        raise InputError(f"{file} has no columns")
+    return Scan(frame, names, n_rows)
+
+
 def frame_batches(frame: pl.LazyFrame) -> Iterator[pl.DataFrame]:
     """The rows of a frame, some thousands at a time."""
     return frame.collect_batches(chunk_size=raw.BATCH_ROWS)
@@ -356,3 +365,59 @@ def _one_by_one(given: Sequence[str], names: Sequence[str]) -> list[str]:
 def listed(names: Sequence[str], most: int = 10) -> str:
     shown = ", ".join(map(repr, names[:most]))
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+def format_of(path: StrPath, name: str | None = None) -> Format:
+    """The format called ``name``, or else what the file's name ends in, or its bytes say."""
+    read = [kind for kind in FORMATS.values() if kind.is_read]
+    if name is not None:
+        kind = FORMATS.get(name)
+        if kind is not None and kind.is_read:
+            return kind
+        names = ", ".join(kind.name for kind in read)
+        raise InputError(f"format must be one of {names}; got {name!r}")
+    found = _by_name(path, read)
+    if found is not None:
+        return found[0]
+    if Path(path).is_file():
+        with Path(path).open("rb") as opened:
+            start = opened.read(16)
+        for kind in read:
+            if kind.magic and start.startswith(kind.magic):
+                return kind
+    raise InputError(f"{_unknown(path, read)}, or the format be given")
+
+
+def file_to_read(path: StrPath, kind: Format, options: ReadOptions) -> Path:
+    """The file, which must hold something; a person is told what is odd about it."""
+    file = filled_file(path, kind.needs)
+    remark = kind.remark(file, options)
+    if remark is not None:
+        warnings.warn(remark, ConjunctWarning, stacklevel=2)
+    return file
+
+
+def writer_of(path: StrPath, writes: Writes = "tables") -> tuple[Format, Compression]:
+    """The format in which a file of this name is written, and how it is compressed."""
+    written = [kind for kind in FORMATS.values() if kind.writes == writes]
+    found = _by_name(path, written)
+    if found is None:
+        raise InputError(_unknown(path, written))
+    return found
+
+
+def _by_name(path: StrPath, kinds: Sequence[Format]) -> tuple[Format, Compression] | None:
+    name = Path(path).name.lower()
+    for kind in kinds:
+        for ending, compression in kind.endings():
+            if name.endswith(ending):
+                return kind, compression
+    return None
+
+
+def _unknown(path: StrPath, kinds: Sequence[Format]) -> str:
+    extensions = ", ".join(extension for kind in kinds for extension in kind.extensions)
+    return (
+        f"{path}: not a known kind of table; the name must end in {extensions} "
+        "(text also in .gz or .zst after that)"
+    )

@@ -33,6 +33,7 @@ from conjunct.errors import CellError, ConjunctWarning
 if TYPE_CHECKING:
     import polars as pl
 
+
 _SPELLED = {"0": False, "1": True, "false": False, "true": True}
 _DAY = r"^\d{4}([-/])\d\d?[-/]\d\d?(?:[ T]\d|$)"
 # the clock on the wall is read as it is written: a column's own zone may have two offsets
@@ -296,7 +297,7 @@ class BooleanCells:
         cells = cells.alias("cells")
         if cells.dtype in (pl.String, pl.Categorical, pl.Enum):
             return self._spelled(cells.cast(pl.String))
-        missing = _is_missing(cells)
+        missing = _find_missing(cells)
         values = _booleans(
             cells if missing is None or not cells.dtype.is_float() else cells.fill_nan(None)
         )
@@ -332,7 +333,7 @@ def _booleans(cells: pl.Series) -> Mask | None:
     return None
 
 
-def _is_missing(cells: pl.Series) -> Mask | None:
+def _find_missing(cells: pl.Series) -> Mask | None:
     """Which cells are null or NaN, if any is."""
     if cells.null_count():
         missing = cells.is_null()

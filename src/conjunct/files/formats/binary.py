@@ -1,18 +1,85 @@
-"""Spreadsheets of Excel and LibreOffice, whose cells are read as the text that they show."""
+"""Files that are not text: Parquet and Arrow, spreadsheets, SciPy's sparse matrices."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
+
+import scipy.sparse as sp
 
 from conjunct.errors import InputError
-from conjunct.files.formats.base import FORMATS, AsText, ReadOptions, Scan, TableFormat, listed
+from conjunct.files.formats.base import (
+    FORMATS,
+    AsText,
+    Compression,
+    Format,
+    ReadOptions,
+    Scan,
+    TableFormat,
+    listed,
+    scan_of,
+)
 from conjunct.files.raw import reason
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+class Columnar(TableFormat):
+    """A file that says what its columns are and how many rows it has."""
+
+    is_text = False
+    counts_rows = True
+    writes = "tables"
+    holds_lists = True
+
+    def explain(self, file: Path, options: ReadOptions, error: BaseException) -> InputError:
+        return InputError(f"{file} is not a readable {self.name.title()} file: {reason(error)}")
+
+
+class Parquet(Columnar):
+    name = "parquet"
+    summary = "a table of Parquet"
+    extensions = (".parquet",)
+    rank = 30
+    magic = (b"PAR1",)
+
+    def scans(self, file: Path, options: ReadOptions, as_text: AsText) -> Iterator[Scan]:
+        import polars as pl
+
+        frame = pl.scan_parquet(file, glob=False)
+        yield scan_of(file, frame, frame.select(pl.len()).collect().item())
+
+    def write(self, file: IO[bytes], data: pl.DataFrame, compression: Compression) -> None:
+        data.write_parquet(file)
+
+
+class Arrow(Columnar):
+    """Arrow's file format, which is Feather's too, or its stream format."""
+
+    name = "arrow"
+    summary = "a table of Arrow or Feather"
+    extensions = (".arrow", ".feather", ".ipc")
+    rank = 40
+    magic = (b"ARROW1",)
+
+    def scans(self, file: Path, options: ReadOptions, as_text: AsText) -> Iterator[Scan]:
+        import polars as pl
+
+        with file.open("rb") as opened:
+            is_file = opened.read(6) in self.magic
+        frame = pl.scan_ipc(file, glob=False) if is_file else pl.read_ipc_stream(file).lazy()
+        yield scan_of(file, frame, frame.select(pl.len()).collect().item())
+
+    def write(self, file: IO[bytes], data: pl.DataFrame, compression: Compression) -> None:
+        data.write_ipc(file)
+
+
+FORMATS.enter(Parquet())
+FORMATS.enter(Arrow())
+
 
 _ROW = "\0row"
 
@@ -108,3 +175,19 @@ def _unreadable(file: Path, error: BaseException) -> InputError:
 
 
 FORMATS.enter(Spreadsheet())
+
+
+class Npz(Format):
+    name = "npz"
+    summary = "a sparse matrix of scipy"
+    extensions = (".npz",)
+    rank = 90
+    is_text = False
+    is_read = False
+    writes = "matrices"
+
+    def write(self, file: IO[bytes], data: sp.csr_array[Any], compression: Compression) -> None:
+        sp.save_npz(file, data)
+
+
+FORMATS.enter(Npz())

@@ -1,4 +1,4 @@
-"""SVMlight (LIBSVM), read by scikit-learn: ``label index:value …`` a line."""
+"""Files of tags: baskets, SVMlight, long tables."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import IO, Any
 import numpy as np
 import scipy.sparse as sp
 
+from conjunct.data import BLANKS, BooleanData, Ids
 from conjunct.errors import InputError
 from conjunct.files.formats.base import (
     FORMATS,
@@ -21,11 +22,54 @@ from conjunct.files.formats.base import (
     ReadOptions,
     Scan,
     TableFormat,
+    format_of,
+    spelled_ids,
 )
-from conjunct.files.raw import compression, line_batches, refuse_dense, text_lines
-from conjunct.files.tags import NumbersError, TagBatch
+from conjunct.files.raw import (
+    Progress,
+    StrPath,
+    about_rows,
+    compression,
+    line_batches,
+    refuse_dense,
+    text_lines,
+)
+from conjunct.files.tags import BadCellError, NumbersError, TagBatch, TagPacker, pairs_of, splitter
 
-_BATCH_BYTES = 1 << 25
+
+class Baskets(Format):
+    """One transaction a line; a blank line is an empty one."""
+
+    name = "baskets"
+    summary = "one transaction a line"
+    extensions = (".dat", ".basket")
+    rank = 70
+    needs = "a transaction a line"
+
+    def check(self, path: StrPath, options: ReadOptions) -> None:
+        super().check(path, options)
+        if options.id is not None:
+            raise InputError(f"{path}: baskets have no column {options.id!r}")
+
+    def tag_batches(self, file: Path, options: ReadOptions) -> Iterator[TagBatch]:
+        n_rows, split, expected = 0, None, None
+        for batch in line_batches(file):
+            if split is None:
+                split = splitter(batch, options.tag_separator or options.separator) or str.split
+                expected = about_rows(file, len(batch), sum(len(x.encode()) + 1 for x in batch))
+            try:
+                pairs = pairs_of(batch, split)
+            except BadCellError as bad:
+                line = n_rows + bad.row + 1
+                raise InputError(f"{file}, line {line}: not a list of tags ({bad})") from None
+            yield TagBatch(len(batch), *pairs, [], expected)
+            n_rows += len(batch)
+
+
+FORMATS.enter(Baskets())
+
+
+_SVMLIGHT_BYTES = 1 << 25
 # a part of a file does not say how many columns there are
 _MOST_COLUMNS = (1 << 31) - 1
 
@@ -100,9 +144,9 @@ def _parts(file: Path) -> Iterator[tuple[Any, float]]:
             yield _loaded(file, "\n".join(lines).encode(), n_features=_MOST_COLUMNS), 1.0
         return
     size = file.stat().st_size
-    for start in range(0, size, _BATCH_BYTES):
-        part = _loaded(file, offset=start, length=_BATCH_BYTES, n_features=_MOST_COLUMNS)
-        yield part, min(1.0, (start + _BATCH_BYTES) / size)
+    for start in range(0, size, _SVMLIGHT_BYTES):
+        part = _loaded(file, offset=start, length=_SVMLIGHT_BYTES, n_features=_MOST_COLUMNS)
+        yield part, min(1.0, (start + _SVMLIGHT_BYTES) / size)
 
 
 def _loaded(file: Path, content: bytes | None = None, **part: int) -> Any:
@@ -128,3 +172,66 @@ def _explained(file: Path, error: Exception) -> InputError:
 
 
 FORMATS.enter(Svmlight())
+
+
+class Long(Format):
+    """Any table with a column of ids and one of tags; only by name, since none looks like it."""
+
+    name = "long"
+    summary = "one tag a line, beside the id of its row"
+    rank = 1000
+
+    def check(self, path: StrPath, options: ReadOptions) -> None:
+        kind = format_of(path)
+        if not isinstance(kind, TableFormat):
+            raise InputError(f"{path}: {kind.name} has no columns to take tags from")
+
+    def table(self, path: StrPath) -> TableFormat:
+        return format_of(path).table(path)
+
+    def remark(self, file: Path, options: ReadOptions) -> str | None:
+        return self.table(file).remark(file, options)
+
+    def tag_batches(self, file: Path, options: ReadOptions) -> Iterator[TagBatch]:
+        raise InputError(
+            f"{file}: the rows of a long table lie apart, and so it is read as a whole only; "
+            "write it with one row per individual first"
+        )
+
+    def tags(self, file: Path, options: ReadOptions, progress: Progress | None) -> BooleanData:
+        """Individuals in the order in which they first come."""
+        import polars as pl
+
+        wide = self.table(file)
+        scan, batches = wide.text_batches(file, options)
+        names = scan.names
+        if len(names) < 2:
+            raise InputError(
+                f"{file} has one column: a long table needs one of ids and one of tags"
+            )
+        id_name, tag_name = options.id, options.tags
+        if id_name is None:
+            id_name = next(name for name in names if name != tag_name)
+        if tag_name is None:
+            tag_name = next(name for name in names if name != id_name)
+        packer, row_of = TagPacker(), dict[str, int]()
+        n_read = 0
+        for batch in batches:
+            ids, tags = batch.get_column(id_name), batch.get_column(tag_name)
+            for column in (ids, tags):
+                blank = column.cast(pl.String).str.strip_chars(BLANKS).fill_null("") == ""
+                if blank.any():
+                    place = wide.place(file, options, n_read + int(blank.arg_max() or 0))
+                    where = f"{file}, {place}, column {column.name!r}"
+                    raise InputError(f"{where}: the cell has no value")
+            rows = [row_of.setdefault(key, len(row_of)) for key in spelled_ids(ids)]
+            packer.add(np.array(rows, np.int64), [str(tag).strip() for tag in tags])
+            n_read += len(rows)
+            if progress is not None:
+                progress(n_read, scan.n_rows)
+        if not n_read:
+            raise InputError(f"{file} has column names but no rows")
+        return packer.table(len(row_of), Ids(id_name, tuple(row_of)))
+
+
+FORMATS.enter(Long())
