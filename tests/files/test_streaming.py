@@ -179,7 +179,7 @@ def test_a_fitted_binarizer_needs_no_whole_column(tmp_path, monkeypatch):
     raw_frame().write_csv(file)
     binarizer = Binarizer().fit(io.read_table(file))
     expected = io.read_boolean(file, binarizer=binarizer)
-    monkeypatch.setattr(reading.Survey, "_whole", None)
+    monkeypatch.setattr(reading.Survey, "_read_whole", None)
     assert_same(io.stream(file, binarizer=binarizer), expected)
 
 

@@ -22,8 +22,8 @@ from conjunct.data.column_rules import (
     ColumnRule,
     Cut,
     Dropped,
-    feature_names,
-    feature_variables,
+    iter_feature_names,
+    iter_feature_variables,
     rules_for,
 )
 from conjunct.data.containers import boolean_series
@@ -47,11 +47,11 @@ class Settings:
     parts: tuple[DatePart, ...] = PARTS
     words: tuple[str, ...] = ()
 
-    def checked(self) -> Self:
-        """Itself, if every field can be used."""
-        self._choice("numbers", get_args(Cut))
-        self._choice("cumulative", (True, False))
-        self._choice("rare", get_args(Rare))
+    def validate(self) -> Self:
+        """Return the settings, or refuse the first field that cannot be used."""
+        self._check_choice("numbers", get_args(Cut))
+        self._check_choice("cumulative", (True, False))
+        self._check_choice("rare", get_args(Rare))
         for name in ("n_bins", "max_categories"):
             value = getattr(self, name)
             whole = isinstance(value, Integral) and not isinstance(value, bool)
@@ -71,7 +71,7 @@ class Settings:
             _check(rising, f"edges of {column!r}", numbers, "rising, finite numbers")
         return self
 
-    def _choice(self, name: str, choices: Sequence[object]) -> None:
+    def _check_choice(self, name: str, choices: Sequence[object]) -> None:
         value = getattr(self, name)
         _check(value in choices, name, value, " or ".join(map(repr, choices)))
 
@@ -188,27 +188,27 @@ class Binarizer(TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose rules for the columns of ``X``: a data frame or an array."""
         settings = self.settings()
-        columns = columns_of(self._validated(X, reset=True))
+        columns = iter_columns(self._validate(X, reset=True))
         found = [(column.name, rules_for(column, settings)) for column in columns]
         return self._keep(found)
 
     def transform(self, X: Any) -> Any:
-        """The features of the rows of ``X``, as a data frame or an array, like ``X``.
+        """Return the features of the rows of ``X``, as a data frame or an array, like ``X``.
 
         Words never seen in ``fit`` make every feature of their column false, with a warning.
         A missing cell is null in a data frame and NaN in an array, which then is one of floats.
         In pandas the columns are always of its nullable type, ``boolean``.
         """
         check_is_fitted(self)
-        data = self._validated(X, reset=False)
+        data = self._validate(X, reset=False)
         names = self.get_feature_names_out().tolist()
-        features = self.apply(columns_of(data))
+        features = self.apply(iter_columns(data))
         if isinstance(data, np.ndarray):
-            return _as_array(features, len(data))
-        return _as_frame(data, names, features)
+            return _to_array(features, len(data))
+        return _to_frame(data, names, features)
 
     def apply(self, columns: Iterable[Column]) -> Iterator[tuple[Mask, Mask]]:
-        """Each feature and where it is missing, for columns in the order of ``fit``."""
+        """Yield each feature and where it is missing, for columns in the order of ``fit``."""
         by_column: dict[str, list[ColumnRule]] = {}
         for rule in self.rules_:
             by_column.setdefault(rule.column, []).append(rule)
@@ -216,7 +216,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
             yield from applied(by_column.get(column.name, ()), column)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The names of the features."""
+        """Return the names of the features."""
         check_is_fitted(self)
         known = list(
             getattr(self, "feature_names_in_", [f"x{k}" for k in range(self.n_features_in_)])
@@ -230,13 +230,13 @@ class Binarizer(TransformerMixin, BaseEstimator):
                     f"({len(known)}), got {len(input_features)}"
                 )
             return self._renamed(dict(zip(known, map(str, input_features), strict=True)))
-        return np.array([name for name, _ in feature_names(self.rules_)], object)
+        return np.array([name for name, _ in iter_feature_names(self.rules_)], object)
 
     @classmethod
     def fitted(
         cls, parameters: Mapping[str, Any], found: Iterable[tuple[str, list[ColumnRule] | Dropped]]
     ) -> Self:
-        """A fitted Binarizer from the rules of each column; for readers of files."""
+        """Return a fitted Binarizer, given the rules of each column; for readers of files."""
         binarizer = cls(**parameters)
         binarizer.settings()
         return binarizer._keep(list(found), named=True)
@@ -252,7 +252,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
         super().__setstate__({**state, **rules})
 
     def record(self) -> BinarizerRecord:
-        """What a model file keeps."""
+        """Return what a model file keeps."""
         check_is_fitted(self)
         parameters = self.get_params()
         edges = parameters["edges"]
@@ -266,7 +266,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
 
     @classmethod
     def from_record(cls, record: BinarizerRecord) -> Self:
-        """The Binarizer that was saved, after checking that its parts agree."""
+        """Return the Binarizer that was saved, after checking that its parts agree."""
         found: dict[str, list[ColumnRule] | Dropped] = {name: [] for name in record.columns}
         for rule in record.rules:
             rules = found.get(rule.column)
@@ -286,12 +286,12 @@ class Binarizer(TransformerMixin, BaseEstimator):
 
     @property
     def changes_columns(self) -> bool:
-        """Whether it does more than to leave every column as it is."""
+        """Return True if some column does not stay as it is."""
         return bool(self.dropped_) or not all(isinstance(r, BooleanRule) for r in self.rules_)
 
     def source_of(self, feature: str) -> str:
-        """The raw column behind a feature."""
-        return dict(feature_names(self.rules_)).get(feature, feature)
+        """Return the raw column behind a feature."""
+        return dict(iter_feature_names(self.rules_)).get(feature, feature)
 
     def get_variables(self) -> dict[str, tuple[str, ...]]:
         """Return the features that exclude each other, by the variable they are values of.
@@ -305,10 +305,10 @@ class Binarizer(TransformerMixin, BaseEstimator):
         {'sex': ('sex = female', 'sex = male')}
         """
         check_is_fitted(self)
-        return group_by_variable(feature_variables(self.rules_))
+        return group_by_variable(iter_feature_variables(self.rules_))
 
     def settings(self) -> Settings:
-        """The parameters, checked."""
+        """Return the parameters, after checking them."""
         return Settings(
             self.numbers,
             self.n_bins,
@@ -319,7 +319,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
             self.rare,
             tuple(self.parts),
             tuple(self.words),
-        ).checked()
+        ).validate()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -329,7 +329,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def _validated(self, X: Any, *, reset: bool) -> Any:
+    def _validate(self, X: Any, *, reset: bool) -> Any:
         frame = eager_frame(X, pass_through=True)
         if isinstance(frame, nw.DataFrame):
             if not frame.columns or not len(frame):
@@ -361,7 +361,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
             why = "; ".join(f"{d.column!r}: {d.reason}" for d in self.dropped_[:3])
             raise InputError(f"no column makes a feature ({why})")
         seen: dict[str, str] = {}
-        for name, column in feature_names(self.rules_):
+        for name, column in iter_feature_names(self.rules_):
             if name in seen:
                 raise InputError(
                     f"columns {seen[name]!r} and {column!r} both make a feature {name!r}: "
@@ -372,11 +372,11 @@ class Binarizer(TransformerMixin, BaseEstimator):
 
     def _renamed(self, names: Mapping[str, str]) -> NDArray[np.object_]:
         rules = [msgspec.structs.replace(rule, column=names[rule.column]) for rule in self.rules_]
-        return np.array([name for name, _ in feature_names(rules)], object)
+        return np.array([name for name, _ in iter_feature_names(rules)], object)
 
 
 def applied(rules: Iterable[ColumnRule], column: Column) -> Iterator[tuple[Mask, Mask]]:
-    """Each feature that rules make of a column, and where it is missing."""
+    """Yield each feature that rules make of a column, and where it is missing."""
     unknown: dict[str, None] = {}
     for rule in rules:
         made = rule.apply(column)
@@ -387,8 +387,8 @@ def applied(rules: Iterable[ColumnRule], column: Column) -> Iterator[tuple[Mask,
         warnings.warn(_about_unknown(column.name, list(unknown)), ConjunctWarning, stacklevel=2)
 
 
-def columns_of(data: Any) -> Iterator[Column]:
-    """The columns of an array or of a narwhals data frame."""
+def iter_columns(data: Any) -> Iterator[Column]:
+    """Yield the columns of an array or of a narwhals data frame."""
     if isinstance(data, np.ndarray):
         for k in range(data.shape[1]):
             yield from_array(f"x{k}", data[:, k])
@@ -397,12 +397,12 @@ def columns_of(data: Any) -> Iterator[Column]:
         yield from_series(name, series)
 
 
-def _as_array(features: Iterable[tuple[Mask, Mask]], n_rows: int) -> NDArray[Any]:
+def _to_array(features: Iterable[tuple[Mask, Mask]], n_rows: int) -> NDArray[Any]:
     values, missing = (np.array(list(part)).T for part in zip(*features, strict=True))
     return np.where(missing, np.nan, values) if missing.any() else values
 
 
-def _as_frame(
+def _to_frame(
     frame: nw.DataFrame[Any], names: Sequence[str], features: Iterable[tuple[Mask, Mask]]
 ) -> Any:
     columns = {

@@ -20,12 +20,12 @@ from conjunct.data.containers import (
     Container,
     Frame,
     Preparation,
-    baskets_of_columns,
-    by_position,
     check_distinct,
-    container_for,
-    frame_of_columns,
-    refuse_lack,
+    make_baskets,
+    make_frame,
+    number_columns,
+    refuse_absent,
+    wrap_data,
 )
 from conjunct.errors import CellError, InputError
 from conjunct.parameters import check_choice
@@ -97,7 +97,7 @@ class BooleanData:
         missing: Missing = "pairwise",
         **options: Any,
     ) -> BooleanData:
-        """Boolean data of any container or file.
+        """Make Boolean data from any container or file.
 
         Parameters
         ----------
@@ -123,14 +123,14 @@ class BooleanData:
             raise TypeError(f"only files have options such as {next(iter(options))!r}")
         container = container_of(X)
         if isinstance(container, Frame) and binarize is None:
-            return cls.read(binarized(container.data, binarizer), CellRules(None, missing))
+            return cls.read(apply_binarizer(container.data, binarizer), CellRules(None, missing))
         if binarizer is not None:
             raise InputError("a binarizer is for data frames and files")
         return cls.read(container, CellRules(binarize, missing))
 
     @classmethod
     def read(cls, X: Any, rules: CellRules, *, counts: bool = False) -> BooleanData:
-        """Cells that are Boolean already, of any container; others are refused by name.
+        """Read cells that are Boolean already, from any container; refuse others by name.
 
         ``counts`` says that pairs of columns will be counted, which takes more than to hold them.
         """
@@ -152,25 +152,25 @@ class BooleanData:
 
     @classmethod
     def unnamed(cls, columns: Any) -> BooleanData:
-        """Columns that have no names of their own."""
+        """Return columns without names as data with the names x0, x1 and so on."""
         return cls(tuple(f"x{k}" for k in range(columns.n_columns)), columns, has_names=False)
 
     @classmethod
     def without_rows(
         cls, names: Sequence[str], rules: CellRules, preparation: Preparation | None = None
     ) -> BooleanData:
-        """What other rows can be read like."""
+        """Return data without rows, which tells how other rows are read."""
         nothing = PackedColumns(np.zeros((len(names), 0), np.uint8), 0)
         return cls(tuple(names), nothing, None, preparation or Preparation(), rules=rules)
 
     def like(self, X: Any) -> BooleanData:
-        """Other rows with the same features, read and prepared as these were."""
+        """Return other rows with the same features, read and prepared as these were."""
         container = container_of(prepared(self.preparation, self.names, X))
         columns = container.stored(self.names, self.rules)
         return replace(self, columns=columns, ids=container.ids)
 
     def to(self, container: Any, *, nullable: bool = False) -> Any:
-        """The data in another container.
+        """Convert the data to another container.
 
         Parameters
         ----------
@@ -189,7 +189,7 @@ class BooleanData:
         if container == "scipy":
             return self.columns.to_scipy()
         if container == "baskets":
-            return baskets_of_columns(self.columns, self.names)
+            return make_baskets(self.columns, self.names)
         check_choice("container", container, (*FRAMES, "numpy", "scipy", "baskets"))
         backend: Any = container
         ids = {}
@@ -200,7 +200,7 @@ class BooleanData:
                 self.ids.name, list(self.ids.values), nw.String, backend=backend
             )
         nullable = nullable or self.columns.has_missing
-        return frame_of_columns(self.columns, self.names, backend, nullable=nullable, before=ids)
+        return make_frame(self.columns, self.names, backend, nullable=nullable, before=ids)
 
     def __len__(self) -> int:
         return self.n_rows
@@ -228,31 +228,31 @@ class BooleanData:
 
     @property
     def n_missing(self) -> int:
-        """Number of missing cells."""
+        """Return the number of missing cells."""
         return int(self.columns.count_missing())
 
     @property
     def nbytes(self) -> int:
-        """Memory of the cells."""
+        """Return the memory of the cells in bytes."""
         return int(self.columns.nbytes)
 
     def supports(self) -> Counts:
-        """Number of rows in which each feature is true."""
+        """Return the number of rows in which each feature is true."""
         supports: Counts = self.columns.supports()
         return supports
 
     def aligned(self, names: Sequence[str]) -> BooleanData:
-        """The features called ``names``, in that order. Absent tags are false; others an error."""
+        """Return the features called ``names``, in that order; absent tags as false."""
         if tuple(names) == self.names:
             return self
         position = {name: k for k, name in enumerate(self.names)}
         if not self.tags:
-            refuse_lack(names, position)
+            refuse_absent(names, position)
         columns = self.columns.select(map(position.get, names))
         return replace(self, names=tuple(names), columns=columns)
 
     def fit_cleaner(self, cleaner: TagCleaner) -> TagCleaner:
-        """A cleaner that has learned the names of the columns, each of which is a tag."""
+        """Fit a cleaner to the names of the columns, each of which is a tag."""
         if self.preparation.binarizer is not None:
             raise InputError(
                 "only tags can be cleaned: some columns are not Boolean, or were left out; "
@@ -262,7 +262,7 @@ class BooleanData:
         return cleaner.fit_counts(dict(zip(self.names, counts, strict=True)))
 
     def cleaned(self, cleaner: TagCleaner) -> BooleanData:
-        """Tags in their clean spelling: a row has one if it had any of its spellings."""
+        """Return tags in their clean spelling: a row has one if it had any of its spellings."""
         lines: dict[str, Any] = {}
         for name, line in zip(self.names, self.columns.lines, strict=True):
             tag = cleaner.clean(name)
@@ -275,7 +275,7 @@ class BooleanData:
         )
 
     def refuse_missing(self) -> None:
-        """Name the first missing cell, if there is one."""
+        """Raise an error that names the first missing cell, if there is one."""
         for k, name in enumerate(self.names) if self.columns.has_missing else ():
             _, missing = self.columns.cells(k)
             if missing is not None and missing.any():
@@ -284,7 +284,7 @@ class BooleanData:
                 raise CellError(column, row, None, "the value is missing", MISSING_ADVICE)
 
 
-class _Held(Container):
+class BooleanDataContainer(Container):
     """Boolean data itself."""
 
     names_itself = True
@@ -318,7 +318,7 @@ class _Held(Container):
         return columns if keeps else columns.filled()
 
     def renamed(self, names: tuple[str, ...]) -> Container:
-        return _Held(replace(self.data, names=names))
+        return BooleanDataContainer(replace(self.data, names=names))
 
     def written(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> BooleanData:
         return BooleanData(tuple(names), columns, self.ids)
@@ -335,7 +335,7 @@ class InParts(Container):
         self.backend = self._head.backend
         self.preparation = self._head.preparation
         if engine.takes_expressions:
-            self.lazy = by_position(nw.from_native(data))
+            self.lazy = number_columns(nw.from_native(data))
 
     @property
     def names_itself(self) -> bool:  # type: ignore[override]
@@ -391,7 +391,7 @@ SOURCES: Registry[Source] = Registry("source", "conjunct.files.reading")
 
 
 def container_of(X: Any) -> Container:
-    """What was given as a container, its shape checked as scikit-learn does.
+    """Return what was given as a container, after checking its shape as scikit-learn does.
 
     Cells are checked when they are read.
     """
@@ -406,14 +406,14 @@ def container_of(X: Any) -> Container:
 
 
 def unchecked(data: Any) -> Container:
-    """Rows in memory as a container; there may be none, as in some parts."""
+    """Return rows in memory as a container; it may have no rows, as some parts do."""
     if isinstance(data, Container):
         return data
-    return _Held(data) if isinstance(data, BooleanData) else container_for(data)
+    return BooleanDataContainer(data) if isinstance(data, BooleanData) else wrap_data(data)
 
 
-def binarized(data: Any, binarizer: Binarizer | None = None) -> BooleanData:
-    """A data frame made Boolean by a Binarizer, which is fitted if it is not."""
+def apply_binarizer(data: Any, binarizer: Binarizer | None = None) -> BooleanData:
+    """Make a data frame Boolean with a Binarizer, which is fitted if it is not yet."""
     from conjunct.data.binarizer import Binarizer
 
     frame = eager_frame(data)
@@ -434,7 +434,7 @@ def binarized(data: Any, binarizer: Binarizer | None = None) -> BooleanData:
 
 
 def prepared(wanted: Preparation, names: Sequence[str], X: Any) -> Any:
-    """Raw data made Boolean, and tags cleaned, as other rows were."""
+    """Make raw data Boolean, and clean its tags, as was done for other rows."""
     if isinstance(X, BooleanData) or (wanted.binarizer is None and wanted.cleaner is None):
         return X
     container = container_of(X)
@@ -443,8 +443,8 @@ def prepared(wanted: Preparation, names: Sequence[str], X: Any) -> Any:
     if not isinstance(container, Frame) or set(container.names or ()) == set(names):
         return container
     if wanted.cleaner is not None:
-        return binarized(X).cleaned(wanted.cleaner)
-    return binarized(X, wanted.binarizer)
+        return apply_binarizer(X).cleaned(wanted.cleaner)
+    return apply_binarizer(X, wanted.binarizer)
 
 
 @dataclass(frozen=True)

@@ -60,27 +60,27 @@ class Column:
         return len(self.values)
 
     def as_text(self) -> Column:
-        """The same cells as words: numbers and dates in their shortest spelling."""
+        """Return the same cells as words: numbers and dates in their shortest spelling."""
         if self.kind in ("text", "empty"):
             return self
         distinct, codes = np.unique(self.values[~self.missing], return_inverse=True)
         values = np.full(len(self), -1, np.int64)
         values[~self.missing] = codes
-        return Column(self.name, "text", values, self.missing, tuple(map(spelled, distinct)))
+        return Column(self.name, "text", values, self.missing, tuple(map(spell, distinct)))
 
     def cells(self) -> list[str | None]:
-        """The cells as words, None where missing."""
+        """Return the cells as words, None where missing."""
         text = self.as_text()
         words = [*text.words, None]
         return [words[code] for code in text.values] if text.words else [None] * len(self)
 
     def counts(self) -> NDArray[np.int64]:
-        """How often each word occurs."""
+        """Count how often each word occurs."""
         return np.bincount(self.values[~self.missing], minlength=len(self.words))
 
 
-def spelled(value: Any) -> str:
-    """A cell in its shortest spelling: ``4``, ``0.5``, ``true``, ``2026-11-16``."""
+def spell(value: Any) -> str:
+    """Return a cell in its shortest spelling: ``4``, ``0.5``, ``true``, ``2026-11-16``."""
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
     if isinstance(value, np.datetime64):
@@ -92,7 +92,7 @@ def spelled(value: Any) -> str:
 
 
 def as_float(value: Any) -> float:
-    """A number as a float: infinity for whole numbers beyond all floats, as in text."""
+    """Return a number as a float: infinity for integers beyond all floats, as in text."""
     try:
         return float(value)
     except OverflowError:
@@ -100,12 +100,12 @@ def as_float(value: Any) -> float:
 
 
 def says_missing(word: str) -> bool:
-    """Whether a word such as ``n/a`` or ``?``, among numbers or dates, stands for nothing."""
+    """Return True if a word such as ``n/a`` or ``?`` among numbers or dates means missing."""
     return word.strip().casefold() in _SAY_MISSING
 
 
 def number(word: str, written: Written = "numbers") -> float | None:
-    """The number that a word is, if it is one. ``1_000`` and ``١`` are none: readers agree."""
+    """Return the number that a word is, or None, as for ``1_000`` and ``١``: readers agree."""
     if written == "decimal commas":
         if "." in word:
             return None
@@ -119,93 +119,93 @@ def number(word: str, written: Written = "numbers") -> float | None:
 
 
 def eager_frame(data: Any, *, pass_through: bool = False) -> Any:
-    """A data frame as narwhals sees it; what is none is refused, or passed through."""
+    """Return a data frame as narwhals sees it; refuse anything else, or pass it through."""
     try:
         return nw.from_native(data, eager_only=True, pass_through=pass_through)
     except nw.exceptions.DuplicateError:
         # the columns of an Arrow table are its cells
         names = list(getattr(data, "column_names", data.columns))
-        raise InputError(twice(names)) from None
+        raise InputError(describe_duplicate(names)) from None
 
 
-def twice(names: Sequence[str]) -> str:
-    """That two columns have one name, and which."""
+def describe_duplicate(names: Sequence[str]) -> str:
+    """Return a message that names the first column name that occurs twice."""
     name = next(name for k, name in enumerate(names) if name in names[:k])
     return f"two columns are called {name!r}: names must be distinct"
 
 
 def from_series(name: str, series: nw.Series[Any]) -> Column:
-    """A column of any table that narwhals reads."""
+    """Return a column of any table that narwhals reads."""
     # polars takes a name such as ^a.*$ for a pattern, even that of a column alone
     series = series.alias("cells")
     kind = series.dtype
     if kind == nw.Boolean:
         missing = series.is_null().to_numpy().astype(np.bool_)
         values = series.fill_null(False).to_numpy().astype(np.bool_)
-        return _column(name, "Boolean", values, missing)
+        return _make_column(name, "Boolean", values, missing)
     if kind.is_numeric():
         numbers = series.cast(nw.Float64).to_numpy().astype(np.float64)
-        return _column(name, "number", numbers, np.isnan(numbers))
+        return _make_column(name, "number", numbers, np.isnan(numbers))
     if kind in (nw.Date, nw.Datetime):
         # the clock on the wall in the column's own zone
         there = series.dt.replace_time_zone(None) if getattr(kind, "time_zone", None) else series
         values = there.cast(nw.Datetime("us")).to_numpy().astype("datetime64[us]")
-        return _column(name, "date", values, np.isnat(values))
+        return _make_column(name, "date", values, np.isnat(values))
     if kind == nw.String:
-        return _text(name, series.to_list())
+        return _make_text_column(name, series.to_list())
     if kind in (nw.Categorical, nw.Enum):
         # categories of numbers too: pandas writes them otherwise where a cell is missing
-        return _text(name, map(_word, series.to_list()), len(series))
+        return _make_text_column(name, map(_to_word, series.to_list()), len(series))
     if kind in (nw.Object, nw.Unknown):
         return from_array(name, np.array(series.to_list(), object))
     raise InputError(f"column {name!r}: {kind} cannot be made Boolean; leave the column out")
 
 
 def from_array(name: str, values: NDArray[Any]) -> Column:
-    """A column of an array."""
+    """Return a column of an array."""
     kind = values.dtype.kind
     if kind == "b":
-        return _column(name, "Boolean", values, np.zeros(len(values), np.bool_))
+        return _make_column(name, "Boolean", values, np.zeros(len(values), np.bool_))
     if kind in "iuf":
         numbers = values.astype(np.float64)
-        return _column(name, "number", numbers, np.isnan(numbers))
+        return _make_column(name, "number", numbers, np.isnan(numbers))
     if kind == "M":
         moments = values.astype("datetime64[us]")
-        return _column(name, "date", moments, np.isnat(moments))
+        return _make_column(name, "date", moments, np.isnat(moments))
     if kind == "c":
         raise InputError("Complex data not supported: leave the column out")
-    return _objects(name, [None if is_missing(value) else value for value in values.tolist()])
+    return _from_objects(name, [None if is_missing(value) else value for value in values.tolist()])
 
 
-def _objects(name: str, values: list[Any]) -> Column:
+def _from_objects(name: str, values: list[Any]) -> Column:
     present = [value for value in values if value is not None]
     told = [v for v in present if not (isinstance(v, str) and says_missing(v))]
     if len(told) < len(present) and all(isinstance(v, Real | Decimal) for v in told) and told:
-        return _objects(name, [None if isinstance(value, str) else value for value in values])
+        return _from_objects(name, [None if isinstance(value, str) else value for value in values])
     missing = np.array([value is None for value in values], np.bool_)
     if all(isinstance(value, bool | np.bool_) for value in present):
-        return _column(name, "Boolean", np.array([bool(v) for v in values], np.bool_), missing)
+        return _make_column(name, "Boolean", np.array([bool(v) for v in values], np.bool_), missing)
     if all(isinstance(value, Real | Decimal) for value in present):
         numbers = np.array([np.nan if v is None else as_float(v) for v in values], np.float64)
-        return _column(name, "number", numbers, np.isnan(numbers))
+        return _make_column(name, "number", numbers, np.isnan(numbers))
     if all(isinstance(value, datetime.date) for value in present):
         moments = np.array([_on_the_wall(value) for value in values], "datetime64[us]")
-        return _column(name, "date", moments, missing)
+        return _make_column(name, "date", moments, missing)
     for value in present:
         if not isinstance(value, str | Real):
             raise InputError(
                 f"column {name!r}: argument must be a string or a number, "
                 f"not {type(value).__name__}; leave the column out"
             )
-    return _text(
-        name, (v if v is None or isinstance(v, str) else spelled(v) for v in values), len(values)
+    return _make_text_column(
+        name, (v if v is None or isinstance(v, str) else spell(v) for v in values), len(values)
     )
 
 
-def _word(value: Any) -> str | None:
+def _to_word(value: Any) -> str | None:
     if isinstance(value, str) or is_missing(value):
         return value if isinstance(value, str) else None
-    return spelled(value) if isinstance(value, Real) else str(value).removesuffix(" 00:00:00")
+    return spell(value) if isinstance(value, Real) else str(value).removesuffix(" 00:00:00")
 
 
 def _on_the_wall(moment: Any) -> Any:
@@ -221,13 +221,13 @@ def is_missing(value: object) -> bool:
     return isinstance(differs, bool | np.bool_) and bool(differs)
 
 
-def _column(name: str, kind: ColumnKind, values: NDArray[Any], missing: Mask) -> Column:
+def _make_column(name: str, kind: ColumnKind, values: NDArray[Any], missing: Mask) -> Column:
     written: Written = "numbers" if kind == "number" else "words"
     column = Column(name, kind, values, missing, written=written)
     return replace(column, kind="empty") if missing.all() else column
 
 
-def _text(name: str, cells: Iterable[str | None], n_rows: int = -1) -> Column:
+def _make_text_column(name: str, cells: Iterable[str | None], n_rows: int = -1) -> Column:
     index: dict[str, int] = {}
 
     def code(cell: str | None) -> int:
@@ -241,7 +241,7 @@ def _text(name: str, cells: Iterable[str | None], n_rows: int = -1) -> Column:
     position[[index[word] for word in words]] = np.arange(len(words))
     position[-1] = -1
     codes = position[codes]
-    return replace(_column(name, "text", codes, codes < 0), words=tuple(words))
+    return replace(_make_column(name, "text", codes, codes < 0), words=tuple(words))
 
 
 DatePart = Literal["year", "month", "weekday", "hour"]
@@ -274,8 +274,8 @@ WEEKDAYS = (
 HOURS = (6.0, 12.0, 18.0)
 
 
-def part_of(column: Column, part: DatePart) -> Column:
-    """One part of a column of dates: a number for year and hour, a word for month and weekday."""
+def take_date_part(column: Column, part: DatePart) -> Column:
+    """Return one part of dates: numbers for year and hour, words for month and weekday."""
     days = column.values.astype("datetime64[D]")
     if part == "year":
         return _number_part(column, column.values.astype("datetime64[Y]").astype(np.int64) + 1970)
@@ -288,7 +288,7 @@ def part_of(column: Column, part: DatePart) -> Column:
 
 
 def has_hours(column: Column) -> bool:
-    """Whether some moment is not midnight."""
+    """Return True if some moment is not midnight."""
     present = column.values[~column.missing]
     return bool((present != present.astype("datetime64[D]")).any())
 
@@ -330,7 +330,7 @@ class CellRules:
     n_jobs: int | None = None
 
     def read(self, block: NDArray[Any], names: Sequence[str], first_row: int = 0) -> Cells:
-        """A block of cells as Booleans.
+        """Read a block of cells as Booleans.
 
         ``first_row`` is the number of the block's first row, for error messages.
         """
@@ -346,13 +346,13 @@ class CellRules:
             _refuse(bad | gone if self.missing == "raise" else bad, numbers, names, first_row)
         kept = gone if self.missing == "pairwise" else None
         if self.binarize is not None:
-            return Cells(self._above(numbers), kept)
+            return Cells(self._is_above(numbers), kept)
         other = (numbers != 0) & (numbers != 1)
         _refuse(other if gone is None else other & ~gone, numbers, names, first_row)
         return Cells(np.asarray(numbers == 1), kept)
 
     def read_stored(self, cells: NDArray[Any]) -> NDArray[np.bool_] | None:
-        """Which stored cells of a sparse matrix are true, if the others are false.
+        """Return which stored cells of a sparse matrix are true, if all others are false.
 
         ``None`` where only a look at all cells can tell, or where one is wrong.
         """
@@ -365,17 +365,17 @@ class CellRules:
         if gone.any() and self.missing != "false":
             return None
         if self.binarize is not None:
-            return None if np.isinf(cells).any() else self._above(cells)
+            return None if np.isinf(cells).any() else self._is_above(cells)
         is_boolean = (cells == 0) | (cells == 1) | gone
         return np.asarray(cells == 1) if is_boolean.all() else None
 
-    def _above(self, numbers: NDArray[Any]) -> NDArray[np.bool_]:
+    def _is_above(self, numbers: NDArray[Any]) -> NDArray[np.bool_]:
         # as doubles: beside a Python number, NumPy compares in the precision of the column
         return np.asarray(numbers > np.float64(as_float(self.binarize)))
 
 
 def _as_numbers(block: NDArray[Any], names: Sequence[str], first_row: int) -> NDArray[np.float64]:
-    """Objects as numbers: Booleans and numbers as they are, None as NaN, strings refused."""
+    """Return objects as numbers: None is NaN, and strings are refused."""
     if block.dtype.kind != "O":
         block = block.astype(object)
     never = (str, bytes, datetime.date, datetime.timedelta)

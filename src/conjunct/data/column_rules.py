@@ -26,11 +26,11 @@ from conjunct.data.cells import (
     Written,
     has_hours,
     number,
-    part_of,
     says_missing,
-    spelled,
+    spell,
+    take_date_part,
 )
-from conjunct.data.variables import distinct_from
+from conjunct.data.variables import make_distinct
 from conjunct.errors import CellError, InputError
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _check_numbers(written: Written, words: Iterable[str]) -> None:
     """Refuse rules, of a damaged file, about numbers that are none, or not in their spelling."""
     for word in words if written != "words" else ():
         value = number(word)
-        if value is None or value != value or spelled(value) != word:
+        if value is None or value != value or spell(value) != word:
             raise ValueError(f"{word[:40]!r} is not a number in its shortest spelling")
 
 
@@ -96,11 +96,11 @@ class BooleanRule(_Rule, frozen=True, tag="boolean"):
         if column.kind == "Boolean":
             return Applied([column.values], column.missing)
         text = column.as_text()
-        meanings = [_truth(word) for word in text.words]
+        meanings = [_read_truth(word) for word in text.words]
         if None in meanings:
             _refuse(text, meanings.index(None), "is not Boolean", "write 0/1, true/false or yes/no")
-        missing = text.missing | _chosen(text, [m != m for m in meanings])
-        return Applied([_chosen(text, [m == 1 for m in meanings])], missing)
+        missing = text.missing | _select_rows(text, [m != m for m in meanings])
+        return Applied([_select_rows(text, [m == 1 for m in meanings])], missing)
 
 
 class CategoryRule(_Rule, frozen=True, tag="categories", kw_only=True):
@@ -119,12 +119,12 @@ class CategoryRule(_Rule, frozen=True, tag="categories", kw_only=True):
 
     def names(self) -> list[str]:
         words = [*self.values, *([self.other] if self.other is not None else [])]
-        return [f"{_label(self.column, self.part)} = {word}" for word in words]
+        return [f"{_label_part(self.column, self.part)} = {word}" for word in words]
 
     @property
     def variable(self) -> str | None:
         """Return what the words are values of; None for one feature, which excludes no other."""
-        return _label(self.column, self.part) if len(self.names()) > 1 else None
+        return _label_part(self.column, self.part) if len(self.names()) > 1 else None
 
     def describe(self) -> str:
         part = "" if self.part is None else f"{self.part}: "
@@ -135,14 +135,14 @@ class CategoryRule(_Rule, frozen=True, tag="categories", kw_only=True):
         return f"{part}{len(self.values)} words{rare}"
 
     def apply(self, column: Column) -> Applied:
-        text = _words(_part(column, self.part), self.written)
+        text = _read_words(_take_part(column, self.part), self.written)
         groups = [{value} for value in self.values]
         if self.other is not None:
             groups.append(set(self.rare))
         return Applied(
-            [_chosen(text, [word in group for word in text.words]) for group in groups],
+            [_select_rows(text, [word in group for word in text.words]) for group in groups],
             text.missing,
-            _unknown(text, {*self.values, *self.rare}),
+            _find_unknown(text, {*self.values, *self.rare}),
         )
 
 
@@ -162,8 +162,8 @@ class NumberRule(_Rule, frozen=True, tag="numbers", kw_only=True):
             raise ValueError(f"column {self.column!r} is not cut at rising, finite numbers")
 
     def names(self) -> list[str]:
-        label = _label(self.column, self.part)
-        edges = [spelled(edge) for edge in self.edges]
+        label = _label_part(self.column, self.part)
+        edges = [spell(edge) for edge in self.edges]
         if self.cumulative:
             return [f"{label} ≥ {edge}" for edge in edges]
         inner = [f"{label} in [{low}, {high})" for low, high in pairwise(edges)]
@@ -172,15 +172,15 @@ class NumberRule(_Rule, frozen=True, tag="numbers", kw_only=True):
     @property
     def variable(self) -> str | None:
         """Return what the intervals are values of; None for steps, which include each other."""
-        return None if self.cumulative else _label(self.column, self.part)
+        return None if self.cumulative else _label_part(self.column, self.part)
 
     def describe(self) -> str:
         part = "" if self.part is None else f"{self.part}: "
         steps = "steps" if self.cumulative else "cut"
-        return f"{part}{steps} at {', '.join(map(spelled, self.edges))}"
+        return f"{part}{steps} at {', '.join(map(spell, self.edges))}"
 
     def apply(self, column: Column) -> Applied:
-        numbers, missing = _numbers(_part(column, self.part), self.written)
+        numbers, missing = _read_numbers(_take_part(column, self.part), self.written)
         position = np.searchsorted(self.edges, numbers, side="right")
         position[missing] = -1
         steps = range(1, len(self.edges) + 1)
@@ -200,12 +200,12 @@ class Dropped(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def meaning(word: str) -> bool | None:
-    """What a word such as ``Yes`` or ``0`` says, if it says yes or no."""
+    """Return what a word such as ``Yes`` or ``0`` says, or None if neither yes nor no."""
     return _MEANING.get(word.strip().casefold())
 
 
-def _truth(word: str) -> float | None:
-    """1 for yes, 0 for no, NaN for a missing number, None for what is none of them."""
+def _read_truth(word: str) -> float | None:
+    """Return 1 for yes, 0 for no, NaN for a missing number, and None for anything else."""
     said = meaning(word)
     if said is not None:
         return float(said)
@@ -216,25 +216,25 @@ def _truth(word: str) -> float | None:
 
 
 def is_yes_or_no(words: Iterable[str]) -> bool:
-    """Whether words are spellings of one pair: ``Yes`` and ``no``, but not ``yes`` and ``f``."""
+    """Return True if words spell one pair: ``Yes`` and ``no``, but not ``yes`` and ``f``."""
     spellings = {word.strip().casefold() for word in words}
     return any(spellings <= no | yes for no, yes in PAIRS)
 
 
-def _label(column: str, part: DatePart | None) -> str:
+def _label_part(column: str, part: DatePart | None) -> str:
     return column if part is None else f"{column} {part}"
 
 
-def _part(column: Column, part: DatePart | None) -> Column:
+def _take_part(column: Column, part: DatePart | None) -> Column:
     if part is None or column.kind == "empty":
         return column
     if column.kind != "date":
         text = column.as_text()
         _refuse(text, 0, "is not a date", "write dates as 2024-12-31")
-    return part_of(column, part)
+    return take_date_part(column, part)
 
 
-def _numbers(column: Column, written: Written) -> tuple[NDArray[np.float64], Mask]:
+def _read_numbers(column: Column, written: Written) -> tuple[NDArray[np.float64], Mask]:
     if column.kind == "empty":
         return np.full(len(column), np.nan), column.missing
     if column.kind in ("number", "Boolean"):
@@ -253,8 +253,8 @@ def _numbers(column: Column, written: Written) -> tuple[NDArray[np.float64], Mas
     return cells, np.isnan(cells)
 
 
-def _words(column: Column, written: Written) -> Column:
-    """The words of a column; where they are numbers, each in its shortest spelling."""
+def _read_words(column: Column, written: Written) -> Column:
+    """Return the words of a column; numbers in their shortest spelling."""
     if written == "words" or column.kind == "empty":
         return column.as_text()
     if column.kind == "Boolean":
@@ -264,7 +264,7 @@ def _words(column: Column, written: Written) -> Column:
         return text
     values = [nan if says_missing(word) else number(word, written) for word in text.words]
     words = [
-        word if value is None else "" if value != value else spelled(value)
+        word if value is None else "" if value != value else spell(value)
         for word, value in zip(text.words, values, strict=True)
     ]
     known = sorted(set(words) - {""})
@@ -273,15 +273,15 @@ def _words(column: Column, written: Written) -> Column:
     return replace(text, values=codes, missing=codes < 0, words=tuple(known))
 
 
-def _chosen(text: Column, chosen: Sequence[bool]) -> Mask:
-    """Rows whose word is one of those chosen."""
+def _select_rows(text: Column, chosen: Sequence[bool]) -> Mask:
+    """Return the rows whose word is one of those chosen."""
     if not text.words:
         return np.zeros(len(text), np.bool_)
     # a missing cell is position −1: the False at the end
     return np.asarray(np.array([*chosen, False])[text.values])
 
 
-def _unknown(text: Column, known: set[str]) -> tuple[str, ...]:
+def _find_unknown(text: Column, known: set[str]) -> tuple[str, ...]:
     # words of months and weekdays are all there whether they occur or not
     return tuple(
         word
@@ -296,15 +296,15 @@ def _refuse(text: Column, word: int, problem: str, advice: str) -> None:
     raise CellError(text.name, row, value, f"{value!r} {problem}", advice)
 
 
-def feature_names(rules: Sequence[ColumnRule]) -> Iterator[tuple[str, str]]:
-    """Each feature with the column it comes from."""
+def iter_feature_names(rules: Sequence[ColumnRule]) -> Iterator[tuple[str, str]]:
+    """Yield each feature with the column it comes from."""
     for rule in rules:
         for name in rule.names():
             yield name, rule.column
 
 
-def feature_variables(rules: Sequence[ColumnRule]) -> Iterator[tuple[str, str | None]]:
-    """Return each feature with the variable that it is a value of, if it is one.
+def iter_feature_variables(rules: Sequence[ColumnRule]) -> Iterator[tuple[str, str | None]]:
+    """Yield each feature with the variable that it is a value of, if it is one.
 
     A column may be called as a part of a date is, and is another variable: it gets a number.
     """
@@ -312,7 +312,7 @@ def feature_variables(rules: Sequence[ColumnRule]) -> Iterator[tuple[str, str | 
     for rule in rules:
         variable = rule.variable
         if variable is not None:
-            variable = distinct_from(used, variable)
+            variable = make_distinct(used, variable)
             used.add(variable)
         for name in rule.names():
             yield name, variable
@@ -322,14 +322,14 @@ Cut = Literal["quantile", "width", "kmeans"]
 Floats = NDArray[np.float64]
 
 
-def cut(values: Floats, how: Cut, n_bins: int) -> list[float]:
-    """Edges between at most ``n_bins`` intervals, none of them empty, of numbers none missing.
+def find_edges(values: Floats, how: Cut, n_bins: int) -> list[float]:
+    """Find edges between at most ``n_bins`` intervals, none of them empty.
 
     An edge may be any number above the value before it and not above the value after it: which
     rows lie on which side is the same. The one with the fewest digits is taken.
     """
     distinct, counts = np.unique(values, return_counts=True)
-    wanted = {"quantile": _quantiles, "width": _widths, "kmeans": _means}[how]
+    wanted = {"quantile": _quantile_edges, "width": _width_edges, "kmeans": _kmeans_edges}[how]
     # numbers of at most 1 have ranges and squares that are floats; powers of 2 change no digit
     finite = distinct[np.isfinite(distinct)]
     power = int(np.frexp(np.abs(finite).max(initial=0))[1])
@@ -337,19 +337,19 @@ def cut(values: Floats, how: Cut, n_bins: int) -> list[float]:
     # the first value at or above each wanted edge; before the very first there is nothing to cut
     after = np.unique(np.searchsorted(np.ldexp(distinct, -power), small))
     inner = after[(after > 0) & (after < len(distinct))]
-    edges = (readable(float(distinct[k - 1]), float(distinct[k])) for k in inner)
+    edges = (round_between(float(distinct[k - 1]), float(distinct[k])) for k in inner)
     # above the largest number there is only infinity, and an edge is finite
     return [edge for edge in edges if isfinite(edge)]
 
 
-def readable(low: float, high: float) -> float:
-    """A number above ``low``, not above ``high``, with as few digits as there are.
+def round_between(low: float, high: float) -> float:
+    """Return the number above ``low`` and not above ``high`` that has the fewest digits.
 
     Examples
     --------
-    >>> readable(28.41, 31.27)
+    >>> round_between(28.41, 31.27)
     30.0
-    >>> readable(0.12345, 0.12361)
+    >>> round_between(0.12345, 0.12361)
     0.1235
     """
     if not isfinite(low):
@@ -369,8 +369,8 @@ def readable(low: float, high: float) -> float:
     return high
 
 
-def _quantiles(distinct: Floats, counts: NDArray[Any], n_bins: int) -> Floats:
-    """Values below which 1/k, 2/k, … of the rows lie."""
+def _quantile_edges(distinct: Floats, counts: NDArray[Any], n_bins: int) -> Floats:
+    """Return the values below which 1/k, 2/k, … of the rows lie."""
     below = np.cumsum(counts) / counts.sum()
     shares = np.arange(1, n_bins) / n_bins
     # rows of one value stay together: the cut goes after the value that reaches the share
@@ -378,12 +378,12 @@ def _quantiles(distinct: Floats, counts: NDArray[Any], n_bins: int) -> Floats:
     return np.append(distinct, inf)[np.minimum(positions, len(distinct))]
 
 
-def _widths(distinct: Floats, counts: NDArray[Any], n_bins: int) -> Floats:
+def _width_edges(distinct: Floats, counts: NDArray[Any], n_bins: int) -> Floats:
     finite = distinct[np.isfinite(distinct)]
     return np.linspace(finite[0], finite[-1], n_bins + 1)[1:-1] if len(finite) else finite
 
 
-def _means(distinct: Floats, counts: NDArray[Any], n_bins: int) -> Floats:
+def _kmeans_edges(distinct: Floats, counts: NDArray[Any], n_bins: int) -> Floats:
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
 
@@ -416,10 +416,10 @@ _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})*")
 
 
 def rules_for(column: Column, settings: Settings) -> list[ColumnRule] | Dropped:
-    """The rules that make features of a column, or why it makes none."""
+    """Return the rules that make features of a column, or why it makes none."""
     if column.name in settings.edges:
         edges = [float(edge) for edge in settings.edges[column.name]]
-        return [_number_rule(column, edges, settings)]
+        return [_make_number_rule(column, edges, settings)]
     if column.kind == "empty":
         return Dropped(column.name, "every cell is empty")
     if column.name in settings.words:
@@ -427,13 +427,13 @@ def rules_for(column: Column, settings: Settings) -> list[ColumnRule] | Dropped:
     if column.kind == "Boolean":
         return [BooleanRule(column.name)]
     if column.kind == "number":
-        return _for_numbers(column, settings)
+        return _choose_number_rules(column, settings)
     if column.kind == "date":
-        return _for_dates(column, settings)
-    return _for_words(column, settings)
+        return _choose_date_rules(column, settings)
+    return _choose_word_rules(column, settings)
 
 
-def _for_numbers(
+def _choose_number_rules(
     column: Column, settings: Settings, part: DatePart | None = None
 ) -> list[ColumnRule] | Dropped:
     present = column.values[~column.missing]
@@ -441,21 +441,21 @@ def _for_numbers(
     if part is None and set(distinct) <= {0.0, 1.0}:
         return [BooleanRule(column.name)]
     if len(distinct) == 1:
-        return Dropped(column.name, f"every cell is {spelled(distinct[0])}")
-    if part is None and _numbers_the_rows(present):
+        return Dropped(column.name, f"every cell is {spell(distinct[0])}")
+    if part is None and _is_row_number(present):
         return Dropped(column.name, "it numbers the rows")
     if len(distinct) <= settings.n_bins:
-        values = [spelled(value) for value in distinct]
+        values = [spell(value) for value in distinct]
         written = "words" if part is not None else column.written
         rule = CategoryRule(column.name, part=part, values=values, written=written)
-        return [_as_dates_are_written(rule, column)]
-    edges = cut(present, settings.numbers, settings.n_bins)
+        return [_copy_date_spelling(rule, column)]
+    edges = find_edges(present, settings.numbers, settings.n_bins)
     if not edges:
         return Dropped(column.name, "no cut leaves rows on both sides")
-    return [_number_rule(column, edges, settings, part)]
+    return [_make_number_rule(column, edges, settings, part)]
 
 
-def _number_rule(
+def _make_number_rule(
     column: Column, edges: list[float], settings: Settings, part: DatePart | None = None
 ) -> ColumnRule:
     rule = NumberRule(
@@ -465,22 +465,22 @@ def _number_rule(
         cumulative=settings.cumulative,
         written="decimal commas" if column.written == "decimal commas" else "numbers",
     )
-    return _as_dates_are_written(rule, column)
+    return _copy_date_spelling(rule, column)
 
 
-def _as_dates_are_written(rule: DateRule, column: Column) -> DateRule:
+def _copy_date_spelling(rule: DateRule, column: Column) -> DateRule:
     if rule.part is None or (column.order == "year first" and not column.odd):
         return rule
     return msgspec.structs.replace(rule, order=column.order, odd=list(column.odd))
 
 
-def _numbers_the_rows(values: NDArray[np.float64]) -> bool:
+def _is_row_number(values: NDArray[np.float64]) -> bool:
     if len(values) < _FEW or values[0] not in (0, 1):
         return False
     return bool((values == values[0] + np.arange(len(values))).all())
 
 
-def _for_words(
+def _choose_word_rules(
     column: Column, settings: Settings, part: DatePart | None = None
 ) -> list[ColumnRule] | Dropped:
     counts = column.counts()
@@ -494,19 +494,19 @@ def _for_words(
         return [CategoryRule(column.name, values=words, written=column.written)]
     n_present = int(counts.sum())
     if column.name in settings.words:
-        return _categories(column, settings, part)
+        return _make_categories(column, settings, part)
     # a few tags make few different lists
     if len(words) >= _FEW_LISTS:
         _refuse_lists(column.name, words)
     if len(words) <= settings.max_categories:
-        return _categories(column, settings, part)
+        return _make_categories(column, settings, part)
     if len(words) > n_present / 2:
         _refuse_prose(column, words)
         return Dropped(column.name, f"{len(words)} different words in {n_present} cells")
-    return _categories(column, settings, part)
+    return _make_categories(column, settings, part)
 
 
-def _categories(
+def _make_categories(
     column: Column, settings: Settings, part: DatePart | None
 ) -> list[ColumnRule] | Dropped:
     counts = column.counts()
@@ -523,7 +523,7 @@ def _categories(
         return Dropped(column.name, "every word in it is rare")
     other = _group_name(values) if rare and settings.rare == "group" else None
     rule = CategoryRule(column.name, part=part, values=values, rare=rare, other=other)
-    return [_as_dates_are_written(rule, column)]
+    return [_copy_date_spelling(rule, column)]
 
 
 def _group_name(values: Sequence[str]) -> str:
@@ -533,16 +533,16 @@ def _group_name(values: Sequence[str]) -> str:
     return name
 
 
-def _for_dates(column: Column, settings: Settings) -> list[ColumnRule] | Dropped:
+def _choose_date_rules(column: Column, settings: Settings) -> list[ColumnRule] | Dropped:
     rules: list[ColumnRule] = []
     for part in settings.parts:
         if part == "hour":
             if has_hours(column):
                 hours = NumberRule(column.name, part=part, edges=list(HOURS))
-                rules.append(_as_dates_are_written(hours, column))
+                rules.append(_copy_date_spelling(hours, column))
             continue
-        made = (_for_numbers if part == "year" else _for_words)(
-            part_of(column, part), settings, part
+        made = (_choose_number_rules if part == "year" else _choose_word_rules)(
+            take_date_part(column, part), settings, part
         )
         if not isinstance(made, Dropped):
             rules.extend(made)
@@ -559,7 +559,7 @@ def _refuse_prose(column: Column, words: Sequence[str]) -> None:
         )
     if sum(len(word.split()) for word in words) > _PROSE * len(words):
         raise InputError(
-            f"column {name!r} holds free text such as {_start(words[0])!r}, which makes no "
+            f"column {name!r} holds free text such as {_shorten(words[0])!r}, which makes no "
             f"readable features: exclude it (at a prompt: --exclude {name!r}), or turn it into "
             "tags or categories first"
         )
@@ -583,11 +583,11 @@ def _refuse_lists(name: str, words: Sequence[str]) -> None:
         if n_again >= counts.total() / 2 and n_parts <= _PROSE * counts.total():
             one = next(word for word, cell in zip(words, cells, strict=True) if len(cell) > 1)
             raise InputError(
-                f"column {name!r} holds lists of tags such as {_start(one)!r}: read it as "
+                f"column {name!r} holds lists of tags such as {_shorten(one)!r}: read it as "
                 f"tags (tags={name!r}; at a prompt: --tags {name!r}), take each list as one word "
                 f"(words=[{name!r}], --words {name!r}), or exclude it"
             )
 
 
-def _start(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= 40 else text[:39] + "…"

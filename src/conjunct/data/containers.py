@@ -34,7 +34,7 @@ from conjunct.columns import (
     united,
 )
 from conjunct.counting import PartitionedColumns
-from conjunct.data.cells import CellRules, Cells, twice
+from conjunct.data.cells import CellRules, Cells, describe_duplicate
 from conjunct.errors import CellError, ConjunctWarning, InputError
 from conjunct.memory import available_bytes
 
@@ -51,7 +51,7 @@ class Preparation:
     cleaner: TagCleaner | None = None
 
     def if_needed(self) -> Preparation:
-        """Without a Binarizer that leaves every column as it is."""
+        """Return this without a Binarizer that leaves every column as it is."""
         made = self.binarizer
         return self if made is None or made.changes_columns else Preparation(None, self.cleaner)
 
@@ -64,7 +64,7 @@ class Preparation:
         return tuple(map(variable.get, features)) if known else ()
 
     def source_of(self, feature: str) -> str:
-        """The raw column behind a feature."""
+        """Return the raw column behind a feature."""
         return feature if self.binarizer is None else self.binarizer.source_of(feature)
 
 
@@ -74,7 +74,7 @@ FRAMES = ("pandas", "polars", "pyarrow")
 
 
 def as_table(columns: dict[str, list[Any]], backend: Any) -> Any:
-    """The columns as a data frame of ``backend``, or as they are for ``"dict"``."""
+    """Return the columns as a data frame of ``backend``, or unchanged for ``"dict"``."""
     if backend == "dict":
         return columns
     try:
@@ -92,7 +92,7 @@ def boolean_series(
     backend: Any,
     nullable: bool = True,
 ) -> nw.Series[Any]:
-    """Booleans, null where ``missing``.
+    """Return a series of Booleans, null where ``missing``.
 
     pandas' own bool has no null; ``nullable`` asks for its type that has, whatever the rows.
     """
@@ -132,12 +132,12 @@ class Container(ABC):
 
     @property
     def has_names(self) -> bool:
-        """Whether its columns have names of their own."""
+        """Return True if the data names its columns."""
         return self.names is not None
 
     @property
     def head(self) -> Any:
-        """What scikit-learn looks at."""
+        """Return what scikit-learn looks at."""
         return self.data
 
     @property
@@ -146,31 +146,31 @@ class Container(ABC):
 
     @abstractmethod
     def columns(self, names: Sequence[str], rules: CellRules) -> Columns:
-        """The columns called ``names``."""
+        """Return the columns called ``names``."""
 
     @abstractmethod
     def written(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
-        """Other columns in a container of this kind.
+        """Return other columns in a container of this kind.
 
         Missing cells are null in data frames, and NaN in arrays, which are of floats then.
         ``nullable``: cells may be missing in other rows, so data frames get a type that allows it.
         """
 
     def renamed(self, names: tuple[str, ...]) -> Container:
-        """The same container, its columns called otherwise."""
+        """Return the same container with other names of its columns."""
         other = copy(self)
         other.names = names
         return other
 
     def positions(self, names: Sequence[str]) -> list[int]:
-        """Where the columns called ``names`` are."""
+        """Return where the columns called ``names`` are."""
         check_distinct(self.names or ())
         position = {name: k for k, name in enumerate(self.names or ())}
-        refuse_lack(names, position)
+        refuse_absent(names, position)
         return [position[name] for name in names]
 
     def adopted(self, table: Any) -> Any:
-        """A data frame of ``backend`` as a container of this kind."""
+        """Return a data frame of ``backend`` as a container of this kind."""
         if self.index is not None:
             table.index = self.index
         return table
@@ -179,7 +179,7 @@ class Container(ABC):
         """Refuse a table without columns or rows."""
 
     def stored(self, names: Sequence[str], rules: CellRules, *, counts: bool = False) -> Any:
-        """The columns called ``names``, kept as the rules say."""
+        """Return the columns called ``names``, in the storage that the rules name."""
         columns = self.columns(names, rules).with_jobs(rules.n_jobs)
         return stored_as(columns, rules.store, counts=counts)
 
@@ -266,7 +266,7 @@ class Frame(Container):
 
     def written(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
         backend = self.frame.implementation
-        return self.adopted(frame_of_columns(columns, names, backend, nullable=nullable))
+        return self.adopted(make_frame(columns, names, backend, nullable=nullable))
 
 
 class Baskets(Container):
@@ -280,8 +280,8 @@ class Baskets(Container):
 
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The distinct items, as text, in code-point order."""
-        return tuple(sorted({item for basket in self.data for item in _items(basket)}))
+        """Return the distinct items, as text, in code-point order."""
+        return tuple(sorted({item for basket in self.data for item in _iter_items(basket)}))
 
     @property
     def n_columns(self) -> int:
@@ -294,7 +294,7 @@ class Baskets(Container):
         unknown: set[str] = set()
         for row, basket in enumerate(self.data):
             before = len(columns)
-            for item in _items(basket):
+            for item in _iter_items(basket):
                 if item in position:
                     columns.append(position[item])
                 else:
@@ -312,11 +312,11 @@ class Baskets(Container):
         return SparseColumns.from_matrix(matrix, rules.n_jobs)
 
     def written(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> list[list[str]]:
-        return baskets_of_columns(columns, names)
+        return make_baskets(columns, names)
 
 
 def is_baskets(data: Any) -> bool:
-    """Whether ``data`` is a list of baskets: sets, or lists with a string among their items.
+    """Return True for a list of baskets: sets, or lists with a string among their items.
 
     Lists of numbers are rows of a table; baskets of numbers must be sets. Lists that are all
     empty can only be baskets: a table has columns.
@@ -333,10 +333,10 @@ def is_baskets(data: Any) -> bool:
 def check_distinct(names: Sequence[str]) -> None:
     """Refuse names that stand for two columns."""
     if len(set(names)) < len(names):
-        raise InputError(twice(names))
+        raise InputError(describe_duplicate(names))
 
 
-def refuse_lack(names: Sequence[str], known: Collection[str]) -> None:
+def refuse_absent(names: Sequence[str], known: Collection[str]) -> None:
     """Refuse a table without some columns of the model."""
     absent = [name for name in names if name not in known]
     if absent:
@@ -344,7 +344,7 @@ def refuse_lack(names: Sequence[str], known: Collection[str]) -> None:
         raise InputError(f"the table lacks {len(absent)} features of the model: {shown}")
 
 
-def frame_of_columns(
+def make_frame(
     columns: Columns,
     names: Sequence[str],
     backend: Any,
@@ -352,7 +352,7 @@ def frame_of_columns(
     nullable: bool,
     before: Mapping[str, nw.Series[Any]] | None = None,
 ) -> Any:
-    """A data frame of the columns, with some series before them."""
+    """Return a data frame of the columns, after some other series."""
     made = {
         name: boolean_series(name, *columns.cells(k), backend, nullable)
         for k, name in enumerate(names)
@@ -360,8 +360,8 @@ def frame_of_columns(
     return nw.from_dict({**(before or {}), **made}).to_native()
 
 
-def baskets_of_columns(columns: Columns, names: Sequence[str]) -> list[list[str]]:
-    """A list of the true columns for each row."""
+def make_baskets(columns: Columns, names: Sequence[str]) -> list[list[str]]:
+    """Return a list of the true columns for each row."""
     baskets: list[list[str]] = [[] for _ in range(columns.n_rows)]
     for k, name in enumerate(names):
         for row in columns.true_rows(k).tolist():
@@ -369,7 +369,7 @@ def baskets_of_columns(columns: Columns, names: Sequence[str]) -> list[list[str]
     return baskets
 
 
-def _items(basket: Any) -> Iterator[str]:
+def _iter_items(basket: Any) -> Iterator[str]:
     if isinstance(basket, str) or not isinstance(basket, Iterable):
         raise InputError(f"a basket must be a set or a list of items, not {basket!r}")
     for item in basket:
@@ -428,14 +428,14 @@ class Batched(Container):
 
     @abstractmethod
     def batches(self, positions: Sequence[int]) -> Iterator[Any]:
-        """Data frames in memory with the columns at some positions, one after the other."""
+        """Yield data frames in memory with the columns at some positions."""
 
     def columns(self, names: Sequence[str], rules: CellRules) -> Columns:
-        return united(list(self._parts(names, rules)))
+        return united(list(self._read_parts(names, rules)))
 
     def stored(self, names: Sequence[str], rules: CellRules, *, counts: bool = False) -> Any:
-        """Packed in memory, or in a scratch file if they would take much of it."""
-        parts = joined_parts(self._parts(names, rules), _PAGE_BYTES)
+        """Pack the rows in memory, or in a scratch file if they would take much of it."""
+        parts = joined_parts(self._read_parts(names, rules), _PAGE_BYTES)
         held: list[Columns] = []
         limit = available_bytes() // _SHARE_IN_MEMORY
         for part in parts:
@@ -456,9 +456,9 @@ class Batched(Container):
         return PartitionedColumns(disk)
 
     def written(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
-        return self.adopted(frame_of_columns(columns, names, self.backend, nullable=nullable))
+        return self.adopted(make_frame(columns, names, self.backend, nullable=nullable))
 
-    def _parts(self, names: Sequence[str], rules: CellRules) -> Iterator[Columns]:
+    def _read_parts(self, names: Sequence[str], rules: CellRules) -> Iterator[Columns]:
         first_row = 0
         for batch in self.batches(self.positions(names)):
             frame = nw.from_native(batch, eager_only=True)
@@ -486,7 +486,7 @@ class LazyTable(Batched):
         self.data = data
         self.names = tuple(frame.collect_schema().names())
         self.backend = "polars" if frame.implementation.is_polars() else "pyarrow"
-        self.lazy = self._table = by_position(frame)
+        self.lazy = self._table = number_columns(frame)
 
     def batches(self, positions: Sequence[int]) -> Iterator[Any]:
         native = self._table.select(*(f"c{k}" for k in positions)).to_native()
@@ -497,9 +497,9 @@ class LazyTable(Batched):
         if hasattr(native, "collect_batches"):
             yield from native.collect_batches(chunk_size=_BATCH_ROWS)
         elif hasattr(native, "to_pyarrow_batches"):
-            yield from _tables(native.to_pyarrow_batches(chunk_size=_BATCH_ROWS))
+            yield from _iter_tables(native.to_pyarrow_batches(chunk_size=_BATCH_ROWS))
         elif hasattr(native, "__arrow_c_stream__"):
-            yield from _tables(_arrow().RecordBatchReader.from_stream(native))
+            yield from _iter_tables(_import_arrow().RecordBatchReader.from_stream(native))
         else:
             raise InputError("this lazy table gives no batches: call .collect() first")
 
@@ -513,8 +513,8 @@ class ArrowStream(Batched):
         self.data = data
         # some can be read only once, so the reader that told the names is the one to use first
         try:
-            self._reader = _arrow().RecordBatchReader.from_stream(data)
-        except _arrow().ArrowInvalid:
+            self._reader = _import_arrow().RecordBatchReader.from_stream(data)
+        except _import_arrow().ArrowInvalid:
             raise InputError(
                 f"a {type(data).__name__} is no table: give one with a name for each column"
             ) from None
@@ -523,8 +523,8 @@ class ArrowStream(Batched):
     def batches(self, positions: Sequence[int]) -> Iterator[Any]:
         reader, self._reader = self._reader, None
         if reader is None:
-            reader = _arrow().RecordBatchReader.from_stream(self.data)
-        for table in _tables(reader):
+            reader = _import_arrow().RecordBatchReader.from_stream(self.data)
+        for table in _iter_tables(reader):
             yield table.select(list(positions))
 
 
@@ -549,8 +549,8 @@ class HuggingFace(Batched):
         return datasets.Dataset(datasets.table.InMemoryTable(table))
 
 
-def container_for(data: Any) -> Container:
-    """The container of rows that are in memory, or come in batches; there may be none."""
+def wrap_data(data: Any) -> Container:
+    """Return the container of rows in memory or in batches; it may have no rows."""
     if is_baskets(data):
         return Baskets(data)
     if sp.issparse(data):
@@ -559,7 +559,9 @@ def container_for(data: Any) -> Container:
         frame = nw.from_native(data, pass_through=True)
     except nw.exceptions.DuplicateError:
         # the columns of an Arrow table are its cells
-        raise InputError(twice(list(getattr(data, "column_names", data.columns)))) from None
+        raise InputError(
+            describe_duplicate(list(getattr(data, "column_names", data.columns)))
+        ) from None
     if isinstance(frame, nw.DataFrame):
         return Frame(data, frame)
     if isinstance(frame, nw.LazyFrame):
@@ -569,13 +571,13 @@ def container_for(data: Any) -> Container:
     if hasattr(data, "__arrow_c_stream__") and not hasattr(data, "ndim"):
         return ArrowStream(data)
     if hasattr(data, "__dataframe__"):
-        table = _arrow("interchange").from_dataframe(data)
+        table = _import_arrow("interchange").from_dataframe(data)
         return Frame(table, nw.from_native(table))
     return Array(data)
 
 
-def by_position(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """The same lazy table with columns called c0, c1, …: its own names may mean something else.
+def number_columns(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """Rename the columns of a lazy table c0, c1, …: their own names may mean something else.
 
     DuckDB takes a column called * for all columns, and Spark one called a.b for a part of a.
     """
@@ -592,13 +594,13 @@ def by_position(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     return renamed
 
 
-def _arrow(part: str = "lib") -> Any:
+def _import_arrow(part: str = "lib") -> Any:
     try:
         return import_module(f"pyarrow.{part}")
     except ImportError:
         raise InputError(_NO_ARROW) from None
 
 
-def _tables(batches: Iterator[Any]) -> Iterator[Any]:
+def _iter_tables(batches: Iterator[Any]) -> Iterator[Any]:
     for batch in batches:
-        yield _arrow().Table.from_batches([batch])
+        yield _import_arrow().Table.from_batches([batch])

@@ -33,12 +33,12 @@ class Dataset:
 
     @property
     def path(self) -> Path:
-        """The CSV file of features: a header of names, then one row of 0 and 1 per individual."""
+        """Return the CSV file of features: a header, then one row of 0 and 1 per individual."""
         return FOLDER / self.file
 
     @property
     def rows_path(self) -> Path:
-        """The CSV file that describes the same rows (names, classes); never features."""
+        """Return the CSV file that describes the same rows (names, classes); never features."""
         return FOLDER / self.rows_file
 
 
@@ -94,7 +94,7 @@ DATASETS: tuple[Dataset, ...] = (
 
 
 def find(name: str) -> Dataset:
-    """The bundled data set of that name."""
+    """Return the bundled data set of that name."""
     for dataset in DATASETS:
         if dataset.name == name:
             return dataset
@@ -152,27 +152,27 @@ def load(name: str) -> BooleanDataset:
 
 
 def load_spect() -> BooleanDataset:
-    """267 × 22: partial diagnoses of heart images, the paper's ``spect``; ``rows``: the class."""
+    """Load 267 × 22 partial diagnoses of heart images (the paper's ``spect``); ``rows``: class."""
     return load("spect")
 
 
 def load_zoo() -> BooleanDataset:
-    """101 × 15: animals and their traits; ``rows``: the animal, its type, its number of legs."""
+    """Load 101 × 15 animals and traits; ``rows``: the animal, its type, its number of legs."""
     return load("zoo")
 
 
 def load_house_votes_84() -> BooleanDataset:
-    """435 × 16, with missing cells: votes in the US House in 1984; ``rows``: the party."""
+    """Load 435 × 16 votes in the US House of 1984, some missing; ``rows``: the party."""
     return load("house_votes_84")
 
 
 def load_coco_street() -> BooleanDataset:
-    """447 × 37: objects in street photographs; ``rows``: the COCO image number."""
+    """Load 447 × 37 objects in street photographs; ``rows``: the COCO image number."""
     return load("coco_street")
 
 
 def load_coco_val2017() -> BooleanDataset:
-    """4952 × 80: objects in photographs; ``rows``: the COCO image number."""
+    """Load 4952 × 80 objects in photographs; ``rows``: the COCO image number."""
     return load("coco_val2017")
 
 

@@ -16,7 +16,7 @@ import msgspec
 
 from conjunct.errors import InputError
 from conjunct.files.atomic import check_target, write_atomically
-from conjunct.files.model import IndicatorsRecord, MergeRecord, indicators_of, merge_of
+from conjunct.files.model import IndicatorsRecord, MergeRecord, read_indicators, read_merge
 from conjunct.ufc import Progress, RunIdentity
 
 FORMAT = "conjunct-checkpoint"
@@ -58,6 +58,7 @@ class Checkpoint:
         check_target(path)
 
     def load(self, identity: RunIdentity) -> Progress | None:
+        """Return the progress that the file holds, or None; refuse that of another run."""
         try:
             content = self.path.read_bytes()
         except FileNotFoundError:
@@ -79,14 +80,14 @@ class Checkpoint:
             return None
         known = [line.observed for line in told if line.observed is not None]
         return Progress(
-            tuple(merge_of(merge, record.n_rows) for line in told for merge in line.merges),
-            indicators_of([indicators for line in told for indicators in line.history]),
+            tuple(read_merge(merge, record.n_rows) for line in told for merge in line.merges),
+            read_indicators([indicators for line in told for indicators in line.history]),
             tuple(support for line in told for support in line.supports),
             tuple(n for observed in known for n in observed) if known else None,
         )
 
     def save(self, identity: RunIdentity, news: Callable[[], Progress], *, last: bool) -> None:
-        """Write what is new, unless steps are so quick that it would take most of the time."""
+        """Write what is new, unless writing would take most of the time."""
         begun = time.monotonic()
         if last or begun >= self._next:
             self._write(identity, news())
@@ -117,7 +118,7 @@ class Checkpoint:
         self._length += len(line)
 
     def wrong_run(self, why: object) -> InputError:
-        """That this run cannot go on from the file."""
+        """Return an error: this run cannot continue from the file."""
         return InputError(
             f"{self.path} is the checkpoint of another run ({why}): remove it, or name another file"
         )

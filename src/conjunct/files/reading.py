@@ -41,18 +41,18 @@ from conjunct.files.formats.base import (
     ReadOptions,
     Scan,
     TableFormat,
+    check_file,
     check_kinds,
-    file_to_read,
-    format_of,
+    columns_as_text,
+    find_format,
     frame_batches,
     is_boolean,
-    listed,
-    picked,
-    words_of,
+    list_names,
+    select_columns,
 )
-from conjunct.files.raw import Progress, StrPath, existing_file, filled_file, one_line_errors
+from conjunct.files.raw import Progress, StrPath, check_exists, check_not_empty, one_line_errors
 from conjunct.files.tags import NumbersError
-from conjunct.files.text_cells import BooleanCells, column_of
+from conjunct.files.text_cells import BooleanCells, read_column
 from conjunct.memory import byte_text
 
 if TYPE_CHECKING:
@@ -131,10 +131,10 @@ def read_boolean(
     )
     known = set() if names is None else set(names)
     with one_line_errors(path):
-        existing_file(path)
-        kind = format_of(path, options.format)
+        check_exists(path)
+        kind = find_format(path, options.format)
         kind.check(path, options)
-        file = file_to_read(path, kind, options)
+        file = check_file(path, kind, options)
         table = _read_tags(file, kind, options, binarizer, progress)
         if table is None:
             if names is not None and binarizer is None and cleaner is None:
@@ -143,14 +143,14 @@ def read_boolean(
             survey = Survey([file], [wide], options, binarizer or Binarizer(), progress)
             if names is not None and cleaner is not None:
                 survey.wanted = lambda name: cleaner.clean(name) in known
-            table = survey.look().table()
+            table = survey.scan().table()
     if cleaner is not None:
         is_fitted = hasattr(cleaner, "mapping_")
         table = table.cleaned(cleaner if is_fitted else table.fit_cleaner(clone(cleaner)))
     if names is None:
         return table
     if table.tags:
-        warn_of_others(path, [name for name in table.names if name not in known], "tags")
+        warn_unused(path, [name for name in table.names if name not in known], "tags")
     return table.aligned(names)
 
 
@@ -161,7 +161,7 @@ def _read_tags(
     binarizer: Binarizer | None,
     progress: Progress | None,
 ) -> BooleanData | None:
-    """The tags asked for; None if the file has columns that are no tags."""
+    """Return the tags asked for; None if the file has columns that are no tags."""
     if not kind.holds_tags(options) or (kind.numbers is not None and hasattr(binarizer, "rules_")):
         return None
     try:
@@ -200,35 +200,35 @@ def read_table(
 
 
 def read_frame(path: StrPath, options: ReadOptions) -> pl.DataFrame:
-    """A wide table as it is, which may have no rows."""
+    """Read a wide table unchanged; it may have no rows."""
     import polars as pl
 
     def use(scan: Scan) -> pl.DataFrame:
         chosen = options.selected(scan.names, file)
-        check_kinds(file, picked(scan.frame, chosen).collect_schema())
+        check_kinds(file, select_columns(scan.frame, chosen).collect_schema())
         frame = scan.frame.collect()
         if frame.height and frame[:, -1].null_count() and wide.reads_short_rows:
-            frame = frame.head(max(0, frame.height - wide.n_blank_at_the_end(file, options)))
+            frame = frame.head(max(0, frame.height - wide.count_trailing_blanks(file, options)))
         return pl.DataFrame(
-            {name: wide.typed(frame.get_column(name).alias("cells")) for name in chosen}
+            {name: wide.infer_type(frame.get_column(name).alias("cells")) for name in chosen}
         )
 
     with one_line_errors(path):
-        existing_file(path)
-        wide = format_of(path, options.format).table(path)
-        file = file_to_read(path, wide, options)
+        check_exists(path)
+        wide = find_format(path, options.format).table(path)
+        file = check_file(path, wide, options)
         return wide.read(file, options, use)[0]
 
 
 def read_synonyms(path: StrPath) -> dict[str, str]:
-    """Tags and what to call them, from a file.
+    """Read tags and what to call them from a file.
 
     Either a JSON object, ``{"automobile": "car"}``, or a table with columns ``from`` and ``to``.
     If the table has a column ``accept``, as the one of proposals, its rows count only where that
     says yes.
     """
     if str(path).lower().endswith(".json"):
-        file = filled_file(path, "a JSON object of tags and what to call them")
+        file = check_not_empty(path, "a JSON object of tags and what to call them")
         try:
             return msgspec.json.decode(file.read_bytes(), type=dict[str, str])
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -263,7 +263,7 @@ def _read_synonym_table(path: StrPath) -> dict[str, str]:
 
 def read_variables(path: StrPath) -> dict[str, list[str]]:
     """Read variables with their columns from a JSON object: ``{"colour": ["red", "blue"]}``."""
-    file = filled_file(path, "a JSON object of variables with lists of their columns")
+    file = check_not_empty(path, "a JSON object of variables with lists of their columns")
     try:
         variables = msgspec.json.decode(file.read_bytes(), type=dict[str, list[str]])
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -288,8 +288,8 @@ def naming_cells_of(
             error.problem, error.advice = "the cell has no value", if_empty
         else:
             error.advice = "write 0/1 or true/false, or leave the column out"
-        kind = format_of(path, options.format)
-        raise located(error, kind, Path(path), options, error.row) from None
+        kind = find_format(path, options.format)
+        raise locate_error(error, kind, Path(path), options, error.row) from None
 
 
 class FileSource:
@@ -334,26 +334,26 @@ class Survey:
     """Which of the ways to read each file works."""
 
     def __post_init__(self) -> None:
-        self.rules = rules_by_column(self.binarizer)
+        self.rules = group_rules(self.binarizer)
         self._keep = self.memory is None
         self._boolean: dict[str, _BooleanColumn] = {}
         self._lines: dict[str, list[Line]] = {}
         self._ids: list[str] = []
         self._scan: Scan | None = None
 
-    def look(self) -> Self:
-        """Look through the files; what a fitted Binarizer makes of columns stays as it is."""
+    def scan(self) -> Self:
+        """Read through the files and find the rules of each column, unless these are given."""
         for file, wide in zip(self.files, self.formats, strict=True):
             with one_line_errors(file):
-                self._look_through(file, wide)
+                self._scan_file(file, wide)
         try:
             self._find_rules()
         except CellError as error:
-            raise self._located(error) from None
+            raise self._locate_error(error) from None
         return self
 
     def table(self) -> BooleanData:
-        """The rows, which were kept."""
+        """Return the rows, which were kept."""
         n_rows = sum(self.n_rows)
         lines = (line for name in self.columns for line in self._lines.pop(name))
         id_name = self.options.id
@@ -364,32 +364,32 @@ class Survey:
             preparation=Preparation(self.binarizer).if_needed(),
         )
 
-    def _look_through(self, file: Path, wide: TableFormat) -> None:
+    def _scan_file(self, file: Path, wide: TableFormat) -> None:
         """Find a way to read the file, its rows, and which columns are Boolean."""
         before = self._boolean
 
-        def look(scan: Scan) -> int:
+        def use(scan: Scan) -> int:
             self._boolean, self._ids = copy.deepcopy(before), []
-            scan = wide.completed(scan, self.rules or ())
-            self._choose(file, scan.names)
+            scan = wide.complete(scan, self.rules or ())
+            self._choose_columns(file, scan.names)
             self._scan = scan if self._keep else None
-            return self._look_at(file, wide, scan)
+            return self._scan_batches(file, wide, scan)
 
-        n_rows, way = wide.read(file, self.options, look, words_of(self.rules))
+        n_rows, way = wide.read(file, self.options, use, columns_as_text(self.rules))
         self.n_rows.append(n_rows)
         self.ways.append(way)
 
-    def _choose(self, file: Path, names: Sequence[str]) -> None:
+    def _choose_columns(self, file: Path, names: Sequence[str]) -> None:
         chosen = self.options.selected(names, file)
         if self.rules is None:
             chosen = [name for name in chosen if self.wanted(name)]
         else:
             absent = [name for name in self.rules if name not in names]
             if absent:
-                raise InputError(f"{file} lacks columns of the model: {listed(absent)}")
+                raise InputError(f"{file} lacks columns of the model: {list_names(absent)}")
             known = set(self.binarizer.feature_names_in_)
             if self._keep:
-                warn_of_others(file, [name for name in chosen if name not in known], "columns")
+                warn_unused(file, [name for name in chosen if name not in known], "columns")
             chosen = list(self.rules)
         if not self.n_rows:
             self.columns = chosen
@@ -407,10 +407,10 @@ class Survey:
                 f"{lacking} has no column {other!r}, and {having} has: they must agree"
             )
 
-    def _look_at(self, file: Path, wide: TableFormat, scan: Scan) -> int:
+    def _scan_batches(self, file: Path, wide: TableFormat, scan: Scan) -> int:
         import polars as pl
 
-        schema = picked(scan.frame, self.columns).collect_schema()
+        schema = select_columns(scan.frame, self.columns).collect_schema()
         check_kinds(file, schema)
         looked_at = dict(self._boolean)
         if not self._keep:
@@ -424,17 +424,17 @@ class Survey:
             needed.append(id_name)
         last = scan.names[-1]
         n_rows, n_missing_last = 0, 0
-        frame = picked(scan.frame, dict.fromkeys([*needed, last]))
-        for batch in _by_bytes(frame_batches(frame)):
+        frame = select_columns(scan.frame, dict.fromkeys([*needed, last]))
+        for batch in _align_to_bytes(frame_batches(frame)):
             for name in [n for n, c in looked_at.items() if not c.take(batch.get_column(n))]:
                 del self._boolean[name], looked_at[name]
             if id_name is not None:
                 self._ids += batch.get_column(id_name).cast(pl.String).fill_null("").to_list()
             n_rows += batch.height
             n_missing_last += batch.get_column(last).null_count()
-            self._tell(n_rows, scan)
+            self._report_progress(n_rows, scan)
         if n_missing_last and wide.reads_short_rows:
-            n_rows -= wide.n_blank_at_the_end(file, self.options)
+            n_rows -= wide.count_trailing_blanks(file, self.options)
         if wide.counts_rows and scan.n_rows is not None and n_rows < scan.n_rows:
             raise InputError(
                 f"{file}: only {n_rows:,} of its {scan.n_rows:,} rows can be read; a column may be "
@@ -452,20 +452,20 @@ class Survey:
         import polars as pl
 
         declared = [name for name in looked_at if schema[name] == pl.Boolean]
-        for column in picked(frame, declared).head(raw.BATCH_ROWS).collect().iter_columns():
+        for column in select_columns(frame, declared).head(raw.BATCH_ROWS).collect().iter_columns():
             looked_at[column.name].take(column)
         for name in declared:
             if looked_at[name].seen:
                 del looked_at[name]
 
-    def _tell(self, n_rows: int, scan: Scan) -> None:
+    def _report_progress(self, n_rows: int, scan: Scan) -> None:
         if self.progress is not None:
             known = self._keep and scan.n_rows is not None
             expected = max(n_rows, scan.n_rows or 0) if known else None
             self.progress(sum(self.n_rows) + n_rows, expected)
 
     def _find_rules(self) -> None:
-        """The rules of each column, and its packed features if rows are kept."""
+        """Find the rules of each column, and pack its features if rows are kept."""
         total = sum(self.n_rows)
         found: dict[str, Found] = {}
         for name, boolean in self._boolean.items():
@@ -476,21 +476,21 @@ class Survey:
                     self._lines[name] = [boolean.line(total)]
         if self.rules is None or self._keep:
             settings = self.binarizer.settings()
-            for cells in self._whole([name for name in self.columns if name not in found]):
+            for cells in self._read_whole([name for name in self.columns if name not in found]):
                 given = None if self.rules is None else self.rules[cells.name]
                 as_words = cells.name in settings.words
                 column = self.formats[0].column(cells, given, as_words=as_words)
                 rules = rules_for(column, settings) if given is None else given
                 found[column.name] = rules
                 if self._keep:
-                    self._lines[column.name] = _packed(rules, column)
+                    self._lines[column.name] = _pack_features(rules, column)
         if self.rules is None:
             named = [(name, found[name]) for name in self.columns]
             self.binarizer = Binarizer.fitted(self.binarizer.get_params(), named)
-            self.rules = rules_by_column(self.binarizer) or {}
+            self.rules = group_rules(self.binarizer) or {}
 
-    def _whole(self, names: Sequence[str]) -> Iterator[pl.Series]:
-        """Columns of all files together, a few at a time."""
+    def _read_whole(self, names: Sequence[str]) -> Iterator[pl.Series]:
+        """Yield columns of all files together, a few at a time."""
         import polars as pl
 
         column_bytes = sum(self.n_rows) * _CELL_BYTES
@@ -504,47 +504,47 @@ class Survey:
         step = max(1, most // column_bytes)
         for start in range(0, len(names), step):
             group = names[start : start + step]
-            frames = self._frames(group, words_of(self.rules))
+            frames = self._read_frames(group, columns_as_text(self.rules))
             for name in group:
                 parts = [frame.get_column(name) for frame in frames]
                 kinds = {part.dtype for part in parts}
                 if pl.String in kinds and len(kinds) > 1:
                     # words in one file: numbers in the others are words, as they are written there
-                    texts = self._frames([name], partial(eq, name))
-                    parts = [_as_words(frame.to_series()) for frame in texts]
+                    texts = self._read_frames([name], partial(eq, name))
+                    parts = [_to_words(frame.to_series()) for frame in texts]
                 cells = [part.alias("cells").to_frame() for part in parts]
                 yield pl.concat(cells, how="vertical_relaxed").to_series().alias(name)
 
-    def _frames(self, names: Sequence[str], as_text: AsText) -> list[pl.DataFrame]:
-        """Some columns of each file."""
+    def _read_frames(self, names: Sequence[str], as_text: AsText) -> list[pl.DataFrame]:
+        """Return some columns of each file."""
         import polars as pl
 
         frames = []
         each = zip(self.files, self.formats, self.n_rows, self.ways, strict=True)
         for file, wide, n_rows, way in each:
             scan = self._scan or wide.scan(file, self.options, way, as_text)
-            frame = picked(scan.frame, names).head(n_rows)
+            frame = select_columns(scan.frame, names).head(n_rows)
             with one_line_errors(file):
                 frames.append(pl.concat(wide.batches(file, self.options, frame)))
         return frames
 
-    def _located(self, error: CellError) -> InputError:
+    def _locate_error(self, error: CellError) -> InputError:
         row, k = error.row, 0
         while row >= self.n_rows[k]:
             row, k = row - self.n_rows[k], k + 1
-        return located(error, self.formats[k], self.files[k], self.options, row)
+        return locate_error(error, self.formats[k], self.files[k], self.options, row)
 
 
-def located(
+def locate_error(
     error: CellError, kind: Format, file: Path, options: ReadOptions, row: int
 ) -> InputError:
-    """An error about a cell, with the file and the place in it."""
+    """Return an error about a cell, with the file and the place in it."""
     where = f"{file}, {kind.place(file, options, row)}, column {error.column!r}"
     return InputError(f"{where}: {error.problem}; {error.advice}")
 
 
-def rules_by_column(binarizer: Binarizer) -> dict[str, list[ColumnRule]] | None:
-    """The rules of a Binarizer, if it is fitted."""
+def group_rules(binarizer: Binarizer) -> dict[str, list[ColumnRule]] | None:
+    """Return the rules of a Binarizer by column, or None if it is not fitted."""
     if not hasattr(binarizer, "rules_"):
         return None
     rules: dict[str, list[ColumnRule]] = {}
@@ -553,9 +553,10 @@ def rules_by_column(binarizer: Binarizer) -> dict[str, list[ColumnRule]] | None:
     return rules
 
 
-def warn_of_others(path: StrPath, others: Sequence[str], what: str) -> None:
+def warn_unused(path: StrPath, others: Sequence[str], what: str) -> None:
+    """Warn of columns or tags that the model does not use."""
     if others:
-        message = f"{what} of {path} that the model does not use: {listed(others)}"
+        message = f"{what} of {path} that the model does not use: {list_names(others)}"
         warnings.warn(message, ConjunctWarning, stacklevel=2)
 
 
@@ -570,7 +571,7 @@ class _BooleanColumn:
 
     @property
     def seen(self) -> bool:
-        """Whether some cell was not empty."""
+        """Return True if some cell was not empty."""
         return self._cells.seen
 
     def take(self, cells: pl.Series) -> bool:
@@ -584,7 +585,7 @@ class _BooleanColumn:
         return read is not None
 
     def line(self, n_rows: int) -> Line:
-        values = _joined(self._values, n_rows)
+        values = _join_bits(self._values, n_rows)
         if all(part is None for part in self._observed):
             return values, None
         parts = [
@@ -592,23 +593,23 @@ class _BooleanColumn:
             for part, seen in zip(self._values, self._observed, strict=True)
         ]
         # the last byte of a part may be filled beyond the last row
-        return values, _joined(parts, n_rows) & pack_column(np.ones(n_rows, np.bool_))
+        return values, _join_bits(parts, n_rows) & pack_column(np.ones(n_rows, np.bool_))
 
 
-def _joined(parts: Sequence[Bits], n_rows: int) -> Bits:
+def _join_bits(parts: Sequence[Bits], n_rows: int) -> Bits:
     line = np.zeros(line_bytes(n_rows), np.uint8)
     packed = np.concatenate(parts)[: len(line)]
     line[: len(packed)] = packed
     return line
 
 
-def _as_words(cells: pl.Series) -> pl.Series:
+def _to_words(cells: pl.Series) -> pl.Series:
     import polars as pl
 
-    return cells if cells.dtype == pl.String else pl.Series(cells.name, column_of(cells).cells())
+    return cells if cells.dtype == pl.String else pl.Series(cells.name, read_column(cells).cells())
 
 
-def _packed(found: Found, column: Column) -> list[Line]:
+def _pack_features(found: Found, column: Column) -> list[Line]:
     rules = () if isinstance(found, Dropped) else found
     return [
         (pack_column(values), pack_column(~missing) if missing.any() else None)
@@ -616,8 +617,8 @@ def _packed(found: Found, column: Column) -> list[Line]:
     ]
 
 
-def _by_bytes(batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """The same rows in batches of a multiple of 8, but for the last."""
+def _align_to_bytes(batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Yield the same rows in batches of a multiple of 8, except for the last."""
     import polars as pl
 
     carried: pl.DataFrame | None = None

@@ -18,10 +18,10 @@ from conjunct.files.formats.base import (
     ReadOptions,
     Scan,
     TableFormat,
-    listed,
-    scan_of,
+    list_names,
+    make_scan,
 )
-from conjunct.files.raw import reason
+from conjunct.files.raw import first_line
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,7 +36,7 @@ class Columnar(TableFormat):
     holds_lists = True
 
     def explain(self, file: Path, options: ReadOptions, error: BaseException) -> InputError:
-        return InputError(f"{file} is not a readable {self.name.title()} file: {reason(error)}")
+        return InputError(f"{file} is not a readable {self.name.title()} file: {first_line(error)}")
 
 
 class Parquet(Columnar):
@@ -50,7 +50,7 @@ class Parquet(Columnar):
         import polars as pl
 
         frame = pl.scan_parquet(file, glob=False)
-        yield scan_of(file, frame, frame.select(pl.len()).collect().item())
+        yield make_scan(file, frame, frame.select(pl.len()).collect().item())
 
     def write(self, file: IO[bytes], data: pl.DataFrame, compression: Compression) -> None:
         data.write_parquet(file)
@@ -71,7 +71,7 @@ class Arrow(Columnar):
         with file.open("rb") as opened:
             is_file = opened.read(6) in self.magic
         frame = pl.scan_ipc(file, glob=False) if is_file else pl.read_ipc_stream(file).lazy()
-        yield scan_of(file, frame, frame.select(pl.len()).collect().item())
+        yield make_scan(file, frame, frame.select(pl.len()).collect().item())
 
     def write(self, file: IO[bytes], data: pl.DataFrame, compression: Compression) -> None:
         data.write_ipc(file)
@@ -99,7 +99,7 @@ class Spreadsheet(TableFormat):
     def scans(self, file: Path, options: ReadOptions, as_text: AsText) -> Iterator[Scan]:
         import polars as pl
 
-        sheet = _sheet(file, options.sheet, file.stat().st_mtime_ns)
+        sheet = _read_sheet(file, options.sheet, file.stat().st_mtime_ns)
         cells = pl.selectors.exclude(_ROW)
         if options.null_values:
             words = list(options.null_values)
@@ -108,10 +108,10 @@ class Spreadsheet(TableFormat):
         yield Scan(sheet.lazy().select(cells), names, sheet.height)
 
     def place(self, file: Path, options: ReadOptions, row: int) -> str:
-        return f"row {_sheet(file, options.sheet, file.stat().st_mtime_ns)[_ROW][row]}"
+        return f"row {_read_sheet(file, options.sheet, file.stat().st_mtime_ns)[_ROW][row]}"
 
     def remark(self, file: Path, options: ReadOptions) -> str | None:
-        names = _workbook(file).sheet_names
+        names = _open_workbook(file).sheet_names
         if options.sheet is not None or len(names) < 2:
             return None
         return (
@@ -122,18 +122,18 @@ class Spreadsheet(TableFormat):
 
 # a table is scanned several times while it is read, and a sheet is read as a whole
 @lru_cache(maxsize=1)
-def _sheet(file: Path, name: str | None, changed: int) -> pl.DataFrame:
-    """The cells of a sheet as text, and the number of each row; rows without a cell are none."""
+def _read_sheet(file: Path, name: str | None, changed: int) -> pl.DataFrame:
+    """Return the cells of a sheet as text with their row numbers, without empty rows."""
     import polars as pl
     from fastexcel import FastExcelError
 
-    book = _workbook(file)
+    book = _open_workbook(file)
     if name is not None and name not in book.sheet_names:
-        raise InputError(f"{file} has no sheet {name!r}: it has {listed(book.sheet_names, 5)}")
+        raise InputError(f"{file} has no sheet {name!r}: it has {list_names(book.sheet_names, 5)}")
     try:
         loaded = book.load_sheet(name or 0, header_row=None, skip_rows=0, dtypes="string")
     except FastExcelError as error:
-        raise _unreadable(file, error) from None
+        raise _unreadable_error(file, error) from None
     rows = loaded.to_polars().with_row_index(_ROW, 1)
     cells = pl.selectors.exclude(_ROW)
     blank = pl.all_horizontal(cells.is_null() | (cells.str.strip_chars() == ""))
@@ -157,7 +157,7 @@ def _sheet(file: Path, name: str | None, changed: int) -> pl.DataFrame:
     return named
 
 
-def _workbook(file: Path) -> Any:
+def _open_workbook(file: Path) -> Any:
     try:
         import fastexcel
     except ImportError:
@@ -167,11 +167,11 @@ def _workbook(file: Path) -> Any:
     try:
         return fastexcel.read_excel(file)
     except fastexcel.FastExcelError as error:
-        raise _unreadable(file, error) from None
+        raise _unreadable_error(file, error) from None
 
 
-def _unreadable(file: Path, error: BaseException) -> InputError:
-    return InputError(f"{file} is not a readable spreadsheet: {reason(error)}")
+def _unreadable_error(file: Path, error: BaseException) -> InputError:
+    return InputError(f"{file} is not a readable spreadsheet: {first_line(error)}")
 
 
 FORMATS.enter(Spreadsheet())

@@ -22,19 +22,26 @@ from conjunct.files.formats.base import (
     ReadOptions,
     Scan,
     TableFormat,
-    format_of,
-    spelled_ids,
+    find_format,
+    spell_ids,
 )
 from conjunct.files.raw import (
     Progress,
     StrPath,
-    about_rows,
-    compression,
+    detect_compression,
+    estimate_rows,
     line_batches,
     refuse_dense,
     text_lines,
 )
-from conjunct.files.tags import BadCellError, NumbersError, TagBatch, TagPacker, pairs_of, splitter
+from conjunct.files.tags import (
+    BadCellError,
+    NumbersError,
+    TagBatch,
+    TagPacker,
+    find_splitter,
+    split_cells,
+)
 
 
 class Baskets(Format):
@@ -55,10 +62,12 @@ class Baskets(Format):
         n_rows, split, expected = 0, None, None
         for batch in line_batches(file):
             if split is None:
-                split = splitter(batch, options.tag_separator or options.separator) or str.split
-                expected = about_rows(file, len(batch), sum(len(x.encode()) + 1 for x in batch))
+                split = (
+                    find_splitter(batch, options.tag_separator or options.separator) or str.split
+                )
+                expected = estimate_rows(file, len(batch), sum(len(x.encode()) + 1 for x in batch))
             try:
-                pairs = pairs_of(batch, split)
+                pairs = split_cells(batch, split)
             except BadCellError as bad:
                 line = n_rows + bad.row + 1
                 raise InputError(f"{file}, line {line}: not a list of tags ({bad})") from None
@@ -82,7 +91,7 @@ class Numbers(TableFormat):
     def scans(self, file: Path, options: ReadOptions, as_text: AsText) -> Iterator[Scan]:
         import polars as pl
 
-        matrix = sp.vstack([part for part, _ in _parts(file)], format="csr")
+        matrix = sp.vstack([part for part, _ in _read_parts(file)], format="csr")
         # columns may be called by numbers of any size: only those that occur take up memory
         used, positions = np.unique(matrix.indices, return_inverse=True)
         shape = (matrix.shape[0], len(used))
@@ -91,7 +100,7 @@ class Numbers(TableFormat):
         frame = pl.DataFrame({str(k): columns[:, [j]].toarray()[:, 0] for j, k in enumerate(used)})
         yield Scan(frame.lazy(), frame.columns, shape[0])
 
-    def completed(self, scan: Scan, wanted: Iterable[str]) -> Scan:
+    def complete(self, scan: Scan, wanted: Iterable[str]) -> Scan:
         import polars as pl
 
         zeros = np.zeros(scan.n_rows or 0)
@@ -118,7 +127,7 @@ class Svmlight(Format):
 
     def tag_batches(self, file: Path, options: ReadOptions) -> Iterator[TagBatch]:
         n_rows = 0
-        for part, share in _parts(file):
+        for part, share in _read_parts(file):
             if not (part.data[part.data != 0] == 1).all():
                 raise NumbersError(
                     f"{file} holds other values than 0 and 1: such a file is read as a whole only"
@@ -137,19 +146,19 @@ class Svmlight(Format):
             file.write(f"0{ones}\n".encode())
 
 
-def _parts(file: Path) -> Iterator[tuple[Any, float]]:
-    """Sparse matrices of successive rows, and what share of the file has been read."""
-    if compression(file) is not None:
+def _read_parts(file: Path) -> Iterator[tuple[Any, float]]:
+    """Yield sparse matrices of successive rows, and what share of the file has been read."""
+    if detect_compression(file) is not None:
         for lines in line_batches(file):
-            yield _loaded(file, "\n".join(lines).encode(), n_features=_MOST_COLUMNS), 1.0
+            yield _load_svmlight(file, "\n".join(lines).encode(), n_features=_MOST_COLUMNS), 1.0
         return
     size = file.stat().st_size
     for start in range(0, size, _SVMLIGHT_BYTES):
-        part = _loaded(file, offset=start, length=_SVMLIGHT_BYTES, n_features=_MOST_COLUMNS)
+        part = _load_svmlight(file, offset=start, length=_SVMLIGHT_BYTES, n_features=_MOST_COLUMNS)
         yield part, min(1.0, (start + _SVMLIGHT_BYTES) / size)
 
 
-def _loaded(file: Path, content: bytes | None = None, **part: int) -> Any:
+def _load_svmlight(file: Path, content: bytes | None = None, **part: int) -> Any:
     from sklearn.datasets import load_svmlight_file
 
     source = file if content is None else io.BytesIO(content)
@@ -157,10 +166,10 @@ def _loaded(file: Path, content: bytes | None = None, **part: int) -> Any:
         # columns keep the numbers of the file, whether those start at 0 or at 1
         return load_svmlight_file(source, zero_based=True, multilabel=True, **part)[0]
     except (ValueError, OverflowError) as error:
-        raise _explained(file, error) from None
+        raise _explain_svmlight(file, error) from None
 
 
-def _explained(file: Path, error: Exception) -> InputError:
+def _explain_svmlight(file: Path, error: Exception) -> InputError:
     from sklearn.datasets import load_svmlight_file
 
     for number, line in enumerate(text_lines(file), start=1):
@@ -182,12 +191,12 @@ class Long(Format):
     rank = 1000
 
     def check(self, path: StrPath, options: ReadOptions) -> None:
-        kind = format_of(path)
+        kind = find_format(path)
         if not isinstance(kind, TableFormat):
             raise InputError(f"{path}: {kind.name} has no columns to take tags from")
 
     def table(self, path: StrPath) -> TableFormat:
-        return format_of(path).table(path)
+        return find_format(path).table(path)
 
     def remark(self, file: Path, options: ReadOptions) -> str | None:
         return self.table(file).remark(file, options)
@@ -199,7 +208,7 @@ class Long(Format):
         )
 
     def tags(self, file: Path, options: ReadOptions, progress: Progress | None) -> BooleanData:
-        """Individuals in the order in which they first come."""
+        """Return the tags of all individuals, in the order in which these first occur."""
         import polars as pl
 
         wide = self.table(file)
@@ -224,7 +233,7 @@ class Long(Format):
                     place = wide.place(file, options, n_read + int(blank.arg_max() or 0))
                     where = f"{file}, {place}, column {column.name!r}"
                     raise InputError(f"{where}: the cell has no value")
-            rows = [row_of.setdefault(key, len(row_of)) for key in spelled_ids(ids)]
+            rows = [row_of.setdefault(key, len(row_of)) for key in spell_ids(ids)]
             packer.add(np.array(rows, np.int64), [str(tag).strip() for tag in tags])
             n_read += len(rows)
             if progress is not None:

@@ -22,18 +22,18 @@ from conjunct.files.formats.base import (
     ReadOptions,
     Scan,
     TableFormat,
-    scan_of,
+    make_scan,
 )
 from conjunct.files.raw import (
     BATCH_ROWS,
-    about_rows,
-    not_utf8,
-    opened,
-    reason,
+    estimate_rows,
+    first_line,
+    open_bytes,
     refuse_carriage_returns,
     refuse_dense,
     refuse_zero_bytes,
     text_lines,
+    utf8_error,
 )
 
 if TYPE_CHECKING:
@@ -72,12 +72,12 @@ class Delimited(TableFormat):
         import polars as pl
 
         refuse_carriage_returns(file)
-        layout = self._layout(file, options)
-        rows = list(islice(self._rows(file, options), _SAMPLE + 1))
-        header = _checked_header(file, rows)
+        layout = self._find_layout(file, options)
+        rows = list(islice(self._iter_rows(file, options), _SAMPLE + 1))
+        header = _check_header(file, rows)
         body = [row for _, row in rows[1:]]
         n_bytes = sum(len(cell.encode()) + 1 for row in body for cell in row)
-        expected = about_rows(file, len(body), n_bytes)
+        expected = estimate_rows(file, len(body), n_bytes)
         # one byte a cell serves the usual file; what is not 0 or 1 is read as text, then typed
         as_bytes = [
             pl.UInt8 if _is_bits(body, k) and not as_text(name) else pl.String
@@ -102,16 +102,16 @@ class Delimited(TableFormat):
             yield Scan(renamed, header, expected)
 
     def explain(self, file: Path, options: ReadOptions, error: BaseException) -> InputError:
-        self.n_blank_at_the_end(file, options)
+        self.count_trailing_blanks(file, options)
         if "utf-8" in str(error) or "utf8" in str(error):
-            return not_utf8(file)
+            return utf8_error(file)
         return super().explain(file, options, error)
 
-    def n_blank_at_the_end(self, file: Path, options: ReadOptions) -> int:
+    def count_trailing_blanks(self, file: Path, options: ReadOptions) -> int:
         """Refuse rows of another width than the header's: polars fills them with nulls."""
         blank: list[int] = []
         width = 0
-        for k, (line, row) in enumerate(self._rows(file, options)):
+        for k, (line, row) in enumerate(self._iter_rows(file, options)):
             width = width or len(row)
             if not row:
                 blank.append(line)
@@ -128,21 +128,21 @@ class Delimited(TableFormat):
         return len(blank)
 
     def place(self, file: Path, options: ReadOptions, row: int) -> str:
-        """The line on which a row starts: names and cells in quotes may run over several."""
-        for k, (line, _) in enumerate(self._rows(file, options), start=-1):
+        """Return the line on which a row starts: quoted cells may run over several."""
+        for k, (line, _) in enumerate(self._iter_rows(file, options), start=-1):
             if k == row:
                 return f"line {line}"
         return f"line {row + 2}"
 
-    def typed(self, column: pl.Series) -> pl.Series:
+    def infer_type(self, column: pl.Series) -> pl.Series:
         import polars as pl
 
         if column.dtype != pl.UInt8:
-            return super().typed(column)
+            return super().infer_type(column)
         return column.cast(pl.Boolean) if column.max() in (None, 0, 1) else column
 
     def remark(self, file: Path, options: ReadOptions) -> str | None:
-        layout = self._layout(file, options)
+        layout = self._find_layout(file, options)
         if layout.is_given or layout.separator == self.separator:
             return None
         shown = "tabs" if layout.separator == "\t" else repr(layout.separator)
@@ -152,7 +152,7 @@ class Delimited(TableFormat):
         )
 
     def write(self, file: IO[bytes], data: pl.DataFrame, compression: Compression) -> None:
-        """Booleans are 0 and 1."""
+        """Write a table; Booleans are 0 and 1."""
         import polars as pl
 
         data.with_columns(pl.selectors.boolean().cast(pl.UInt8)).write_csv(
@@ -164,20 +164,20 @@ class Delimited(TableFormat):
             null_value='""' if data.width == 1 else "",
         )
 
-    def _layout(self, file: Path, options: ReadOptions) -> Layout:
+    def _find_layout(self, file: Path, options: ReadOptions) -> Layout:
         asked = options.separator
         if asked is not None and len(asked.encode()) != 1:
             raise InputError(f"separator must be one character; got {asked!r}")
-        start = _start(file)
+        start = _read_start(file)
         named = _EXCEL.fullmatch(start[0]) if start else None
         if named is not None or asked is not None:
             separator = asked or str(named and named[1])
             return Layout(separator, int(named is not None), is_given=True)
-        return Layout(_sniffed(start, self.separator), 0, is_given=False)
+        return Layout(_sniff_separator(start, self.separator), 0, is_given=False)
 
-    def _rows(self, file: Path, options: ReadOptions) -> Iterator[tuple[int, Sequence[str]]]:
-        """The rows as text, each with the number of its first line; for messages, not for data."""
-        layout = self._layout(file, options)
+    def _iter_rows(self, file: Path, options: ReadOptions) -> Iterator[tuple[int, Sequence[str]]]:
+        """Yield rows as text, each with the number of its first line; for messages only."""
+        layout = self._find_layout(file, options)
         lines = islice(text_lines(file), layout.n_skipped, None)
         line = 1 + layout.n_skipped
         rows = csv.reader(lines, delimiter=layout.separator, strict=True)
@@ -191,7 +191,7 @@ class Delimited(TableFormat):
             raise InputError(f"{file}, line {line}: wrongly quoted ({error})") from None
 
 
-def _checked_header(file: Path, rows: Sequence[tuple[int, Sequence[str]]]) -> Sequence[str]:
+def _check_header(file: Path, rows: Sequence[tuple[int, Sequence[str]]]) -> Sequence[str]:
     line, header = rows[0] if rows else (1, ())
     if not header:
         raise InputError(f"{file}, line {line} is blank: it must hold the column names")
@@ -206,8 +206,8 @@ def _checked_header(file: Path, rows: Sequence[tuple[int, Sequence[str]]]) -> Se
     return header
 
 
-def _start(file: Path) -> list[str]:
-    """The first lines, as many as are not much to look at."""
+def _read_start(file: Path) -> list[str]:
+    """Return the first lines, at most about 256 KB of them."""
     lines: list[str] = []
     n_characters = 0
     for line in text_lines(file):
@@ -218,8 +218,8 @@ def _start(file: Path) -> list[str]:
     return lines
 
 
-def _sniffed(lines: Sequence[str], usual: str) -> str:
-    """The separator that gives all lines the same number of cells, and the most; else the usual."""
+def _sniff_separator(lines: Sequence[str], usual: str) -> str:
+    """Return the separator that gives all lines the same number of cells, and the most."""
     there = [separator for separator in _SEPARATORS if lines and separator in lines[0]]
     if not set(there) - {usual}:
         return usual
@@ -286,10 +286,12 @@ class JsonLines(TableFormat):
         if n_columns > _MANY_COLUMNS:
             refuse_dense(file, sum(1 for _ in text_lines(file)), n_columns)
         start = "".join(line for line, _ in zip(text_lines(file), range(1000), strict=False))
-        yield scan_of(file, frame, about_rows(file, start.count("\n") or 1, len(start.encode())))
+        yield make_scan(
+            file, frame, estimate_rows(file, start.count("\n") or 1, len(start.encode()))
+        )
 
-    def completed(self, scan: Scan, wanted: Iterable[str]) -> Scan:
-        return _completed(scan, wanted)
+    def complete(self, scan: Scan, wanted: Iterable[str]) -> Scan:
+        return _complete_with_nulls(scan, wanted)
 
     def explain(self, file: Path, options: ReadOptions, error: BaseException) -> InputError:
         decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -325,25 +327,25 @@ class Json(TableFormat):
     def scans(self, file: Path, options: ReadOptions, as_text: AsText) -> Iterator[Scan]:
         import polars as pl
 
-        with opened(file) as content:
+        with open_bytes(file) as content:
             text = content.read().removeprefix(codecs.BOM_UTF8)
         try:
             rows = msgspec.json.decode(text, type=list[dict[str, msgspec.Raw]])
         except (msgspec.MsgspecError, RecursionError) as error:
-            raise InputError(f"{file} is not a JSON list of objects: {reason(error)}") from None
+            raise InputError(f"{file} is not a JSON list of objects: {first_line(error)}") from None
         n_columns = len({name for row in rows for name in row})
         if not n_columns:
             raise InputError(f"{file} has no columns")
         if n_columns > _MANY_COLUMNS:
             refuse_dense(file, len(rows), n_columns)
         frame = pl.read_json(io.BytesIO(text), infer_schema_length=None)
-        yield scan_of(file, frame.lazy(), len(rows))
+        yield make_scan(file, frame.lazy(), len(rows))
 
-    def completed(self, scan: Scan, wanted: Iterable[str]) -> Scan:
-        return _completed(scan, wanted)
+    def complete(self, scan: Scan, wanted: Iterable[str]) -> Scan:
+        return _complete_with_nulls(scan, wanted)
 
 
-def _completed(scan: Scan, wanted: Iterable[str]) -> Scan:
+def _complete_with_nulls(scan: Scan, wanted: Iterable[str]) -> Scan:
     import polars as pl
 
     absent = [name for name in wanted if name not in scan.names]
@@ -373,7 +375,7 @@ class Attribute:
 
     @property
     def default(self) -> str:
-        """What a sparse row that does not mention the attribute holds: zero, or the first value."""
+        """Return the value in sparse rows that leave it out: zero, or the first value."""
         return self.values[0] if self.values else "0"
 
 
@@ -390,17 +392,17 @@ class Arff(TableFormat):
     def scans(self, file: Path, options: ReadOptions, as_text: AsText) -> Iterator[Scan]:
         import polars as pl
 
-        attributes = _attributes(file)
+        attributes = _read_attributes(file)
         names = [attribute.name for attribute in attributes]
         # before any row is written out: those of a sparse file may say next to nothing
-        refuse_dense(file, sum(1 for _ in _data(file)), len(names))
+        refuse_dense(file, sum(1 for _ in _iter_data_lines(file)), len(names))
         parts: list[pl.DataFrame] = []
-        rows = _rows(file, attributes)
+        rows = _iter_rows(file, attributes)
         while batch := list(islice(rows, BATCH_ROWS)):
             columns = {}
             for attribute, *cells in zip(attributes, *batch, strict=True):
                 try:
-                    columns[attribute.name] = _series(attribute, cells)
+                    columns[attribute.name] = _make_series(attribute, cells)
                 except CellError as error:
                     place = self.place(file, options, BATCH_ROWS * len(parts) + error.row)
                     raise InputError(
@@ -413,14 +415,14 @@ class Arff(TableFormat):
         yield Scan(frame.lazy(), names, frame.height)
 
     def place(self, file: Path, options: ReadOptions, row: int) -> str:
-        for number, _ in _data(file):
+        for number, _ in _iter_data_lines(file):
             row -= 1
             if row < 0:
                 return f"line {number}"
         return super().place(file, options, row)
 
 
-def _attributes(file: Path) -> list[Attribute]:
+def _read_attributes(file: Path) -> list[Attribute]:
     attributes: dict[str, Attribute] = {}
     for number, line in enumerate(text_lines(file), start=1):
         refuse_zero_bytes(file, number, line)
@@ -431,7 +433,7 @@ def _attributes(file: Path) -> list[Attribute]:
             return list(attributes.values())
         if text.lower().startswith("@attribute"):
             try:
-                attribute = _attribute(text)
+                attribute = _parse_attribute(text)
             except csv.Error:
                 attribute = None
             if attribute is None:
@@ -446,19 +448,19 @@ def _attributes(file: Path) -> list[Attribute]:
     raise InputError(f"{file} has no @data: not a whole ARFF file")
 
 
-def _attribute(text: str) -> Attribute | None:
+def _parse_attribute(text: str) -> Attribute | None:
     found = _ATTRIBUTE.fullmatch(text)
     if found is None:
         return None
-    name, kind = _unquoted(found[1]), found[2].strip()
+    name, kind = _unquote(found[1]), found[2].strip()
     if kind.startswith("{") and kind.endswith("}"):
-        return Attribute(name, "nominal", tuple(_cells(kind[1:-1])))
+        return Attribute(name, "nominal", tuple(_split_cells(kind[1:-1])))
     word = kind.split()[0].lower()
     return Attribute(name, word) if word in (*_NUMBERS, "string", "date") else None
 
 
-def _data(file: Path) -> Iterator[tuple[int, str]]:
-    """The lines of the data section that hold rows."""
+def _iter_data_lines(file: Path) -> Iterator[tuple[int, str]]:
+    """Yield the lines of the data section that hold rows."""
     inside = False
     for number, line in enumerate(text_lines(file), start=1):
         text = line.strip()
@@ -468,11 +470,15 @@ def _data(file: Path) -> Iterator[tuple[int, str]]:
         inside = inside or text.lower().startswith("@data")
 
 
-def _rows(file: Path, attributes: Sequence[Attribute]) -> Iterator[list[str | None]]:
+def _iter_rows(file: Path, attributes: Sequence[Attribute]) -> Iterator[list[str | None]]:
     allowed = [frozenset(attribute.values) for attribute in attributes]
-    for number, text in _data(file):
+    for number, text in _iter_data_lines(file):
         try:
-            row = _sparse(text, attributes) if text.startswith("{") else _dense(text, attributes)
+            row = (
+                _parse_sparse(text, attributes)
+                if text.startswith("{")
+                else _parse_dense(text, attributes)
+            )
         except (csv.Error, ValueError) as error:
             raise InputError(f"{file}, line {number}: {error}") from None
         for value, attribute, values in zip(row, attributes, allowed, strict=True):
@@ -484,14 +490,14 @@ def _rows(file: Path, attributes: Sequence[Attribute]) -> Iterator[list[str | No
         yield row
 
 
-def _dense(text: str, attributes: Sequence[Attribute]) -> list[str | None]:
-    cells = _cells(text)
+def _parse_dense(text: str, attributes: Sequence[Attribute]) -> list[str | None]:
+    cells = _split_cells(text)
     if len(cells) != len(attributes):
         raise ValueError(f"{len(cells)} values where the header has {len(attributes)} attributes")
     return [None if cell == "?" else cell for cell in cells]
 
 
-def _sparse(text: str, attributes: Sequence[Attribute]) -> list[str | None]:
+def _parse_sparse(text: str, attributes: Sequence[Attribute]) -> list[str | None]:
     if not text.endswith("}"):
         raise ValueError("a sparse row without its closing brace")
     row: list[str | None] = [attribute.default for attribute in attributes]
@@ -500,7 +506,7 @@ def _sparse(text: str, attributes: Sequence[Attribute]) -> list[str | None]:
         found = _SPARSE_CELL.match(inner, position)
         if found is None:
             raise ValueError(f"not a number and a value: {inner[position:][:40]!r}")
-        index, value = int(found[1]), _unquoted(found[2])
+        index, value = int(found[1]), _unquote(found[2])
         if index >= len(attributes):
             raise ValueError(f"there is no attribute {index}: they are counted from 0")
         row[index] = None if found[2] == "?" else value
@@ -508,7 +514,7 @@ def _sparse(text: str, attributes: Sequence[Attribute]) -> list[str | None]:
     return row
 
 
-def _cells(text: str) -> list[str]:
+def _split_cells(text: str) -> list[str]:
     quote = '"' if text.count('"') > text.count("'") else "'"
     cells = next(
         csv.reader([text], quotechar=quote, escapechar="\\", skipinitialspace=True, strict=True)
@@ -516,13 +522,13 @@ def _cells(text: str) -> list[str]:
     return [cell.strip() for cell in cells]
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     if len(text) >= 2 and text[0] in "'\"" and text[-1] == text[0]:
         return re.sub(r"\\(.)", r"\1", text[1:-1])
     return text
 
 
-def _series(attribute: Attribute, cells: list[str | None]) -> pl.Series:
+def _make_series(attribute: Attribute, cells: list[str | None]) -> pl.Series:
     import polars as pl
 
     text = pl.Series(attribute.name, cells, pl.String)
