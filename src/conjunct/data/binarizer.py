@@ -31,11 +31,12 @@ from conjunct.data.variables import group_by_variable
 from conjunct.errors import ConjunctWarning, InputError
 
 Rare = Literal["group", "drop"]
+_RULES: dict[str, Any] = {"rules_": tuple[ColumnRule, ...], "dropped_": tuple[Dropped, ...]}
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How columns are made Boolean; ``Binarizer`` says what each field means."""
+    """The parameters of a ``Binarizer``, which says what each means, as a value."""
 
     numbers: Cut = "quantile"
     n_bins: int = 4
@@ -99,9 +100,6 @@ class BinarizerRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     columns: list[str]
     rules: list[ColumnRule]
     dropped: list[Dropped]
-
-
-_RULES: dict[str, Any] = {"rules_": tuple[ColumnRule, ...], "dropped_": tuple[Dropped, ...]}
 
 
 class Binarizer(TransformerMixin, BaseEstimator):
@@ -204,8 +202,17 @@ class Binarizer(TransformerMixin, BaseEstimator):
         names = self.get_feature_names_out().tolist()
         features = self.apply(iter_columns(data))
         if isinstance(data, np.ndarray):
-            return _to_array(features, len(data))
-        return _to_frame(data, names, features)
+            values, missing = (np.array(list(part)).T for part in zip(*features, strict=True))
+            return np.where(missing, np.nan, values) if missing.any() else values
+        columns = {
+            name: boolean_series(name, *cells, data.implementation)
+            for name, cells in zip(names, features, strict=True)
+        }
+        native = nw.from_dict(columns).to_native()
+        index = nw.maybe_get_index(data)
+        if index is not None:
+            native.index = index
+        return native
 
     def apply(self, columns: Iterable[Column]) -> Iterator[tuple[Mask, Mask]]:
         """Yield each feature and where it is missing, for columns in the order of ``fit``."""
@@ -229,7 +236,9 @@ class Binarizer(TransformerMixin, BaseEstimator):
                     "input_features should have length equal to number of features "
                     f"({len(known)}), got {len(input_features)}"
                 )
-            return self._renamed(dict(zip(known, map(str, input_features), strict=True)))
+            names = dict(zip(known, map(str, input_features), strict=True))
+            rules = [msgspec.structs.replace(r, column=names[r.column]) for r in self.rules_]
+            return np.array([name for name, _ in iter_feature_names(rules)], object)
         return np.array([name for name, _ in iter_feature_names(self.rules_)], object)
 
     @classmethod
@@ -370,10 +379,6 @@ class Binarizer(TransformerMixin, BaseEstimator):
             seen[name] = column
         return self
 
-    def _renamed(self, names: Mapping[str, str]) -> NDArray[np.object_]:
-        rules = [msgspec.structs.replace(rule, column=names[rule.column]) for rule in self.rules_]
-        return np.array([name for name, _ in iter_feature_names(rules)], object)
-
 
 def applied(rules: Iterable[ColumnRule], column: Column) -> Iterator[tuple[Mask, Mask]]:
     """Yield each feature that rules make of a column, and where it is missing."""
@@ -384,7 +389,13 @@ def applied(rules: Iterable[ColumnRule], column: Column) -> Iterator[tuple[Mask,
         for feature in made.features:
             yield feature & ~made.missing, made.missing
     if unknown:
-        warnings.warn(_about_unknown(column.name, list(unknown)), ConjunctWarning, stacklevel=2)
+        shown = ", ".join(map(repr, list(unknown)[:3])) + (", …" if len(unknown) > 3 else "")
+        warnings.warn(
+            f"column {column.name!r} holds {len(unknown)} words that were not seen in fit "
+            f"({shown}): all its features are false there",
+            ConjunctWarning,
+            stacklevel=2,
+        )
 
 
 def iter_columns(data: Any) -> Iterator[Column]:
@@ -395,30 +406,3 @@ def iter_columns(data: Any) -> Iterator[Column]:
         return
     for name, series in zip(data.columns, data.iter_columns(), strict=True):
         yield from_series(name, series)
-
-
-def _to_array(features: Iterable[tuple[Mask, Mask]], n_rows: int) -> NDArray[Any]:
-    values, missing = (np.array(list(part)).T for part in zip(*features, strict=True))
-    return np.where(missing, np.nan, values) if missing.any() else values
-
-
-def _to_frame(
-    frame: nw.DataFrame[Any], names: Sequence[str], features: Iterable[tuple[Mask, Mask]]
-) -> Any:
-    columns = {
-        name: boolean_series(name, *cells, frame.implementation)
-        for name, cells in zip(names, features, strict=True)
-    }
-    native = nw.from_dict(columns).to_native()
-    index = nw.maybe_get_index(frame)
-    if index is not None:
-        native.index = index
-    return native
-
-
-def _about_unknown(column: str, words: Sequence[str]) -> str:
-    shown = ", ".join(map(repr, words[:3])) + (", …" if len(words) > 3 else "")
-    return (
-        f"column {column!r} holds {len(words)} words that were not seen in fit ({shown}): "
-        "all its features are false there"
-    )

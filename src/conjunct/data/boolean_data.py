@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class Ids(NamedTuple):
-    """What each row is called."""
+    """The names of the rows, and of the column that holds them."""
 
     name: str
     values: tuple[str, ...]

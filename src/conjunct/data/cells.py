@@ -1,4 +1,4 @@
-"""What a cell is: missing, Boolean, a number, a word or a date."""
+"""Cells: the one place that decides what is missing, Boolean, a number, a word or a date."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ ColumnKind = Literal["Boolean", "number", "text", "date", "empty"]
 Mask = NDArray[np.bool_]
 
 Written = Literal["words", "numbers", "decimal commas"]
-"""How the cells of a column that is read as words or numbers are written in text."""
+"""The spelling of words or numbers in a column of text."""
 
 DateOrder = Literal["year first", "day first", "month first"]
-"""How the dates of a column are written in text."""
+"""The spelling of dates in a column of text."""
 
 BLANKS = "".join(c for c in map(chr, range(0x3001)) if c.isspace())
-"""What str.strip takes away, which is more than the blanks that others trim."""
+"""The characters that str.strip removes, which are more than other libraries trim."""
 
 _SAY_MISSING = frozenset(
     (
@@ -38,8 +38,42 @@ _SAY_MISSING = frozenset(
         *("not applicable", "#null!", "#div/0!", "#value!", "#ref!", "#name?", "#num!"),
     )
 )
-
 _NAMES_OF_MISSING = ("NAType", "NaTType")
+DatePart = Literal["year", "month", "weekday", "hour"]
+PARTS: tuple[DatePart, ...] = get_args(DatePart)
+
+# not calendar.month_name, which speaks the language of the machine
+MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
+WEEKDAYS = (
+    "Monday",
+    "Tuesday",
+    "Wednesday",
+    "Thursday",
+    "Friday",
+    "Saturday",
+    "Sunday",
+)
+HOURS = (6.0, 12.0, 18.0)
+
+Missing = Literal["raise", "false", "pairwise"]
+"""Options for missing cells: refuse them, take them as false, or keep them missing."""
+
+MISSING: tuple[Missing, ...] = ("raise", "false", "pairwise")
+_ANY = "fit(BooleanData.of(data)), or Binarizer() in a pipeline, makes"
+MISSING_ADVICE = "fill it, or pass missing='pairwise' or 'false' (at a prompt: --missing)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +133,15 @@ def as_float(value: Any) -> float:
         return inf if value > 0 else -inf
 
 
+def is_missing(value: object) -> bool:
+    """Return True for None, NaN, NaT and pandas.NA."""
+    if value is None or type(value).__name__ in _NAMES_OF_MISSING:
+        return True
+    differs: object = value != value
+    # an array differs cell by cell, and is no missing value
+    return isinstance(differs, bool | np.bool_) and bool(differs)
+
+
 def says_missing(word: str) -> bool:
     """Return True if a word such as ``n/a`` or ``?`` among numbers or dates means missing."""
     return word.strip().casefold() in _SAY_MISSING
@@ -155,7 +198,7 @@ def from_series(name: str, series: nw.Series[Any]) -> Column:
         return _make_text_column(name, series.to_list())
     if kind in (nw.Categorical, nw.Enum):
         # categories of numbers too: pandas writes them otherwise where a cell is missing
-        return _make_text_column(name, map(_to_word, series.to_list()), len(series))
+        return _make_text_column(name, map(_spell_category, series.to_list()), len(series))
     if kind in (nw.Object, nw.Unknown):
         return from_array(name, np.array(series.to_list(), object))
     raise InputError(f"column {name!r}: {kind} cannot be made Boolean; leave the column out")
@@ -179,8 +222,8 @@ def from_array(name: str, values: NDArray[Any]) -> Column:
 
 def _from_objects(name: str, values: list[Any]) -> Column:
     present = [value for value in values if value is not None]
-    told = [v for v in present if not (isinstance(v, str) and says_missing(v))]
-    if len(told) < len(present) and all(isinstance(v, Real | Decimal) for v in told) and told:
+    known = [v for v in present if not (isinstance(v, str) and says_missing(v))]
+    if len(known) < len(present) and all(isinstance(v, Real | Decimal) for v in known) and known:
         return _from_objects(name, [None if isinstance(value, str) else value for value in values])
     missing = np.array([value is None for value in values], np.bool_)
     if all(isinstance(value, bool | np.bool_) for value in present):
@@ -189,7 +232,9 @@ def _from_objects(name: str, values: list[Any]) -> Column:
         numbers = np.array([np.nan if v is None else as_float(v) for v in values], np.float64)
         return _make_column(name, "number", numbers, np.isnan(numbers))
     if all(isinstance(value, datetime.date) for value in present):
-        moments = np.array([_on_the_wall(value) for value in values], "datetime64[us]")
+        # the clock on the wall in each moment's own zone
+        walls = [v.replace(tzinfo=None) if isinstance(v, datetime.datetime) else v for v in values]
+        moments = np.array(walls, "datetime64[us]")
         return _make_column(name, "date", moments, missing)
     for value in present:
         if not isinstance(value, str | Real):
@@ -202,23 +247,12 @@ def _from_objects(name: str, values: list[Any]) -> Column:
     )
 
 
-def _to_word(value: Any) -> str | None:
-    if isinstance(value, str) or is_missing(value):
-        return value if isinstance(value, str) else None
+def _spell_category(value: Any) -> str | None:
+    if isinstance(value, str):
+        return value
+    if is_missing(value):
+        return None
     return spell(value) if isinstance(value, Real) else str(value).removesuffix(" 00:00:00")
-
-
-def _on_the_wall(moment: Any) -> Any:
-    return moment.replace(tzinfo=None) if isinstance(moment, datetime.datetime) else moment
-
-
-def is_missing(value: object) -> bool:
-    """Return True for None, NaN, NaT and pandas.NA."""
-    if value is None or type(value).__name__ in _NAMES_OF_MISSING:
-        return True
-    differs: object = value != value
-    # an array differs cell by cell, and is no missing value
-    return isinstance(differs, bool | np.bool_) and bool(differs)
 
 
 def _make_column(name: str, kind: ColumnKind, values: NDArray[Any], missing: Mask) -> Column:
@@ -242,36 +276,6 @@ def _make_text_column(name: str, cells: Iterable[str | None], n_rows: int = -1) 
     position[-1] = -1
     codes = position[codes]
     return replace(_make_column(name, "text", codes, codes < 0), words=tuple(words))
-
-
-DatePart = Literal["year", "month", "weekday", "hour"]
-PARTS: tuple[DatePart, ...] = get_args(DatePart)
-
-# not calendar.month_name, which speaks the language of the machine
-MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
-WEEKDAYS = (
-    "Monday",
-    "Tuesday",
-    "Wednesday",
-    "Thursday",
-    "Friday",
-    "Saturday",
-    "Sunday",
-)
-HOURS = (6.0, 12.0, 18.0)
 
 
 def take_date_part(column: Column, part: DatePart) -> Column:
@@ -303,15 +307,8 @@ def _word_part(column: Column, codes: NDArray[np.int64], words: tuple[str, ...])
     return replace(column, kind="text", values=values, words=words)
 
 
-Missing = Literal["raise", "false", "pairwise"]
-"""What to do about missing cells: refuse them, take them as false, or keep them missing."""
-MISSING: tuple[Missing, ...] = ("raise", "false", "pairwise")
-_ANY = "fit(BooleanData.of(data)), or Binarizer() in a pipeline, makes"
-MISSING_ADVICE = "fill it, or pass missing='pairwise' or 'false' (at a prompt: --missing)"
-
-
 class Cells(NamedTuple):
-    """Where cells are true, and where they are missing, if any is to be kept so."""
+    """Cells that are true, and those that are missing, if any is to be kept so."""
 
     true: NDArray[np.bool_]
     missing: NDArray[np.bool_] | None = None
@@ -319,7 +316,7 @@ class Cells(NamedTuple):
 
 @dataclass(frozen=True)
 class CellRules:
-    """How cells become true, false or missing, and how columns of them are kept.
+    """Rules by which cells are true, false or missing, and the storage of their columns.
 
     Values above ``binarize`` are true where it is given.
     """
@@ -381,7 +378,7 @@ def _as_numbers(block: NDArray[Any], names: Sequence[str], first_row: int) -> ND
     never = (str, bytes, datetime.date, datetime.timedelta)
     is_other = np.frompyfunc(lambda value: isinstance(value, never), 1, 1)(block).astype(bool)
     # '0' among 'yes' and 'no' is text too, but not what a person has to change
-    is_word = is_other & ~np.frompyfunc(_is_spelled, 1, 1)(block).astype(bool)
+    is_word = is_other & ~np.frompyfunc(_spells_boolean, 1, 1)(block).astype(bool)
     _refuse(is_word if is_word.any() else is_other, block, names, first_row)
     missing = np.frompyfunc(is_missing, 1, 1)(block).astype(bool)
     numbers = np.where(missing, np.nan, block)
@@ -391,7 +388,7 @@ def _as_numbers(block: NDArray[Any], names: Sequence[str], first_row: int) -> ND
         return np.asarray(np.frompyfunc(as_float, 1, 1)(numbers), np.float64)
 
 
-def _is_spelled(value: object) -> bool:
+def _spells_boolean(value: object) -> bool:
     return isinstance(value, str) and value.strip().lower() in ("0", "1", "true", "false")
 
 

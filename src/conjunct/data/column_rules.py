@@ -1,4 +1,4 @@
-"""What is done to one column: rules that are plain data, applied to any rows."""
+"""Rules that make features of one column: plain data, chosen for a column, applied to any rows."""
 
 from __future__ import annotations
 
@@ -50,6 +50,19 @@ PAIRS: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
 """Words that say no and yes. A column of one such pair needs no more name than its own."""
 
 _MEANING = {word: bool(k) for pair in PAIRS for k, words in enumerate(pair) for word in words}
+Cut = Literal["quantile", "width", "kmeans"]
+Floats = NDArray[np.float64]
+
+# fewer rows than this are no evidence that a column numbers them
+_FEW = 20
+
+# words in a cell of free text, on average
+_PROSE = 3.0
+
+# different words: fewer may be categories with commas in their names
+_FEW_LISTS = 6
+_TAG_SEPARATORS = ";|,"
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})*")
 
 
 class Applied(msgspec.Struct, frozen=True):
@@ -318,10 +331,6 @@ def iter_feature_variables(rules: Sequence[ColumnRule]) -> Iterator[tuple[str, s
             yield name, variable
 
 
-Cut = Literal["quantile", "width", "kmeans"]
-Floats = NDArray[np.float64]
-
-
 def find_edges(values: Floats, how: Cut, n_bins: int) -> list[float]:
     """Find edges between at most ``n_bins`` intervals, none of them empty.
 
@@ -405,15 +414,6 @@ def _kmeans_edges(distinct: Floats, counts: NDArray[Any], n_bins: int) -> Floats
 
 DateRule = TypeVar("DateRule", CategoryRule, NumberRule)
 
-# fewer rows than this are no evidence that a column numbers them
-_FEW = 20
-# words in a cell of free text, on average
-_PROSE = 3.0
-# different words: fewer may be categories with commas in their names
-_FEW_LISTS = 6
-_TAG_SEPARATORS = ";|,"
-_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})*")
-
 
 def rules_for(column: Column, settings: Settings) -> list[ColumnRule] | Dropped:
     """Return the rules that make features of a column, or why it makes none."""
@@ -442,7 +442,8 @@ def _choose_number_rules(
         return [BooleanRule(column.name)]
     if len(distinct) == 1:
         return Dropped(column.name, f"every cell is {spell(distinct[0])}")
-    if part is None and _is_row_number(present):
+    may_count_rows = part is None and len(present) >= _FEW and present[0] in (0, 1)
+    if may_count_rows and (present == present[0] + np.arange(len(present))).all():
         return Dropped(column.name, "it numbers the rows")
     if len(distinct) <= settings.n_bins:
         values = [spell(value) for value in distinct]
@@ -472,12 +473,6 @@ def _copy_date_spelling(rule: DateRule, column: Column) -> DateRule:
     if rule.part is None or (column.order == "year first" and not column.odd):
         return rule
     return msgspec.structs.replace(rule, order=column.order, odd=list(column.odd))
-
-
-def _is_row_number(values: NDArray[np.float64]) -> bool:
-    if len(values) < _FEW or values[0] not in (0, 1):
-        return False
-    return bool((values == values[0] + np.arange(len(values))).all())
 
 
 def _choose_word_rules(
@@ -521,16 +516,11 @@ def _make_categories(
     rare = [w for k, w in enumerate(column.words) if counts[k] and w not in set(values)]
     if not values:
         return Dropped(column.name, "every word in it is rare")
-    other = _group_name(values) if rare and settings.rare == "group" else None
+    other = "other" if rare and settings.rare == "group" else None
+    while other in values:
+        other += " values"
     rule = CategoryRule(column.name, part=part, values=values, rare=rare, other=other)
     return [_copy_date_spelling(rule, column)]
-
-
-def _group_name(values: Sequence[str]) -> str:
-    name = "other"
-    while name in values:
-        name += " values"
-    return name
 
 
 def _choose_date_rules(column: Column, settings: Settings) -> list[ColumnRule] | Dropped:

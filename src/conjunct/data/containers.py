@@ -1,8 +1,9 @@
 """The containers that Boolean data comes in, and goes out in.
 
 They are arrays and nested lists, pandas/polars/pyarrow tables (through narwhals), scipy sparse
-matrices, and lists of baskets (sets, or lists that hold strings); ``batches`` has those that are
-read some rows at a time.
+matrices, and lists of baskets (sets, or lists that hold strings). Lazy tables, streams of Arrow and
+Hugging Face datasets are read in batches of rows. The type of an object says where it comes from,
+so that no library has to be imported to find out.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
 from conjunct.columns import (
@@ -34,13 +34,26 @@ from conjunct.columns import (
     united,
 )
 from conjunct.counting import PartitionedColumns
-from conjunct.data.cells import CellRules, Cells, describe_duplicate
+from conjunct.data.cells import CellRules, Cells, Mask, describe_duplicate
 from conjunct.errors import CellError, ConjunctWarning, InputError
 from conjunct.memory import available_bytes
 
 if TYPE_CHECKING:
     from conjunct.data.binarizer import Binarizer
     from conjunct.data.tags import TagCleaner
+
+Backend = Literal["pandas", "polars", "pyarrow", "dict"]
+FRAMES = ("pandas", "polars", "pyarrow")
+
+# Rows of a batch: whole words of bits.
+_BATCH_ROWS = 1 << 16
+
+# Bits that are written to disk at a time.
+_PAGE_BYTES = 1 << 24
+
+# Packed columns stay in memory while they take less than this share of what is free.
+_SHARE_IN_MEMORY = 8
+_NO_ARROW = "this table is read in batches of Arrow: pip install pyarrow"
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,11 +79,6 @@ class Preparation:
     def source_of(self, feature: str) -> str:
         """Return the raw column behind a feature."""
         return feature if self.binarizer is None else self.binarizer.source_of(feature)
-
-
-Mask = NDArray[np.bool_]
-Backend = Literal["pandas", "polars", "pyarrow", "dict"]
-FRAMES = ("pandas", "polars", "pyarrow")
 
 
 def as_table(columns: dict[str, list[Any]], backend: Any) -> Any:
@@ -109,22 +117,22 @@ def boolean_series(
 
 
 class Container(ABC):
-    """What was given, looked at once: what its columns are called, their cells, and the way back.
+    """Data as it was given: the names of its columns, their cells, and the way back.
 
     ``names`` is ``None`` where it has none.
     """
 
     tags: bool = False
-    """Whether a column that is not there is false rather than unknown."""
+    """True if an absent column is false rather than unknown."""
     names_itself: ClassVar[bool] = False
-    """Whether its columns are found by name, in whatever order they are."""
+    """True if its columns are found by name, in any order."""
     backend: str | None = None
     """The library of a data frame."""
     preparation: Preparation = Preparation()
-    """How the columns came from raw data, as far as the container knows."""
+    """The steps from raw data to the columns, as far as the container knows."""
     ids: Any = None
     index: Any = None
-    """What rows are called in a data frame, if they are."""
+    """The index of a data frame, if it has one."""
     data: Any
     names: tuple[str, ...] | None = None
     lazy: nw.LazyFrame[Any] | None = None
@@ -369,49 +377,6 @@ def make_baskets(columns: Columns, names: Sequence[str]) -> list[list[str]]:
     return baskets
 
 
-def _iter_items(basket: Any) -> Iterator[str]:
-    if isinstance(basket, str) or not isinstance(basket, Iterable):
-        raise InputError(f"a basket must be a set or a list of items, not {basket!r}")
-    for item in basket:
-        if item is None or item != item:
-            raise InputError(f"a basket holds {item!r}: items are strings or numbers")
-        yield str(item)
-
-
-def _read_blocks(
-    block: Callable[[int, int], Any],
-    shape: tuple[int, int],
-    names: Sequence[str],
-    rules: CellRules,
-) -> Columns:
-    some_missing = False
-
-    def true(start: int, stop: int) -> Any:
-        nonlocal some_missing
-        read = rules.read(block(start, stop), names, start)
-        some_missing = some_missing or read.missing is not None
-        return read.true
-
-    store = PackedColumns.from_blocks(true, *shape, rules.n_jobs)
-    if not some_missing:
-        return store
-
-    def known(start: int, stop: int) -> Any:
-        read = rules.read(block(start, stop), names, start)
-        return np.ones_like(read.true) if read.missing is None else ~read.missing
-
-    return MaskedColumns(store, PackedColumns.from_blocks(known, *shape, rules.n_jobs))
-
-
-# Rows of a batch: whole words of bits.
-_BATCH_ROWS = 1 << 16
-# Bits that are written to disk at a time.
-_PAGE_BYTES = 1 << 24
-# Packed columns stay in memory while they take less than this share of what is free.
-_SHARE_IN_MEMORY = 8
-_NO_ARROW = "this table is read in batches of Arrow: pip install pyarrow"
-
-
 class Batched(Container):
     """A table whose rows come in batches, each of which is packed as it comes."""
 
@@ -511,7 +476,7 @@ class ArrowStream(Batched):
 
     def __init__(self, data: Any) -> None:
         self.data = data
-        # some can be read only once, so the reader that told the names is the one to use first
+        # some can be read only once, so the reader that gave the names is used first
         try:
             self._reader = _import_arrow().RecordBatchReader.from_stream(data)
         except _import_arrow().ArrowInvalid:
@@ -592,6 +557,40 @@ def number_columns(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         return frame.rename({name: f"c{k}" for k, name in enumerate(names)})
     renamed: nw.LazyFrame[Any] = nw.from_native(native)
     return renamed
+
+
+def _iter_items(basket: Any) -> Iterator[str]:
+    if isinstance(basket, str) or not isinstance(basket, Iterable):
+        raise InputError(f"a basket must be a set or a list of items, not {basket!r}")
+    for item in basket:
+        if item is None or item != item:
+            raise InputError(f"a basket holds {item!r}: items are strings or numbers")
+        yield str(item)
+
+
+def _read_blocks(
+    block: Callable[[int, int], Any],
+    shape: tuple[int, int],
+    names: Sequence[str],
+    rules: CellRules,
+) -> Columns:
+    some_missing = False
+
+    def true(start: int, stop: int) -> Any:
+        nonlocal some_missing
+        read = rules.read(block(start, stop), names, start)
+        some_missing = some_missing or read.missing is not None
+        return read.true
+
+    store = PackedColumns.from_blocks(true, *shape, rules.n_jobs)
+    if not some_missing:
+        return store
+
+    def known(start: int, stop: int) -> Any:
+        read = rules.read(block(start, stop), names, start)
+        return np.ones_like(read.true) if read.missing is None else ~read.missing
+
+    return MaskedColumns(store, PackedColumns.from_blocks(known, *shape, rules.n_jobs))
 
 
 def _import_arrow(part: str = "lib") -> Any:

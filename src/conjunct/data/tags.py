@@ -1,4 +1,4 @@
-"""Messy tags made uniform: what is merged is said, what only looks alike is proposed."""
+"""Clean tags: merge spellings of one tag, and propose tags that only look alike."""
 
 from __future__ import annotations
 
@@ -15,6 +15,19 @@ from conjunct.errors import InputError
 
 # tags compared at a time: a block of scores is 2,000 × the number of tags, one byte each
 _BLOCK = 2000
+
+# what may end a tag and belong to it: c#, 100%
+_MAY_END = "#%"
+_IRREGULAR = {
+    "children": "child",
+    "feet": "foot",
+    "geese": "goose",
+    "men": "man",
+    "mice": "mouse",
+    "people": "person",
+    "teeth": "tooth",
+    "women": "woman",
+}
 
 
 class Merged(NamedTuple):
@@ -123,7 +136,10 @@ class TagCleaner(TransformerMixin, BaseEstimator):
         text = self._normalise(tag)
         while True:
             text = self._synonyms.get(text, text)
-            singular = self._to_singular(text)
+            # a name that a person has chosen stays
+            if not self.plurals or text in self._chosen:
+                return text
+            singular = next((s for s in iter_singulars(text) if s in self._known), text)
             if singular == text:
                 return text
             text = singular
@@ -178,12 +194,6 @@ class TagCleaner(TransformerMixin, BaseEstimator):
     def _normalise(self, tag: str) -> str:
         return normalise(tag, case=self.case, punctuation=self.punctuation)
 
-    def _to_singular(self, tag: str) -> str:
-        # a name that a person has chosen stays
-        if not self.plurals or tag in self._select_rows:
-            return tag
-        return next((found for found in iter_singulars(tag) if found in self._known), tag)
-
     def _resolve_synonyms(self) -> dict[str, str]:
         given = {
             self._normalise(tag): self._normalise(into)
@@ -199,7 +209,7 @@ class TagCleaner(TransformerMixin, BaseEstimator):
                     raise InputError(f"the synonyms of {tag!r} go in a circle")
                 seen.add(into)
             resolved[tag] = into
-        self._select_rows = frozenset(resolved.values())
+        self._chosen = frozenset(resolved.values())
         return resolved
 
 
@@ -230,21 +240,6 @@ def _find_similar(tags: list[str], similarity: float) -> Iterator[tuple[int, int
         for k, j in np.argwhere(scores > 0):
             if k > start + j:
                 yield int(k), int(start + j), float(scores[k, j])
-
-
-# what may end a tag and belong to it: c#, 100%
-_MAY_END = "#%"
-
-_IRREGULAR = {
-    "children": "child",
-    "feet": "foot",
-    "geese": "goose",
-    "men": "man",
-    "mice": "mouse",
-    "people": "person",
-    "teeth": "tooth",
-    "women": "woman",
-}
 
 
 def normalise(tag: str, *, case: bool = True, punctuation: bool = True) -> str:
@@ -279,8 +274,10 @@ def fold(tag: str) -> str:
     >>> fold("océan"), fold("❤️") == fold("❤")
     ('ocean', True)
     """
-    apart = unicodedata.normalize("NFD", tag)
-    return "".join(c for c in apart if not _is_mark(c)) or tag
+    parts = unicodedata.normalize("NFD", tag)
+    # skin tones are symbols; the two variant selectors are marks
+    kept = (c for c in parts if unicodedata.category(c) != "Mn" and not "🏻" <= c <= "🏿")
+    return "".join(kept) or tag
 
 
 def iter_singulars(tag: str) -> Iterator[str]:
@@ -292,19 +289,15 @@ def iter_singulars(tag: str) -> Iterator[str]:
     (['berry', 'berrie'], [])
     """
     start, space, word = tag.rpartition(" ")
-    for singular in _singular_words(word):
-        yield start + space + singular
-
-
-def _singular_words(word: str) -> Iterator[str]:
+    start += space
     if word in _IRREGULAR:
-        yield _IRREGULAR[word]
+        yield start + _IRREGULAR[word]
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         if word.endswith("ies"):
-            yield word[:-3] + "y"
+            yield start + word[:-3] + "y"
         if word.endswith(("ses", "xes", "zes", "ches", "shes", "oes")):
-            yield word[:-2]
-        yield word[:-1]
+            yield start + word[:-2]
+        yield start + word[:-1]
 
 
 def _strip_punctuation(text: str) -> str:
@@ -317,11 +310,6 @@ def _strip_punctuation(text: str) -> str:
     while start < end and _is_punctuation(joined[end - 1]) and joined[end - 1] not in _MAY_END:
         end -= 1
     return joined[start:end].strip()
-
-
-def _is_mark(character: str) -> bool:
-    # skin tones are signs of their own, and the two selectors are marks already
-    return unicodedata.category(character) == "Mn" or "🏻" <= character <= "🏿"
 
 
 def _is_punctuation(character: str) -> bool:

@@ -16,7 +16,7 @@ from conjunct.columns import PairCounts
 from conjunct.errors import InputError
 
 Variables = Mapping[str, Sequence[str]] | Literal[False] | None
-"""What ``variables=`` takes: all variables by their columns, none, or what the data says."""
+"""Values of ``variables=``: all variables by their columns, none, or those of the data."""
 
 # Rows in which chance would have columns meet, from which on it means something if they never do:
 # independent columns then stay clear of each other with a probability of about e⁻⁸.
@@ -36,12 +36,12 @@ _IN_NAMES = re.compile(r"(?<=[^_.:])([_.:]+)(?=[^_.:])")
 
 
 class _Stem(NamedTuple):
-    """What stands before a separator in a name."""
+    """The part of a name before a separator."""
 
     text: str
     separator: str
     is_common: bool
-    """Whether the separator stands in many names that are no values."""
+    """True if the separator stands in many names that are no values."""
 
 
 def recognise_variables(

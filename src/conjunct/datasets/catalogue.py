@@ -1,4 +1,4 @@
-"""What is bundled, and under which terms."""
+"""The bundled data sets, their licences, and how to load them."""
 
 from __future__ import annotations
 

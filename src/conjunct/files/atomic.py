@@ -67,7 +67,7 @@ def _create_part(folder: Path, mode: int | None) -> tuple[Path, int]:
     """Create a part that no other process removes while its handle is open."""
     while True:
         part = folder / f"{_part_prefix()}{secrets.token_hex(8)}{_SUFFIX}"
-        # the system takes the umask away; nobody may read the part who may not read the target
+        # the system applies the umask; who may not read the target may not read the part
         handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else mode)
         # before it was locked, another process may have taken it for abandoned
         if _try_lock(handle) is not False and part.exists():

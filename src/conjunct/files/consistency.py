@@ -1,5 +1,7 @@
-"""Whether the parts of a model file agree: features follow from merges, and supports, joint counts
-and indicators from each other. A file that says otherwise was not written by a run.
+"""Check that the parts of a model file agree.
+
+Features follow from merges, and supports, joint counts and indicators from each other. A file in
+which they do not was not written by a run.
 
 Where cells were missing, supports do not follow from joint counts, and only ranges are checked.
 """
@@ -28,7 +30,7 @@ from conjunct.features import (
     primitive_costs,
     rms,
 )
-from conjunct.ufc import Floats, Indicators, exact_p_value, p_value, phi
+from conjunct.ufc import Indicators, exact_p_value, p_value, phi
 
 if TYPE_CHECKING:
     from conjunct.files.model import ModelFile, TallyRecord
@@ -67,7 +69,10 @@ def build_features(
     check(len(set(features)) == len(features), "a feature stands twice")
     if only_adds:
         check(not merges and not model.suppressed, "it has merges, which its kind has not")
-        _check_added(model, lineage)
+        check(len(model.features) >= 1, "it has no features")
+        check(all(0 <= f < len(lineage) for f in model.features), "a feature is unknown")
+        made = range(len(lineage.primitives), len(lineage))
+        check(set(made) <= set(model.features), "a conjunction is not among its features")
     else:
         check(set(features) == left_over, "its features are not what its merges leave")
     _check_variables(model)
@@ -86,10 +91,15 @@ def build_features(
     if not only_adds:
         # before anything is made of the patterns: they bound what a file can ask for
         _check_patterns(merges, len(lineage.primitives))
-    fitted = replace(fitted, primitive_supports=_check_primitive_supports(model, fitted))
+    fitted = replace(fitted, primitive_supports=_read_primitive_supports(model, fitted))
     _check_iterations(model, fitted)
     if not only_adds and known is None:
-        _check_numbers(fitted, history)
+        # where no cell was missing, counts and indicators follow from each other
+        every = fitted.with_rare()
+        counted = _check_counts(fitted)
+        same = all(counted[f] == s for f, s in zip(every.features, every.supports, strict=True))
+        check(same, "a support is not what its merges leave")
+        _check_history(history, fitted, counted)
     return fitted
 
 
@@ -166,14 +176,7 @@ def _replay(merges: tuple[Merge, ...], lineage: Lineage, n_rows: int) -> set[int
     return present
 
 
-def _check_added(model: ModelFile, lineage: Lineage) -> None:
-    check(len(model.features) >= 1, "it has no features")
-    check(all(0 <= f < len(lineage) for f in model.features), "a feature is unknown")
-    made = range(len(lineage.primitives), len(lineage))
-    check(set(made) <= set(model.features), "a conjunction is not among its features")
-
-
-def _check_primitive_supports(model: ModelFile, fitted: FeatureSet) -> tuple[int, ...]:
+def _read_primitive_supports(model: ModelFile, fitted: FeatureSet) -> tuple[int, ...]:
     if model.version == 1:
         return fitted.primitive_supports_from_features()
     supports = model.primitive_supports
@@ -194,15 +197,6 @@ def _check_iterations(model: ModelFile, fitted: FeatureSet) -> None:
     check(model.history[-1].n_features == known, "its history ends with other features")
     last = max(model.iterations, default=0)
     check(last == iterations[-1], "its history and its conjunctions differ in iterations")
-
-
-def _check_numbers(fitted: FeatureSet, history: Sequence[Indicators]) -> None:
-    """Check counts and indicators against each other; no cell was missing."""
-    supports = _check_counts(fitted)
-    every = fitted.with_rare()
-    same = all(supports[f] == s for f, s in zip(every.features, every.supports, strict=True))
-    check(same, "a support is not what its merges leave")
-    _check_history(history, fitted, supports)
 
 
 def _check_patterns(merges: Iterable[Merge], n_primitives: int) -> None:
@@ -239,15 +233,14 @@ def _check_evidence(merges: Sequence[Merge], supports: dict[int, int], n_rows: i
     right = np.array([supports[merge.right] for merge in merges], np.int64)
     joint = np.array([merge.joint for merge in merges], np.int64)
     r = phi(n_rows, left, right, joint)
-    check(_are_close([merge.r for merge in merges], r), "an r is not that of its counts")
-    told = np.array([merge.p_value for merge in merges])
-    exact = exact_p_value(n_rows, left, right, joint)
-    either = np.isclose(told, p_value(r, n_rows), _CLOSE, 1e-12) | np.isclose(
-        told, exact, 1e-4, 1e-12
-    )
-    check(bool(either.all()), "a p-value is not that of its counts")
+    same = np.allclose(np.array([merge.r for merge in merges]), r, _CLOSE, _CLOSE)
+    check(same, "an r is not that of its counts")
+    p = np.array([merge.p_value for merge in merges])
+    is_exact = np.isclose(p, exact_p_value(n_rows, left, right, joint), 1e-4, 1e-12)
+    is_right = is_exact | np.isclose(p, p_value(r, n_rows), _CLOSE, 1e-12)
+    check(bool(is_right.all()), "a p-value is not that of its counts")
     adjusted = np.array([merge.p_adjusted for merge in merges])
-    check(bool((adjusted >= told * (1 - _CLOSE)).all()), "an adjusted p-value is below its own")
+    check(bool((adjusted >= p * (1 - _CLOSE)).all()), "an adjusted p-value is below its own")
 
 
 def _check_history(
@@ -274,9 +267,8 @@ def _check_history(
             saved = bits_saved_by(s, t, merge.joint, total, n_used, one, other)
             evidence += merge.score - merge.threshold
             worth = saved if math.isnan(evidence) else merge.score - merge.threshold
-            check(
-                math.isnan(merge.saved) or _is_close(merge.saved, worth), "a merge saved other bits"
-            )
+            same = math.isnan(merge.saved) or _is_close(merge.saved, worth)
+            check(same, "a merge saved other bits")
             parts = (merge.both, one + other), (merge.right_only, other), (merge.left_only, one)
             costs |= {number: cost for number, cost in parts if number is not None}
             total -= merge.joint
@@ -285,22 +277,17 @@ def _check_history(
             gone = lineage.length(merge.left) + lineage.length(merge.right)
             length += sum(lineage.lengths(merge.made)) - gone
             bits -= saved
-        _check_line(line, n_features, length, bits)
+        check(line.n_features == n_features, "its history has other numbers of features")
+        mean_length = mean_length_of(length, n_features)
+        check(_is_close(line.length, mean_length), "a length is not its own")
+        same = math.isnan(line.c0) or _is_close(line.rms, rms(line.oi, line.c0))
+        check(same, "an RMS is not its own")
+        same = math.isnan(line.bits) or _is_close(line.bits, bits)
+        check(same, "its history has other bits")
         same = math.isnan(evidence) or _is_close(line.evidence, evidence)
         check(same, "its history has other evidence")
-        check(
-            _is_close(line.oi, _overlapping_index(total, n_rows, n_features, null)),
-            "an OI is not its own",
-        )
-
-
-def _check_line(line: Indicators, n_features: int, length: int, bits: float) -> None:
-    check(line.n_features == n_features, "its history has other numbers of features")
-    check(_is_close(line.length, mean_length_of(length, n_features)), "a length is not its own")
-    check(
-        math.isnan(line.c0) or _is_close(line.rms, rms(line.oi, line.c0)), "an RMS is not its own"
-    )
-    check(math.isnan(line.bits) or _is_close(line.bits, bits), "its history has other bits")
+        oi = _overlapping_index(total, n_rows, n_features, null)
+        check(_is_close(line.oi, oi), "an OI is not its own")
 
 
 def _infer_null_support(first: Indicators, total: int, n_rows: int, m: int) -> int | None:
@@ -316,9 +303,5 @@ def _overlapping_index(total: int, n_rows: int, n_features: int, null: int | Non
     return 0.0 if n_features < 2 else (total - n_rows) / (n_rows * (n_features - 1))
 
 
-def _is_close(told: float, own: float) -> bool:
-    return math.isclose(told, own, rel_tol=_CLOSE, abs_tol=_CLOSE)
-
-
-def _are_close(told: Sequence[float], own: Floats) -> bool:
-    return bool(np.allclose(np.array(told), own, _CLOSE, _CLOSE))
+def _is_close(value: float, expected: float) -> bool:
+    return math.isclose(value, expected, rel_tol=_CLOSE, abs_tol=_CLOSE)

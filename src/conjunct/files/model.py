@@ -23,20 +23,19 @@ from conjunct.ufc import Indicators, Setting
 FORMAT = "conjunct-model"
 VERSION = 2
 _READ = (1, 2)
-
 _UNDECODABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 LARGEST = 1 << 28
 """Bytes of a model file: what is not one may have no end, as /dev/zero."""
 
 _CHUNK = 1 << 20
-
 T = TypeVar("T", bound=msgspec.Struct)
-
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Probability = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Rows = Annotated[int, msgspec.Meta(ge=0, lt=1 << 62)]
 FourCounts = tuple[Rows, Rows, Rows, Rows]
+CLASSIFIER_FORMAT = "conjunct-classifier"
+CLASSIFIER_VERSION = 1
 
 
 class MergeRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -368,10 +367,6 @@ def decode_file(
 class _Header(msgspec.Struct):
     format: str
     version: int
-
-
-CLASSIFIER_FORMAT = "conjunct-classifier"
-CLASSIFIER_VERSION = 1
 
 
 class ClassifierFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

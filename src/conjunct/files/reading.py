@@ -45,6 +45,7 @@ from conjunct.files.formats.base import (
     check_kinds,
     columns_as_text,
     find_format,
+    find_source,
     frame_batches,
     is_boolean,
     list_names,
@@ -58,8 +59,13 @@ from conjunct.memory import byte_text
 if TYPE_CHECKING:
     import polars as pl
 
+_DEFAULTS = ReadOptions()
+Found: TypeAlias = list[ColumnRule] | Dropped
+Line: TypeAlias = tuple[Bits, Bits | None]
 
-_AS_THEY_ARE = ReadOptions()
+# columns that are not Boolean are read whole, as many at a time as take about this much memory
+_GROUP_BYTES = 1 << 28
+_CELL_BYTES = 64
 
 
 def read_boolean(
@@ -131,10 +137,7 @@ def read_boolean(
     )
     known = set() if names is None else set(names)
     with one_line_errors(path):
-        check_exists(path)
-        kind = find_format(path, options.format)
-        kind.check(path, options)
-        file = check_file(path, kind, options)
+        file, kind = find_source(path, options)
         table = _read_tags(file, kind, options, binarizer, progress)
         if table is None:
             if names is not None and binarizer is None and cleaner is None:
@@ -227,18 +230,14 @@ def read_synonyms(path: StrPath) -> dict[str, str]:
     If the table has a column ``accept``, as the one of proposals, its rows count only where that
     says yes.
     """
+    import polars as pl
+
     if str(path).lower().endswith(".json"):
         file = check_not_empty(path, "a JSON object of tags and what to call them")
         try:
             return msgspec.json.decode(file.read_bytes(), type=dict[str, str])
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise InputError(f"{path}: not a JSON object of tags ({error})") from None
-    return _read_synonym_table(path)
-
-
-def _read_synonym_table(path: StrPath) -> dict[str, str]:
-    import polars as pl
-
     table = read_frame(path, ReadOptions()).cast(pl.String)
     for name in ("from", "to"):
         if name not in table.columns:
@@ -277,7 +276,7 @@ def read_variables(path: StrPath) -> dict[str, list[str]]:
 @contextmanager
 def naming_cells_of(
     path: StrPath,
-    options: ReadOptions = _AS_THEY_ARE,
+    options: ReadOptions = _DEFAULTS,
     if_empty: str = "fill it or leave its row out",
 ) -> Iterator[None]:
     """Add the file and the line to an error about a cell of the table read from ``path``."""
@@ -293,7 +292,7 @@ def naming_cells_of(
 
 
 class FileSource:
-    """How ``BooleanData.of`` reads a path."""
+    """The reader of paths for ``BooleanData.of``."""
 
     name = "file"
     summary = "tables and tags in files"
@@ -302,20 +301,9 @@ class FileSource:
         return read_boolean(address, **options)
 
 
-SOURCES.enter(FileSource())
-
-
-Found: TypeAlias = list[ColumnRule] | Dropped
-Line: TypeAlias = tuple[Bits, Bits | None]
-
-# columns that are not Boolean are read whole, as many at a time as take about this much memory
-_GROUP_BYTES = 1 << 28
-_CELL_BYTES = 64
-
-
 @dataclass
 class Survey:
-    """What is found out about files with the same columns before their rows are used.
+    """A first pass through files with the same columns: their rows, and rules for each column.
 
     Without ``memory``, there is one file and its rows are kept, for ``table``.
     """
@@ -327,11 +315,11 @@ class Survey:
     progress: Progress | None = None
     memory: int | None = None
     wanted: Callable[[str], bool] = lambda name: True
-    """Which of the columns chosen are wanted."""
+    """Returns True for those of the chosen columns that are wanted."""
     columns: list[str] = field(default_factory=list)
     n_rows: list[int] = field(default_factory=list)
     ways: list[int] = field(default_factory=list)
-    """Which of the ways to read each file works."""
+    """The first way to read each file that works."""
 
     def __post_init__(self) -> None:
         self.rules = group_rules(self.binarizer)
@@ -349,7 +337,11 @@ class Survey:
         try:
             self._find_rules()
         except CellError as error:
-            raise self._locate_error(error) from None
+            row, k = error.row, 0
+            while row >= self.n_rows[k]:
+                row, k = row - self.n_rows[k], k + 1
+            where = self.formats[k], self.files[k], self.options, row
+            raise locate_error(error, *where) from None
         return self
 
     def table(self) -> BooleanData:
@@ -394,11 +386,11 @@ class Survey:
         if not self.n_rows:
             self.columns = chosen
             settings = self.binarizer.settings()
-            told = {*settings.edges, *settings.words}
+            fixed = {*settings.edges, *settings.words}
             self._boolean = {
                 name: _BooleanColumn(self._keep)
                 for name in chosen
-                if (name not in told if self.rules is None else is_boolean(self.rules[name]))
+                if (name not in fixed if self.rules is None else is_boolean(self.rules[name]))
             }
         if set(chosen) != set(self.columns):
             other = sorted(set(chosen) ^ set(self.columns))[0]
@@ -432,7 +424,10 @@ class Survey:
                 self._ids += batch.get_column(id_name).cast(pl.String).fill_null("").to_list()
             n_rows += batch.height
             n_missing_last += batch.get_column(last).null_count()
-            self._report_progress(n_rows, scan)
+            if self.progress is not None:
+                is_known = self._keep and scan.n_rows is not None
+                expected = max(n_rows, scan.n_rows or 0) if is_known else None
+                self.progress(sum(self.n_rows) + n_rows, expected)
         if n_missing_last and wide.reads_short_rows:
             n_rows -= wide.count_trailing_blanks(file, self.options)
         if wide.counts_rows and scan.n_rows is not None and n_rows < scan.n_rows:
@@ -457,12 +452,6 @@ class Survey:
         for name in declared:
             if looked_at[name].seen:
                 del looked_at[name]
-
-    def _report_progress(self, n_rows: int, scan: Scan) -> None:
-        if self.progress is not None:
-            known = self._keep and scan.n_rows is not None
-            expected = max(n_rows, scan.n_rows or 0) if known else None
-            self.progress(sum(self.n_rows) + n_rows, expected)
 
     def _find_rules(self) -> None:
         """Find the rules of each column, and pack its features if rows are kept."""
@@ -527,12 +516,6 @@ class Survey:
             with one_line_errors(file):
                 frames.append(pl.concat(wide.batches(file, self.options, frame)))
         return frames
-
-    def _locate_error(self, error: CellError) -> InputError:
-        row, k = error.row, 0
-        while row >= self.n_rows[k]:
-            row, k = row - self.n_rows[k], k + 1
-        return locate_error(error, self.formats[k], self.files[k], self.options, row)
 
 
 def locate_error(
@@ -630,3 +613,6 @@ def _align_to_bytes(batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         carried = rows.tail(rows.height - whole) if whole < rows.height else None
     if carried is not None:
         yield carried
+
+
+SOURCES.enter(FileSource())

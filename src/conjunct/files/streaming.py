@@ -47,13 +47,13 @@ from conjunct.files.formats.base import (
     Format,
     ReadOptions,
     TableFormat,
-    check_file,
     columns_as_text,
     find_format,
+    find_source,
     is_boolean,
     select_columns,
 )
-from conjunct.files.raw import Progress, StrPath, check_exists, one_line_errors
+from conjunct.files.raw import Progress, StrPath, one_line_errors
 from conjunct.files.reading import Survey, locate_error
 from conjunct.files.tags import TagBatch
 from conjunct.files.text_cells import BooleanCells
@@ -62,13 +62,17 @@ from conjunct.memory import available_bytes, byte_text, parse_bytes, resident_by
 if TYPE_CHECKING:
     import polars as pl
 
-
 # What is written at a time: enough rows for the counting kernel, few enough for any memory.
 _PAGE_BYTES = 1 << 24
+
 # Rows of a partition on Dask are as many as take about this much, packed.
 _PARTITION_BYTES = 1 << 25
+
 # The least that is left for counting beside what Python and the libraries take.
 _LEAST_BYTES = 1 << 25
+
+# Tags that are listed take this for each row that has them.
+_LIST_BYTES = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,10 +238,7 @@ def stream(
     sources = []
     for path in paths:
         with one_line_errors(path):
-            check_exists(path)
-            kind = find_format(path, options.format)
-            kind.check(path, options)
-            sources.append((check_file(path, kind, options), kind))
+            sources.append(find_source(path, options))
     tagged = [kind.holds_tags(options) for _, kind in sources]
     if any(tagged) != all(tagged):
         raise InputError(
@@ -318,10 +319,6 @@ def _clean_stream(found: Stream, cleaner: TagCleaner) -> Stream:
     return replace(found, names=clean.names, preparation=clean.preparation)
 
 
-# Tags that are listed take this for each row that has them.
-_LIST_BYTES = 4
-
-
 @dataclass(frozen=True)
 class FileRows:
     """Some rows of a file; the recipe says what becomes of them."""
@@ -332,7 +329,7 @@ class FileRows:
     n_rows: int
     """Of the file, without blank lines at its end."""
     way: int = 0
-    """Which of the ways to read the file works."""
+    """The first way to read the file that works."""
     start: int = 0
     stop: int | None = None
 
@@ -360,7 +357,7 @@ class FileRows:
 
 @dataclass(frozen=True)
 class WideRecipe:
-    """What features the columns of wide tables become."""
+    """The features that the columns of wide tables become."""
 
     names: tuple[str, ...]
     rules: Mapping[str, Sequence[ColumnRule]]
@@ -395,7 +392,7 @@ class WideRecipe:
 
 @dataclass(frozen=True)
 class TagRecipe:
-    """Which tags become features."""
+    """The tags that become features."""
 
     names: tuple[str, ...]
 

@@ -16,13 +16,11 @@ from conjunct.data import BooleanData, Ids
 from conjunct.errors import InputError
 
 Split = Callable[[str], list[str]]
-
 _SEPARATORS = "\t;|,"
 
 # rows of a block: lines are added to blocks as tags turn up, rows by starting new blocks
 _BLOCK_ROWS = 1 << 16
 _BLOCK_BYTES = _BLOCK_ROWS // 8
-
 
 # as long as the pairs take less than this, it is not yet known how many tags there are
 _FEW_BYTES = 1 << 26

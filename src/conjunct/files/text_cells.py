@@ -72,7 +72,7 @@ def read_text_column(
 ) -> Column:
     """Read a column of text as rules do; without rules, as what all of it says.
 
-    What is guessed is said in a warning. ``as_words``: it holds words, whatever they look like.
+    A guess gives a warning. ``as_words``: the column holds words, even if they look like numbers.
     """
     import polars as pl
 
@@ -124,12 +124,12 @@ def _infer(text: pl.Series) -> InferredColumn:
     if read is not None:
         return read
     rest = _drop_missing(text)
-    told = rest.drop_nulls().unique()
-    # of a single word beside n/a or -, nobody knows what the other means
-    if len(told) > 1 and rest.null_count() > text.null_count():
+    known = rest.drop_nulls().unique()
+    # one word and n/a or - may be two answers
+    if len(known) > 1 and rest.null_count() > text.null_count():
         gone = text.filter(rest.is_null() & text.is_not_null())
         read = _infer_all(rest)
-        if is_yes_or_no(told.to_list()):
+        if is_yes_or_no(known.to_list()):
             # an answer beside yes and no, rather than none
             answers = bool(gone.str.to_lowercase().is_in(_ANSWERS).any())
             read = None if answers else InferredColumn(rest, "cells of yes or no")
@@ -249,7 +249,7 @@ def _has_decimal_commas(text: pl.Series) -> bool:
 def _parse_dates(text: pl.Series) -> tuple[pl.Series | None, DateOrder]:
     """Return the moments of cells that are dates, in the order that most are written in.
 
-    None where day and month cannot be told apart; with points, the day is first everywhere.
+    None where the day may be the month; with points, the day is first everywhere.
     """
     orders: tuple[DateOrder, ...] = ("year first",)
     if text.str.contains(_DAY_AND_MONTH).any():
@@ -281,31 +281,23 @@ def _parse_moments(text: pl.Series, order: DateOrder = "year first") -> pl.Serie
 
 
 class BooleanCells:
-    """Whether cells say yes or no, batch after batch: the spelling must be one and the same."""
+    """Reader of cells that say yes or no, batch after batch, all in the same spelling."""
 
     def __init__(self) -> None:
         self._words: set[str] = set()
         self.seen = False
-        """Whether some cell was not empty."""
+        """True once some cell was not empty."""
 
     def read(self, cells: pl.Series) -> tuple[Mask, Mask | None] | None:
         """Return which cells are true, and which missing if any; None if one is not Boolean."""
-        read = self._read(cells)
-        self.seen = self.seen or read is None or read[1] is None or not read[1].all()
-        return read
-
-    def _read(self, cells: pl.Series) -> tuple[Mask, Mask | None] | None:
         import polars as pl
 
         # polars takes a name such as ^a.*$ for a pattern, even that of a column alone
         cells = cells.alias("cells")
-        if cells.dtype in (pl.String, pl.Categorical, pl.Enum):
-            return self._read_words(cells.cast(pl.String))
-        missing = _find_missing(cells)
-        values = _parse_booleans(
-            cells if missing is None or not cells.dtype.is_float() else cells.fill_nan(None)
-        )
-        return None if values is None else (values, missing)
+        is_text = cells.dtype in (pl.String, pl.Categorical, pl.Enum)
+        read = self._read_words(cells.cast(pl.String)) if is_text else _read_booleans(cells)
+        self.seen = self.seen or read is None or read[1] is None or not read[1].all()
+        return read
 
     def _read_words(self, cells: pl.Series) -> tuple[Mask, Mask | None] | None:
         # blank cells are missing, however they are quoted
@@ -321,30 +313,25 @@ class BooleanCells:
         return values.fill_null(False).to_numpy(), missing if missing.any() else None
 
 
-def _parse_booleans(cells: pl.Series) -> Mask | None:
+def _read_booleans(cells: pl.Series) -> tuple[Mask, Mask | None] | None:
+    """Return which Booleans or numbers are true, and which missing; None if one is not 0 or 1."""
     import polars as pl
 
     # each of polars' operations on a short column takes longer than the column
-    filled = cells.null_count() == 0
+    is_full = cells.null_count() == 0
+    missing = None if is_full else cells.is_null().to_numpy()
     if cells.dtype == pl.Boolean:
-        return (cells if filled else cells.fill_null(False)).to_numpy()
+        return (cells if is_full else cells.fill_null(False)).to_numpy(), missing
     if cells.dtype == pl.Null:
-        return np.zeros(len(cells), np.bool_)
-    if cells.dtype.is_numeric():
-        numbers = (cells if filled else cells.fill_null(0)).to_numpy()
-        true = numbers == 1
-        return true if (true | (numbers == 0)).all() else None
-    return None
-
-
-def _find_missing(cells: pl.Series) -> Mask | None:
-    """Return which cells are null or NaN, or None if none is."""
-    if cells.null_count():
-        missing = cells.is_null()
-        if cells.dtype.is_float():
-            missing |= cells.is_nan().fill_null(False)
-        return missing.to_numpy()
+        return np.zeros(len(cells), np.bool_), missing
+    if not cells.dtype.is_numeric():
+        return None
+    numbers = (cells if is_full else cells.fill_null(0)).to_numpy()
+    true = numbers == 1
+    is_boolean = true | (numbers == 0)
     if cells.dtype.is_float():
-        missing = np.isnan(cells.to_numpy())
-        return missing if missing.any() else None
-    return None
+        is_nan = np.isnan(numbers)
+        if is_nan.any():
+            missing = is_nan if missing is None else missing | is_nan
+            is_boolean |= is_nan
+    return (true, missing) if is_boolean.all() else None

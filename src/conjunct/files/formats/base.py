@@ -1,4 +1,4 @@
-"""What a format says of itself: its name, how it is recognised, read and written."""
+"""Formats: how a kind of file is recognised, read and written, and which one a file has."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypeVar
 from conjunct.data import BooleanData, BooleanRule, Column, ColumnRule, Ids
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.files import raw
-from conjunct.files.raw import Progress, StrPath, check_not_empty, first_line
+from conjunct.files.raw import Progress, StrPath, check_exists, check_not_empty, first_line
 from conjunct.files.tags import (
     BadCellError,
     TagBatch,
@@ -28,22 +28,21 @@ from conjunct.registry import Registry
 if TYPE_CHECKING:
     import polars as pl
 
-
 T = TypeVar("T")
 
 AsText: TypeAlias = Callable[[str], bool]
-"""Whether a column is read as it is written."""
+"""Returns True for a column that is read as text, numbers too."""
 
-_TAGS_APART = "separator stands between cells, tag_separator between tags"
-
+_SEPARATORS_HINT = "separator stands between cells, tag_separator between tags"
 Writes: TypeAlias = Literal["tables", "matrices"]
 Compression: TypeAlias = Literal["uncompressed", "gzip", "zstd"]
 COMPRESSIONS: dict[str, Compression] = {"": "uncompressed", ".gz": "gzip", ".zst": "zstd"}
+FORMATS: Registry[Format] = Registry("formats", "conjunct.files.formats")
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How to read a file; ``conjunct.files.read_boolean`` says what each field means."""
+    """Options of :func:`conjunct.files.read_boolean`, which says what each means."""
 
     format: str | None = None
     columns: Sequence[str] | None = None
@@ -75,26 +74,26 @@ class ReadOptions:
 
 
 class Format(ABC):
-    """A kind of file. What goes wrong with one is said with file, line and column."""
+    """A kind of file. Errors about one name the file, the line and the column."""
 
     name: str
     summary: str = ""
-    """What such files hold."""
+    """The content of such files, in a few words."""
     extensions: tuple[str, ...] = ()
     rank: int = 100
-    """Where it stands in lists of formats."""
+    """The place in lists of formats."""
     magic: tuple[bytes, ...] = ()
-    """How such files begin, if that tells them from all others."""
+    """The first bytes of such files, if no others begin so."""
     is_text: bool = True
-    """Whether files may be compressed, which another extension says: .gz or .zst."""
+    """True if files may be compressed, and then end in .gz or .zst."""
     is_read: bool = True
     needs: str = "a line of column names, then rows"
-    """What an empty file lacks."""
+    """The content that an empty file lacks."""
     no_tags: str = "holds no tag at all"
     writes: Writes | None = None
-    """What ``write`` takes: data frames, sparse matrices, or nothing."""
+    """The data that ``write`` takes: data frames, sparse matrices, or none."""
     holds_lists: bool = False
-    """Whether a cell that is written can be a list."""
+    """True if a cell that is written can be a list."""
     numbers: TableFormat | None = None
     """Reads files with other values than 0 and 1, as a whole, where the others hold tags."""
 
@@ -152,9 +151,6 @@ class Format(ABC):
         raise InputError(f"{file}: {self.name} is not written")
 
 
-FORMATS: Registry[Format] = Registry("formats", "conjunct.files.formats")
-
-
 @dataclass(frozen=True)
 class Scan:
     """A table not yet read: its columns, and about how many rows there are."""
@@ -185,16 +181,16 @@ class TableFormat(Format):
     """A kind of file that holds a table with one column per attribute, or one column of tags."""
 
     reads_short_rows: ClassVar[bool] = False
-    """Whether a row that is too short is read, with nulls at its end."""
+    """True if a row that is too short is read, with nulls at its end."""
 
     holds_text: ClassVar[bool] = False
-    """Whether numbers and dates are text, of which the reader says what it is."""
+    """True if numbers and dates are text, whose type is inferred."""
 
     has_sheets: ClassVar[bool] = False
-    """Whether the file holds several tables by name."""
+    """True if the file holds several tables by name."""
 
     counts_rows: ClassVar[bool] = False
-    """Whether the file itself says how many rows it has."""
+    """True if the file itself says how many rows it has."""
 
     @abstractmethod
     def scans(self, file: Path, options: ReadOptions, as_text: AsText) -> Iterator[Scan]:
@@ -292,7 +288,7 @@ class TableFormat(Format):
         scan, _ = self.read(file, options, lambda scan: scan, as_text=lambda name: True)
         for name in (options.tags, options.id):
             if name is not None and name not in scan.names:
-                hint = "" if options.separator is None else f" ({_TAGS_APART})"
+                hint = "" if options.separator is None else f" ({_SEPARATORS_HINT})"
                 raise InputError(
                     f"{file} has no column {name!r}: it has {list_names(scan.names, 5)}{hint}"
                 )
@@ -363,13 +359,6 @@ def spell_ids(column: pl.Series) -> list[str]:
     return ["" if value is None else str(value) for value in column]
 
 
-def _split_names(given: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Split ``a,b`` into two names, unless a column is called that."""
-    known = set(names)
-    parts = ([name] if name in known or "," not in name else name.split(",") for name in given)
-    return list(dict.fromkeys(part for named in parts for part in named))
-
-
 def list_names(names: Sequence[str], most: int = 10) -> str:
     """Return the first names as text, and how many more there are."""
     shown = ", ".join(map(repr, names[:most]))
@@ -397,6 +386,14 @@ def find_format(path: StrPath, name: str | None = None) -> Format:
     raise InputError(f"{_describe_unknown(path, read)}, or the format be given")
 
 
+def find_source(path: StrPath, options: ReadOptions) -> tuple[Path, Format]:
+    """Return a file to read and its format, after checking both and the options."""
+    check_exists(path)
+    kind = find_format(path, options.format)
+    kind.check(path, options)
+    return check_file(path, kind, options), kind
+
+
 def check_file(path: StrPath, kind: Format, options: ReadOptions) -> Path:
     """Return the file, which must not be empty; warn of what is unusual about it."""
     file = check_not_empty(path, kind.needs)
@@ -413,6 +410,13 @@ def find_writer(path: StrPath, writes: Writes = "tables") -> tuple[Format, Compr
     if found is None:
         raise InputError(_describe_unknown(path, written))
     return found
+
+
+def _split_names(given: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Split ``a,b`` into two names, unless a column is called that."""
+    known = set(names)
+    parts = ([name] if name in known or "," not in name else name.split(",") for name in given)
+    return list(dict.fromkeys(part for named in parts for part in named))
 
 
 def _match_name(path: StrPath, kinds: Sequence[Format]) -> tuple[Format, Compression] | None:

@@ -26,6 +26,8 @@ from conjunct.files.raw import first_line
 if TYPE_CHECKING:
     import polars as pl
 
+_ROW = "\0row"
+
 
 class Columnar(TableFormat):
     """A file that says what its columns are and how many rows it has."""
@@ -75,13 +77,6 @@ class Arrow(Columnar):
 
     def write(self, file: IO[bytes], data: pl.DataFrame, compression: Compression) -> None:
         data.write_ipc(file)
-
-
-FORMATS.enter(Parquet())
-FORMATS.enter(Arrow())
-
-
-_ROW = "\0row"
 
 
 class Spreadsheet(TableFormat):
@@ -174,9 +169,6 @@ def _unreadable_error(file: Path, error: BaseException) -> InputError:
     return InputError(f"{file} is not a readable spreadsheet: {first_line(error)}")
 
 
-FORMATS.enter(Spreadsheet())
-
-
 class Npz(Format):
     name = "npz"
     summary = "a sparse matrix of scipy"
@@ -190,4 +182,7 @@ class Npz(Format):
         sp.save_npz(file, data)
 
 
+FORMATS.enter(Parquet())
+FORMATS.enter(Arrow())
+FORMATS.enter(Spreadsheet())
 FORMATS.enter(Npz())

@@ -43,6 +43,11 @@ from conjunct.files.tags import (
     split_cells,
 )
 
+_SVMLIGHT_BYTES = 1 << 25
+
+# a part of a file does not say how many columns there are
+_MOST_COLUMNS = (1 << 31) - 1
+
 
 class Baskets(Format):
     """One transaction a line; a blank line is an empty one."""
@@ -73,14 +78,6 @@ class Baskets(Format):
                 raise InputError(f"{file}, line {line}: not a list of tags ({bad})") from None
             yield TagBatch(len(batch), *pairs, [], expected)
             n_rows += len(batch)
-
-
-FORMATS.enter(Baskets())
-
-
-_SVMLIGHT_BYTES = 1 << 25
-# a part of a file does not say how many columns there are
-_MOST_COLUMNS = (1 << 31) - 1
 
 
 class Numbers(TableFormat):
@@ -180,9 +177,6 @@ def _explain_svmlight(file: Path, error: Exception) -> InputError:
     return InputError(f"{file} cannot be read: {error}")
 
 
-FORMATS.enter(Svmlight())
-
-
 class Long(Format):
     """Any table with a column of ids and one of tags; only by name, since none looks like it."""
 
@@ -243,4 +237,6 @@ class Long(Format):
         return packer.table(len(row_of), Ids(id_name, tuple(row_of)))
 
 
+FORMATS.enter(Baskets())
+FORMATS.enter(Svmlight())
 FORMATS.enter(Long())

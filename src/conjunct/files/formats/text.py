@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -39,20 +39,27 @@ from conjunct.files.raw import (
 if TYPE_CHECKING:
     import polars as pl
 
-
+# rows that decide which columns hold 0 and 1 only
 _SAMPLE = 1000
 
-
-# what may separate cells, and the lines that are looked at to find out
+# what may separate cells, and the lines that decide which does
 _SEPARATORS = ",;\t|"
 _START = 100
 _START_CHARACTERS = 1 << 18
+
 # how Excel says it: a line before the column names
 _EXCEL = re.compile(r'"?sep=([\x01-\x7f])"?\r?\n')
 
+# each line may bring a key of its own, which all others then lack
+_MANY_COLUMNS = 10_000
+_QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
+_ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|\S+)\s+(.+)", re.IGNORECASE)
+_SPARSE_CELL = re.compile(rf"\s*(\d+)\s+({_QUOTED}|[^,'\"\s]+)\s*(?:,|$)")
+_NUMBERS = ("numeric", "real", "integer")
+
 
 class Layout(NamedTuple):
-    """What separates the cells of a file, and how many lines stand before the column names."""
+    """The separator of a file, and the number of lines before the column names."""
 
     separator: str
     n_skipped: int
@@ -60,7 +67,7 @@ class Layout(NamedTuple):
 
 
 class Delimited(TableFormat):
-    """A line of column names, then one line a row, cells apart by a separator."""
+    """A line of column names, then one line per row, cells separated by one character."""
 
     reads_short_rows = True
     holds_text = True
@@ -80,7 +87,9 @@ class Delimited(TableFormat):
         expected = estimate_rows(file, len(body), n_bytes)
         # one byte a cell serves the usual file; what is not 0 or 1 is read as text, then typed
         as_bytes = [
-            pl.UInt8 if _is_bits(body, k) and not as_text(name) else pl.String
+            pl.UInt8
+            if not as_text(name) and all(row[k] in ("0", "1", "") for row in body if len(row) > k)
+            else pl.String
             for k, name in enumerate(header)
         ]
         for kinds in dict.fromkeys((tuple(as_bytes), (pl.String,) * len(header))):
@@ -233,10 +242,6 @@ def _sniff_separator(lines: Sequence[str], usual: str) -> str:
     return best
 
 
-def _is_bits(rows: Sequence[Any], column: int) -> bool:
-    return all(len(row) <= column or row[column] in ("0", "1", "") for row in rows)
-
-
 class Csv(Delimited):
     name = "csv"
     summary = "a line a row, cells apart by commas"
@@ -251,14 +256,6 @@ class Tsv(Delimited):
     extensions = (".tsv", ".tab")
     rank = 20
     separator = "\t"
-
-
-FORMATS.enter(Csv())
-FORMATS.enter(Tsv())
-
-
-# each line may bring a key of its own, which all others then lack
-_MANY_COLUMNS = 10_000
 
 
 class JsonLines(TableFormat):
@@ -355,16 +352,6 @@ def _complete_with_nulls(scan: Scan, wanted: Iterable[str]) -> Scan:
     return replace(scan, frame=frame, names=[*scan.names, *absent])
 
 
-FORMATS.enter(Json())
-FORMATS.enter(JsonLines())
-
-
-_QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
-_ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|\S+)\s+(.+)", re.IGNORECASE)
-_SPARSE_CELL = re.compile(rf"\s*(\d+)\s+({_QUOTED}|[^,'\"\s]+)\s*(?:,|$)")
-_NUMBERS = ("numeric", "real", "integer")
-
-
 @dataclass(frozen=True)
 class Attribute:
     """A column: ``values`` are those a nominal attribute may have, in the order declared."""
@@ -397,7 +384,7 @@ class Arff(TableFormat):
         # before any row is written out: those of a sparse file may say next to nothing
         refuse_dense(file, sum(1 for _ in _iter_data_lines(file)), len(names))
         parts: list[pl.DataFrame] = []
-        rows = _iter_rows(file, attributes)
+        rows = _iter_arff_rows(file, attributes)
         while batch := list(islice(rows, BATCH_ROWS)):
             columns = {}
             for attribute, *cells in zip(attributes, *batch, strict=True):
@@ -470,7 +457,7 @@ def _iter_data_lines(file: Path) -> Iterator[tuple[int, str]]:
         inside = inside or text.lower().startswith("@data")
 
 
-def _iter_rows(file: Path, attributes: Sequence[Attribute]) -> Iterator[list[str | None]]:
+def _iter_arff_rows(file: Path, attributes: Sequence[Attribute]) -> Iterator[list[str | None]]:
     allowed = [frozenset(attribute.values) for attribute in attributes]
     for number, text in _iter_data_lines(file):
         try:
@@ -546,4 +533,8 @@ def _make_series(attribute: Attribute, cells: list[str | None]) -> pl.Series:
     return numbers
 
 
+FORMATS.enter(Csv())
+FORMATS.enter(Tsv())
+FORMATS.enter(Json())
+FORMATS.enter(JsonLines())
 FORMATS.enter(Arff())
