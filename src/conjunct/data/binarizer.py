@@ -26,7 +26,7 @@ from conjunct.data.column_rules import (
     iter_feature_variables,
     rules_for,
 )
-from conjunct.data.containers import boolean_series
+from conjunct.data.containers import boolean_series, refuse_empty
 from conjunct.data.variables import group_by_variable
 from conjunct.errors import ConjunctWarning, InputError
 
@@ -341,9 +341,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
     def _validate(self, X: Any, *, reset: bool) -> Any:
         frame = eager_frame(X, pass_through=True)
         if isinstance(frame, nw.DataFrame):
-            if not frame.columns or not len(frame):
-                what = "rows (0 sample(s))" if frame.columns else "columns (0 feature(s))"
-                raise InputError(f"the table has no {what}: at least 1 is needed")
+            refuse_empty(len(frame.columns), len(frame))
             validate_data(self, X, reset=reset, skip_check_array=True)
             return frame
         try:

@@ -1,4 +1,4 @@
-"""Boolean data: columns with names, whatever they came from and whatever they become."""
+"""Boolean data: columns with names, made from any container or file, and converted to any."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from conjunct.data.containers import (
     make_frame,
     number_columns,
     refuse_absent,
+    refuse_empty,
     wrap_data,
 )
 from conjunct.errors import CellError, InputError
@@ -178,7 +179,7 @@ class BooleanData:
             ``"pandas"``, ``"polars"``, ``"pyarrow"`` (ids come first), ``"numpy"``, ``"scipy"``
             or ``"baskets"``; or some data, for a container of the same kind.
         nullable : bool, default=False
-            Whether data frames get a type that allows missing cells, whatever the rows.
+            Give data frames a type that allows missing cells, even if no cell is missing.
         """
         if isinstance(self.columns, PartitionedColumns):
             raise InputError("these rows are in parts: a model can be fitted on them, no more")
@@ -305,9 +306,7 @@ class BooleanDataContainer(Container):
         return bool(self.data.has_names)
 
     def check_filled(self) -> None:
-        if not self.data.names or not self.data.n_rows:
-            what = "rows (0 sample(s))" if self.data.names else "columns (0 feature(s))"
-            raise InputError(f"the table has no {what}: at least 1 is needed")
+        refuse_empty(self.n_columns, self.data.n_rows)
 
     def columns(self, names: Sequence[str], rules: CellRules) -> Columns:
         data = self.data.aligned(names)
@@ -357,8 +356,7 @@ class InParts(Container):
         if self.lazy is not None:
             data = self.lazy.select(*(f"c{k}" for k in self.positions(names))).to_native()
         parts = self.engine.partitions(data, read, len(names), rules.store, rules.n_jobs)
-        if not parts.n_rows:
-            raise InputError("the table has no rows (0 sample(s)): at least 1 is needed")
+        refuse_empty(len(names), parts.n_rows)
         return PartitionedColumns(parts)
 
     def written(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
@@ -373,7 +371,7 @@ class ReadPart:
     rules: CellRules
 
     def __call__(self, data: Any) -> Columns:
-        # as it is quickly read; which form is best for counting depends on all parts
+        # the storage that is quick to read; which one is best for counting depends on all parts
         columns = unchecked(data).columns(self.names, self.rules)
         return columns if isinstance(data, BooleanData) else stored_as(columns, "auto")
 

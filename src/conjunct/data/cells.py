@@ -367,7 +367,7 @@ class CellRules:
         return np.asarray(cells == 1) if is_boolean.all() else None
 
     def _is_above(self, numbers: NDArray[Any]) -> NDArray[np.bool_]:
-        # as doubles: beside a Python number, NumPy compares in the precision of the column
+        # as doubles: with a Python number, NumPy compares in the precision of the column
         return np.asarray(numbers > np.float64(as_float(self.binarize)))
 
 
@@ -377,7 +377,7 @@ def _as_numbers(block: NDArray[Any], names: Sequence[str], first_row: int) -> ND
         block = block.astype(object)
     never = (str, bytes, datetime.date, datetime.timedelta)
     is_other = np.frompyfunc(lambda value: isinstance(value, never), 1, 1)(block).astype(bool)
-    # '0' among 'yes' and 'no' is text too, but not what a person has to change
+    # '0' among 'yes' and 'no' is text too, but not what the user has to change
     is_word = is_other & ~np.frompyfunc(_spells_boolean, 1, 1)(block).astype(bool)
     _refuse(is_word if is_word.any() else is_other, block, names, first_row)
     missing = np.frompyfunc(is_missing, 1, 1)(block).astype(bool)

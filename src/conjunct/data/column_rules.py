@@ -485,7 +485,7 @@ def _choose_word_rules(
     if len(words) == 1:
         return Dropped(column.name, f"every cell is {words[0]!r}")
     if len(words) == 2 and part is None:
-        # neither is rare beside one other word
+        # of two words, neither is rare
         return [CategoryRule(column.name, values=words, written=column.written)]
     n_present = int(counts.sum())
     if column.name in settings.words:

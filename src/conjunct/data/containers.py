@@ -102,7 +102,7 @@ def boolean_series(
 ) -> nw.Series[Any]:
     """Return a series of Booleans, null where ``missing``.
 
-    pandas' own bool has no null; ``nullable`` asks for its type that has, whatever the rows.
+    pandas' bool has no null; ``nullable`` asks for its type that has, even if none is missing.
     """
     if missing is None or not missing.any():
         series = nw.new_series(name, values, nw.Boolean, backend=backend)
@@ -259,10 +259,7 @@ class Frame(Container):
         return len(self.frame.columns)
 
     def check_filled(self) -> None:
-        if not self.frame.columns:
-            raise InputError("the table has no columns (0 feature(s)): at least 1 is needed")
-        if not len(self.frame):
-            raise InputError("the table has no rows (0 sample(s)): at least 1 is needed")
+        refuse_empty(self.n_columns, len(self.frame))
 
     def columns(self, names: Sequence[str], rules: CellRules) -> Columns:
         def lines() -> Iterator[Cells]:
@@ -338,6 +335,13 @@ def is_baskets(data: Any) -> bool:
     return not any(data) or any(isinstance(item, str) for row in data for item in row)
 
 
+def refuse_empty(n_columns: int, n_rows: int = 1) -> None:
+    """Refuse a table without columns or rows, in words that scikit-learn looks for."""
+    if not n_columns or not n_rows:
+        what = "rows (0 sample(s))" if n_columns else "columns (0 feature(s))"
+        raise InputError(f"the table has no {what}: at least 1 is needed")
+
+
 def check_distinct(names: Sequence[str]) -> None:
     """Refuse names that stand for two columns."""
     if len(set(names)) < len(names):
@@ -388,8 +392,7 @@ class Batched(Container):
         return len(self.names)
 
     def check_filled(self) -> None:
-        if not self.names:
-            raise InputError("the table has no columns (0 feature(s)): at least 1 is needed")
+        refuse_empty(self.n_columns)
 
     @abstractmethod
     def batches(self, positions: Sequence[int]) -> Iterator[Any]:

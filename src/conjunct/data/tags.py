@@ -136,7 +136,7 @@ class TagCleaner(TransformerMixin, BaseEstimator):
         text = self._normalise(tag)
         while True:
             text = self._synonyms.get(text, text)
-            # a name that a person has chosen stays
+            # a name that the user has chosen stays
             if not self.plurals or text in self._chosen:
                 return text
             singular = next((s for s in iter_singulars(text) if s in self._known), text)

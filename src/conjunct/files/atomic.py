@@ -42,7 +42,7 @@ def check_page_target(path: str | os.PathLike[str]) -> Path:
 def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], object]) -> None:
     """Let ``write`` fill a file beside ``path``, then rename it into place.
 
-    Whatever goes wrong, ``path`` keeps what it held before and nothing is left beside it, unless
+    If anything goes wrong, ``path`` keeps what it held before and no other file remains, unless
     the process is killed outright; then the next one that writes there clears up.
     """
     target = check_target(path)

@@ -114,9 +114,9 @@ def read_boolean(
     sheet : str, optional
         Sheet of a spreadsheet; by default the first.
     binarizer : Binarizer, optional
-        Makes other columns Boolean: as it is if it is fitted, else fitted here.
+        Makes other columns Boolean; fitted here if it is not yet.
     cleaner : TagCleaner, optional
-        Merges spellings of tags: as it is if it is fitted, else fitted here.
+        Merges spellings of tags; fitted here if it is not yet.
     names : sequence of str, optional
         The features a model wants, in its order; others are left aside with a warning.
     progress : callable, optional
@@ -193,7 +193,7 @@ def read_table(
     Raises
     ------
     InputError
-        For whatever is not a table, in one line that names the file and the place.
+        If the file is not a table, in one line that names the file and the place.
     """
     options = ReadOptions(format, columns, exclude, None, separator, None, null_values, None, sheet)
     frame = read_frame(path, options)

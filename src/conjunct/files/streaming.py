@@ -68,7 +68,7 @@ _PAGE_BYTES = 1 << 24
 # Rows of a partition on Dask are as many as take about this much, packed.
 _PARTITION_BYTES = 1 << 25
 
-# The least that is left for counting beside what Python and the libraries take.
+# The least memory for counting, on top of what Python and the libraries take.
 _LEAST_BYTES = 1 << 25
 
 # Tags that are listed take this for each row that has them.
@@ -177,7 +177,7 @@ class Stream(StreamedRows):
             for part in rows.split(n_rows)
         ]
         largest = min(n_rows, max(map(len, self.rows), default=0))
-        # tags are read as lists, which take what they take
+        # tags are read as lists, whose size is not known before
         wide = all(isinstance(rows.recipe, WideRecipe) for rows in self.rows)
         part_bytes = len(self.names) * largest // 8 if wide else 0
         return ENGINES[self.engine].made_by(parts, len(self.names), store, part_bytes)

@@ -1,7 +1,7 @@
-"""Cells of text as what they say: Booleans, numbers, dates or words.
+"""Cells of text as Booleans, numbers, dates or words.
 
-All cells of a column decide together, once, when a model is fitted. From then on its rules do, so
-that a row is read the same whatever rows stand beside it.
+The type of a column is inferred from all of its cells once, when a model is fitted. From then on
+the model's rules decide, so that a row is read in the same way with any other rows.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def _infer(text: pl.Series) -> InferredColumn:
         gone = text.filter(rest.is_null() & text.is_not_null())
         read = _infer_all(rest)
         if is_yes_or_no(known.to_list()):
-            # an answer beside yes and no, rather than none
+            # a third answer, rather than none
             answers = bool(gone.str.to_lowercase().is_in(_ANSWERS).any())
             read = None if answers else InferredColumn(rest, "cells of yes or no")
         if read is not None:

@@ -81,7 +81,7 @@ def _write(path: StrPath, what: Writes, data: Any) -> None:
             with part.open("wb") as file:
                 kind.write(file, data, compression)
         except pl.exceptions.PolarsError as error:
-            # a full disk, which polars reports as an error of its own
+            # a full disk, which polars reports as a PolarsError
             raise OSError(f"{path} cannot be written: {first_line(error)}") from None
 
     write_atomically(path, write)

@@ -196,7 +196,7 @@ class TableFormat(Format):
     def scans(self, file: Path, options: ReadOptions, as_text: AsText) -> Iterator[Scan]:
         """Yield ways to read the file, the quickest first; the next is for when one fails.
 
-        ``as_text``: columns of text files whose cells come as they are written, numbers too.
+        ``as_text`` says which columns of text files are read as text, numbers too.
         """
 
     def complete(self, scan: Scan, wanted: Iterable[str]) -> Scan:
@@ -224,7 +224,7 @@ class TableFormat(Format):
     ) -> Column:
         """Read a column as the rules of a model do; without rules, as what all of it says.
 
-        ``as_words``: whatever it says, it holds words.
+        ``as_words``: it holds words, even if they look like numbers.
         """
         if self.holds_text:
             return read_text_column(cells, rules, as_words=as_words)

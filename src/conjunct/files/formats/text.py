@@ -50,7 +50,7 @@ _START_CHARACTERS = 1 << 18
 # how Excel says it: a line before the column names
 _EXCEL = re.compile(r'"?sep=([\x01-\x7f])"?\r?\n')
 
-# each line may bring a key of its own, which all others then lack
+# each line may bring a new key, which all others then lack
 _MANY_COLUMNS = 10_000
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|\S+)\s+(.+)", re.IGNORECASE)
