@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from conjunct.data.edges import cut, readable
+from conjunct.data.column_rules import find_edges, round_between
 
 finite = st.floats(-1e12, 1e12)
 
@@ -18,14 +18,14 @@ finite = st.floats(-1e12, 1e12)
 def test_readable_stays_between(a, b):
     assume(a != b)
     low, high = min(a, b), max(a, b)
-    assert low < readable(low, high) <= high
+    assert low < round_between(low, high) <= high
 
 
 @given(finite, finite)
 def test_no_number_of_fewer_digits_lies_between(a, b):
     low, high = min(a, b), max(a, b)
     assume(high - low > 1e-6 and high - low > 1e-9 * max(abs(low), abs(high)))
-    fewest = n_digits(readable(low, high))
+    fewest = n_digits(round_between(low, high))
     for decimals in range(8, -12, -1):
         candidate = math.floor(high * 10.0**decimals) / 10.0**decimals
         assert not (low < candidate <= high and n_digits(candidate) < fewest)
@@ -40,7 +40,7 @@ def n_digits(number):
     [(29, 30, 30), (28.4, 31.2, 30), (0.12345, 0.12361, 0.1235), (-3, 5, 0), (999, 1001, 1000)],
 )
 def test_examples(low, high, expected):
-    assert readable(low, high) == expected
+    assert round_between(low, high) == expected
 
 
 @given(
@@ -50,7 +50,7 @@ def test_examples(low, high, expected):
 )
 def test_no_interval_is_empty(values, how, n_bins):
     numbers = np.array(values)
-    edges = cut(numbers, how, n_bins)
+    edges = find_edges(numbers, how, n_bins)
     assert edges == sorted(set(edges))
     assert len(edges) < n_bins
     counts = np.bincount(np.searchsorted(edges, numbers, side="right"), minlength=len(edges) + 1)
@@ -71,7 +71,7 @@ LARGEST = sys.float_info.max
 )
 def test_edges_of_any_numbers_are_finite_and_leave_no_interval_empty(values, how, n_bins):
     numbers = np.array(values)
-    edges = cut(numbers, how, n_bins)
+    edges = find_edges(numbers, how, n_bins)
     assert edges == sorted(set(edges))
     assert all(map(math.isfinite, edges))
     counts = np.bincount(np.searchsorted(edges, numbers, side="right"), minlength=len(edges) + 1)
@@ -79,7 +79,7 @@ def test_edges_of_any_numbers_are_finite_and_leave_no_interval_empty(values, how
 
 
 def test_infinite_values_have_a_side():
-    assert cut(np.array([-np.inf, 1.0, 2.0, np.inf]), "quantile", 4) == [1, 2, 4]
-    assert cut(np.array([-np.inf, np.inf]), "quantile", 2) == [0]
+    assert find_edges(np.array([-np.inf, 1.0, 2.0, np.inf]), "quantile", 4) == [1, 2, 4]
+    assert find_edges(np.array([-np.inf, np.inf]), "quantile", 2) == [0]
     # there is no number between them
-    assert cut(np.array([LARGEST, np.inf]), "quantile", 2) == []
+    assert find_edges(np.array([LARGEST, np.inf]), "quantile", 2) == []

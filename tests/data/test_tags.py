@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from conjunct import BooleanData, InputError, TagCleaner
 from conjunct.columns import PackedColumns
-from conjunct.data.spelling import normalised, singulars
+from conjunct.data.tags import iter_singulars, normalise
 
 SPELLINGS = (
     """
@@ -45,7 +45,7 @@ def test_clean_stays_clean(rows, names, case, punctuation, plurals):
 
 @given(tags)
 def test_normalising_twice_is_normalising_once(tag):
-    assert normalised(normalised(tag)) == normalised(tag)
+    assert normalise(normalise(tag)) == normalise(tag)
 
 
 @pytest.mark.parametrize(
@@ -65,14 +65,14 @@ def test_normalising_twice_is_normalising_once(tag):
     ],
 )
 def test_spelling(tag, expected):
-    assert normalised(tag) == expected
+    assert normalise(tag) == expected
 
 
 def test_plurals_only_into_tags_that_are_there():
     rows = [["cats", "cat", "boxes", "box", "berries", "berry", "paris", "bus", "buses", "glasses"]]
     assert TagCleaner().fit_transform(rows) == [["cat", "box", "berry", "paris", "bus", "glasses"]]
     assert TagCleaner(plurals=False).fit_transform(rows) == rows
-    assert list(singulars("class")) == []
+    assert list(iter_singulars("class")) == []
 
 
 def test_synonyms_in_a_row_and_in_a_circle():

@@ -9,7 +9,7 @@ import pytest
 
 from conjunct import UFC, BooleanData, InputError, UFringe, datasets
 from conjunct.counting import PartitionedColumns
-from conjunct.data import CellRules, batches
+from conjunct.data import CellRules, containers
 
 ZOO = datasets.load_zoo()
 TABLE = pl.DataFrame(ZOO.values, schema=list(ZOO.feature_names))
@@ -118,14 +118,14 @@ def test_nothing_is_computed():
 def test_rows_are_never_there_as_a_whole(monkeypatch):
     seen = []
 
-    class Reading(batches.LazyTable):
+    class Reading(containers.LazyTable):
         def batches(self, positions):
             for batch in super().batches(positions):
                 seen.append(len(batch))
                 yield batch
 
-    monkeypatch.setattr(batches, "LazyTable", Reading)
-    monkeypatch.setattr(batches, "_BATCH_ROWS", 32)
+    monkeypatch.setattr(containers, "LazyTable", Reading)
+    monkeypatch.setattr(containers, "_BATCH_ROWS", 32)
     model = UFC().fit(TABLE.lazy())
     assert sum(seen) == len(TABLE)
     assert max(seen) <= 32
@@ -134,9 +134,9 @@ def test_rows_are_never_there_as_a_whole(monkeypatch):
 
 @pytest.mark.parametrize("way", ["pairwise", "false"])
 def test_what_memory_does_not_hold_is_on_disk(monkeypatch, way):
-    monkeypatch.setattr(batches, "_BATCH_ROWS", 32)
-    monkeypatch.setattr(batches, "_PAGE_BYTES", 100)
-    monkeypatch.setattr(batches, "_SHARE_IN_MEMORY", 1 << 60)
+    monkeypatch.setattr(containers, "_BATCH_ROWS", 32)
+    monkeypatch.setattr(containers, "_PAGE_BYTES", 100)
+    monkeypatch.setattr(containers, "_SHARE_IN_MEMORY", 1 << 60)
     table = TABLE.with_columns(milk=pl.when(pl.col("tail")).then("milk"))
     data = BooleanData.read(table.lazy(), CellRules(missing=way))
     assert isinstance(data.columns, PartitionedColumns)
@@ -147,7 +147,7 @@ def test_what_memory_does_not_hold_is_on_disk(monkeypatch, way):
 
 
 def test_a_bad_cell_is_named_by_its_row_in_the_table(monkeypatch):
-    monkeypatch.setattr(batches, "_BATCH_ROWS", 32)
+    monkeypatch.setattr(containers, "_BATCH_ROWS", 32)
     cells = [True] * 70 + [None] + [False] * 10
     with pytest.raises(InputError, match="column 'a', row 70: the value is missing"):
         UFC().fit(pl.LazyFrame({"a": cells}))

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conjunct.columns import PackedColumns, SparseColumns, sizing
-from conjunct.data.summary import DataSummary
+from conjunct.data import DataSummary
 from conjunct.data.tags import TagCleaner
 from conjunct.files import tags
 from conjunct.files.tags import TagPacker

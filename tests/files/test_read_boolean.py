@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from conjunct import UFC, Binarizer, ConjunctWarning, InputError, TagCleaner, Threshold
 from conjunct.data.column_rules import Dropped
-from conjunct.files import raw, read_boolean, read_synonyms, stream, survey, tags
-from conjunct.files.formats import svmlight
+from conjunct.files import raw, read_boolean, read_synonyms, reading, stream, tags
+from conjunct.files.formats import tags as tag_formats
 
 TEXT = [
     st.lists(st.sampled_from(cells), min_size=1, max_size=40)
@@ -42,7 +42,7 @@ def test_batches_make_no_difference(columns, batch, tmp_path_factory):
     whole = read_boolean(path)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(raw, "BATCH_ROWS", batch)
-        patch.setattr(survey, "_GROUP_BYTES", 1)
+        patch.setattr(reading, "_GROUP_BYTES", 1)
         parts = read_boolean(path)
     assert parts.names == whole.names
     assert parts.n_missing == whole.n_missing
@@ -79,7 +79,7 @@ def test_svmlight_in_parts(tmp_path, monkeypatch):
     lines = [f"1 {k % 7}:1 {7 + k % 3}:1\n" for k in range(100)]
     (tmp_path / "t.svm").write_text("".join(lines))
     whole = read_boolean(tmp_path / "t.svm")
-    monkeypatch.setattr(svmlight, "_BATCH_BYTES", 50)
+    monkeypatch.setattr(tag_formats, "_SVMLIGHT_BYTES", 50)
     parts = read_boolean(tmp_path / "t.svm")
     assert (parts.n_rows, parts.names) == (100, tuple("0123456789"))
     assert np.array_equal(parts.to("numpy"), whole.to("numpy"), equal_nan=True)

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from conjunct import ConjunctWarning, InputError
 from conjunct import files as io
-from conjunct.files import cells as cells_of_text
-from conjunct.files import raw
+from conjunct.files import raw, text_cells
 
 # what the cells of a column may be; each list holds what its column was seldom or never fitted on
 KINDS = [
@@ -130,7 +129,7 @@ def streamed(file, binarizer):
 def few_rows_at_a_time(monkeypatch):
     monkeypatch.setattr(raw, "BATCH_ROWS", 8)
     # a few odd dates among some are no reason to take them for words
-    monkeypatch.setattr(cells_of_text, "_FEW", 5)
+    monkeypatch.setattr(text_cells, "_FEW", 5)
 
 
 TRAINED = [

@@ -8,7 +8,7 @@ from conjunct import UFC, Binarizer, TagCleaner
 from conjunct import files as io
 from conjunct.counting import PartitionedColumns, Tally
 from conjunct.errors import CellError, InputError
-from conjunct.files import raw, streaming, survey
+from conjunct.files import raw, reading, streaming
 
 N_ROWS = 400
 
@@ -130,7 +130,7 @@ def test_a_column_of_tags(tmp_path):
 
 
 def test_svmlight(tmp_path, monkeypatch):
-    monkeypatch.setattr("conjunct.files.formats.svmlight._BATCH_BYTES", 500)
+    monkeypatch.setattr("conjunct.files.formats.tags._SVMLIGHT_BYTES", 500)
     file = write_lines(tmp_path / "a.svm", [f"1 {k % 4}:1 {k % 3 + 4}:1" for k in range(N_ROWS)])
     assert_same(io.stream(file), io.read_boolean(file))
     numbers = write_lines(tmp_path / "b.svm", ["1 1:2.5"])
@@ -179,7 +179,7 @@ def test_a_fitted_binarizer_needs_no_whole_column(tmp_path, monkeypatch):
     raw_frame().write_csv(file)
     binarizer = Binarizer().fit(io.read_table(file))
     expected = io.read_boolean(file, binarizer=binarizer)
-    monkeypatch.setattr(survey.Survey, "_whole", None)
+    monkeypatch.setattr(reading.Survey, "_read_whole", None)
     assert_same(io.stream(file, binarizer=binarizer), expected)
 
 

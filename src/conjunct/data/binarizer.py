@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Self
+from dataclasses import dataclass, field
+from math import isfinite
+from numbers import Integral, Real
+from typing import Any, Literal, Self, get_args
 
 import msgspec
 import narwhals as nw
@@ -13,21 +16,81 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from conjunct.data.cells import PARTS, Column, DatePart, Mask, eager_frame, from_array, from_series
 from conjunct.data.column_rules import (
     BooleanRule,
     ColumnRule,
+    Cut,
     Dropped,
-    feature_names,
-    feature_variables,
+    iter_feature_names,
+    iter_feature_variables,
+    rules_for,
 )
-from conjunct.data.dates import PARTS, DatePart
-from conjunct.data.edges import Cut
-from conjunct.data.fitting import rules_for
-from conjunct.data.frames import boolean_series
-from conjunct.data.raw_columns import Column, Mask, eager_frame, from_array, from_series
-from conjunct.data.settings import Rare, Settings
+from conjunct.data.containers import boolean_series, refuse_empty
 from conjunct.data.variables import group_by_variable
 from conjunct.errors import ConjunctWarning, InputError
+
+Rare = Literal["group", "drop"]
+_RULES: dict[str, Any] = {"rules_": tuple[ColumnRule, ...], "dropped_": tuple[Dropped, ...]}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The parameters of a ``Binarizer``, which says what each means, as a value."""
+
+    numbers: Cut = "quantile"
+    n_bins: int = 4
+    cumulative: bool = False
+    edges: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    min_frequency: float = 1
+    max_categories: int = 20
+    rare: Rare = "group"
+    parts: tuple[DatePart, ...] = PARTS
+    words: tuple[str, ...] = ()
+
+    def validate(self) -> Self:
+        """Return the settings, or refuse the first field that cannot be used."""
+        self._check_choice("numbers", get_args(Cut))
+        self._check_choice("cumulative", (True, False))
+        self._check_choice("rare", get_args(Rare))
+        for name in ("n_bins", "max_categories"):
+            value = getattr(self, name)
+            whole = isinstance(value, Integral) and not isinstance(value, bool)
+            _check(whole and value >= 2, name, value, "a whole number, at least 2")
+        least = self.min_frequency
+        _check(
+            _is_number(least) and (0 < least < 1 or (least >= 1 and float(least).is_integer())),
+            "min_frequency",
+            least,
+            "a whole number of rows, or a share between 0 and 1",
+        )
+        _check(set(self.parts) <= set(PARTS), "parts", self.parts, f"some of {', '.join(PARTS)}")
+        for column, edges in self.edges.items():
+            numbers = list(edges)
+            finite = bool(numbers) and all(map(_is_finite, numbers))
+            rising = finite and [*map(float, numbers)] == sorted({*map(float, numbers)})
+            _check(rising, f"edges of {column!r}", numbers, "rising, finite numbers")
+        return self
+
+    def _check_choice(self, name: str, choices: Sequence[object]) -> None:
+        value = getattr(self, name)
+        _check(value in choices, name, value, " or ".join(map(repr, choices)))
+
+
+def _check(holds: bool, name: str, value: object, wanted: str) -> None:
+    if not holds:
+        raise InputError(f"{name} must be {wanted}; got {value!r}")
+
+
+def _is_finite(value: object) -> bool:
+    try:
+        return isinstance(value, Real) and _is_number(value) and isfinite(value)
+    except OverflowError:  # a whole number beyond all floats
+        return False
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 class BinarizerRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -37,9 +100,6 @@ class BinarizerRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     columns: list[str]
     rules: list[ColumnRule]
     dropped: list[Dropped]
-
-
-_RULES: dict[str, Any] = {"rules_": tuple[ColumnRule, ...], "dropped_": tuple[Dropped, ...]}
 
 
 class Binarizer(TransformerMixin, BaseEstimator):
@@ -126,27 +186,36 @@ class Binarizer(TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose rules for the columns of ``X``: a data frame or an array."""
         settings = self.settings()
-        columns = columns_of(self._validated(X, reset=True))
+        columns = iter_columns(self._validate(X, reset=True))
         found = [(column.name, rules_for(column, settings)) for column in columns]
         return self._keep(found)
 
     def transform(self, X: Any) -> Any:
-        """The features of the rows of ``X``, as a data frame or an array, like ``X``.
+        """Return the features of the rows of ``X``, as a data frame or an array, like ``X``.
 
         Words never seen in ``fit`` make every feature of their column false, with a warning.
         A missing cell is null in a data frame and NaN in an array, which then is one of floats.
         In pandas the columns are always of its nullable type, ``boolean``.
         """
         check_is_fitted(self)
-        data = self._validated(X, reset=False)
+        data = self._validate(X, reset=False)
         names = self.get_feature_names_out().tolist()
-        features = self.apply(columns_of(data))
+        features = self.apply(iter_columns(data))
         if isinstance(data, np.ndarray):
-            return _as_array(features, len(data))
-        return _as_frame(data, names, features)
+            values, missing = (np.array(list(part)).T for part in zip(*features, strict=True))
+            return np.where(missing, np.nan, values) if missing.any() else values
+        columns = {
+            name: boolean_series(name, *cells, data.implementation)
+            for name, cells in zip(names, features, strict=True)
+        }
+        native = nw.from_dict(columns).to_native()
+        index = nw.maybe_get_index(data)
+        if index is not None:
+            native.index = index
+        return native
 
     def apply(self, columns: Iterable[Column]) -> Iterator[tuple[Mask, Mask]]:
-        """Each feature and where it is missing, for columns in the order of ``fit``."""
+        """Yield each feature and where it is missing, for columns in the order of ``fit``."""
         by_column: dict[str, list[ColumnRule]] = {}
         for rule in self.rules_:
             by_column.setdefault(rule.column, []).append(rule)
@@ -154,7 +223,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
             yield from applied(by_column.get(column.name, ()), column)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The names of the features."""
+        """Return the names of the features."""
         check_is_fitted(self)
         known = list(
             getattr(self, "feature_names_in_", [f"x{k}" for k in range(self.n_features_in_)])
@@ -167,14 +236,16 @@ class Binarizer(TransformerMixin, BaseEstimator):
                     "input_features should have length equal to number of features "
                     f"({len(known)}), got {len(input_features)}"
                 )
-            return self._renamed(dict(zip(known, map(str, input_features), strict=True)))
-        return np.array([name for name, _ in feature_names(self.rules_)], object)
+            names = dict(zip(known, map(str, input_features), strict=True))
+            rules = [msgspec.structs.replace(r, column=names[r.column]) for r in self.rules_]
+            return np.array([name for name, _ in iter_feature_names(rules)], object)
+        return np.array([name for name, _ in iter_feature_names(self.rules_)], object)
 
     @classmethod
     def fitted(
         cls, parameters: Mapping[str, Any], found: Iterable[tuple[str, list[ColumnRule] | Dropped]]
     ) -> Self:
-        """A fitted Binarizer from the rules of each column; for readers of files."""
+        """Return a fitted Binarizer, given the rules of each column; for readers of files."""
         binarizer = cls(**parameters)
         binarizer.settings()
         return binarizer._keep(list(found), named=True)
@@ -190,7 +261,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
         super().__setstate__({**state, **rules})
 
     def record(self) -> BinarizerRecord:
-        """What a model file keeps."""
+        """Return what a model file keeps."""
         check_is_fitted(self)
         parameters = self.get_params()
         edges = parameters["edges"]
@@ -204,7 +275,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
 
     @classmethod
     def from_record(cls, record: BinarizerRecord) -> Self:
-        """The Binarizer that was saved, after checking that its parts agree."""
+        """Return the Binarizer that was saved, after checking that its parts agree."""
         found: dict[str, list[ColumnRule] | Dropped] = {name: [] for name in record.columns}
         for rule in record.rules:
             rules = found.get(rule.column)
@@ -224,12 +295,12 @@ class Binarizer(TransformerMixin, BaseEstimator):
 
     @property
     def changes_columns(self) -> bool:
-        """Whether it does more than to leave every column as it is."""
+        """Return True if some column does not stay as it is."""
         return bool(self.dropped_) or not all(isinstance(r, BooleanRule) for r in self.rules_)
 
     def source_of(self, feature: str) -> str:
-        """The raw column behind a feature."""
-        return dict(feature_names(self.rules_)).get(feature, feature)
+        """Return the raw column behind a feature."""
+        return dict(iter_feature_names(self.rules_)).get(feature, feature)
 
     def get_variables(self) -> dict[str, tuple[str, ...]]:
         """Return the features that exclude each other, by the variable they are values of.
@@ -243,10 +314,10 @@ class Binarizer(TransformerMixin, BaseEstimator):
         {'sex': ('sex = female', 'sex = male')}
         """
         check_is_fitted(self)
-        return group_by_variable(feature_variables(self.rules_))
+        return group_by_variable(iter_feature_variables(self.rules_))
 
     def settings(self) -> Settings:
-        """The parameters, checked."""
+        """Return the parameters, after checking them."""
         return Settings(
             self.numbers,
             self.n_bins,
@@ -257,7 +328,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
             self.rare,
             tuple(self.parts),
             tuple(self.words),
-        ).checked()
+        ).validate()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -267,12 +338,10 @@ class Binarizer(TransformerMixin, BaseEstimator):
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def _validated(self, X: Any, *, reset: bool) -> Any:
+    def _validate(self, X: Any, *, reset: bool) -> Any:
         frame = eager_frame(X, pass_through=True)
         if isinstance(frame, nw.DataFrame):
-            if not frame.columns or not len(frame):
-                what = "rows (0 sample(s))" if frame.columns else "columns (0 feature(s))"
-                raise InputError(f"the table has no {what}: at least 1 is needed")
+            refuse_empty(len(frame.columns), len(frame))
             validate_data(self, X, reset=reset, skip_check_array=True)
             return frame
         try:
@@ -299,7 +368,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
             why = "; ".join(f"{d.column!r}: {d.reason}" for d in self.dropped_[:3])
             raise InputError(f"no column makes a feature ({why})")
         seen: dict[str, str] = {}
-        for name, column in feature_names(self.rules_):
+        for name, column in iter_feature_names(self.rules_):
             if name in seen:
                 raise InputError(
                     f"columns {seen[name]!r} and {column!r} both make a feature {name!r}: "
@@ -308,13 +377,9 @@ class Binarizer(TransformerMixin, BaseEstimator):
             seen[name] = column
         return self
 
-    def _renamed(self, names: Mapping[str, str]) -> NDArray[np.object_]:
-        rules = [msgspec.structs.replace(rule, column=names[rule.column]) for rule in self.rules_]
-        return np.array([name for name, _ in feature_names(rules)], object)
-
 
 def applied(rules: Iterable[ColumnRule], column: Column) -> Iterator[tuple[Mask, Mask]]:
-    """Each feature that rules make of a column, and where it is missing."""
+    """Yield each feature that rules make of a column, and where it is missing."""
     unknown: dict[str, None] = {}
     for rule in rules:
         made = rule.apply(column)
@@ -322,41 +387,20 @@ def applied(rules: Iterable[ColumnRule], column: Column) -> Iterator[tuple[Mask,
         for feature in made.features:
             yield feature & ~made.missing, made.missing
     if unknown:
-        warnings.warn(_about_unknown(column.name, list(unknown)), ConjunctWarning, stacklevel=2)
+        shown = ", ".join(map(repr, list(unknown)[:3])) + (", …" if len(unknown) > 3 else "")
+        warnings.warn(
+            f"column {column.name!r} holds {len(unknown)} words that were not seen in fit "
+            f"({shown}): all its features are false there",
+            ConjunctWarning,
+            stacklevel=2,
+        )
 
 
-def columns_of(data: Any) -> Iterator[Column]:
-    """The columns of an array or of a narwhals data frame."""
+def iter_columns(data: Any) -> Iterator[Column]:
+    """Yield the columns of an array or of a narwhals data frame."""
     if isinstance(data, np.ndarray):
         for k in range(data.shape[1]):
             yield from_array(f"x{k}", data[:, k])
         return
     for name, series in zip(data.columns, data.iter_columns(), strict=True):
         yield from_series(name, series)
-
-
-def _as_array(features: Iterable[tuple[Mask, Mask]], n_rows: int) -> NDArray[Any]:
-    values, missing = (np.array(list(part)).T for part in zip(*features, strict=True))
-    return np.where(missing, np.nan, values) if missing.any() else values
-
-
-def _as_frame(
-    frame: nw.DataFrame[Any], names: Sequence[str], features: Iterable[tuple[Mask, Mask]]
-) -> Any:
-    columns = {
-        name: boolean_series(name, *cells, frame.implementation)
-        for name, cells in zip(names, features, strict=True)
-    }
-    native = nw.from_dict(columns).to_native()
-    index = nw.maybe_get_index(frame)
-    if index is not None:
-        native.index = index
-    return native
-
-
-def _about_unknown(column: str, words: Sequence[str]) -> str:
-    shown = ", ".join(map(repr, words[:3])) + (", …" if len(words) > 3 else "")
-    return (
-        f"column {column!r} holds {len(words)} words that were not seen in fit ({shown}): "
-        "all its features are false there"
-    )

@@ -1,4 +1,4 @@
-"""Boolean data: columns with names, whatever they came from and whatever they become."""
+"""Boolean data: columns with names, made from any container or file, and converted to any."""
 
 from __future__ import annotations
 
@@ -13,31 +13,33 @@ from sklearn.base import clone
 
 from conjunct.columns import Columns, Counts, PackedColumns, packed_columns, stored_as
 from conjunct.counting import Engine, PartitionedColumns, engine_of
-from conjunct.data.batches import by_position, container_for
-from conjunct.data.cells import MISSING_ADVICE, CellRules, Missing
+from conjunct.data.cells import MISSING_ADVICE, CellRules, Missing, eager_frame, from_series
 from conjunct.data.containers import (
+    FRAMES,
     Baskets,
     Container,
     Frame,
-    baskets_of_columns,
+    Preparation,
     check_distinct,
-    frame_of_columns,
-    refuse_lack,
+    make_baskets,
+    make_frame,
+    number_columns,
+    refuse_absent,
+    refuse_empty,
+    wrap_data,
 )
-from conjunct.data.frames import FRAMES
-from conjunct.data.preparation import Preparation
-from conjunct.data.raw_columns import eager_frame, from_series
 from conjunct.errors import CellError, InputError
 from conjunct.parameters import check_choice
 from conjunct.registry import Registry
 
 if TYPE_CHECKING:
     from conjunct.data.binarizer import Binarizer
+    from conjunct.data.column_rules import ColumnRule, Dropped
     from conjunct.data.tags import TagCleaner
 
 
 class Ids(NamedTuple):
-    """What each row is called."""
+    """The names of the rows, and of the column that holds them."""
 
     name: str
     values: tuple[str, ...]
@@ -96,7 +98,7 @@ class BooleanData:
         missing: Missing = "pairwise",
         **options: Any,
     ) -> BooleanData:
-        """Boolean data of any container or file.
+        """Make Boolean data from any container or file.
 
         Parameters
         ----------
@@ -122,14 +124,14 @@ class BooleanData:
             raise TypeError(f"only files have options such as {next(iter(options))!r}")
         container = container_of(X)
         if isinstance(container, Frame) and binarize is None:
-            return cls.read(binarized(container.data, binarizer), CellRules(None, missing))
+            return cls.read(apply_binarizer(container.data, binarizer), CellRules(None, missing))
         if binarizer is not None:
             raise InputError("a binarizer is for data frames and files")
         return cls.read(container, CellRules(binarize, missing))
 
     @classmethod
     def read(cls, X: Any, rules: CellRules, *, counts: bool = False) -> BooleanData:
-        """Cells that are Boolean already, of any container; others are refused by name.
+        """Read cells that are Boolean already, from any container; refuse others by name.
 
         ``counts`` says that pairs of columns will be counted, which takes more than to hold them.
         """
@@ -151,25 +153,25 @@ class BooleanData:
 
     @classmethod
     def unnamed(cls, columns: Any) -> BooleanData:
-        """Columns that have no names of their own."""
+        """Return columns without names as data with the names x0, x1 and so on."""
         return cls(tuple(f"x{k}" for k in range(columns.n_columns)), columns, has_names=False)
 
     @classmethod
     def without_rows(
         cls, names: Sequence[str], rules: CellRules, preparation: Preparation | None = None
     ) -> BooleanData:
-        """What other rows can be read like."""
+        """Return data without rows, which tells how other rows are read."""
         nothing = PackedColumns(np.zeros((len(names), 0), np.uint8), 0)
         return cls(tuple(names), nothing, None, preparation or Preparation(), rules=rules)
 
     def like(self, X: Any) -> BooleanData:
-        """Other rows with the same features, read and prepared as these were."""
+        """Return other rows with the same features, read and prepared as these were."""
         container = container_of(prepared(self.preparation, self.names, X))
         columns = container.stored(self.names, self.rules)
         return replace(self, columns=columns, ids=container.ids)
 
     def to(self, container: Any, *, nullable: bool = False) -> Any:
-        """The data in another container.
+        """Convert the data to another container.
 
         Parameters
         ----------
@@ -177,7 +179,7 @@ class BooleanData:
             ``"pandas"``, ``"polars"``, ``"pyarrow"`` (ids come first), ``"numpy"``, ``"scipy"``
             or ``"baskets"``; or some data, for a container of the same kind.
         nullable : bool, default=False
-            Whether data frames get a type that allows missing cells, whatever the rows.
+            Give data frames a type that allows missing cells, even if no cell is missing.
         """
         if isinstance(self.columns, PartitionedColumns):
             raise InputError("these rows are in parts: a model can be fitted on them, no more")
@@ -188,7 +190,7 @@ class BooleanData:
         if container == "scipy":
             return self.columns.to_scipy()
         if container == "baskets":
-            return baskets_of_columns(self.columns, self.names)
+            return make_baskets(self.columns, self.names)
         check_choice("container", container, (*FRAMES, "numpy", "scipy", "baskets"))
         backend: Any = container
         ids = {}
@@ -199,7 +201,7 @@ class BooleanData:
                 self.ids.name, list(self.ids.values), nw.String, backend=backend
             )
         nullable = nullable or self.columns.has_missing
-        return frame_of_columns(self.columns, self.names, backend, nullable=nullable, before=ids)
+        return make_frame(self.columns, self.names, backend, nullable=nullable, before=ids)
 
     def __len__(self) -> int:
         return self.n_rows
@@ -227,31 +229,31 @@ class BooleanData:
 
     @property
     def n_missing(self) -> int:
-        """Number of missing cells."""
+        """Return the number of missing cells."""
         return int(self.columns.count_missing())
 
     @property
     def nbytes(self) -> int:
-        """Memory of the cells."""
+        """Return the memory of the cells in bytes."""
         return int(self.columns.nbytes)
 
     def supports(self) -> Counts:
-        """Number of rows in which each feature is true."""
+        """Return the number of rows in which each feature is true."""
         supports: Counts = self.columns.supports()
         return supports
 
     def aligned(self, names: Sequence[str]) -> BooleanData:
-        """The features called ``names``, in that order. Absent tags are false; others an error."""
+        """Return the features called ``names``, in that order; absent tags as false."""
         if tuple(names) == self.names:
             return self
         position = {name: k for k, name in enumerate(self.names)}
         if not self.tags:
-            refuse_lack(names, position)
+            refuse_absent(names, position)
         columns = self.columns.select(map(position.get, names))
         return replace(self, names=tuple(names), columns=columns)
 
     def fit_cleaner(self, cleaner: TagCleaner) -> TagCleaner:
-        """A cleaner that has learned the names of the columns, each of which is a tag."""
+        """Fit a cleaner to the names of the columns, each of which is a tag."""
         if self.preparation.binarizer is not None:
             raise InputError(
                 "only tags can be cleaned: some columns are not Boolean, or were left out; "
@@ -261,7 +263,7 @@ class BooleanData:
         return cleaner.fit_counts(dict(zip(self.names, counts, strict=True)))
 
     def cleaned(self, cleaner: TagCleaner) -> BooleanData:
-        """Tags in their clean spelling: a row has one if it had any of its spellings."""
+        """Return tags in their clean spelling: a row has one if it had any of its spellings."""
         lines: dict[str, Any] = {}
         for name, line in zip(self.names, self.columns.lines, strict=True):
             tag = cleaner.clean(name)
@@ -274,7 +276,7 @@ class BooleanData:
         )
 
     def refuse_missing(self) -> None:
-        """Name the first missing cell, if there is one."""
+        """Raise an error that names the first missing cell, if there is one."""
         for k, name in enumerate(self.names) if self.columns.has_missing else ():
             _, missing = self.columns.cells(k)
             if missing is not None and missing.any():
@@ -283,7 +285,7 @@ class BooleanData:
                 raise CellError(column, row, None, "the value is missing", MISSING_ADVICE)
 
 
-class _Held(Container):
+class BooleanDataContainer(Container):
     """Boolean data itself."""
 
     names_itself = True
@@ -304,9 +306,7 @@ class _Held(Container):
         return bool(self.data.has_names)
 
     def check_filled(self) -> None:
-        if not self.data.names or not self.data.n_rows:
-            what = "rows (0 sample(s))" if self.data.names else "columns (0 feature(s))"
-            raise InputError(f"the table has no {what}: at least 1 is needed")
+        refuse_empty(self.n_columns, self.data.n_rows)
 
     def columns(self, names: Sequence[str], rules: CellRules) -> Columns:
         data = self.data.aligned(names)
@@ -317,7 +317,7 @@ class _Held(Container):
         return columns if keeps else columns.filled()
 
     def renamed(self, names: tuple[str, ...]) -> Container:
-        return _Held(replace(self.data, names=names))
+        return BooleanDataContainer(replace(self.data, names=names))
 
     def written(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> BooleanData:
         return BooleanData(tuple(names), columns, self.ids)
@@ -334,7 +334,7 @@ class InParts(Container):
         self.backend = self._head.backend
         self.preparation = self._head.preparation
         if engine.takes_expressions:
-            self.lazy = by_position(nw.from_native(data))
+            self.lazy = number_columns(nw.from_native(data))
 
     @property
     def names_itself(self) -> bool:  # type: ignore[override]
@@ -356,8 +356,7 @@ class InParts(Container):
         if self.lazy is not None:
             data = self.lazy.select(*(f"c{k}" for k in self.positions(names))).to_native()
         parts = self.engine.partitions(data, read, len(names), rules.store, rules.n_jobs)
-        if not parts.n_rows:
-            raise InputError("the table has no rows (0 sample(s)): at least 1 is needed")
+        refuse_empty(len(names), parts.n_rows)
         return PartitionedColumns(parts)
 
     def written(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
@@ -372,7 +371,7 @@ class ReadPart:
     rules: CellRules
 
     def __call__(self, data: Any) -> Columns:
-        # as it is quickly read; which form is best for counting depends on all parts
+        # the storage that is quick to read; which one is best for counting depends on all parts
         columns = unchecked(data).columns(self.names, self.rules)
         return columns if isinstance(data, BooleanData) else stored_as(columns, "auto")
 
@@ -390,7 +389,7 @@ SOURCES: Registry[Source] = Registry("source", "conjunct.files.reading")
 
 
 def container_of(X: Any) -> Container:
-    """What was given as a container, its shape checked as scikit-learn does.
+    """Return what was given as a container, after checking its shape as scikit-learn does.
 
     Cells are checked when they are read.
     """
@@ -405,14 +404,14 @@ def container_of(X: Any) -> Container:
 
 
 def unchecked(data: Any) -> Container:
-    """Rows in memory as a container; there may be none, as in some parts."""
+    """Return rows in memory as a container; it may have no rows, as some parts do."""
     if isinstance(data, Container):
         return data
-    return _Held(data) if isinstance(data, BooleanData) else container_for(data)
+    return BooleanDataContainer(data) if isinstance(data, BooleanData) else wrap_data(data)
 
 
-def binarized(data: Any, binarizer: Binarizer | None = None) -> BooleanData:
-    """A data frame made Boolean by a Binarizer, which is fitted if it is not."""
+def apply_binarizer(data: Any, binarizer: Binarizer | None = None) -> BooleanData:
+    """Make a data frame Boolean with a Binarizer, which is fitted if it is not yet."""
     from conjunct.data.binarizer import Binarizer
 
     frame = eager_frame(data)
@@ -433,7 +432,7 @@ def binarized(data: Any, binarizer: Binarizer | None = None) -> BooleanData:
 
 
 def prepared(wanted: Preparation, names: Sequence[str], X: Any) -> Any:
-    """Raw data made Boolean, and tags cleaned, as other rows were."""
+    """Make raw data Boolean, and clean its tags, as was done for other rows."""
     if isinstance(X, BooleanData) or (wanted.binarizer is None and wanted.cleaner is None):
         return X
     container = container_of(X)
@@ -442,5 +441,80 @@ def prepared(wanted: Preparation, names: Sequence[str], X: Any) -> Any:
     if not isinstance(container, Frame) or set(container.names or ()) == set(names):
         return container
     if wanted.cleaner is not None:
-        return binarized(X).cleaned(wanted.cleaner)
-    return binarized(X, wanted.binarizer)
+        return apply_binarizer(X).cleaned(wanted.cleaner)
+    return apply_binarizer(X, wanted.binarizer)
+
+
+@dataclass(frozen=True)
+class DataSummary:
+    """A Boolean table in numbers.
+
+    Attributes
+    ----------
+    n_rows, n_distinct_rows, n_features, n_missing : int
+        Missing cells are those of features, not of raw columns.
+    columns : dict of str to int
+        Number of raw columns of each kind.
+    dropped : tuple of Dropped
+        Raw columns that made no feature, and why.
+    rare : dict of str to int
+        Number of rare words by column, in one feature together or in none.
+    constant : tuple of str
+        Features with one value only: they are never paired.
+    density : float
+        Share of observed cells that are true.
+    n_bytes : int
+        Memory of the cells.
+    """
+
+    n_rows: int
+    n_distinct_rows: int
+    n_features: int
+    n_missing: int
+    columns: dict[str, int]
+    dropped: tuple[Dropped, ...]
+    rare: dict[str, int]
+    constant: tuple[str, ...]
+    density: float
+    n_bytes: int
+
+    @classmethod
+    def of(cls, table: BooleanData) -> DataSummary:
+        """Summarise a table."""
+        from conjunct.data.column_rules import CategoryRule
+
+        supports = table.supports()
+        observed = table.columns.count_known()
+        is_constant = (supports == 0) | (supports == observed)
+        binarizer = table.preparation.binarizer
+        rules = () if binarizer is None else binarizer.rules_
+        return cls(
+            table.n_rows,
+            table.columns.count_distinct_rows(),
+            len(table.names),
+            table.n_missing,
+            _count_kinds(table, rules),
+            () if binarizer is None else binarizer.dropped_,
+            {r.column: len(r.rare) for r in rules if isinstance(r, CategoryRule) and r.rare},
+            tuple(n for n, c in zip(table.names, is_constant, strict=True) if c),
+            float(supports.sum() / max(1, int(observed.sum()))),
+            table.nbytes,
+        )
+
+
+def _count_kinds(table: BooleanData, rules: tuple[ColumnRule, ...]) -> dict[str, int]:
+    """Return the number of raw columns of each kind."""
+    if not rules:
+        return {"tags" if table.tags else "Boolean": len(table.names)}
+    from conjunct.data.column_rules import BooleanRule, CategoryRule
+
+    columns: dict[str, set[str]] = {}
+    for rule in rules:
+        if isinstance(rule, BooleanRule):
+            kind = "Boolean"
+        elif rule.part is not None:
+            kind = "dates"
+        else:
+            kind = "categories" if isinstance(rule, CategoryRule) else "numbers"
+        columns.setdefault(kind, set()).add(rule.column)
+    return {kind: len(names) for kind, names in columns.items()}

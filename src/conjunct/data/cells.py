@@ -1,28 +1,314 @@
-"""What counts as Boolean: True and False, 0 and 1. Everything else is refused by name."""
+"""Cells: the one place that decides what is missing, Boolean, a number, a word or a date."""
 
 from __future__ import annotations
 
+import calendar
 import datetime
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from math import inf
+from numbers import Real
+from typing import Any, Literal, NamedTuple, get_args
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from conjunct.columns import StoreKind
-from conjunct.data.raw_columns import as_float
 from conjunct.errors import CellError, InputError
 
+ColumnKind = Literal["Boolean", "number", "text", "date", "empty"]
+Mask = NDArray[np.bool_]
+
+Written = Literal["words", "numbers", "decimal commas"]
+"""The spelling of words or numbers in a column of text."""
+
+DateOrder = Literal["year first", "day first", "month first"]
+"""The spelling of dates in a column of text."""
+
+BLANKS = "".join(c for c in map(chr, range(0x3001)) if c.isspace())
+"""The characters that str.strip removes, which are more than other libraries trim."""
+
+_SAY_MISSING = frozenset(
+    (
+        *("", "-", "--", "---", "–", "—", "?", "??", ".", "..", "n/a", "na", "n.a.", "n. a."),
+        *("#n/a", "#na", "<na>", "nan", "nat", "null", "none", "nil", "missing", "unknown"),
+        *("blank", "(blank)", "undefined", "no data", "k.a.", "k. a.", "not available"),
+        *("not applicable", "#null!", "#div/0!", "#value!", "#ref!", "#name?", "#num!"),
+    )
+)
+_NAMES_OF_MISSING = ("NAType", "NaTType")
+DatePart = Literal["year", "month", "weekday", "hour"]
+PARTS: tuple[DatePart, ...] = get_args(DatePart)
+
+# not calendar.month_name, which speaks the language of the machine
+MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
+WEEKDAYS = (
+    "Monday",
+    "Tuesday",
+    "Wednesday",
+    "Thursday",
+    "Friday",
+    "Saturday",
+    "Sunday",
+)
+HOURS = (6.0, 12.0, 18.0)
+
 Missing = Literal["raise", "false", "pairwise"]
-"""What to do about missing cells: refuse them, take them as false, or keep them missing."""
+"""Options for missing cells: refuse them, take them as false, or keep them missing."""
+
 MISSING: tuple[Missing, ...] = ("raise", "false", "pairwise")
 _ANY = "fit(BooleanData.of(data)), or Binarizer() in a pipeline, makes"
 MISSING_ADVICE = "fill it, or pass missing='pairwise' or 'false' (at a prompt: --missing)"
 
 
+@dataclass(frozen=True, eq=False)
+class Column:
+    """Values of one kind. Those of text are positions in ``words``; −1 where missing."""
+
+    name: str
+    kind: ColumnKind
+    values: NDArray[Any]
+    missing: Mask
+    words: tuple[str, ...] = ()
+    written: Written = "words"
+    order: DateOrder = "year first"
+    odd: tuple[str, ...] = ()
+    """Cells among dates that are none, and count as missing."""
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def as_text(self) -> Column:
+        """Return the same cells as words: numbers and dates in their shortest spelling."""
+        if self.kind in ("text", "empty"):
+            return self
+        distinct, codes = np.unique(self.values[~self.missing], return_inverse=True)
+        values = np.full(len(self), -1, np.int64)
+        values[~self.missing] = codes
+        return Column(self.name, "text", values, self.missing, tuple(map(spell, distinct)))
+
+    def cells(self) -> list[str | None]:
+        """Return the cells as words, None where missing."""
+        text = self.as_text()
+        words = [*text.words, None]
+        return [words[code] for code in text.values] if text.words else [None] * len(self)
+
+    def counts(self) -> NDArray[np.int64]:
+        """Count how often each word occurs."""
+        return np.bincount(self.values[~self.missing], minlength=len(self.words))
+
+
+def spell(value: Any) -> str:
+    """Return a cell in its shortest spelling: ``4``, ``0.5``, ``true``, ``2026-11-16``."""
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    if isinstance(value, np.datetime64):
+        return str(value.item()).removesuffix(" 00:00:00")
+    number = as_float(value)
+    if number.is_integer() and abs(number) < 1e16:
+        return str(int(number))
+    return repr(number)
+
+
+def as_float(value: Any) -> float:
+    """Return a number as a float: infinity for integers beyond all floats, as in text."""
+    try:
+        return float(value)
+    except OverflowError:
+        return inf if value > 0 else -inf
+
+
+def is_missing(value: object) -> bool:
+    """Return True for None, NaN, NaT and pandas.NA."""
+    if value is None or type(value).__name__ in _NAMES_OF_MISSING:
+        return True
+    differs: object = value != value
+    # an array differs cell by cell, and is no missing value
+    return isinstance(differs, bool | np.bool_) and bool(differs)
+
+
+def says_missing(word: str) -> bool:
+    """Return True if a word such as ``n/a`` or ``?`` among numbers or dates means missing."""
+    return word.strip().casefold() in _SAY_MISSING
+
+
+def number(word: str, written: Written = "numbers") -> float | None:
+    """Return the number that a word is, or None, as for ``1_000`` and ``١``: readers agree."""
+    if written == "decimal commas":
+        if "." in word:
+            return None
+        word = word.replace(",", ".")
+    if "_" in word or not word.isascii():
+        return None
+    try:
+        return float(word)
+    except ValueError:
+        return None
+
+
+def eager_frame(data: Any, *, pass_through: bool = False) -> Any:
+    """Return a data frame as narwhals sees it; refuse anything else, or pass it through."""
+    try:
+        return nw.from_native(data, eager_only=True, pass_through=pass_through)
+    except nw.exceptions.DuplicateError:
+        # the columns of an Arrow table are its cells
+        names = list(getattr(data, "column_names", data.columns))
+        raise InputError(describe_duplicate(names)) from None
+
+
+def describe_duplicate(names: Sequence[str]) -> str:
+    """Return a message that names the first column name that occurs twice."""
+    name = next(name for k, name in enumerate(names) if name in names[:k])
+    return f"two columns are called {name!r}: names must be distinct"
+
+
+def from_series(name: str, series: nw.Series[Any]) -> Column:
+    """Return a column of any table that narwhals reads."""
+    # polars takes a name such as ^a.*$ for a pattern, even that of a column alone
+    series = series.alias("cells")
+    kind = series.dtype
+    if kind == nw.Boolean:
+        missing = series.is_null().to_numpy().astype(np.bool_)
+        values = series.fill_null(False).to_numpy().astype(np.bool_)
+        return _make_column(name, "Boolean", values, missing)
+    if kind.is_numeric():
+        numbers = series.cast(nw.Float64).to_numpy().astype(np.float64)
+        return _make_column(name, "number", numbers, np.isnan(numbers))
+    if kind in (nw.Date, nw.Datetime):
+        # the clock on the wall in the column's own zone
+        there = series.dt.replace_time_zone(None) if getattr(kind, "time_zone", None) else series
+        values = there.cast(nw.Datetime("us")).to_numpy().astype("datetime64[us]")
+        return _make_column(name, "date", values, np.isnat(values))
+    if kind == nw.String:
+        return _make_text_column(name, series.to_list())
+    if kind in (nw.Categorical, nw.Enum):
+        # categories of numbers too: pandas writes them otherwise where a cell is missing
+        return _make_text_column(name, map(_spell_category, series.to_list()), len(series))
+    if kind in (nw.Object, nw.Unknown):
+        return from_array(name, np.array(series.to_list(), object))
+    raise InputError(f"column {name!r}: {kind} cannot be made Boolean; leave the column out")
+
+
+def from_array(name: str, values: NDArray[Any]) -> Column:
+    """Return a column of an array."""
+    kind = values.dtype.kind
+    if kind == "b":
+        return _make_column(name, "Boolean", values, np.zeros(len(values), np.bool_))
+    if kind in "iuf":
+        numbers = values.astype(np.float64)
+        return _make_column(name, "number", numbers, np.isnan(numbers))
+    if kind == "M":
+        moments = values.astype("datetime64[us]")
+        return _make_column(name, "date", moments, np.isnat(moments))
+    if kind == "c":
+        raise InputError("Complex data not supported: leave the column out")
+    return _from_objects(name, [None if is_missing(value) else value for value in values.tolist()])
+
+
+def _from_objects(name: str, values: list[Any]) -> Column:
+    present = [value for value in values if value is not None]
+    known = [v for v in present if not (isinstance(v, str) and says_missing(v))]
+    if len(known) < len(present) and all(isinstance(v, Real | Decimal) for v in known) and known:
+        return _from_objects(name, [None if isinstance(value, str) else value for value in values])
+    missing = np.array([value is None for value in values], np.bool_)
+    if all(isinstance(value, bool | np.bool_) for value in present):
+        return _make_column(name, "Boolean", np.array([bool(v) for v in values], np.bool_), missing)
+    if all(isinstance(value, Real | Decimal) for value in present):
+        numbers = np.array([np.nan if v is None else as_float(v) for v in values], np.float64)
+        return _make_column(name, "number", numbers, np.isnan(numbers))
+    if all(isinstance(value, datetime.date) for value in present):
+        # the clock on the wall in each moment's own zone
+        walls = [v.replace(tzinfo=None) if isinstance(v, datetime.datetime) else v for v in values]
+        moments = np.array(walls, "datetime64[us]")
+        return _make_column(name, "date", moments, missing)
+    for value in present:
+        if not isinstance(value, str | Real):
+            raise InputError(
+                f"column {name!r}: argument must be a string or a number, "
+                f"not {type(value).__name__}; leave the column out"
+            )
+    return _make_text_column(
+        name, (v if v is None or isinstance(v, str) else spell(v) for v in values), len(values)
+    )
+
+
+def _spell_category(value: Any) -> str | None:
+    if isinstance(value, str):
+        return value
+    if is_missing(value):
+        return None
+    return spell(value) if isinstance(value, Real) else str(value).removesuffix(" 00:00:00")
+
+
+def _make_column(name: str, kind: ColumnKind, values: NDArray[Any], missing: Mask) -> Column:
+    written: Written = "numbers" if kind == "number" else "words"
+    column = Column(name, kind, values, missing, written=written)
+    return replace(column, kind="empty") if missing.all() else column
+
+
+def _make_text_column(name: str, cells: Iterable[str | None], n_rows: int = -1) -> Column:
+    index: dict[str, int] = {}
+
+    def code(cell: str | None) -> int:
+        # pandas may put NaN for None among strings
+        word = cell.strip() if isinstance(cell, str) else ""
+        return index.setdefault(word, len(index)) if word else -1
+
+    codes = np.fromiter(map(code, cells), np.int64, n_rows)
+    words = sorted(index)
+    position = np.empty(len(words) + 1, np.int64)
+    position[[index[word] for word in words]] = np.arange(len(words))
+    position[-1] = -1
+    codes = position[codes]
+    return replace(_make_column(name, "text", codes, codes < 0), words=tuple(words))
+
+
+def take_date_part(column: Column, part: DatePart) -> Column:
+    """Return one part of dates: numbers for year and hour, words for month and weekday."""
+    days = column.values.astype("datetime64[D]")
+    if part == "year":
+        return _number_part(column, column.values.astype("datetime64[Y]").astype(np.int64) + 1970)
+    if part == "hour":
+        return _number_part(column, (column.values - days) / np.timedelta64(1, "h"))
+    if part == "month":
+        return _word_part(column, days.astype("datetime64[M]").astype(np.int64) % 12, MONTHS)
+    # 1 January 1970 was a Thursday
+    return _word_part(column, (days.astype(np.int64) + calendar.THURSDAY) % 7, WEEKDAYS)
+
+
+def has_hours(column: Column) -> bool:
+    """Return True if some moment is not midnight."""
+    present = column.values[~column.missing]
+    return bool((present != present.astype("datetime64[D]")).any())
+
+
+def _number_part(column: Column, values: NDArray[Any]) -> Column:
+    numbers = np.where(column.missing, np.nan, values.astype(np.float64))
+    return replace(column, kind="number", values=numbers)
+
+
+def _word_part(column: Column, codes: NDArray[np.int64], words: tuple[str, ...]) -> Column:
+    values = np.where(column.missing, -1, codes)
+    return replace(column, kind="text", values=values, words=words)
+
+
 class Cells(NamedTuple):
-    """Where cells are true, and where they are missing, if any is to be kept so."""
+    """Cells that are true, and those that are missing, if any is to be kept so."""
 
     true: NDArray[np.bool_]
     missing: NDArray[np.bool_] | None = None
@@ -30,7 +316,7 @@ class Cells(NamedTuple):
 
 @dataclass(frozen=True)
 class CellRules:
-    """How cells become true, false or missing, and how columns of them are kept.
+    """Rules by which cells are true, false or missing, and the storage of their columns.
 
     Values above ``binarize`` are true where it is given.
     """
@@ -41,13 +327,13 @@ class CellRules:
     n_jobs: int | None = None
 
     def read(self, block: NDArray[Any], names: Sequence[str], first_row: int = 0) -> Cells:
-        """A block of cells as Booleans.
+        """Read a block of cells as Booleans.
 
         ``first_row`` is the number of the block's first row, for error messages.
         """
         if block.dtype == np.bool_:
             return Cells(block)
-        numbers = block if block.dtype.kind in "iufc" else _numbers(block, names, first_row)
+        numbers = block if block.dtype.kind in "iufc" else _as_numbers(block, names, first_row)
         if numbers.dtype.kind == "c":
             raise InputError("Complex data not supported: values must be Boolean or 0/1")
         gone = None
@@ -57,13 +343,13 @@ class CellRules:
             _refuse(bad | gone if self.missing == "raise" else bad, numbers, names, first_row)
         kept = gone if self.missing == "pairwise" else None
         if self.binarize is not None:
-            return Cells(self._above(numbers), kept)
+            return Cells(self._is_above(numbers), kept)
         other = (numbers != 0) & (numbers != 1)
         _refuse(other if gone is None else other & ~gone, numbers, names, first_row)
         return Cells(np.asarray(numbers == 1), kept)
 
     def read_stored(self, cells: NDArray[Any]) -> NDArray[np.bool_] | None:
-        """Which stored cells of a sparse matrix are true, if the others are false.
+        """Return which stored cells of a sparse matrix are true, if all others are false.
 
         ``None`` where only a look at all cells can tell, or where one is wrong.
         """
@@ -76,25 +362,25 @@ class CellRules:
         if gone.any() and self.missing != "false":
             return None
         if self.binarize is not None:
-            return None if np.isinf(cells).any() else self._above(cells)
+            return None if np.isinf(cells).any() else self._is_above(cells)
         is_boolean = (cells == 0) | (cells == 1) | gone
         return np.asarray(cells == 1) if is_boolean.all() else None
 
-    def _above(self, numbers: NDArray[Any]) -> NDArray[np.bool_]:
-        # as doubles: beside a Python number, NumPy compares in the precision of the column
+    def _is_above(self, numbers: NDArray[Any]) -> NDArray[np.bool_]:
+        # as doubles: with a Python number, NumPy compares in the precision of the column
         return np.asarray(numbers > np.float64(as_float(self.binarize)))
 
 
-def _numbers(block: NDArray[Any], names: Sequence[str], first_row: int) -> NDArray[np.float64]:
-    """Objects as numbers: Booleans and numbers as they are, None as NaN, strings refused."""
+def _as_numbers(block: NDArray[Any], names: Sequence[str], first_row: int) -> NDArray[np.float64]:
+    """Return objects as numbers: None is NaN, and strings are refused."""
     if block.dtype.kind != "O":
         block = block.astype(object)
     never = (str, bytes, datetime.date, datetime.timedelta)
     is_other = np.frompyfunc(lambda value: isinstance(value, never), 1, 1)(block).astype(bool)
-    # '0' among 'yes' and 'no' is text too, but not what a person has to change
-    is_word = is_other & ~np.frompyfunc(_is_spelled, 1, 1)(block).astype(bool)
+    # '0' among 'yes' and 'no' is text too, but not what the user has to change
+    is_word = is_other & ~np.frompyfunc(_spells_boolean, 1, 1)(block).astype(bool)
     _refuse(is_word if is_word.any() else is_other, block, names, first_row)
-    missing = np.frompyfunc(_is_missing, 1, 1)(block).astype(bool)
+    missing = np.frompyfunc(is_missing, 1, 1)(block).astype(bool)
     numbers = np.where(missing, np.nan, block)
     try:
         return numbers.astype(np.float64)
@@ -102,13 +388,8 @@ def _numbers(block: NDArray[Any], names: Sequence[str], first_row: int) -> NDArr
         return np.asarray(np.frompyfunc(as_float, 1, 1)(numbers), np.float64)
 
 
-def _is_spelled(value: object) -> bool:
+def _spells_boolean(value: object) -> bool:
     return isinstance(value, str) and value.strip().lower() in ("0", "1", "true", "false")
-
-
-def _is_missing(value: object) -> bool:
-    # pandas.NA, NaT and None; NaN is a number already
-    return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _refuse(

@@ -1,8 +1,9 @@
 """The containers that Boolean data comes in, and goes out in.
 
 They are arrays and nested lists, pandas/polars/pyarrow tables (through narwhals), scipy sparse
-matrices, and lists of baskets (sets, or lists that hold strings); ``batches`` has those that are
-read some rows at a time.
+matrices, and lists of baskets (sets, or lists that hold strings). Lazy tables, streams of Arrow and
+Hugging Face datasets are read in batches of rows. The type of an object says where it comes from,
+so that no library has to be imported to find out.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass
+from importlib import import_module
 from itertools import repeat
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import narwhals as nw
 import numpy as np
@@ -25,33 +28,111 @@ from conjunct.columns import (
     PackedColumns,
     SparseColumns,
     check_packed,
+    joined_parts,
     packed_columns,
     stored_as,
+    united,
 )
-from conjunct.data.cells import CellRules, Cells
-from conjunct.data.frames import boolean_series
-from conjunct.data.preparation import Preparation
-from conjunct.data.raw_columns import twice
-from conjunct.errors import ConjunctWarning, InputError
+from conjunct.counting import PartitionedColumns
+from conjunct.data.cells import CellRules, Cells, Mask, describe_duplicate
+from conjunct.errors import CellError, ConjunctWarning, InputError
+from conjunct.memory import available_bytes
+
+if TYPE_CHECKING:
+    from conjunct.data.binarizer import Binarizer
+    from conjunct.data.tags import TagCleaner
+
+Backend = Literal["pandas", "polars", "pyarrow", "dict"]
+FRAMES = ("pandas", "polars", "pyarrow")
+
+# Rows of a batch: whole words of bits.
+_BATCH_ROWS = 1 << 16
+
+# Bits that are written to disk at a time.
+_PAGE_BYTES = 1 << 24
+
+# Packed columns stay in memory while they take less than this share of what is free.
+_SHARE_IN_MEMORY = 8
+_NO_ARROW = "this table is read in batches of Arrow: pip install pyarrow"
+
+
+@dataclass(frozen=True, eq=False)
+class Preparation:
+    """The fitted Binarizer or TagCleaner that stands between raw data and a model, if any."""
+
+    binarizer: Binarizer | None = None
+    cleaner: TagCleaner | None = None
+
+    def if_needed(self) -> Preparation:
+        """Return this without a Binarizer that leaves every column as it is."""
+        made = self.binarizer
+        return self if made is None or made.changes_columns else Preparation(None, self.cleaner)
+
+    def variables_of(self, features: Sequence[str]) -> tuple[str | None, ...]:
+        """Return the variable of each feature, None where none is known; () if none is at all."""
+        if self.binarizer is None:
+            return ()
+        known = self.binarizer.get_variables()
+        variable = {feature: name for name, values in known.items() for feature in values}
+        return tuple(map(variable.get, features)) if known else ()
+
+    def source_of(self, feature: str) -> str:
+        """Return the raw column behind a feature."""
+        return feature if self.binarizer is None else self.binarizer.source_of(feature)
+
+
+def as_table(columns: dict[str, list[Any]], backend: Any) -> Any:
+    """Return the columns as a data frame of ``backend``, or unchanged for ``"dict"``."""
+    if backend == "dict":
+        return columns
+    try:
+        return nw.from_dict(columns, backend=backend).to_native()
+    except ImportError:
+        raise ImportError(
+            f"a table needs {backend}: pip install {backend}, or ask for backend='dict'"
+        ) from None
+
+
+def boolean_series(
+    name: str,
+    values: Mask,
+    missing: Mask | None,
+    backend: Any,
+    nullable: bool = True,
+) -> nw.Series[Any]:
+    """Return a series of Booleans, null where ``missing``.
+
+    pandas' bool has no null; ``nullable`` asks for its type that has, even if none is missing.
+    """
+    if missing is None or not missing.any():
+        series = nw.new_series(name, values, nw.Boolean, backend=backend)
+        return nw.maybe_convert_dtypes(series) if nullable else series
+    series = nw.maybe_convert_dtypes(nw.new_series(name, values, nw.Boolean, backend=backend))
+    if series.implementation.is_pandas():
+        native = series.to_native()
+        native[missing] = None
+        return series
+    cells = [None if gone else bool(v) for v, gone in zip(values, missing.tolist(), strict=True)]
+    return nw.new_series(name, cells, nw.Boolean, backend=backend)
 
 
 class Container(ABC):
-    """What was given, looked at once: what its columns are called, their cells, and the way back.
+    """Data as it was given: the names of its columns, their cells, and the way back.
 
     ``names`` is ``None`` where it has none.
     """
 
     tags: bool = False
-    """Whether a column that is not there is false rather than unknown."""
+    """True if an absent column is false rather than unknown."""
     names_itself: ClassVar[bool] = False
-    """Whether its columns are found by name, in whatever order they are."""
+    """True if its columns are found by name, in any order."""
     backend: str | None = None
     """The library of a data frame."""
     preparation: Preparation = Preparation()
-    """How the columns came from raw data, as far as the container knows."""
+    """The steps from raw data to the columns, as far as the container knows."""
     ids: Any = None
     index: Any = None
-    """What rows are called in a data frame, if they are."""
+    """The index of a data frame, if it has one."""
     data: Any
     names: tuple[str, ...] | None = None
     lazy: nw.LazyFrame[Any] | None = None
@@ -59,12 +140,12 @@ class Container(ABC):
 
     @property
     def has_names(self) -> bool:
-        """Whether its columns have names of their own."""
+        """Return True if the data names its columns."""
         return self.names is not None
 
     @property
     def head(self) -> Any:
-        """What scikit-learn looks at."""
+        """Return what scikit-learn looks at."""
         return self.data
 
     @property
@@ -73,31 +154,31 @@ class Container(ABC):
 
     @abstractmethod
     def columns(self, names: Sequence[str], rules: CellRules) -> Columns:
-        """The columns called ``names``."""
+        """Return the columns called ``names``."""
 
     @abstractmethod
     def written(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
-        """Other columns in a container of this kind.
+        """Return other columns in a container of this kind.
 
         Missing cells are null in data frames, and NaN in arrays, which are of floats then.
         ``nullable``: cells may be missing in other rows, so data frames get a type that allows it.
         """
 
     def renamed(self, names: tuple[str, ...]) -> Container:
-        """The same container, its columns called otherwise."""
+        """Return the same container with other names of its columns."""
         other = copy(self)
         other.names = names
         return other
 
     def positions(self, names: Sequence[str]) -> list[int]:
-        """Where the columns called ``names`` are."""
+        """Return where the columns called ``names`` are."""
         check_distinct(self.names or ())
         position = {name: k for k, name in enumerate(self.names or ())}
-        refuse_lack(names, position)
+        refuse_absent(names, position)
         return [position[name] for name in names]
 
     def adopted(self, table: Any) -> Any:
-        """A data frame of ``backend`` as a container of this kind."""
+        """Return a data frame of ``backend`` as a container of this kind."""
         if self.index is not None:
             table.index = self.index
         return table
@@ -106,7 +187,7 @@ class Container(ABC):
         """Refuse a table without columns or rows."""
 
     def stored(self, names: Sequence[str], rules: CellRules, *, counts: bool = False) -> Any:
-        """The columns called ``names``, kept as the rules say."""
+        """Return the columns called ``names``, in the storage that the rules name."""
         columns = self.columns(names, rules).with_jobs(rules.n_jobs)
         return stored_as(columns, rules.store, counts=counts)
 
@@ -178,10 +259,7 @@ class Frame(Container):
         return len(self.frame.columns)
 
     def check_filled(self) -> None:
-        if not self.frame.columns:
-            raise InputError("the table has no columns (0 feature(s)): at least 1 is needed")
-        if not len(self.frame):
-            raise InputError("the table has no rows (0 sample(s)): at least 1 is needed")
+        refuse_empty(self.n_columns, len(self.frame))
 
     def columns(self, names: Sequence[str], rules: CellRules) -> Columns:
         def lines() -> Iterator[Cells]:
@@ -193,7 +271,7 @@ class Frame(Container):
 
     def written(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
         backend = self.frame.implementation
-        return self.adopted(frame_of_columns(columns, names, backend, nullable=nullable))
+        return self.adopted(make_frame(columns, names, backend, nullable=nullable))
 
 
 class Baskets(Container):
@@ -207,8 +285,8 @@ class Baskets(Container):
 
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The distinct items, as text, in code-point order."""
-        return tuple(sorted({item for basket in self.data for item in _items(basket)}))
+        """Return the distinct items, as text, in code-point order."""
+        return tuple(sorted({item for basket in self.data for item in _iter_items(basket)}))
 
     @property
     def n_columns(self) -> int:
@@ -221,7 +299,7 @@ class Baskets(Container):
         unknown: set[str] = set()
         for row, basket in enumerate(self.data):
             before = len(columns)
-            for item in _items(basket):
+            for item in _iter_items(basket):
                 if item in position:
                     columns.append(position[item])
                 else:
@@ -239,11 +317,11 @@ class Baskets(Container):
         return SparseColumns.from_matrix(matrix, rules.n_jobs)
 
     def written(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> list[list[str]]:
-        return baskets_of_columns(columns, names)
+        return make_baskets(columns, names)
 
 
 def is_baskets(data: Any) -> bool:
-    """Whether ``data`` is a list of baskets: sets, or lists with a string among their items.
+    """Return True for a list of baskets: sets, or lists with a string among their items.
 
     Lists of numbers are rows of a table; baskets of numbers must be sets. Lists that are all
     empty can only be baskets: a table has columns.
@@ -257,13 +335,20 @@ def is_baskets(data: Any) -> bool:
     return not any(data) or any(isinstance(item, str) for row in data for item in row)
 
 
+def refuse_empty(n_columns: int, n_rows: int = 1) -> None:
+    """Refuse a table without columns or rows, in words that scikit-learn looks for."""
+    if not n_columns or not n_rows:
+        what = "rows (0 sample(s))" if n_columns else "columns (0 feature(s))"
+        raise InputError(f"the table has no {what}: at least 1 is needed")
+
+
 def check_distinct(names: Sequence[str]) -> None:
     """Refuse names that stand for two columns."""
     if len(set(names)) < len(names):
-        raise InputError(twice(names))
+        raise InputError(describe_duplicate(names))
 
 
-def refuse_lack(names: Sequence[str], known: Collection[str]) -> None:
+def refuse_absent(names: Sequence[str], known: Collection[str]) -> None:
     """Refuse a table without some columns of the model."""
     absent = [name for name in names if name not in known]
     if absent:
@@ -271,7 +356,7 @@ def refuse_lack(names: Sequence[str], known: Collection[str]) -> None:
         raise InputError(f"the table lacks {len(absent)} features of the model: {shown}")
 
 
-def frame_of_columns(
+def make_frame(
     columns: Columns,
     names: Sequence[str],
     backend: Any,
@@ -279,7 +364,7 @@ def frame_of_columns(
     nullable: bool,
     before: Mapping[str, nw.Series[Any]] | None = None,
 ) -> Any:
-    """A data frame of the columns, with some series before them."""
+    """Return a data frame of the columns, after some other series."""
     made = {
         name: boolean_series(name, *columns.cells(k), backend, nullable)
         for k, name in enumerate(names)
@@ -287,8 +372,8 @@ def frame_of_columns(
     return nw.from_dict({**(before or {}), **made}).to_native()
 
 
-def baskets_of_columns(columns: Columns, names: Sequence[str]) -> list[list[str]]:
-    """A list of the true columns for each row."""
+def make_baskets(columns: Columns, names: Sequence[str]) -> list[list[str]]:
+    """Return a list of the true columns for each row."""
     baskets: list[list[str]] = [[] for _ in range(columns.n_rows)]
     for k, name in enumerate(names):
         for row in columns.true_rows(k).tolist():
@@ -296,7 +381,188 @@ def baskets_of_columns(columns: Columns, names: Sequence[str]) -> list[list[str]
     return baskets
 
 
-def _items(basket: Any) -> Iterator[str]:
+class Batched(Container):
+    """A table whose rows come in batches, each of which is packed as it comes."""
+
+    names_itself = True
+    names: tuple[str, ...]
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.names)
+
+    def check_filled(self) -> None:
+        refuse_empty(self.n_columns)
+
+    @abstractmethod
+    def batches(self, positions: Sequence[int]) -> Iterator[Any]:
+        """Yield data frames in memory with the columns at some positions."""
+
+    def columns(self, names: Sequence[str], rules: CellRules) -> Columns:
+        return united(list(self._read_parts(names, rules)))
+
+    def stored(self, names: Sequence[str], rules: CellRules, *, counts: bool = False) -> Any:
+        """Pack the rows in memory, or in a scratch file if they would take much of it."""
+        parts = joined_parts(self._read_parts(names, rules), _PAGE_BYTES)
+        held: list[Columns] = []
+        limit = available_bytes() // _SHARE_IN_MEMORY
+        for part in parts:
+            held.append(part)
+            if sum(one.nbytes for one in held) > limit:
+                break
+        else:
+            columns = united(held).with_jobs(rules.n_jobs)
+            return stored_as(columns, rules.store, counts=counts)
+        from conjunct.counting import DiskPartitions, ScratchFile
+
+        scratch = ScratchFile()
+        while held:
+            scratch.append(held.pop(0))
+        for part in parts:
+            scratch.append(part)
+        disk = DiskPartitions(scratch, available_bytes() // 2, rules.n_jobs, rules.store)
+        return PartitionedColumns(disk)
+
+    def written(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
+        return self.adopted(make_frame(columns, names, self.backend, nullable=nullable))
+
+    def _read_parts(self, names: Sequence[str], rules: CellRules) -> Iterator[Columns]:
+        first_row = 0
+        for batch in self.batches(self.positions(names)):
+            frame = nw.from_native(batch, eager_only=True)
+            if not len(frame):
+                continue
+            try:
+                columns = Frame(batch, frame).columns(names, rules)
+            except CellError as error:
+                raise CellError(
+                    error.column, first_row + error.row, error.value, error.problem, error.advice
+                ) from None
+            yield stored_as(columns, "auto")
+            first_row += len(frame)
+        if not first_row:
+            raise InputError(
+                "the table has no rows (0 sample(s)): at least 1 is needed, and a stream gives "
+                "them once"
+            )
+
+
+class LazyTable(Batched):
+    """A lazy table of Polars, DuckDB or Ibis."""
+
+    def __init__(self, data: Any, frame: nw.LazyFrame[Any]) -> None:
+        self.data = data
+        self.names = tuple(frame.collect_schema().names())
+        self.backend = "polars" if frame.implementation.is_polars() else "pyarrow"
+        self.lazy = self._table = number_columns(frame)
+
+    def batches(self, positions: Sequence[int]) -> Iterator[Any]:
+        native = self._table.select(*(f"c{k}" for k in positions)).to_native()
+        if hasattr(native, "get_backend"):
+            # Ibis 12 asks for batches by a method that DuckDB 2 has not; its relations have them
+            as_relation = getattr(native.get_backend(), "_to_duckdb_relation", lambda table: table)
+            native = as_relation(native)
+        if hasattr(native, "collect_batches"):
+            yield from native.collect_batches(chunk_size=_BATCH_ROWS)
+        elif hasattr(native, "to_pyarrow_batches"):
+            yield from _iter_tables(native.to_pyarrow_batches(chunk_size=_BATCH_ROWS))
+        elif hasattr(native, "__arrow_c_stream__"):
+            yield from _iter_tables(_import_arrow().RecordBatchReader.from_stream(native))
+        else:
+            raise InputError("this lazy table gives no batches: call .collect() first")
+
+
+class ArrowStream(Batched):
+    """Whatever has ``__arrow_c_stream__``. What it becomes is a table of pyarrow."""
+
+    backend = "pyarrow"
+
+    def __init__(self, data: Any) -> None:
+        self.data = data
+        # some can be read only once, so the reader that gave the names is used first
+        try:
+            self._reader = _import_arrow().RecordBatchReader.from_stream(data)
+        except _import_arrow().ArrowInvalid:
+            raise InputError(
+                f"a {type(data).__name__} is no table: give one with a name for each column"
+            ) from None
+        self.names = tuple(self._reader.schema.names)
+
+    def batches(self, positions: Sequence[int]) -> Iterator[Any]:
+        reader, self._reader = self._reader, None
+        if reader is None:
+            reader = _import_arrow().RecordBatchReader.from_stream(self.data)
+        for table in _iter_tables(reader):
+            yield table.select(list(positions))
+
+
+class HuggingFace(Batched):
+    """A ``datasets.Dataset``, which becomes another."""
+
+    backend = "pyarrow"
+
+    def __init__(self, data: Any) -> None:
+        self.data = data
+        self.names = tuple(data.column_names)
+
+    def batches(self, positions: Sequence[int]) -> Iterator[Any]:
+        names = [self.data.column_names[k] for k in positions]
+        rows = self.data.select_columns(names).with_format("arrow")
+        for table in rows.iter(batch_size=_BATCH_ROWS):
+            yield table.select(names)
+
+    def adopted(self, table: Any) -> Any:
+        import datasets
+
+        return datasets.Dataset(datasets.table.InMemoryTable(table))
+
+
+def wrap_data(data: Any) -> Container:
+    """Return the container of rows in memory or in batches; it may have no rows."""
+    if is_baskets(data):
+        return Baskets(data)
+    if sp.issparse(data):
+        return SparseMatrix(data)
+    try:
+        frame = nw.from_native(data, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        # the columns of an Arrow table are its cells
+        raise InputError(
+            describe_duplicate(list(getattr(data, "column_names", data.columns)))
+        ) from None
+    if isinstance(frame, nw.DataFrame):
+        return Frame(data, frame)
+    if isinstance(frame, nw.LazyFrame):
+        return LazyTable(data, frame)
+    if type(data).__module__ == "datasets.arrow_dataset":
+        return HuggingFace(data)
+    if hasattr(data, "__arrow_c_stream__") and not hasattr(data, "ndim"):
+        return ArrowStream(data)
+    if hasattr(data, "__dataframe__"):
+        table = _import_arrow("interchange").from_dataframe(data)
+        return Frame(table, nw.from_native(table))
+    return Array(data)
+
+
+def number_columns(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """Rename the columns of a lazy table c0, c1, …: their own names may mean something else.
+
+    DuckDB takes a column called * for all columns, and Spark one called a.b for a part of a.
+    """
+    names = frame.collect_schema().names()
+    native, kind = frame.to_native(), frame.implementation
+    if kind.is_duckdb():
+        quoted = (name.replace('"', '""') for name in names)
+        native = native.project(", ".join(f'"{name}" AS c{k}' for k, name in enumerate(quoted)))
+    elif kind.is_spark_like():
+        native = native.toDF(*(f"c{k}" for k in range(len(names))))
+    else:
+        return frame.rename({name: f"c{k}" for k, name in enumerate(names)})
+    renamed: nw.LazyFrame[Any] = nw.from_native(native)
+    return renamed
+
+
+def _iter_items(basket: Any) -> Iterator[str]:
     if isinstance(basket, str) or not isinstance(basket, Iterable):
         raise InputError(f"a basket must be a set or a list of items, not {basket!r}")
     for item in basket:
@@ -328,3 +594,15 @@ def _read_blocks(
         return np.ones_like(read.true) if read.missing is None else ~read.missing
 
     return MaskedColumns(store, PackedColumns.from_blocks(known, *shape, rules.n_jobs))
+
+
+def _import_arrow(part: str = "lib") -> Any:
+    try:
+        return import_module(f"pyarrow.{part}")
+    except ImportError:
+        raise InputError(_NO_ARROW) from None
+
+
+def _iter_tables(batches: Iterator[Any]) -> Iterator[Any]:
+    for batch in batches:
+        yield _import_arrow().Table.from_batches([batch])

@@ -1,7 +1,8 @@
-"""Messy tags made uniform: what is merged is said, what only looks alike is proposed."""
+"""Clean tags: merge spellings of one tag, and propose tags that only look alike."""
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Self
@@ -10,11 +11,23 @@ import msgspec
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from conjunct.data.spelling import folded, normalised, singulars
 from conjunct.errors import InputError
 
 # tags compared at a time: a block of scores is 2,000 × the number of tags, one byte each
 _BLOCK = 2000
+
+# what may end a tag and belong to it: c#, 100%
+_MAY_END = "#%"
+_IRREGULAR = {
+    "children": "child",
+    "feet": "foot",
+    "geese": "goose",
+    "men": "man",
+    "mice": "mouse",
+    "people": "person",
+    "teeth": "tooth",
+    "women": "woman",
+}
 
 
 class Merged(NamedTuple):
@@ -96,40 +109,43 @@ class TagCleaner(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Iterable[Iterable[str]], y: Any = None) -> Self:
         """Learn the tags of some baskets."""
-        return self.fit_counts(Counter(tag for basket in X for tag in set(_tags(basket))))
+        return self.fit_counts(Counter(tag for basket in X for tag in set(_iter_tags(basket))))
 
     def fit_counts(self, counts: Mapping[str, int]) -> Self:
         """Learn tags from the number of rows of each."""
         self.counts_ = dict(counts)
-        self._synonyms = self._resolved_synonyms()
+        self._synonyms = self._resolve_synonyms()
         # a synonym may lead to the singular of another tag
-        known = {self._without_synonyms(tag) for tag in counts}
+        known = {self._normalise(tag) for tag in counts}
         self._known = known | set(self._synonyms.values())
         self.mapping_ = {tag: self.clean(tag) for tag in counts}
         return self
 
     def transform(self, X: Iterable[Iterable[str]]) -> list[list[str]]:
-        """The baskets with clean tags, each tag once, in the order they came."""
+        """Return the baskets with clean tags, each tag once, in their order."""
         check_is_fitted(self)
         cleaned = []
         for basket in X:
-            tags = [self.mapping_.get(tag) or self.clean(tag) for tag in _tags(basket)]
+            tags = [self.mapping_.get(tag) or self.clean(tag) for tag in _iter_tags(basket)]
             cleaned.append([tag for tag in dict.fromkeys(tags) if tag])
         return cleaned
 
     def clean(self, tag: str) -> str:
-        """The clean spelling of one tag, seen in ``fit`` or not."""
+        """Return the clean spelling of one tag, seen in ``fit`` or not."""
         check_is_fitted(self, "counts_")
-        text = self._without_synonyms(tag)
+        text = self._normalise(tag)
         while True:
             text = self._synonyms.get(text, text)
-            singular = self._singular(text)
+            # a name that the user has chosen stays
+            if not self.plurals or text in self._chosen:
+                return text
+            singular = next((s for s in iter_singulars(text) if s in self._known), text)
             if singular == text:
                 return text
             text = singular
 
     def merges(self) -> list[Merged]:
-        """The tags that were given another spelling, those of most rows first."""
+        """Return the tags that got another spelling, those of most rows first."""
         check_is_fitted(self)
         changed = [
             Merged(tag, into, self.counts_[tag])
@@ -139,7 +155,7 @@ class TagCleaner(TransformerMixin, BaseEstimator):
         return sorted(changed, key=lambda merged: (-merged.rows, merged.tag))
 
     def proposals(self, similarity: float = 85) -> list[Proposal]:
-        """Pairs of clean tags that look alike, the most alike first, for a person to judge.
+        """Return pairs of clean tags that look alike, most alike first, for a person to judge.
 
         Accents and variants of an emoji do not count: ``océan`` and ``ocean`` are 100 alike. The
         rarer tag is proposed for merging into the more frequent one. Needs rapidfuzz.
@@ -151,12 +167,12 @@ class TagCleaner(TransformerMixin, BaseEstimator):
         tags = sorted(rows, key=lambda tag: (-rows[tag], tag))
         found = [
             Proposal(tags[k], tags[j], score, rows[tags[k]], rows[tags[j]])
-            for k, j, score in _alike([folded(tag) for tag in tags], similarity)
+            for k, j, score in _find_similar([fold(tag) for tag in tags], similarity)
         ]
         return sorted(found, key=lambda pair: (-pair.similarity, pair.into, pair.tag))
 
     def record(self) -> TagsRecord:
-        """What a model file keeps."""
+        """Return what a model file keeps."""
         check_is_fitted(self)
         return TagsRecord(
             self.case, self.punctuation, self.plurals, dict(self.synonyms or {}), self.mapping_
@@ -164,7 +180,7 @@ class TagCleaner(TransformerMixin, BaseEstimator):
 
     @classmethod
     def from_record(cls, record: TagsRecord) -> Self:
-        """The TagCleaner that was saved, after checking that its parts agree."""
+        """Return the TagCleaner that was saved, after checking that its parts agree."""
         cleaner = cls(
             case=record.case,
             punctuation=record.punctuation,
@@ -175,18 +191,12 @@ class TagCleaner(TransformerMixin, BaseEstimator):
             raise InputError("its tags are not what its rules make of them")
         return cleaner
 
-    def _without_synonyms(self, tag: str) -> str:
-        return normalised(tag, case=self.case, punctuation=self.punctuation)
+    def _normalise(self, tag: str) -> str:
+        return normalise(tag, case=self.case, punctuation=self.punctuation)
 
-    def _singular(self, tag: str) -> str:
-        # a name that a person has chosen stays
-        if not self.plurals or tag in self._chosen:
-            return tag
-        return next((found for found in singulars(tag) if found in self._known), tag)
-
-    def _resolved_synonyms(self) -> dict[str, str]:
+    def _resolve_synonyms(self) -> dict[str, str]:
         given = {
-            self._without_synonyms(tag): self._without_synonyms(into)
+            self._normalise(tag): self._normalise(into)
             for tag, into in (self.synonyms or {}).items()
         }
         given = {tag: into for tag, into in given.items() if tag != into}
@@ -203,7 +213,7 @@ class TagCleaner(TransformerMixin, BaseEstimator):
         return resolved
 
 
-def _tags(basket: Iterable[str]) -> Iterator[str]:
+def _iter_tags(basket: Iterable[str]) -> Iterator[str]:
     if isinstance(basket, str):
         raise InputError(f"a basket must be a set or a list of tags, not {basket!r}")
     for tag in basket:
@@ -213,8 +223,8 @@ def _tags(basket: Iterable[str]) -> Iterator[str]:
             yield tag
 
 
-def _alike(tags: list[str], similarity: float) -> Iterator[tuple[int, int, float]]:
-    """Positions of pairs that look alike, the later (rarer) one first."""
+def _find_similar(tags: list[str], similarity: float) -> Iterator[tuple[int, int, float]]:
+    """Yield the positions of pairs that look alike, the later (rarer) one first."""
     try:
         import numpy as np
         from rapidfuzz import fuzz, process
@@ -230,3 +240,77 @@ def _alike(tags: list[str], similarity: float) -> Iterator[tuple[int, int, float
         for k, j in np.argwhere(scores > 0):
             if k > start + j:
                 yield int(k), int(start + j), float(scores[k, j])
+
+
+def normalise(tag: str, *, case: bool = True, punctuation: bool = True) -> str:
+    """Return the tag in Unicode's NFKC form, with single spaces between its words.
+
+    ``case``: in lower case (Unicode's case folding). ``punctuation``: hyphens and underscores as
+    spaces, curly apostrophes as straight ones, and no other punctuation at its ends.
+
+    Examples
+    --------
+    >>> normalise("  #Traffic_Light ")
+    'traffic light'
+    """
+    while True:
+        text = unicodedata.normalize("NFKC", tag)
+        if case:
+            text = unicodedata.normalize("NFKC", text.casefold())
+        if punctuation:
+            text = _strip_punctuation(text) or text
+        text = " ".join(text.split())
+        if text == tag:
+            return text
+        # one step may make way for another: folding for composing, a hyphen for a bracket
+        tag = text
+
+
+def fold(tag: str) -> str:
+    """Return the tag without accents and without the selectors of emoji variants.
+
+    Examples
+    --------
+    >>> fold("océan"), fold("❤️") == fold("❤")
+    ('ocean', True)
+    """
+    parts = unicodedata.normalize("NFD", tag)
+    # skin tones are symbols; the two variant selectors are marks
+    kept = (c for c in parts if unicodedata.category(c) != "Mn" and not "🏻" <= c <= "🏿")
+    return "".join(kept) or tag
+
+
+def iter_singulars(tag: str) -> Iterator[str]:
+    """Yield possible singulars of an English tag, by its last word.
+
+    Examples
+    --------
+    >>> list(iter_singulars("berries")), list(iter_singulars("bus"))
+    (['berry', 'berrie'], [])
+    """
+    start, space, word = tag.rpartition(" ")
+    start += space
+    if word in _IRREGULAR:
+        yield start + _IRREGULAR[word]
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        if word.endswith("ies"):
+            yield start + word[:-3] + "y"
+        if word.endswith(("ses", "xes", "zes", "ches", "shes", "oes")):
+            yield start + word[:-2]
+        yield start + word[:-1]
+
+
+def _strip_punctuation(text: str) -> str:
+    joined = "".join(
+        " " if unicodedata.category(c) in ("Pd", "Pc") else "'" if c == "’" else c for c in text
+    ).strip()
+    start, end = 0, len(joined)
+    while start < end and _is_punctuation(joined[start]):
+        start += 1
+    while start < end and _is_punctuation(joined[end - 1]) and joined[end - 1] not in _MAY_END:
+        end -= 1
+    return joined[start:end].strip()
+
+
+def _is_punctuation(character: str) -> bool:
+    return unicodedata.category(character).startswith("P")

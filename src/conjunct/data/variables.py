@@ -16,7 +16,7 @@ from conjunct.columns import PairCounts
 from conjunct.errors import InputError
 
 Variables = Mapping[str, Sequence[str]] | Literal[False] | None
-"""What ``variables=`` takes: all variables by their columns, none, or what the data says."""
+"""Values of ``variables=``: all variables by their columns, none, or those of the data."""
 
 # Rows in which chance would have columns meet, from which on it means something if they never do:
 # independent columns then stay clear of each other with a probability of about e⁻⁸.
@@ -36,12 +36,12 @@ _IN_NAMES = re.compile(r"(?<=[^_.:])([_.:]+)(?=[^_.:])")
 
 
 class _Stem(NamedTuple):
-    """What stands before a separator in a name."""
+    """The part of a name before a separator."""
 
     text: str
     separator: str
     is_common: bool
-    """Whether the separator stands in many names that are no values."""
+    """True if the separator stands in many names that are no values."""
 
 
 def recognise_variables(
@@ -66,14 +66,14 @@ def recognise_variables(
     used = {variable for variable in found if variable is not None}
 
     def enter(name: str, columns: Iterable[int]) -> None:
-        own = distinct_from(used, name)
+        own = make_distinct(used, name)
         used.add(own)
         for k in columns:
             found[k] = own
 
-    for stem, columns in _groups_by_name(names, _unknown(found), counts):
+    for stem, columns in _group_by_name(names, _find_unknown(found), counts):
         enter(stem, columns)
-    for columns in _groups_by_counts(names, _unknown(found), counts):
+    for columns in _group_by_counts(names, _find_unknown(found), counts):
         first = [names[k] for k in columns[:2]]
         enter(" | ".join([*first, *["…"] * (len(columns) > 2)]), columns)
     return tuple(found) if used else ()
@@ -126,7 +126,7 @@ def group_by_variable(pairs: Iterable[tuple[str, str | None]]) -> dict[str, tupl
     return {variable: tuple(values) for variable, values in columns.items()}
 
 
-def distinct_from(used: set[str], name: str) -> str:
+def make_distinct(used: set[str], name: str) -> str:
     """Return the name, with a number after it if it is used already."""
     own, k = name, 1
     while own in used:
@@ -135,11 +135,11 @@ def distinct_from(used: set[str], name: str) -> str:
     return own
 
 
-def _unknown(found: Sequence[str | None]) -> list[int]:
+def _find_unknown(found: Sequence[str | None]) -> list[int]:
     return [k for k, variable in enumerate(found) if variable is None]
 
 
-def _stems(name: str) -> Iterator[_Stem]:
+def _iter_stems(name: str) -> Iterator[_Stem]:
     """Yield the stems of a name, the shortest first. Those of two names begin alike or differ."""
     if len(name) > _LONGEST_NAME:
         return
@@ -157,7 +157,7 @@ def _stems(name: str) -> Iterator[_Stem]:
             yield _Stem(name[: match.start()], match[1], True)
 
 
-def _groups_by_name(
+def _group_by_name(
     names: Sequence[str], free: Sequence[int], counts: PairCounts
 ) -> Iterator[tuple[str, list[int]]]:
     """Yield stems with their columns, which never meet.
@@ -167,7 +167,7 @@ def _groups_by_name(
     """
     levels: list[dict[_Stem, list[int]]] = []
     for k in free:
-        for depth, stem in enumerate(_stems(names[k])):
+        for depth, stem in enumerate(_iter_stems(names[k])):
             if depth == len(levels):
                 levels.append({})
             levels[depth].setdefault(stem, []).append(k)
@@ -180,7 +180,7 @@ def _groups_by_name(
         for stem, columns in sorted(level.items()):
             if stem in meet or columns[0] in taken:
                 continue
-            if not stem.is_common or _is_no_chance(columns, counts):
+            if not stem.is_common or _is_beyond_chance(columns, counts):
                 taken.update(columns)
                 yield stem.text, columns
 
@@ -206,7 +206,7 @@ def _find_meeting_stems(
     }
 
 
-def _is_no_chance(columns: Sequence[int], counts: PairCounts) -> bool:
+def _is_beyond_chance(columns: Sequence[int], counts: PairCounts) -> bool:
     """Check that columns which never meet are in every row, or would meet by chance."""
     supports = [int(support) for support in counts.supports[list(columns)]]
     total = sum(supports)
@@ -227,7 +227,7 @@ def _is_no_chance(columns: Sequence[int], counts: PairCounts) -> bool:
     return False
 
 
-def _groups_by_counts(
+def _group_by_counts(
     names: Sequence[str], free: Sequence[int], counts: PairCounts
 ) -> Iterator[list[int]]:
     """Yield sets of columns of which no two meet, though chance would have each two meet.
@@ -307,7 +307,7 @@ def _meet_none(
     return np.asarray(pairs.joint.reshape(-1, len(values)).sum(axis=1) == 0)
 
 
-def _expected_by_chance(n_columns: int) -> int:
+def _expected_meetings(n_columns: int) -> int:
     """Return in how many rows chance must have two columns meet, for their never meeting to count.
 
     Of N pairs of independent columns that are expected in ln N rows each, about one never meets:
@@ -323,7 +323,7 @@ def _keep_clear_columns(order: NDArray[np.intp], counts: PairCounts) -> NDArray[
     Found from numbers alone: how many columns each should meet, and how many it meets.
     """
     supports = counts.supports.astype(np.int64)
-    needed = _expected_by_chance(len(supports)) * counts.n_rows
+    needed = _expected_meetings(len(supports)) * counts.n_rows
     falling = supports[order]
     # the product of one that is nowhere is never enough
     least = np.where(falling > 0, -(-needed // np.maximum(falling, 1)), counts.n_rows + 1)
@@ -351,7 +351,7 @@ def _find_clear_pairs(
     """
     supports = counts.supports[order].astype(np.int64)
     ranks = np.arange(len(order))
-    expected = _expected_by_chance(len(counts.supports))
+    expected = _expected_meetings(len(counts.supports))
     if isinstance(counts.observed, int):
         least = -(-expected * counts.n_rows // np.maximum(supports, 1))
         n_earlier = np.minimum(ranks, np.searchsorted(-supports, -least, side="right"))

@@ -1,9 +1,18 @@
-"""What is bundled, and under which terms."""
+"""The bundled data sets, their licences, and how to load them."""
 
+from __future__ import annotations
+
+import csv
+import gzip
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from conjunct.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 FOLDER = Path(__file__).with_name("data")
 
@@ -24,12 +33,12 @@ class Dataset:
 
     @property
     def path(self) -> Path:
-        """The CSV file of features: a header of names, then one row of 0 and 1 per individual."""
+        """Return the CSV file of features: a header, then one row of 0 and 1 per individual."""
         return FOLDER / self.file
 
     @property
     def rows_path(self) -> Path:
-        """The CSV file that describes the same rows (names, classes); never features."""
+        """Return the CSV file that describes the same rows (names, classes); never features."""
         return FOLDER / self.rows_file
 
 
@@ -85,9 +94,91 @@ DATASETS: tuple[Dataset, ...] = (
 
 
 def find(name: str) -> Dataset:
-    """The bundled data set of that name."""
+    """Return the bundled data set of that name."""
     for dataset in DATASETS:
         if dataset.name == name:
             return dataset
     names = ", ".join(dataset.name for dataset in DATASETS)
     raise InputError(f"no bundled dataset is called {name!r}; choose one of {names}")
+
+
+@dataclass(frozen=True, eq=False)
+class BooleanDataset:
+    """Boolean data with the names of its columns and a description of its rows.
+
+    Attributes
+    ----------
+    name : str
+        Name in the catalogue.
+    values : ndarray of bool, shape (n_rows, n_columns)
+        The features, read-only; False where a cell is missing.
+    feature_names : tuple of str
+        One name per column of ``values``.
+    rows : dict of str to tuple of str
+        What is known of each row besides its features, by title: names, classes.
+    missing : ndarray of bool or None
+        True where a cell is missing; None if no cell is.
+    path : Path
+        The CSV file that the values were read from.
+    """
+
+    name: str
+    values: NDArray[np.bool_]
+    feature_names: tuple[str, ...]
+    rows: dict[str, tuple[str, ...]]
+    missing: NDArray[np.bool_] | None
+    path: Path
+
+
+def load(name: str) -> BooleanDataset:
+    """Load a bundled data set by its name in ``DATASETS``."""
+    import numpy as np
+
+    dataset = find(name)
+    header, *cells = _read_csv(dataset.path)
+    table = np.array(cells)
+    values, missing = table == "1", table == ""
+    for mask in (values, missing):
+        mask.flags.writeable = False
+    titles, *descriptions = _read_csv(dataset.rows_path)
+    return BooleanDataset(
+        name=dataset.name,
+        values=values,
+        feature_names=tuple(header),
+        rows=dict(zip(titles, zip(*descriptions, strict=True), strict=True)),
+        missing=missing if dataset.has_missing else None,
+        path=dataset.path,
+    )
+
+
+def load_spect() -> BooleanDataset:
+    """Load 267 × 22 partial diagnoses of heart images (the paper's ``spect``); ``rows``: class."""
+    return load("spect")
+
+
+def load_zoo() -> BooleanDataset:
+    """Load 101 × 15 animals and traits; ``rows``: the animal, its type, its number of legs."""
+    return load("zoo")
+
+
+def load_house_votes_84() -> BooleanDataset:
+    """Load 435 × 16 votes in the US House of 1984, some missing; ``rows``: the party."""
+    return load("house_votes_84")
+
+
+def load_coco_street() -> BooleanDataset:
+    """Load 447 × 37 objects in street photographs; ``rows``: the COCO image number."""
+    return load("coco_street")
+
+
+def load_coco_val2017() -> BooleanDataset:
+    """Load 4952 × 80 objects in photographs; ``rows``: the COCO image number."""
+    return load("coco_val2017")
+
+
+def _read_csv(path: Path) -> list[list[str]]:
+    if path.suffix == ".gz":
+        with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+            return list(csv.reader(file))
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))

@@ -1,11 +1,11 @@
 """Reading and writing files: tables, tags, models, and nothing half-written."""
 
 from .reading import read_boolean as read_boolean
+from .reading import read_synonyms as read_synonyms
 from .reading import read_table as read_table
 from .streaming import Stream as Stream
 from .streaming import stream as stream
-from .synonyms import read_synonyms as read_synonyms
-from .synonyms import write_review as write_review
+from .writing import write_review as write_review
 from .writing import write_table as write_table
 
 """For the other folders of conjunct."""
@@ -14,20 +14,20 @@ from .atomic import check_page_target as check_page_target
 from .atomic import check_target as check_target
 from .atomic import write_atomically as write_atomically
 from .checkpoint import Checkpoint as Checkpoint
-from .classifier import ClassifierFile as ClassifierFile
-from .classifier import read_classifier as read_classifier
-from .classifier import write_classifier as write_classifier
 from .formats.base import FORMATS as FORMATS
 from .formats.base import ReadOptions as ReadOptions
+from .model import ClassifierFile as ClassifierFile
 from .model import ModelFile as ModelFile
 from .model import NewRows as NewRows
 from .model import model_file as model_file
 from .model import model_json as model_json
 from .model import model_schema as model_schema
+from .model import read_classifier as read_classifier
 from .model import read_model as read_model
+from .model import write_classifier as write_classifier
 from .model import write_model as write_model
 from .reading import naming_cells_of as naming_cells_of
-from .variables import read_variables as read_variables
+from .reading import read_variables as read_variables
 from .writing import as_csv as as_csv
 from .writing import check_table_target as check_table_target
 from .writing import is_sparse_file as is_sparse_file

@@ -17,7 +17,7 @@ _SUFFIX = ".part"
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:
-    """The file that writing to ``path`` will make or replace; refused where none can be."""
+    """Return the file that writing to ``path`` makes or replaces; refuse it if it cannot."""
     # through a link, the file it points to is replaced and the link stays
     target = Path(os.path.realpath(path))
     if target.is_dir():
@@ -32,7 +32,7 @@ def check_target(path: str | os.PathLike[str]) -> Path:
 
 
 def check_page_target(path: str | os.PathLike[str]) -> Path:
-    """As ``check_target``, of a page for a browser, whose name must say so."""
+    """Check the target of a page for a browser, whose name must say so."""
     target = check_target(path)
     if Path(path).suffix.lower() not in (".html", ".htm"):
         raise InputError(f"{path}: a report is a page for a browser: name it .html")
@@ -42,13 +42,13 @@ def check_page_target(path: str | os.PathLike[str]) -> Path:
 def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], object]) -> None:
     """Let ``write`` fill a file beside ``path``, then rename it into place.
 
-    Whatever goes wrong, ``path`` keeps what it held before and nothing is left beside it, unless
+    If anything goes wrong, ``path`` keeps what it held before and no other file remains, unless
     the process is killed outright; then the next one that writes there clears up.
     """
     target = check_target(path)
     _remove_abandoned(target.parent)
-    mode = _mode(target)
-    part, handle = _own_part(target.parent, mode)
+    mode = _read_mode(target)
+    part, handle = _create_part(target.parent, mode)
     try:
         write(part)
         if mode is not None:
@@ -63,37 +63,37 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], objec
         os.close(handle)
 
 
-def _own_part(folder: Path, mode: int | None) -> tuple[Path, int]:
-    """A new part that no other process removes while its handle is open."""
+def _create_part(folder: Path, mode: int | None) -> tuple[Path, int]:
+    """Create a part that no other process removes while its handle is open."""
     while True:
-        part = folder / f"{_prefix()}{secrets.token_hex(8)}{_SUFFIX}"
-        # the system takes the umask away; nobody may read the part who may not read the target
+        part = folder / f"{_part_prefix()}{secrets.token_hex(8)}{_SUFFIX}"
+        # the system applies the umask; who may not read the target may not read the part
         handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else mode)
         # before it was locked, another process may have taken it for abandoned
-        if _locked(handle) is not False and part.exists():
+        if _try_lock(handle) is not False and part.exists():
             return part, handle
         os.close(handle)
 
 
 def _remove_abandoned(folder: Path) -> None:
     """Remove what killed processes have left: a living one holds a lock on its part."""
-    for part in folder.glob(f"{_prefix()}*{_SUFFIX}"):
+    for part in folder.glob(f"{_part_prefix()}*{_SUFFIX}"):
         # not ours to remove, or gone already
         with suppress(OSError):
             handle = os.open(part, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
             try:
-                if _locked(handle):
+                if _try_lock(handle):
                     part.unlink()
             finally:
                 os.close(handle)
 
 
-def _prefix() -> str:
-    """How the parts of this machine begin: some network file systems keep locks to one machine."""
+def _part_prefix() -> str:
+    """Return how the parts of this machine begin: some network locks hold for one machine only."""
     return f".conjunct-{zlib.crc32(platform.node().encode()):08x}-"
 
 
-def _locked(handle: int) -> bool | None:
+def _try_lock(handle: int) -> bool | None:
     """Lock a file until it is closed; False if another process has, None if locks do not work."""
     if sys.platform == "win32":
         return None
@@ -108,8 +108,8 @@ def _locked(handle: int) -> bool | None:
     return True
 
 
-def _mode(target: Path) -> int | None:
-    """The mode of a file that is replaced."""
+def _read_mode(target: Path) -> int | None:
+    """Return the mode of a file that is replaced, or None."""
     try:
         return target.stat().st_mode & 0o777
     except FileNotFoundError:

@@ -1,8 +1,8 @@
-"""The checkpoint of a run: a file of JSON lines that an interrupted run goes on from.
+"""The checkpoint of a run: a file of JSON lines from which an interrupted run continues.
 
-The first line says what the run is about, and each line after it what was new. So to keep a merge
-costs a line, however many there were before it. Where a line was cut off, the run goes on from the
-line before it.
+The first line identifies the run, and each later line adds what was new, so that saving a merge
+costs one line however many came before. If a line was cut off, the run continues from the line
+before it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import msgspec
 
 from conjunct.errors import InputError
 from conjunct.files.atomic import check_target, write_atomically
-from conjunct.files.model import IndicatorsRecord, MergeRecord, indicators_of, merge_of
+from conjunct.files.model import IndicatorsRecord, MergeRecord, read_indicators, read_merge
 from conjunct.ufc import Progress, RunIdentity
 
 FORMAT = "conjunct-checkpoint"
@@ -28,7 +28,7 @@ _SHARE = 10
 
 
 class RunRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a run is about."""
+    """The identity of a run."""
 
     format: str
     version: int
@@ -39,7 +39,7 @@ class RunRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ProgressRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What was new; merges are told as in a model file."""
+    """The news of a run; merges are written as in a model file."""
 
     supports: list[int]
     observed: list[int] | None
@@ -58,6 +58,7 @@ class Checkpoint:
         check_target(path)
 
     def load(self, identity: RunIdentity) -> Progress | None:
+        """Return the progress that the file holds, or None; refuse that of another run."""
         try:
             content = self.path.read_bytes()
         except FileNotFoundError:
@@ -69,24 +70,24 @@ class Checkpoint:
         first, *lines = content[: self._length].splitlines() or [content]
         try:
             record = msgspec.json.decode(first, type=RunRecord)
-            told = [msgspec.json.decode(line, type=ProgressRecord) for line in lines]
+            news = [msgspec.json.decode(line, type=ProgressRecord) for line in lines]
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise InputError(f"{self.path}: not a checkpoint of conjunct ({error})") from None
         if (record.format, record.version) != (FORMAT, VERSION):
             raise InputError(f"{self.path}: not a checkpoint that this conjunct reads")
         self._check(record, identity)
-        if not told:
+        if not news:
             return None
-        known = [line.observed for line in told if line.observed is not None]
+        known = [line.observed for line in news if line.observed is not None]
         return Progress(
-            tuple(merge_of(merge, record.n_rows) for line in told for merge in line.merges),
-            indicators_of([indicators for line in told for indicators in line.history]),
-            tuple(support for line in told for support in line.supports),
+            tuple(read_merge(merge, record.n_rows) for line in news for merge in line.merges),
+            read_indicators([indicators for line in news for indicators in line.history]),
+            tuple(support for line in news for support in line.supports),
             tuple(n for observed in known for n in observed) if known else None,
         )
 
     def save(self, identity: RunIdentity, news: Callable[[], Progress], *, last: bool) -> None:
-        """Write what is new, unless steps are so quick that it would take most of the time."""
+        """Write what is new, unless writing would take most of the time."""
         begun = time.monotonic()
         if last or begun >= self._next:
             self._write(identity, news())
@@ -117,7 +118,7 @@ class Checkpoint:
         self._length += len(line)
 
     def wrong_run(self, why: object) -> InputError:
-        """That this run cannot go on from the file."""
+        """Return an error: this run cannot continue from the file."""
         return InputError(
             f"{self.path} is the checkpoint of another run ({why}): remove it, or name another file"
         )

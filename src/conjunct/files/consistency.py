@@ -1,5 +1,7 @@
-"""Whether the parts of a model file agree: features follow from merges, and supports, joint counts
-and indicators from each other. A file that says otherwise was not written by a run.
+"""Check that the parts of a model file agree.
+
+Features follow from merges, and supports, joint counts and indicators from each other. A file in
+which they do not was not written by a run.
 
 Where cells were missing, supports do not follow from joint counts, and only ranges are checked.
 """
@@ -28,7 +30,7 @@ from conjunct.features import (
     primitive_costs,
     rms,
 )
-from conjunct.ufc import Floats, Indicators, exact_p_value, p_value, phi
+from conjunct.ufc import Indicators, exact_p_value, p_value, phi
 
 if TYPE_CHECKING:
     from conjunct.files.model import ModelFile, TallyRecord
@@ -41,15 +43,16 @@ _LONGEST = 1 << 4096
 
 
 def check(holds: bool, what: str) -> None:
+    """Raise an error about a damaged file unless ``holds``."""
     if not holds:
         raise ModelFileError(f"damaged model file: {what}")
 
 
-def checked_features(
+def build_features(
     model: ModelFile, merges: tuple[Merge, ...], history: Sequence[Indicators], only_adds: bool
 ) -> FeatureSet:
-    """The features of a model file, all parts of which agree."""
-    lineage = _lineage(model)
+    """Build the features of a model file, after checking that all its parts agree."""
+    lineage = _build_lineage(model)
     check(model.n_rows >= 1, "it was fitted on no rows")
     check(len(model.supports) == len(model.features), "supports and features differ in number")
     same = len(model.suppressed_supports) == len(model.suppressed)
@@ -66,7 +69,10 @@ def checked_features(
     check(len(set(features)) == len(features), "a feature stands twice")
     if only_adds:
         check(not merges and not model.suppressed, "it has merges, which its kind has not")
-        _check_added(model, lineage)
+        check(len(model.features) >= 1, "it has no features")
+        check(all(0 <= f < len(lineage) for f in model.features), "a feature is unknown")
+        made = range(len(lineage.primitives), len(lineage))
+        check(set(made) <= set(model.features), "a conjunction is not among its features")
     else:
         check(set(features) == left_over, "its features are not what its merges leave")
     _check_variables(model)
@@ -85,15 +91,20 @@ def checked_features(
     if not only_adds:
         # before anything is made of the patterns: they bound what a file can ask for
         _check_patterns(merges, len(lineage.primitives))
-    fitted = replace(fitted, primitive_supports=_primitive_supports(model, fitted))
+    fitted = replace(fitted, primitive_supports=_read_primitive_supports(model, fitted))
     _check_iterations(model, fitted)
     if not only_adds and known is None:
-        _check_numbers(fitted, history)
+        # where no cell was missing, counts and indicators follow from each other
+        every = fitted.with_rare()
+        counted = _check_counts(fitted)
+        same = all(counted[f] == s for f, s in zip(every.features, every.supports, strict=True))
+        check(same, "a support is not what its merges leave")
+        _check_history(history, fitted, counted)
     return fitted
 
 
 def check_counts(counts: CodeCounts, fitted: FeatureSet, n_rows: int) -> None:
-    """Whether the code can have counted so in that many rows."""
+    """Check that the code can have counted so in that many rows."""
     code = fitted.code_counter
     sizes = code.code.n_features, code.columns.n_features, len(fitted.merges)
     same = [part.shape[1] for part in counts] in (list(sizes), [0, 0, sizes[2]])
@@ -115,13 +126,13 @@ def _check_variables(model: ModelFile) -> None:
     check(not variables or bool(sizes), "no primitive has a variable")
 
 
-def _lineage(model: ModelFile) -> Lineage:
+def _build_lineage(model: ModelFile) -> Lineage:
     check(len(model.primitives) >= 1, "it has no primitives")
     check(len(set(model.primitives)) == len(model.primitives), "two primitives share a name")
     lineage = Lineage(model.primitives)
     for record in model.conjunctions:
         known = len(lineage)
-        made = record if isinstance(record, tuple) else _tally(record)
+        made = record if isinstance(record, tuple) else _build_tally(record)
         literals = made.literals if isinstance(made, Tally) else made
         check(all(-known <= x < known for x in literals), "a conjunction refers ahead")
         number = lineage.make(made)
@@ -132,7 +143,7 @@ def _lineage(model: ModelFile) -> Lineage:
     return lineage
 
 
-def _tally(record: TallyRecord) -> Tally:
+def _build_tally(record: TallyRecord) -> Tally:
     n_literals = len(record.literals)
     check(n_literals >= 2, "a count is of less than two literals")
     check(len(set(record.literals)) == n_literals, "a literal is counted twice")
@@ -142,7 +153,7 @@ def _tally(record: TallyRecord) -> Tally:
 
 
 def _replay(merges: tuple[Merge, ...], lineage: Lineage, n_rows: int) -> set[int]:
-    """The features left by replacing pair after pair, as ``FeatureSet.recover`` undoes it."""
+    """Replace pair after pair, and return the features that remain."""
     present = set(range(len(lineage.primitives)))
     iteration = 0
     for merge in merges:
@@ -165,14 +176,7 @@ def _replay(merges: tuple[Merge, ...], lineage: Lineage, n_rows: int) -> set[int
     return present
 
 
-def _check_added(model: ModelFile, lineage: Lineage) -> None:
-    check(len(model.features) >= 1, "it has no features")
-    check(all(0 <= f < len(lineage) for f in model.features), "a feature is unknown")
-    made = range(len(lineage.primitives), len(lineage))
-    check(set(made) <= set(model.features), "a conjunction is not among its features")
-
-
-def _primitive_supports(model: ModelFile, fitted: FeatureSet) -> tuple[int, ...]:
+def _read_primitive_supports(model: ModelFile, fitted: FeatureSet) -> tuple[int, ...]:
     if model.version == 1:
         return fitted.primitive_supports_from_features()
     supports = model.primitive_supports
@@ -195,17 +199,8 @@ def _check_iterations(model: ModelFile, fitted: FeatureSet) -> None:
     check(last == iterations[-1], "its history and its conjunctions differ in iterations")
 
 
-def _check_numbers(fitted: FeatureSet, history: Sequence[Indicators]) -> None:
-    """Counts and indicators are functions of each other where no cell was missing."""
-    supports = _check_counts(fitted)
-    every = fitted.with_rare()
-    same = all(supports[f] == s for f, s in zip(every.features, every.supports, strict=True))
-    check(same, "a support is not what its merges leave")
-    _check_history(history, fitted, supports)
-
-
 def _check_patterns(merges: Iterable[Merge], n_primitives: int) -> None:
-    """Features that are true in the same row assert different primitives: no others are joined."""
+    """Check that merges join features of different primitives: others never meet in a row."""
     pattern = {k: 1 << k for k in range(n_primitives)}
     for merge in merges:
         left, right = pattern[merge.left], pattern[merge.right]
@@ -215,7 +210,7 @@ def _check_patterns(merges: Iterable[Merge], n_primitives: int) -> None:
 
 
 def _check_counts(fitted: FeatureSet) -> dict[int, int]:
-    """The supports of all features, given those of the primitives; merges must agree with them."""
+    """Return the supports of all features, after checking that merges agree with them."""
     supports = dict(enumerate(fitted.primitive_supports))
     for merge in fitted.merges:
         left, right, joint = supports[merge.left], supports[merge.right], merge.joint
@@ -238,21 +233,20 @@ def _check_evidence(merges: Sequence[Merge], supports: dict[int, int], n_rows: i
     right = np.array([supports[merge.right] for merge in merges], np.int64)
     joint = np.array([merge.joint for merge in merges], np.int64)
     r = phi(n_rows, left, right, joint)
-    check(_close([merge.r for merge in merges], r), "an r is not that of its counts")
-    told = np.array([merge.p_value for merge in merges])
-    exact = exact_p_value(n_rows, left, right, joint)
-    either = np.isclose(told, p_value(r, n_rows), _CLOSE, 1e-12) | np.isclose(
-        told, exact, 1e-4, 1e-12
-    )
-    check(bool(either.all()), "a p-value is not that of its counts")
+    same = np.allclose(np.array([merge.r for merge in merges]), r, _CLOSE, _CLOSE)
+    check(same, "an r is not that of its counts")
+    p = np.array([merge.p_value for merge in merges])
+    is_exact = np.isclose(p, exact_p_value(n_rows, left, right, joint), 1e-4, 1e-12)
+    is_right = is_exact | np.isclose(p, p_value(r, n_rows), _CLOSE, 1e-12)
+    check(bool(is_right.all()), "a p-value is not that of its counts")
     adjusted = np.array([merge.p_adjusted for merge in merges])
-    check(bool((adjusted >= told * (1 - _CLOSE)).all()), "an adjusted p-value is below its own")
+    check(bool((adjusted >= p * (1 - _CLOSE)).all()), "an adjusted p-value is below its own")
 
 
 def _check_history(
     history: Sequence[Indicators], fitted: FeatureSet, supports: dict[int, int]
 ) -> None:
-    """Numbers of features, lengths, overlap and bits after each iteration."""
+    """Check the number of features, lengths, overlap and bits after each iteration."""
     lineage, n_rows = fitted.lineage, fitted.n_rows
     n_primitives = len(lineage.primitives)
     first = [supports[k] for k in range(n_primitives)]
@@ -260,7 +254,7 @@ def _check_history(
     costs: dict[int, float] = dict(enumerate(primitive_costs(first).tolist()))
     n_features, length, bits = n_primitives, n_primitives, history[0].bits
     # the paper's artificial feature is one more, true in as many rows in every iteration
-    null = _null_support(history[0], total, n_rows, n_primitives)
+    null = _infer_null_support(history[0], total, n_rows, n_primitives)
     # runs by evidence do not count bits of Krimp's code
     evidence = math.nan if math.isnan(history[0].evidence) else 0.0
     by_iteration = groupby(fitted.merges, key=lambda merge: merge.iteration)
@@ -273,7 +267,8 @@ def _check_history(
             saved = bits_saved_by(s, t, merge.joint, total, n_used, one, other)
             evidence += merge.score - merge.threshold
             worth = saved if math.isnan(evidence) else merge.score - merge.threshold
-            check(math.isnan(merge.saved) or _near(merge.saved, worth), "a merge saved other bits")
+            same = math.isnan(merge.saved) or _is_close(merge.saved, worth)
+            check(same, "a merge saved other bits")
             parts = (merge.both, one + other), (merge.right_only, other), (merge.left_only, one)
             costs |= {number: cost for number, cost in parts if number is not None}
             total -= merge.joint
@@ -282,35 +277,31 @@ def _check_history(
             gone = lineage.length(merge.left) + lineage.length(merge.right)
             length += sum(lineage.lengths(merge.made)) - gone
             bits -= saved
-        _check_line(line, n_features, length, bits)
-        same = math.isnan(evidence) or _near(line.evidence, evidence)
+        check(line.n_features == n_features, "its history has other numbers of features")
+        mean_length = mean_length_of(length, n_features)
+        check(_is_close(line.length, mean_length), "a length is not its own")
+        same = math.isnan(line.c0) or _is_close(line.rms, rms(line.oi, line.c0))
+        check(same, "an RMS is not its own")
+        same = math.isnan(line.bits) or _is_close(line.bits, bits)
+        check(same, "its history has other bits")
+        same = math.isnan(evidence) or _is_close(line.evidence, evidence)
         check(same, "its history has other evidence")
-        check(_near(line.oi, _overlap(total, n_rows, n_features, null)), "an OI is not its own")
+        oi = _overlapping_index(total, n_rows, n_features, null)
+        check(_is_close(line.oi, oi), "an OI is not its own")
 
 
-def _check_line(line: Indicators, n_features: int, length: int, bits: float) -> None:
-    check(line.n_features == n_features, "its history has other numbers of features")
-    check(_near(line.length, mean_length_of(length, n_features)), "a length is not its own")
-    check(math.isnan(line.c0) or _near(line.rms, rms(line.oi, line.c0)), "an RMS is not its own")
-    check(math.isnan(line.bits) or _near(line.bits, bits), "its history has other bits")
-
-
-def _null_support(first: Indicators, total: int, n_rows: int, m: int) -> int | None:
-    """Rows without any feature, if the first OI counts them; ``None`` if it does not."""
-    if _near(first.oi, _overlap(total, n_rows, m, None)):
+def _infer_null_support(first: Indicators, total: int, n_rows: int, m: int) -> int | None:
+    """Return the rows without any feature if the first OI counts them, else None."""
+    if _is_close(first.oi, _overlapping_index(total, n_rows, m, None)):
         return None
     return round(first.oi * n_rows * m + n_rows - total)
 
 
-def _overlap(total: int, n_rows: int, n_features: int, null: int | None) -> float:
+def _overlapping_index(total: int, n_rows: int, n_features: int, null: int | None) -> float:
     if null is not None:
         total, n_features = total + null, n_features + 1
     return 0.0 if n_features < 2 else (total - n_rows) / (n_rows * (n_features - 1))
 
 
-def _near(told: float, own: float) -> bool:
-    return math.isclose(told, own, rel_tol=_CLOSE, abs_tol=_CLOSE)
-
-
-def _close(told: Sequence[float], own: Floats) -> bool:
-    return bool(np.allclose(np.array(told), own, _CLOSE, _CLOSE))
+def _is_close(value: float, expected: float) -> bool:
+    return math.isclose(value, expected, rel_tol=_CLOSE, abs_tol=_CLOSE)

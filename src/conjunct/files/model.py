@@ -17,26 +17,25 @@ from conjunct.data import Binarizer, BinarizerRecord, Preparation, TagCleaner, T
 from conjunct.errors import InputError, ModelFileError
 from conjunct.features import CodeCounts, Compared, FeatureSet, Merge, Tally
 from conjunct.files.atomic import write_atomically
-from conjunct.files.consistency import check, check_counts, checked_features
+from conjunct.files.consistency import build_features, check, check_counts
 from conjunct.ufc import Indicators, Setting
 
 FORMAT = "conjunct-model"
 VERSION = 2
 _READ = (1, 2)
-
 _UNDECODABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 LARGEST = 1 << 28
 """Bytes of a model file: what is not one may have no end, as /dev/zero."""
 
 _CHUNK = 1 << 20
-
 T = TypeVar("T", bound=msgspec.Struct)
-
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Probability = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Rows = Annotated[int, msgspec.Meta(ge=0, lt=1 << 62)]
 FourCounts = tuple[Rows, Rows, Rows, Rows]
+CLASSIFIER_FORMAT = "conjunct-classifier"
+CLASSIFIER_VERSION = 1
 
 
 class MergeRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -116,7 +115,7 @@ class NewRows(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @classmethod
     def after(cls, earlier: NewRows | None, n_rows: int, counts: CodeCounts) -> NewRows:
-        """The earlier rows and some more."""
+        """Return the earlier rows and some more."""
         if earlier is not None:
             n_rows, counts = n_rows + earlier.n_rows, counts.plus(earlier.code.counts())
         return cls(n_rows, CodeRecord.of(counts))
@@ -156,12 +155,12 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     tags: TagsRecord | msgspec.UnsetType = msgspec.UNSET
 
     def feature_set(self, *, only_adds: bool = False) -> FeatureSet:
-        """The feature set, after checking that all parts of the file agree.
+        """Return the feature set, after checking that all parts of the file agree.
 
         ``only_adds``: the algorithm adds conjunctions to the primitives and replaces nothing.
         """
-        merges = tuple(merge_of(record, self.n_rows) for record in self.merges)
-        fitted = checked_features(self, merges, self.indicators(), only_adds)
+        merges = tuple(read_merge(record, self.n_rows) for record in self.merges)
+        fitted = build_features(self, merges, self.indicators(), only_adds)
         if self.code is msgspec.UNSET:
             return fitted
         counts = self.code.counts()
@@ -172,7 +171,7 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         return fitted
 
     def counted_since(self, fitted: FeatureSet) -> NewRows | None:
-        """The rows that were counted since the fit, after checking that they can be."""
+        """Return the rows counted since the fit, after checking that they are possible."""
         if self.new_rows is msgspec.UNSET:
             return None
         check(self.new_rows.n_rows < 1 << 62, "its new rows are not as many as they can be")
@@ -180,7 +179,7 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         return self.new_rows
 
     def preparation(self) -> Preparation:
-        """What makes the primitives of raw data, after checking that it does."""
+        """Return what makes the primitives of raw data, after checking that it does."""
         binarizer, cleaner = None, None
         if self.binarizer is not msgspec.UNSET:
             binarizer = Binarizer.from_record(self.binarizer)
@@ -193,11 +192,11 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         return Preparation(binarizer, cleaner)
 
     def indicators(self) -> tuple[Indicators, ...]:
-        return indicators_of(self.history)
+        return read_indicators(self.history)
 
 
-def indicators_of(history: Iterable[IndicatorsRecord]) -> tuple[Indicators, ...]:
-    """The lines of a history as they were before they were written."""
+def read_indicators(history: Iterable[IndicatorsRecord]) -> tuple[Indicators, ...]:
+    """Return the lines of a history as they were before they were written."""
     nan = float("nan")
     return tuple(
         Indicators(
@@ -214,8 +213,8 @@ def indicators_of(history: Iterable[IndicatorsRecord]) -> tuple[Indicators, ...]
     )
 
 
-def merge_of(record: MergeRecord, n_rows: int) -> Merge:
-    """A merge as it was before it was written; ``n_rows`` are all rows."""
+def read_merge(record: MergeRecord, n_rows: int) -> Merge:
+    """Return a merge as it was before it was written; ``n_rows`` are all rows."""
     fields = msgspec.structs.asdict(record)
     if record.n_rows is msgspec.UNSET:
         fields["n_rows"] = n_rows
@@ -261,7 +260,7 @@ def model_file(
         suppressed=list(feature_set.suppressed),
         suppressed_supports=list(feature_set.suppressed_supports),
         known=msgspec.UNSET if feature_set.known is None else list(feature_set.known),
-        merges=[_merge_record(merge, feature_set.n_rows) for merge in feature_set.merges],
+        merges=[_make_merge_record(merge, feature_set.n_rows) for merge in feature_set.merges],
         history=[msgspec.convert(line, IndicatorsRecord, from_attributes=True) for line in history],
         code=msgspec.UNSET if counts is None else CodeRecord.of(counts),
         new_rows=msgspec.UNSET if new_rows is None else new_rows,
@@ -270,7 +269,7 @@ def model_file(
     )
 
 
-def _merge_record(merge: Merge, n_rows: int) -> MergeRecord:
+def _make_merge_record(merge: Merge, n_rows: int) -> MergeRecord:
     record = msgspec.convert(merge, MergeRecord, from_attributes=True)
     if merge.n_rows == n_rows:
         record = msgspec.structs.replace(record, n_rows=msgspec.UNSET)
@@ -290,9 +289,9 @@ def write_model(path: str | os.PathLike[str], model: ModelFile) -> None:
 
 
 def model_json(model: ModelFile) -> bytes:
-    """The content of a model file."""
+    """Return the content of a model file."""
     try:
-        encoded = msgspec.json.encode(model, enc_hook=_plain)
+        encoded = msgspec.json.encode(model, enc_hook=_to_plain)
     except UnicodeEncodeError:
         raise InputError("a name holds a lone surrogate, which a file cannot: rename it") from None
     if not _reads_back(encoded, model):
@@ -301,7 +300,7 @@ def model_json(model: ModelFile) -> bytes:
 
 
 def _reads_back(encoded: bytes, model: ModelFile) -> bool:
-    """Whether the text is the model: infinity and NaN become null, which is another or none.
+    """Return True if the text reads back as the model: infinity and NaN would become null.
 
     In the history null is meant.
     """
@@ -314,13 +313,13 @@ def _reads_back(encoded: bytes, model: ModelFile) -> bool:
 
 
 def model_schema() -> bytes:
-    """The JSON Schema of a model file: docs/model-schema.json."""
+    """Return the JSON Schema of a model file: docs/model-schema.json."""
     schema = msgspec.json.schema(ModelFile)
     return msgspec.json.format(msgspec.json.encode(schema), indent=1) + b"\n"
 
 
-def _plain(value: Any) -> Any:
-    """NumPy's numbers, which a parameter may well be, as Python's."""
+def _to_plain(value: Any) -> Any:
+    """Convert NumPy's numbers, which a parameter may be, to Python's."""
     if isinstance(value, np.generic):
         return value.item()
     raise InputError(f"a parameter cannot be saved: {value!r}")
@@ -328,13 +327,13 @@ def _plain(value: Any) -> Any:
 
 def read_model(path: str | os.PathLike[str]) -> ModelFile:
     """Read a model file; anything but a whole one of this version is refused."""
-    return decoded(path, ModelFile, FORMAT, _READ)
+    return decode_file(path, ModelFile, FORMAT, _READ)
 
 
-def decoded(
+def decode_file(
     path: str | os.PathLike[str], kind: type[T], format: str, versions: tuple[int, ...]
 ) -> T:
-    """The content of a file that conjunct wrote, if it is one of that format."""
+    """Return the content of a file that conjunct wrote, if it has that format."""
     try:
         with Path(path).open("rb") as opened:
             chunks = list(islice(iter(lambda: opened.read(_CHUNK), b""), LARGEST // _CHUNK + 1))
@@ -368,3 +367,44 @@ def decoded(
 class _Header(msgspec.Struct):
     format: str
     version: int
+
+
+class ClassifierFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What the file of a classifier holds, in the order written."""
+
+    format: str = CLASSIFIER_FORMAT
+    version: int = CLASSIFIER_VERSION
+    smoothing: float
+    # how much of each bit counts in probabilities
+    trust: float
+    classes: list[str | int | float | bool]
+    # training rows of each class
+    class_rows: list[int]
+    # for each feature that a row could have (what remains of each primitive, then of what each
+    # merge made): in how many rows of each class it is true, and false though it could be true;
+    # with variables, then the same of the rows in which another value is true
+    true: list[list[int]]
+    false: list[list[int]]
+    vocabulary: ModelFile
+
+
+def write_classifier(path: str | os.PathLike[str], model: ClassifierFile) -> None:
+    """Write the file of a classifier, whole or not at all."""
+    model_json(model.vocabulary)  # refuses what a file cannot hold
+    text = msgspec.json.format(msgspec.json.encode(model), indent=1) + b"\n"
+    write_atomically(path, lambda part: part.write_bytes(text))
+
+
+def read_classifier(path: str | os.PathLike[str]) -> ClassifierFile:
+    """Read the file of a classifier; anything but a whole one of this version is refused."""
+    read = decode_file(path, ClassifierFile, CLASSIFIER_FORMAT, (CLASSIFIER_VERSION,))
+    positive = all(rows > 0 for rows in read.class_rows)
+    counts = [count for line in (*read.true, *read.false) for count in line]
+    whole = sum(read.class_rows) == read.vocabulary.n_rows and all(k >= 0 for k in counts)
+    if not read.classes or not positive or not whole:
+        raise ModelFileError(f"{path}: damaged classifier: its counts are not of its rows")
+    if not 0 < read.trust <= 1:
+        raise ModelFileError(f"{path}: damaged classifier: its trust is not above 0 and at most 1")
+    if len({type(name) for name in read.classes}) > 1:
+        raise ModelFileError(f"{path}: damaged classifier: its classes are of several types")
+    return read

@@ -41,8 +41,8 @@ def check_name(path: StrPath) -> None:
         ) from None
 
 
-def existing_file(path: StrPath) -> Path:
-    """The file at ``path``, if it is one."""
+def check_exists(path: StrPath) -> Path:
+    """Return the file at ``path``, which must exist and be a file."""
     file = Path(path)
     check_name(file)
     if file.is_dir():
@@ -53,60 +53,61 @@ def existing_file(path: StrPath) -> Path:
     return file
 
 
-def filled_file(path: StrPath, needs: str = "a line of column names, then rows") -> Path:
-    """The file at ``path``, if it is one and holds something."""
-    file = existing_file(path)
+def check_not_empty(path: StrPath, needs: str = "a line of column names, then rows") -> Path:
+    """Return the file at ``path``, which must exist and not be empty."""
+    file = check_exists(path)
     with file.open("rb") as opened:
         empty = not opened.read(1)
     if empty:
         raise InputError(f"{file} is empty: it needs {needs}")
-    if compression(file) is not None:
+    if detect_compression(file) is not None:
         _refuse_bomb(file)
     return file
 
 
-def compression(file: Path) -> str | None:
-    """``"gzip"``, ``"zstd"`` or None: by content, as polars does, not by name."""
+def detect_compression(file: Path) -> str | None:
+    """Return ``"gzip"``, ``"zstd"`` or None: by content, as polars does, not by name."""
     with file.open("rb") as opened:
         start = opened.read(4)
     return next((name for magic, name in _MAGIC.items() if start.startswith(magic)), None)
 
 
 def text_lines(file: Path) -> Iterator[str]:
-    """The lines of a text file with their ends; a byte order mark is left out."""
-    with opened(file) as raw, io.TextIOWrapper(raw, "utf-8-sig", newline="") as lines:
+    """Yield the lines of a text file with their ends, without a byte order mark."""
+    with open_bytes(file) as raw, io.TextIOWrapper(raw, "utf-8-sig", newline="") as lines:
         try:
             for number, line in enumerate(iter(lambda: lines.readline(LONGEST_LINE), ""), start=1):
                 if len(line) == LONGEST_LINE and not line.endswith(("\n", "\r")):
-                    raise _too_long(file, number)
+                    raise _long_line_error(file, number)
                 yield line
         except UnicodeDecodeError:
-            raise not_utf8(file) from None
+            raise utf8_error(file) from None
 
 
 def refuse_carriage_returns(file: Path) -> None:
     """Refuse line ends that only Python takes for such."""
-    with opened(file) as raw:
+    with open_bytes(file) as raw:
         start = raw.read(1 << 16)
     if b"\r" in start and b"\n" not in start:
         raise InputError(f"{file} has line ends of carriage return only: save it with line feeds")
 
 
-def not_utf8(file: Path) -> InputError:
-    """That the file is not UTF-8, and on which line."""
-    line = _undecodable_line(file)
+def utf8_error(file: Path) -> InputError:
+    """Return an error: the file is not UTF-8, and on which line."""
+    line = _find_undecodable_line(file)
     where = f"{file}, line {line}" if line else str(file)
     return InputError(f"{where} is not UTF-8 text: save the file as UTF-8")
 
 
 def refuse_zero_bytes(file: Path, line: int, text: str) -> None:
+    """Refuse a line that holds zero bytes."""
     if "\0" in text:
         raise InputError(f"{file}, line {line} holds zero bytes: not a text file")
 
 
-def about_rows(file: Path, n_rows: int, n_bytes: int) -> int | None:
-    """About how many rows a file has if ``n_rows`` of them take ``n_bytes``."""
-    if compression(file) or not n_bytes:
+def estimate_rows(file: Path, n_rows: int, n_bytes: int) -> int | None:
+    """Estimate how many rows a file has if ``n_rows`` of them take ``n_bytes``."""
+    if detect_compression(file) or not n_bytes:
         return None
     return max(n_rows, round(file.stat().st_size / n_bytes * n_rows))
 
@@ -120,8 +121,8 @@ def refuse_dense(file: Path, n_rows: int, n_columns: int) -> None:
         )
 
 
-def reason(error: BaseException) -> str:
-    """Why, in one line."""
+def first_line(error: BaseException) -> str:
+    """Return why, in one line."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     return str(error).partition("\n")[0]
@@ -132,12 +133,12 @@ def one_line_errors(path: StrPath) -> Iterator[None]:
     """Say in one line what is wrong with a file."""
     try:
         yield
-    except _damages() as error:
-        raise InputError(f"{path} cannot be read: {reason(error)}") from None
+    except _damage_types() as error:
+        raise InputError(f"{path} cannot be read: {first_line(error)}") from None
 
 
-def _damages() -> tuple[type[BaseException], ...]:
-    """What is raised over damaged files.
+def _damage_types() -> tuple[type[BaseException], ...]:
+    """Return the errors that damaged files cause.
 
     polars panics over some Arrow files: not an Exception, but no more than bad input. Where it is
     not loaded, as for baskets, nothing of it can be raised.
@@ -147,7 +148,7 @@ def _damages() -> tuple[type[BaseException], ...]:
 
 
 def line_batches(file: Path) -> Iterator[list[str]]:
-    """Lines without their ends, some thousands at a time."""
+    """Yield lines without their ends, some thousands at a time."""
     batch: list[str] = []
     length = 0
     for number, line in enumerate(text_lines(file), start=1):
@@ -161,15 +162,15 @@ def line_batches(file: Path) -> Iterator[list[str]]:
         yield batch
 
 
-def opened(file: Path) -> IO[bytes]:
-    """The bytes of a file, decompressed as they are read."""
-    kind = compression(file)
+def open_bytes(file: Path) -> IO[bytes]:
+    """Open the bytes of a file, decompressed as they are read."""
+    kind = detect_compression(file)
     if kind == "zstd":
-        return cast("IO[bytes]", _zstd().open(file, "rb"))
+        return cast("IO[bytes]", _import_zstd().open(file, "rb"))
     return cast("IO[bytes]", gzip.open(file, "rb")) if kind == "gzip" else file.open("rb")
 
 
-def _zstd() -> ModuleType:
+def _import_zstd() -> ModuleType:
     if sys.version_info >= (3, 14):
         from compression import zstd
     else:
@@ -182,15 +183,19 @@ def _refuse_bomb(file: Path) -> None:
 
     Everything after this reads lines or batches of them whole.
     """
-    broken = (EOFError, zlib.error, *([_zstd().ZstdError] if compression(file) == "zstd" else ()))
+    broken = (
+        EOFError,
+        zlib.error,
+        *([_import_zstd().ZstdError] if detect_compression(file) == "zstd" else ()),
+    )
     n_lines, line_bytes, batch_lines, batch_bytes = 0, 0, 0, 0
     try:
-        with opened(file) as raw:
+        with open_bytes(file) as raw:
             while chunk := raw.read(_CHUNK):
                 ends = chunk.count(b"\n")
                 longest = line_bytes + (chunk.index(b"\n") if ends else len(chunk))
                 if longest > LONGEST_LINE:
-                    raise _too_long(file, n_lines + 1)
+                    raise _long_line_error(file, n_lines + 1)
                 line_bytes = len(chunk) - chunk.rindex(b"\n") - 1 if ends else longest
                 n_lines, batch_lines = n_lines + ends, batch_lines + ends
                 batch_bytes += len(chunk)
@@ -202,15 +207,15 @@ def _refuse_bomb(file: Path) -> None:
                         "if that is meant, decompress the file first"
                     )
     except broken as error:
-        raise InputError(f"{file} cannot be read: {reason(error)}") from None
+        raise InputError(f"{file} cannot be read: {first_line(error)}") from None
 
 
-def _too_long(file: Path, line: int) -> InputError:
+def _long_line_error(file: Path, line: int) -> InputError:
     return InputError(f"{file}, line {line} is longer than {LONGEST_LINE >> 20} MB: not a table")
 
 
-def _undecodable_line(file: Path) -> int | None:
-    with opened(file) as lines:
+def _find_undecodable_line(file: Path) -> int | None:
+    with open_bytes(file) as lines:
         for number, line in enumerate(lines, start=1):
             try:
                 line.decode("utf-8")

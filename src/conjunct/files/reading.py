@@ -2,26 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import copy
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import partial
+from operator import eq
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
+import msgspec
+import numpy as np
 from sklearn.base import clone
 
-from conjunct.data import SOURCES, Binarizer, BooleanData, BooleanRule, TagCleaner
-from conjunct.errors import CellError, InputError
-from conjunct.files.choosing import file_to_read, format_of
-from conjunct.files.formats.base import Format, ReadOptions, Scan, check_kinds, picked
-from conjunct.files.raw import Progress, StrPath, existing_file, one_line_errors
-from conjunct.files.survey import Survey, located, warn_of_others
+from conjunct.columns import Bits, columns_of_lines, line_bytes, pack_column
+from conjunct.data import (
+    SOURCES,
+    Binarizer,
+    BooleanData,
+    BooleanRule,
+    Column,
+    ColumnRule,
+    Dropped,
+    Ids,
+    Preparation,
+    TagCleaner,
+    applied,
+    check_variables,
+    meaning,
+    rules_for,
+)
+from conjunct.errors import CellError, ConjunctWarning, InputError
+from conjunct.files import raw
+from conjunct.files.formats.base import (
+    AsText,
+    Format,
+    ReadOptions,
+    Scan,
+    TableFormat,
+    check_file,
+    check_kinds,
+    columns_as_text,
+    find_format,
+    find_source,
+    frame_batches,
+    is_boolean,
+    list_names,
+    select_columns,
+)
+from conjunct.files.raw import Progress, StrPath, check_exists, check_not_empty, one_line_errors
 from conjunct.files.tags import NumbersError
+from conjunct.files.text_cells import BooleanCells, read_column
+from conjunct.memory import byte_text
 
 if TYPE_CHECKING:
     import polars as pl
 
-_AS_THEY_ARE = ReadOptions()
+_DEFAULTS = ReadOptions()
+Found: TypeAlias = list[ColumnRule] | Dropped
+Line: TypeAlias = tuple[Bits, Bits | None]
+
+# columns that are not Boolean are read whole, as many at a time as take about this much memory
+_GROUP_BYTES = 1 << 28
+_CELL_BYTES = 64
 
 
 def read_boolean(
@@ -70,9 +114,9 @@ def read_boolean(
     sheet : str, optional
         Sheet of a spreadsheet; by default the first.
     binarizer : Binarizer, optional
-        Makes other columns Boolean: as it is if it is fitted, else fitted here.
+        Makes other columns Boolean; fitted here if it is not yet.
     cleaner : TagCleaner, optional
-        Merges spellings of tags: as it is if it is fitted, else fitted here.
+        Merges spellings of tags; fitted here if it is not yet.
     names : sequence of str, optional
         The features a model wants, in its order; others are left aside with a warning.
     progress : callable, optional
@@ -93,10 +137,7 @@ def read_boolean(
     )
     known = set() if names is None else set(names)
     with one_line_errors(path):
-        existing_file(path)
-        kind = format_of(path, options.format)
-        kind.check(path, options)
-        file = file_to_read(path, kind, options)
+        file, kind = find_source(path, options)
         table = _read_tags(file, kind, options, binarizer, progress)
         if table is None:
             if names is not None and binarizer is None and cleaner is None:
@@ -105,14 +146,14 @@ def read_boolean(
             survey = Survey([file], [wide], options, binarizer or Binarizer(), progress)
             if names is not None and cleaner is not None:
                 survey.wanted = lambda name: cleaner.clean(name) in known
-            table = survey.look().table()
+            table = survey.scan().table()
     if cleaner is not None:
         is_fitted = hasattr(cleaner, "mapping_")
         table = table.cleaned(cleaner if is_fitted else table.fit_cleaner(clone(cleaner)))
     if names is None:
         return table
     if table.tags:
-        warn_of_others(path, [name for name in table.names if name not in known], "tags")
+        warn_unused(path, [name for name in table.names if name not in known], "tags")
     return table.aligned(names)
 
 
@@ -123,7 +164,7 @@ def _read_tags(
     binarizer: Binarizer | None,
     progress: Progress | None,
 ) -> BooleanData | None:
-    """The tags asked for; None if the file has columns that are no tags."""
+    """Return the tags asked for; None if the file has columns that are no tags."""
     if not kind.holds_tags(options) or (kind.numbers is not None and hasattr(binarizer, "rules_")):
         return None
     try:
@@ -152,7 +193,7 @@ def read_table(
     Raises
     ------
     InputError
-        For whatever is not a table, in one line that names the file and the place.
+        If the file is not a table, in one line that names the file and the place.
     """
     options = ReadOptions(format, columns, exclude, None, separator, None, null_values, None, sheet)
     frame = read_frame(path, options)
@@ -162,30 +203,80 @@ def read_table(
 
 
 def read_frame(path: StrPath, options: ReadOptions) -> pl.DataFrame:
-    """A wide table as it is, which may have no rows."""
+    """Read a wide table unchanged; it may have no rows."""
     import polars as pl
 
     def use(scan: Scan) -> pl.DataFrame:
         chosen = options.selected(scan.names, file)
-        check_kinds(file, picked(scan.frame, chosen).collect_schema())
+        check_kinds(file, select_columns(scan.frame, chosen).collect_schema())
         frame = scan.frame.collect()
         if frame.height and frame[:, -1].null_count() and wide.reads_short_rows:
-            frame = frame.head(max(0, frame.height - wide.n_blank_at_the_end(file, options)))
+            frame = frame.head(max(0, frame.height - wide.count_trailing_blanks(file, options)))
         return pl.DataFrame(
-            {name: wide.typed(frame.get_column(name).alias("cells")) for name in chosen}
+            {name: wide.infer_type(frame.get_column(name).alias("cells")) for name in chosen}
         )
 
     with one_line_errors(path):
-        existing_file(path)
-        wide = format_of(path, options.format).table(path)
-        file = file_to_read(path, wide, options)
+        check_exists(path)
+        wide = find_format(path, options.format).table(path)
+        file = check_file(path, wide, options)
         return wide.read(file, options, use)[0]
+
+
+def read_synonyms(path: StrPath) -> dict[str, str]:
+    """Read tags and what to call them from a file.
+
+    Either a JSON object, ``{"automobile": "car"}``, or a table with columns ``from`` and ``to``.
+    If the table has a column ``accept``, as the one of proposals, its rows count only where that
+    says yes.
+    """
+    import polars as pl
+
+    if str(path).lower().endswith(".json"):
+        file = check_not_empty(path, "a JSON object of tags and what to call them")
+        try:
+            return msgspec.json.decode(file.read_bytes(), type=dict[str, str])
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise InputError(f"{path}: not a JSON object of tags ({error})") from None
+    table = read_frame(path, ReadOptions()).cast(pl.String)
+    for name in ("from", "to"):
+        if name not in table.columns:
+            raise InputError(f"{path} has no column {name!r}: synonyms need from and to")
+    synonyms: dict[str, str] = {}
+    for row, cells in enumerate(table.iter_rows(named=True), start=1):
+        accepted = cells.get("accept")
+        if "accept" in cells and not (accepted or "").strip():
+            continue
+        says = True if accepted is None else meaning(accepted)
+        if says is None:
+            raise InputError(f"{path}, row {row}, column 'accept': {accepted!r} is not yes or no")
+        if not says:
+            continue
+        tag, into = cells["from"], cells["to"]
+        if not tag or not into:
+            raise InputError(f"{path}, row {row}: a tag is missing")
+        if synonyms.setdefault(tag, into) != into:
+            raise InputError(f"{path}, row {row}: {tag!r} has two names, {synonyms[tag]!r} too")
+    return synonyms
+
+
+def read_variables(path: StrPath) -> dict[str, list[str]]:
+    """Read variables with their columns from a JSON object: ``{"colour": ["red", "blue"]}``."""
+    file = check_not_empty(path, "a JSON object of variables with lists of their columns")
+    try:
+        variables = msgspec.json.decode(file.read_bytes(), type=dict[str, list[str]])
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(
+            f"{path}: not a JSON object of variables with lists of their columns ({error})"
+        ) from None
+    check_variables(variables)
+    return variables
 
 
 @contextmanager
 def naming_cells_of(
     path: StrPath,
-    options: ReadOptions = _AS_THEY_ARE,
+    options: ReadOptions = _DEFAULTS,
     if_empty: str = "fill it or leave its row out",
 ) -> Iterator[None]:
     """Add the file and the line to an error about a cell of the table read from ``path``."""
@@ -196,18 +287,332 @@ def naming_cells_of(
             error.problem, error.advice = "the cell has no value", if_empty
         else:
             error.advice = "write 0/1 or true/false, or leave the column out"
-        kind = format_of(path, options.format)
-        raise located(error, kind, Path(path), options, error.row) from None
+        kind = find_format(path, options.format)
+        raise locate_error(error, kind, Path(path), options, error.row) from None
 
 
 class FileSource:
-    """How ``BooleanData.of`` reads a path."""
+    """The reader of paths for ``BooleanData.of``."""
 
     name = "file"
     summary = "tables and tags in files"
 
     def read(self, address: Any, **options: Any) -> BooleanData:
         return read_boolean(address, **options)
+
+
+@dataclass
+class Survey:
+    """A first pass through files with the same columns: their rows, and rules for each column.
+
+    Without ``memory``, there is one file and its rows are kept, for ``table``.
+    """
+
+    files: Sequence[Path]
+    formats: Sequence[TableFormat]
+    options: ReadOptions
+    binarizer: Binarizer
+    progress: Progress | None = None
+    memory: int | None = None
+    wanted: Callable[[str], bool] = lambda name: True
+    """Returns True for those of the chosen columns that are wanted."""
+    columns: list[str] = field(default_factory=list)
+    n_rows: list[int] = field(default_factory=list)
+    ways: list[int] = field(default_factory=list)
+    """The first way to read each file that works."""
+
+    def __post_init__(self) -> None:
+        self.rules = group_rules(self.binarizer)
+        self._keep = self.memory is None
+        self._boolean: dict[str, _BooleanColumn] = {}
+        self._lines: dict[str, list[Line]] = {}
+        self._ids: list[str] = []
+        self._scan: Scan | None = None
+
+    def scan(self) -> Self:
+        """Read through the files and find the rules of each column, unless these are given."""
+        for file, wide in zip(self.files, self.formats, strict=True):
+            with one_line_errors(file):
+                self._scan_file(file, wide)
+        try:
+            self._find_rules()
+        except CellError as error:
+            row, k = error.row, 0
+            while row >= self.n_rows[k]:
+                row, k = row - self.n_rows[k], k + 1
+            where = self.formats[k], self.files[k], self.options, row
+            raise locate_error(error, *where) from None
+        return self
+
+    def table(self) -> BooleanData:
+        """Return the rows, which were kept."""
+        n_rows = sum(self.n_rows)
+        lines = (line for name in self.columns for line in self._lines.pop(name))
+        id_name = self.options.id
+        return BooleanData(
+            tuple(self.binarizer.get_feature_names_out()),
+            columns_of_lines(lines, n_rows),
+            ids=None if id_name is None else Ids(id_name, tuple(self._ids[:n_rows])),
+            preparation=Preparation(self.binarizer).if_needed(),
+        )
+
+    def _scan_file(self, file: Path, wide: TableFormat) -> None:
+        """Find a way to read the file, its rows, and which columns are Boolean."""
+        before = self._boolean
+
+        def use(scan: Scan) -> int:
+            self._boolean, self._ids = copy.deepcopy(before), []
+            scan = wide.complete(scan, self.rules or ())
+            self._choose_columns(file, scan.names)
+            self._scan = scan if self._keep else None
+            return self._scan_batches(file, wide, scan)
+
+        n_rows, way = wide.read(file, self.options, use, columns_as_text(self.rules))
+        self.n_rows.append(n_rows)
+        self.ways.append(way)
+
+    def _choose_columns(self, file: Path, names: Sequence[str]) -> None:
+        chosen = self.options.selected(names, file)
+        if self.rules is None:
+            chosen = [name for name in chosen if self.wanted(name)]
+        else:
+            absent = [name for name in self.rules if name not in names]
+            if absent:
+                raise InputError(f"{file} lacks columns of the model: {list_names(absent)}")
+            known = set(self.binarizer.feature_names_in_)
+            if self._keep:
+                warn_unused(file, [name for name in chosen if name not in known], "columns")
+            chosen = list(self.rules)
+        if not self.n_rows:
+            self.columns = chosen
+            settings = self.binarizer.settings()
+            fixed = {*settings.edges, *settings.words}
+            self._boolean = {
+                name: _BooleanColumn(self._keep)
+                for name in chosen
+                if (name not in fixed if self.rules is None else is_boolean(self.rules[name]))
+            }
+        if set(chosen) != set(self.columns):
+            other = sorted(set(chosen) ^ set(self.columns))[0]
+            lacking, having = (file, self.files[0])[:: 1 if other in self.columns else -1]
+            raise InputError(
+                f"{lacking} has no column {other!r}, and {having} has: they must agree"
+            )
+
+    def _scan_batches(self, file: Path, wide: TableFormat, scan: Scan) -> int:
+        import polars as pl
+
+        schema = select_columns(scan.frame, self.columns).collect_schema()
+        check_kinds(file, schema)
+        looked_at = dict(self._boolean)
+        if not self._keep:
+            self._skip_declared(scan.frame, schema, looked_at)
+        # without rules all columns are read, to know that this is a way to read them
+        needed = [*looked_at]
+        if self.rules is None:
+            needed += [name for name in self.columns if name not in self._boolean]
+        id_name = self.options.id if self._keep else None
+        if id_name is not None:
+            needed.append(id_name)
+        last = scan.names[-1]
+        n_rows, n_missing_last = 0, 0
+        frame = select_columns(scan.frame, dict.fromkeys([*needed, last]))
+        for batch in _align_to_bytes(frame_batches(frame)):
+            for name in [n for n, c in looked_at.items() if not c.take(batch.get_column(n))]:
+                del self._boolean[name], looked_at[name]
+            if id_name is not None:
+                self._ids += batch.get_column(id_name).cast(pl.String).fill_null("").to_list()
+            n_rows += batch.height
+            n_missing_last += batch.get_column(last).null_count()
+            if self.progress is not None:
+                is_known = self._keep and scan.n_rows is not None
+                expected = max(n_rows, scan.n_rows or 0) if is_known else None
+                self.progress(sum(self.n_rows) + n_rows, expected)
+        if n_missing_last and wide.reads_short_rows:
+            n_rows -= wide.count_trailing_blanks(file, self.options)
+        if wide.counts_rows and scan.n_rows is not None and n_rows < scan.n_rows:
+            raise InputError(
+                f"{file}: only {n_rows:,} of its {scan.n_rows:,} rows can be read; a column may be "
+                "of a kind that polars does not know, such as decimal256, or two share a name"
+            )
+        # below 0 where carriage returns alone end lines for Python, and not for polars
+        if n_rows <= 0:
+            raise InputError(f"{file} has column names but no rows")
+        return n_rows
+
+    def _skip_declared(
+        self, frame: pl.LazyFrame, schema: pl.Schema, looked_at: dict[str, _BooleanColumn]
+    ) -> None:
+        """Leave out what is declared Boolean, once some cell is known not to be empty."""
+        import polars as pl
+
+        declared = [name for name in looked_at if schema[name] == pl.Boolean]
+        for column in select_columns(frame, declared).head(raw.BATCH_ROWS).collect().iter_columns():
+            looked_at[column.name].take(column)
+        for name in declared:
+            if looked_at[name].seen:
+                del looked_at[name]
+
+    def _find_rules(self) -> None:
+        """Find the rules of each column, and pack its features if rows are kept."""
+        total = sum(self.n_rows)
+        found: dict[str, Found] = {}
+        for name, boolean in self._boolean.items():
+            # where every cell is empty, nothing says that they would be Boolean
+            if boolean.seen or self.rules is not None:
+                found[name] = [BooleanRule(name)]
+                if self._keep:
+                    self._lines[name] = [boolean.line(total)]
+        if self.rules is None or self._keep:
+            settings = self.binarizer.settings()
+            for cells in self._read_whole([name for name in self.columns if name not in found]):
+                given = None if self.rules is None else self.rules[cells.name]
+                as_words = cells.name in settings.words
+                column = self.formats[0].column(cells, given, as_words=as_words)
+                rules = rules_for(column, settings) if given is None else given
+                found[column.name] = rules
+                if self._keep:
+                    self._lines[column.name] = _pack_features(rules, column)
+        if self.rules is None:
+            named = [(name, found[name]) for name in self.columns]
+            self.binarizer = Binarizer.fitted(self.binarizer.get_params(), named)
+            self.rules = group_rules(self.binarizer) or {}
+
+    def _read_whole(self, names: Sequence[str]) -> Iterator[pl.Series]:
+        """Yield columns of all files together, a few at a time."""
+        import polars as pl
+
+        column_bytes = sum(self.n_rows) * _CELL_BYTES
+        if names and self.memory is not None and column_bytes > self.memory:
+            raise InputError(
+                f"column {names[0]!r} is not Boolean, and to cut it takes "
+                f"{byte_text(column_bytes)}: allow more memory, or fit a Binarizer to a sample and "
+                "pass it as binarizer="
+            )
+        most = _GROUP_BYTES if self.memory is None else min(_GROUP_BYTES, self.memory // 4)
+        step = max(1, most // column_bytes)
+        for start in range(0, len(names), step):
+            group = names[start : start + step]
+            frames = self._read_frames(group, columns_as_text(self.rules))
+            for name in group:
+                parts = [frame.get_column(name) for frame in frames]
+                kinds = {part.dtype for part in parts}
+                if pl.String in kinds and len(kinds) > 1:
+                    # words in one file: numbers in the others are words, as they are written there
+                    texts = self._read_frames([name], partial(eq, name))
+                    parts = [_to_words(frame.to_series()) for frame in texts]
+                cells = [part.alias("cells").to_frame() for part in parts]
+                yield pl.concat(cells, how="vertical_relaxed").to_series().alias(name)
+
+    def _read_frames(self, names: Sequence[str], as_text: AsText) -> list[pl.DataFrame]:
+        """Return some columns of each file."""
+        import polars as pl
+
+        frames = []
+        each = zip(self.files, self.formats, self.n_rows, self.ways, strict=True)
+        for file, wide, n_rows, way in each:
+            scan = self._scan or wide.scan(file, self.options, way, as_text)
+            frame = select_columns(scan.frame, names).head(n_rows)
+            with one_line_errors(file):
+                frames.append(pl.concat(wide.batches(file, self.options, frame)))
+        return frames
+
+
+def locate_error(
+    error: CellError, kind: Format, file: Path, options: ReadOptions, row: int
+) -> InputError:
+    """Return an error about a cell, with the file and the place in it."""
+    where = f"{file}, {kind.place(file, options, row)}, column {error.column!r}"
+    return InputError(f"{where}: {error.problem}; {error.advice}")
+
+
+def group_rules(binarizer: Binarizer) -> dict[str, list[ColumnRule]] | None:
+    """Return the rules of a Binarizer by column, or None if it is not fitted."""
+    if not hasattr(binarizer, "rules_"):
+        return None
+    rules: dict[str, list[ColumnRule]] = {}
+    for rule in binarizer.rules_:
+        rules.setdefault(rule.column, []).append(rule)
+    return rules
+
+
+def warn_unused(path: StrPath, others: Sequence[str], what: str) -> None:
+    """Warn of columns or tags that the model does not use."""
+    if others:
+        message = f"{what} of {path} that the model does not use: {list_names(others)}"
+        warnings.warn(message, ConjunctWarning, stacklevel=2)
+
+
+class _BooleanColumn:
+    """A column for as long as all of its cells say yes or no; packed if they are kept."""
+
+    def __init__(self, keep: bool) -> None:
+        self._keep = keep
+        self._cells = BooleanCells()
+        self._values: list[Bits] = []
+        self._observed: list[Bits | None] = []
+
+    @property
+    def seen(self) -> bool:
+        """Return True if some cell was not empty."""
+        return self._cells.seen
+
+    def take(self, cells: pl.Series) -> bool:
+        """Take some cells, unless one is not Boolean."""
+        read = self._cells.read(cells)
+        if read is not None and self._keep:
+            values, missing = read
+            self._values.append(np.packbits(values, bitorder="little"))
+            observed = None if missing is None else np.packbits(~missing, bitorder="little")
+            self._observed.append(observed)
+        return read is not None
+
+    def line(self, n_rows: int) -> Line:
+        values = _join_bits(self._values, n_rows)
+        if all(part is None for part in self._observed):
+            return values, None
+        parts = [
+            np.full(len(part), 255, np.uint8) if seen is None else seen
+            for part, seen in zip(self._values, self._observed, strict=True)
+        ]
+        # the last byte of a part may be filled beyond the last row
+        return values, _join_bits(parts, n_rows) & pack_column(np.ones(n_rows, np.bool_))
+
+
+def _join_bits(parts: Sequence[Bits], n_rows: int) -> Bits:
+    line = np.zeros(line_bytes(n_rows), np.uint8)
+    packed = np.concatenate(parts)[: len(line)]
+    line[: len(packed)] = packed
+    return line
+
+
+def _to_words(cells: pl.Series) -> pl.Series:
+    import polars as pl
+
+    return cells if cells.dtype == pl.String else pl.Series(cells.name, read_column(cells).cells())
+
+
+def _pack_features(found: Found, column: Column) -> list[Line]:
+    rules = () if isinstance(found, Dropped) else found
+    return [
+        (pack_column(values), pack_column(~missing) if missing.any() else None)
+        for values, missing in applied(rules, column)
+    ]
+
+
+def _align_to_bytes(batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Yield the same rows in batches of a multiple of 8, except for the last."""
+    import polars as pl
+
+    carried: pl.DataFrame | None = None
+    for batch in batches:
+        rows = batch if carried is None else pl.concat([carried, batch])
+        whole = rows.height // 8 * 8
+        if whole:
+            yield rows.head(whole)
+        carried = rows.tail(rows.height - whole) if whole < rows.height else None
+    if carried is not None:
+        yield carried
 
 
 SOURCES.enter(FileSource())

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 
-from conjunct.columns import Columns, StoreKind, joined_parts, united
+from conjunct.columns import (
+    Columns,
+    PackedColumns,
+    SparseColumns,
+    StoreKind,
+    joined_parts,
+    line_bytes,
+    packed_columns,
+    united,
+)
 from conjunct.counting import (
     ENGINES,
     DiskPartitions,
@@ -19,22 +31,48 @@ from conjunct.counting import (
     ScratchFile,
     StreamedRows,
 )
-from conjunct.data import Binarizer, BooleanData, CellRules, Preparation, TagCleaner
+from conjunct.data import (
+    Binarizer,
+    BooleanData,
+    CellRules,
+    ColumnRule,
+    Mask,
+    Preparation,
+    TagCleaner,
+    applied,
+)
 from conjunct.errors import CellError, InputError
 from conjunct.files import raw
-from conjunct.files.choosing import file_to_read, format_of
-from conjunct.files.formats.base import Format, ReadOptions
-from conjunct.files.raw import Progress, StrPath, existing_file, one_line_errors
-from conjunct.files.rows import FileRows, TagRecipe, WideRecipe
-from conjunct.files.survey import Survey
+from conjunct.files.formats.base import (
+    Format,
+    ReadOptions,
+    TableFormat,
+    columns_as_text,
+    find_format,
+    find_source,
+    is_boolean,
+    select_columns,
+)
+from conjunct.files.raw import Progress, StrPath, one_line_errors
+from conjunct.files.reading import Survey, locate_error
+from conjunct.files.tags import TagBatch
+from conjunct.files.text_cells import BooleanCells
 from conjunct.memory import available_bytes, byte_text, parse_bytes, resident_bytes
+
+if TYPE_CHECKING:
+    import polars as pl
 
 # What is written at a time: enough rows for the counting kernel, few enough for any memory.
 _PAGE_BYTES = 1 << 24
+
 # Rows of a partition on Dask are as many as take about this much, packed.
 _PARTITION_BYTES = 1 << 25
-# The least that is left for counting beside what Python and the libraries take.
+
+# The least memory for counting, on top of what Python and the libraries take.
 _LEAST_BYTES = 1 << 25
+
+# Tags that are listed take this for each row that has them.
+_LIST_BYTES = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +102,7 @@ class Stream(StreamedRows):
 
     @property
     def head(self) -> BooleanData:
-        """The features without any row."""
+        """Return the features without any row."""
         return BooleanData.without_rows(self.names, CellRules(), self.preparation)
 
     @property
@@ -85,24 +123,24 @@ class Stream(StreamedRows):
     def __iter__(self) -> Iterator[BooleanData]:
         for rows in self.rows:
             for table in rows.tables():
-                yield self._finished(table)
+                yield self._prepare(table)
 
     def to_dask(self) -> Stream:
-        """The same rows, to be read and counted by the workers of Dask, who must see the files."""
+        """Return the same rows, for workers of Dask, which must see the files."""
         return replace(self, engine="dask")
 
     def to_spark(self) -> Stream:
-        """The same rows, to be read and counted by executors of Spark, who must see the files."""
+        """Return the same rows, for executors of Spark, which must see the files."""
         return replace(self, engine="spark")
 
     def partitions(
         self, read: ReadPart, n_jobs: int | None = None, store: StoreKind = "auto"
     ) -> Partitions:
-        """The rows in parts: on disk, or on the workers of an engine."""
+        """Return the rows in parts: on disk, or on the workers of an engine."""
         if self.engine != "disk":
-            return self._on_workers(read, store)
+            return self._distribute(read, store)
         scratch = ScratchFile()
-        for part in joined_parts(self._stores(read), _PAGE_BYTES):
+        for part in joined_parts(self._read_stores(read), _PAGE_BYTES):
             scratch.append(part)
         left = self.memory - resident_bytes()
         if left < _LEAST_BYTES:
@@ -113,7 +151,7 @@ class Stream(StreamedRows):
             )
         return DiskPartitions(scratch, left, n_jobs, store)
 
-    def _stores(self, read: ReadPart) -> Iterator[Columns]:
+    def _read_stores(self, read: ReadPart) -> Iterator[Columns]:
         n_read = 0
         for rows in self.rows:
             first = rows.start
@@ -121,15 +159,15 @@ class Stream(StreamedRows):
             with one_line_errors(rows.file):
                 for table in rows.tables():
                     try:
-                        yield read(self._finished(table))
+                        yield read(self._prepare(table))
                     except CellError as error:
-                        raise rows.located(error, first) from None
+                        raise rows.locate_error(error, first) from None
                     first += table.n_rows
                     n_read += table.n_rows
                     if self.progress is not None:
                         self.progress(n_read, self.n_rows)
 
-    def _on_workers(self, read: ReadPart, store: StoreKind) -> Partitions:
+    def _distribute(self, read: ReadPart, store: StoreKind) -> Partitions:
         bits = max(1, _PARTITION_BYTES * 8 // max(len(self.names), 1))
         n_rows = max(1, bits // raw.BATCH_ROWS) * raw.BATCH_ROWS
         quiet = replace(self, progress=None)
@@ -139,19 +177,19 @@ class Stream(StreamedRows):
             for part in rows.split(n_rows)
         ]
         largest = min(n_rows, max(map(len, self.rows), default=0))
-        # tags are read as lists, which take what they take
+        # tags are read as lists, whose size is not known before
         wide = all(isinstance(rows.recipe, WideRecipe) for rows in self.rows)
         part_bytes = len(self.names) * largest // 8 if wide else 0
         return ENGINES[self.engine].made_by(parts, len(self.names), store, part_bytes)
 
-    def _finished(self, table: BooleanData) -> BooleanData:
+    def _prepare(self, table: BooleanData) -> BooleanData:
         cleaner = self.preparation.cleaner
         table = table if cleaner is None else table.cleaned(cleaner)
         return replace(table, preparation=self.preparation)
 
 
 def _read_part(stream: Stream, read: ReadPart) -> Columns:
-    return united(list(stream._stores(read)))
+    return united(list(stream._read_stores(read)))
 
 
 def stream(
@@ -170,7 +208,7 @@ def stream(
     cleaner: TagCleaner | None = None,
     progress: Progress | None = None,
 ) -> Stream:
-    """Files as one table that is read some rows at a time, for tables larger than memory.
+    """Open files as one table that is read some rows at a time, for tables larger than memory.
 
     Looks through all files once, to find the names of the features and what to make of columns
     that are not Boolean; a column of these must fit in memory, unless the ``binarizer`` is fitted.
@@ -200,10 +238,7 @@ def stream(
     sources = []
     for path in paths:
         with one_line_errors(path):
-            existing_file(path)
-            kind = format_of(path, options.format)
-            kind.check(path, options)
-            sources.append((file_to_read(path, kind, options), kind))
+            sources.append(find_source(path, options))
     tagged = [kind.holds_tags(options) for _, kind in sources]
     if any(tagged) != all(tagged):
         raise InputError(
@@ -219,7 +254,7 @@ def stream(
                 "numbers in SVMlight files are read as a whole only"
             )
         found = _stream_tags(sources, options, allowed, progress)
-    return found if cleaner is None else _cleaned_by(found, cleaner)
+    return found if cleaner is None else _clean_stream(found, cleaner)
 
 
 def _stream_table(
@@ -230,7 +265,7 @@ def _stream_table(
     progress: Progress | None,
 ) -> Stream:
     files, formats = zip(*((file, kind.table(file)) for file, kind in sources), strict=True)
-    survey = Survey(files, formats, options, binarizer, progress, memory).look()
+    survey = Survey(files, formats, options, binarizer, progress, memory).scan()
     names = tuple(survey.binarizer.get_feature_names_out())
     recipe = WideRecipe(names, survey.rules or {})
     each = zip(files, survey.n_rows, survey.ways, strict=True)
@@ -266,7 +301,7 @@ def _stream_tags(
     return Stream(tuple(rows), recipe.names, memory, progress=progress)
 
 
-def _cleaned_by(found: Stream, cleaner: TagCleaner) -> Stream:
+def _clean_stream(found: Stream, cleaner: TagCleaner) -> Stream:
     if found.preparation.binarizer is not None:
         raise InputError(
             "only tags can be cleaned: some columns are not Boolean, or were left out; "
@@ -282,3 +317,107 @@ def _cleaned_by(found: Stream, cleaner: TagCleaner) -> Stream:
         cleaner = clone(cleaner).fit_counts(known)
     clean = found.head.cleaned(cleaner)
     return replace(found, names=clean.names, preparation=clean.preparation)
+
+
+@dataclass(frozen=True)
+class FileRows:
+    """Some rows of a file; the recipe says what becomes of them."""
+
+    file: Path
+    options: ReadOptions
+    recipe: WideRecipe | TagRecipe
+    n_rows: int
+    """Of the file, without blank lines at its end."""
+    way: int = 0
+    """The first way to read the file that works."""
+    start: int = 0
+    stop: int | None = None
+
+    def split(self, n_rows: int) -> Iterator[FileRows]:
+        """Yield the same rows in parts of ``n_rows``."""
+        for start in range(self.start, self._end, n_rows):
+            yield replace(self, start=start, stop=min(start + n_rows, self._end))
+
+    @property
+    def _end(self) -> int:
+        return self.n_rows if self.stop is None else self.stop
+
+    def __len__(self) -> int:
+        return self._end - self.start
+
+    def tables(self) -> Iterator[BooleanData]:
+        """Yield the rows in batches. Errors about cells count rows from the first."""
+        return self.recipe.tables(self)
+
+    def locate_error(self, error: CellError, first_row: int) -> InputError:
+        """Return an error about a cell of a table that starts at ``first_row``, with its place."""
+        kind = find_format(self.file, self.options.format)
+        return locate_error(error, kind, self.file, self.options, first_row + error.row)
+
+
+@dataclass(frozen=True)
+class WideRecipe:
+    """The features that the columns of wide tables become."""
+
+    names: tuple[str, ...]
+    rules: Mapping[str, Sequence[ColumnRule]]
+
+    def tables(self, rows: FileRows) -> Iterator[BooleanData]:
+        wide = find_format(rows.file, rows.options.format).table(rows.file)
+        scan = wide.scan(rows.file, rows.options, rows.way, columns_as_text(self.rules))
+        scan = wide.complete(scan, self.rules)
+        frame = select_columns(scan.frame, self.rules).slice(rows.start, len(rows))
+        cells = {name: BooleanCells() for name in self.rules}
+        first = rows.start
+        for batch in wide.batches(rows.file, rows.options, frame):
+            try:
+                columns = packed_columns(self._apply_rules(wide, batch, cells), batch.height)
+            except CellError as error:
+                raise rows.locate_error(error, first) from None
+            first += batch.height
+            yield BooleanData(self.names, columns)
+
+    def _apply_rules(
+        self, wide: TableFormat, batch: pl.DataFrame, cells: Mapping[str, BooleanCells]
+    ) -> Iterator[tuple[Mask, Mask | None]]:
+        """Yield where each feature is true, and where it is missing."""
+        for name, rules in self.rules.items():
+            column = batch.get_column(name)
+            read = cells[name].read(column) if is_boolean(rules) else None
+            if read is None:
+                yield from applied(rules, wide.column(column, rules))
+            else:
+                yield read
+
+
+@dataclass(frozen=True)
+class TagRecipe:
+    """The tags that become features."""
+
+    names: tuple[str, ...]
+
+    def tables(self, rows: FileRows) -> Iterator[BooleanData]:
+        position = {tag: k for k, tag in enumerate(self.names)}
+        first, end = 0, rows.start + len(rows)
+        kind = find_format(rows.file, rows.options.format)
+        for batch in kind.tag_batches(rows.file, rows.options):
+            start, stop = max(rows.start - first, 0), min(end - first, batch.n_rows)
+            if start < stop:
+                yield self._table(batch, position, start, stop)
+            first += batch.n_rows
+            if first >= end:
+                return
+
+    def _table(
+        self, batch: TagBatch, position: Mapping[str, int], start: int, stop: int
+    ) -> BooleanData:
+        codes = np.array([position.get(tag, -1) for tag in batch.tags], np.int64)
+        here = (batch.rows >= start) & (batch.rows < stop) & (codes >= 0)
+        rows = batch.rows[here] - start
+        if _LIST_BYTES * len(rows) < len(self.names) * line_bytes(stop - start):
+            ones = (np.ones(len(rows), np.bool_), (rows, codes[here]))
+            listed = sp.coo_array(ones, shape=(stop - start, len(self.names)))
+            return BooleanData(self.names, SparseColumns.from_matrix(listed), tags=True)
+        bits = np.zeros((len(self.names), line_bytes(stop - start)), np.uint8)
+        np.bitwise_or.at(bits, (codes[here], rows // 8), (1 << rows % 8).astype(np.uint8))
+        return BooleanData(self.names, PackedColumns(bits, stop - start), tags=True)

@@ -16,13 +16,11 @@ from conjunct.data import BooleanData, Ids
 from conjunct.errors import InputError
 
 Split = Callable[[str], list[str]]
-
 _SEPARATORS = "\t;|,"
 
 # rows of a block: lines are added to blocks as tags turn up, rows by starting new blocks
 _BLOCK_ROWS = 1 << 16
 _BLOCK_BYTES = _BLOCK_ROWS // 8
-
 
 # as long as the pairs take less than this, it is not yet known how many tags there are
 _FEW_BYTES = 1 << 26
@@ -53,13 +51,13 @@ class BadCellError(Exception):
         self.row = row
 
 
-def pairs_of(cells: Sequence[Any], split: Split) -> tuple[NDArray[np.int64], list[str]]:
-    """The tags of cells, each with the number of its cell."""
+def split_cells(cells: Sequence[Any], split: Split) -> tuple[NDArray[np.int64], list[str]]:
+    """Return the tags of cells, each with the number of its cell."""
     rows: list[int] = []
     tags: list[str] = []
     for k, cell in enumerate(cells):
         try:
-            basket = split(cell) if isinstance(cell, str) else _listed_tags(cell)
+            basket = split(cell) if isinstance(cell, str) else _clean_tags(cell)
         except msgspec.MsgspecError as error:
             raise BadCellError(error, k) from None
         rows.extend([k] * len(basket))
@@ -67,12 +65,12 @@ def pairs_of(cells: Sequence[Any], split: Split) -> tuple[NDArray[np.int64], lis
     return np.array(rows, np.int64), tags
 
 
-def splitter(cells: Sequence[str], separator: str | None) -> Split | None:
-    """How to split cells: as asked, as JSON, or at the first usual separator that occurs."""
+def find_splitter(cells: Sequence[str], separator: str | None) -> Split | None:
+    """Return how to split cells: as asked, as JSON, or at the first usual separator that occurs."""
     if separator is None:
         filled = [cell for cell in cells if cell.strip()]
         if filled and all(cell.lstrip().startswith("[") for cell in filled):
-            return _json_tags
+            return _parse_json_tags
         separator = next((s for s in _SEPARATORS if any(s in cell for cell in cells)), None)
     if separator is None:
         return None
@@ -82,19 +80,17 @@ def splitter(cells: Sequence[str], separator: str | None) -> Split | None:
     return lambda cell: [tag for part in cell.split(between) if (tag := part.strip())]
 
 
-def one_tag(cell: str) -> list[str]:
+def take_one_tag(cell: str) -> list[str]:
     return [cell.strip()] if cell.strip() else []
 
 
-def _json_tags(cell: str) -> list[str]:
+def _parse_json_tags(cell: str) -> list[str]:
     return (
-        _listed_tags(msgspec.json.decode(cell, type=list[str | int | float]))
-        if cell.strip()
-        else []
+        _clean_tags(msgspec.json.decode(cell, type=list[str | int | float])) if cell.strip() else []
     )
 
 
-def _listed_tags(cell: Any) -> list[str]:
+def _clean_tags(cell: Any) -> list[str]:
     tags = cell if isinstance(cell, list) else [cell]
     return [text for tag in tags if tag is not None and (text := str(tag).strip())]
 
@@ -110,7 +106,7 @@ class TagPacker:
         self._n_rows = 0
 
     def add(self, rows: NDArray[np.int64], tags: list[str]) -> None:
-        """Some rows and tags, given side by side."""
+        """Add some rows and tags, given side by side."""
         index = self._codes
         for tag in dict.fromkeys(tags):
             index.setdefault(tag, len(index))
@@ -130,17 +126,17 @@ class TagPacker:
         return len(self._codes)
 
     def table(self, n_rows: int, ids: Ids | None = None) -> BooleanData:
-        """The table, tags in code-point order."""
+        """Return the table, tags in code-point order."""
         names = sorted(self._codes)
         order = np.array([self._codes[name] for name in names], np.intp)
         if not self._blocks and is_sparse(self._n_pairs, n_rows, len(names)):
-            columns: Columns = self._listed(n_rows, order)
+            columns: Columns = self._list_columns(n_rows, order)
         else:
             self._pack()
-            columns = PackedColumns(self._packed(n_rows, order.tolist()), n_rows)
+            columns = PackedColumns(self._pack_columns(n_rows, order.tolist()), n_rows)
         return BooleanData(tuple(names), columns, ids=ids, tags=True)
 
-    def _listed(self, n_rows: int, order: NDArray[np.intp]) -> SparseColumns:
+    def _list_columns(self, n_rows: int, order: NDArray[np.intp]) -> SparseColumns:
         place = np.empty_like(order)
         place[order] = np.arange(len(order))
         rows = np.concatenate([rows for rows, _ in self._pairs])
@@ -164,7 +160,7 @@ class TagPacker:
             bit = np.left_shift(1, row % 8).astype(np.uint8)
             np.bitwise_or.at(block, (codes[here], row // 8), bit)
 
-    def _packed(self, n_rows: int, order: list[int]) -> Bits:
+    def _pack_columns(self, n_rows: int, order: list[int]) -> Bits:
         values = np.zeros((len(order), line_bytes(n_rows)), np.uint8)
         while self._blocks:
             block = self._blocks.pop()

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conjunct.data import BooleanData
 from conjunct.errors import InputError
 from conjunct.files.atomic import write_atomically
-from conjunct.files.choosing import writer_of
-from conjunct.files.formats.base import FORMATS, Writes
-from conjunct.files.raw import StrPath, check_name, reason
+from conjunct.files.formats.base import FORMATS, Writes, find_writer
+from conjunct.files.raw import StrPath, check_name, first_line
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from conjunct.data import Proposal
+
 
 def check_table_target(path: StrPath, *, lists: bool = False) -> None:
     """Refuse a name that says no kind of table which is written, or none that can hold lists."""
-    kind, _ = writer_of(path)
+    kind, _ = find_writer(path)
     if lists and not kind.holds_lists:
         *first, last = (k.extensions[0] for k in FORMATS.values() if k.writes and k.holds_lists)
         raise InputError(f"{path}: lists are written as {', '.join(first)} or {last}")
@@ -31,14 +33,30 @@ def write_table(path: StrPath, frame: pl.DataFrame) -> None:
 
 
 def as_csv(frame: pl.DataFrame) -> str:
-    """A table of Booleans as CSV text, as ``write_table`` writes it."""
+    """Return a table of Booleans as CSV text, as ``write_table`` writes it."""
     content = io.BytesIO()
     FORMATS["csv"].write(content, frame, "uncompressed")
     return content.getvalue().decode()
 
 
+def write_review(path: StrPath, proposals: Sequence[Proposal]) -> None:
+    """Write proposals as a table; whoever reads it writes yes under ``accept`` where they agree."""
+    import polars as pl
+
+    columns = {
+        "from": [proposal.tag for proposal in proposals],
+        "to": [proposal.into for proposal in proposals],
+        "similarity": [round(proposal.similarity, 1) for proposal in proposals],
+        "rows_from": [proposal.rows for proposal in proposals],
+        "rows_to": [proposal.rows_into for proposal in proposals],
+        "accept": ["" for _ in proposals],
+    }
+    schema = {"from": pl.String, "to": pl.String, "accept": pl.String}
+    write_table(path, pl.DataFrame(columns, schema_overrides=schema))
+
+
 def is_sparse_file(path: StrPath) -> bool:
-    """Whether the name of a file asks for a sparse matrix."""
+    """Return True if the name of a file asks for a sparse matrix."""
     sparse = (kind.extensions for kind in FORMATS.values() if kind.writes == "matrices")
     return any(Path(path).suffix.lower() in extensions for extensions in sparse)
 
@@ -55,7 +73,7 @@ def write_sparse(path: StrPath, table: BooleanData) -> None:
 def _write(path: StrPath, what: Writes, data: Any) -> None:
     import polars as pl
 
-    kind, compression = writer_of(path, what)
+    kind, compression = find_writer(path, what)
     check_name(path)
 
     def write(part: Path) -> None:
@@ -63,7 +81,7 @@ def _write(path: StrPath, what: Writes, data: Any) -> None:
             with part.open("wb") as file:
                 kind.write(file, data, compression)
         except pl.exceptions.PolarsError as error:
-            # a full disk, which polars reports as an error of its own
-            raise OSError(f"{path} cannot be written: {reason(error)}") from None
+            # a full disk, which polars reports as a PolarsError
+            raise OSError(f"{path} cannot be written: {first_line(error)}") from None
 
     write_atomically(path, write)

@@ -1,1 +1,1 @@
-"""The formats, one file each: how a kind of file is recognised, read and written."""
+"""The formats by kind: tables of text, binary files, files of tags."""

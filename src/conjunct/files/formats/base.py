@@ -1,7 +1,8 @@
-"""What a format says of itself: its name, how it is recognised, read and written."""
+"""Formats: how a kind of file is recognised, read and written, and which one a file has."""
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,11 +11,18 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypeVar
 
 from conjunct.data import BooleanData, BooleanRule, Column, ColumnRule, Ids
-from conjunct.errors import InputError
+from conjunct.errors import ConjunctWarning, InputError
 from conjunct.files import raw
-from conjunct.files.cells import column_of, text_column, typed_text
-from conjunct.files.raw import Progress, StrPath, reason
-from conjunct.files.tags import BadCellError, TagBatch, TagPacker, one_tag, pairs_of, splitter
+from conjunct.files.raw import Progress, StrPath, check_exists, check_not_empty, first_line
+from conjunct.files.tags import (
+    BadCellError,
+    TagBatch,
+    TagPacker,
+    find_splitter,
+    split_cells,
+    take_one_tag,
+)
+from conjunct.files.text_cells import parse_text, read_column, read_text_column
 from conjunct.registry import Registry
 
 if TYPE_CHECKING:
@@ -23,18 +31,18 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 AsText: TypeAlias = Callable[[str], bool]
-"""Whether a column is read as it is written."""
+"""Returns True for a column that is read as text, numbers too."""
 
-_TAGS_APART = "separator stands between cells, tag_separator between tags"
-
+_SEPARATORS_HINT = "separator stands between cells, tag_separator between tags"
 Writes: TypeAlias = Literal["tables", "matrices"]
 Compression: TypeAlias = Literal["uncompressed", "gzip", "zstd"]
 COMPRESSIONS: dict[str, Compression] = {"": "uncompressed", ".gz": "gzip", ".zst": "zstd"}
+FORMATS: Registry[Format] = Registry("formats", "conjunct.files.formats")
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How to read a file; ``conjunct.files.read_boolean`` says what each field means."""
+    """Options of :func:`conjunct.files.read_boolean`, which says what each means."""
 
     format: str | None = None
     columns: Sequence[str] | None = None
@@ -52,12 +60,12 @@ class ReadOptions:
                 raise InputError(f"no file of text holds {word!r}: name another word for missing")
 
     def selected(self, names: Sequence[str], file: Path) -> list[str]:
-        """The columns to make features of, in the order asked for or else of the file."""
-        columns = _one_by_one(self.columns or (), names)
-        exclude = _one_by_one(self.exclude, names)
+        """Return the columns to make features of, in the order asked for or that of the file."""
+        columns = _split_names(self.columns or (), names)
+        exclude = _split_names(self.exclude, names)
         for name in [*columns, *exclude, *([self.id] if self.id is not None else ())]:
             if name not in names:
-                raise InputError(f"{file} has no column {name!r}: it has {listed(names, 5)}")
+                raise InputError(f"{file} has no column {name!r}: it has {list_names(names, 5)}")
         left_out = {*exclude, self.id}
         chosen = [name for name in columns or names if name not in left_out]
         if not chosen:
@@ -66,31 +74,31 @@ class ReadOptions:
 
 
 class Format(ABC):
-    """A kind of file. What goes wrong with one is said with file, line and column."""
+    """A kind of file. Errors about one name the file, the line and the column."""
 
     name: str
     summary: str = ""
-    """What such files hold."""
+    """The content of such files, in a few words."""
     extensions: tuple[str, ...] = ()
     rank: int = 100
-    """Where it stands in lists of formats."""
+    """The place in lists of formats."""
     magic: tuple[bytes, ...] = ()
-    """How such files begin, if that tells them from all others."""
+    """The first bytes of such files, if no others begin so."""
     is_text: bool = True
-    """Whether files may be compressed, which another extension says: .gz or .zst."""
+    """True if files may be compressed, and then end in .gz or .zst."""
     is_read: bool = True
     needs: str = "a line of column names, then rows"
-    """What an empty file lacks."""
+    """The content that an empty file lacks."""
     no_tags: str = "holds no tag at all"
     writes: Writes | None = None
-    """What ``write`` takes: data frames, sparse matrices, or nothing."""
+    """The data that ``write`` takes: data frames, sparse matrices, or none."""
     holds_lists: bool = False
-    """Whether a cell that is written can be a list."""
+    """True if a cell that is written can be a list."""
     numbers: TableFormat | None = None
     """Reads files with other values than 0 and 1, as a whole, where the others hold tags."""
 
     def endings(self) -> Iterator[tuple[str, Compression]]:
-        """How names of such files end, and how these are compressed."""
+        """Yield how names of such files end, and how these are compressed."""
         for extension in self.extensions:
             for ending, compression in COMPRESSIONS.items():
                 if self.is_text or not ending:
@@ -104,27 +112,27 @@ class Format(ABC):
             raise InputError(f"{path}: {self.name} has no sheets")
 
     def table(self, path: StrPath) -> TableFormat:
-        """The format of a file that must hold a table with columns."""
+        """Return the format of a file that must hold a table with columns."""
         raise InputError(f"{path}: {self.name} is not a table with columns")
 
     def remark(self, file: Path, options: ReadOptions) -> str | None:
-        """What a person should know about how the file is read, if anything."""
+        """Return what the user should know about how the file is read, if anything."""
         return None
 
     def place(self, file: Path, options: ReadOptions, row: int) -> str:
-        """Where a row is, for messages."""
+        """Return where a row is, for messages."""
         return f"row {row + 1}"
 
     def holds_tags(self, options: ReadOptions) -> bool:
-        """Whether tags become features, and not columns."""
+        """Return True if tags become features, and not columns."""
         return True
 
     def tag_batches(self, file: Path, options: ReadOptions) -> Iterator[TagBatch]:
-        """The tags of the rows, some thousands of rows at a time."""
+        """Yield the tags of the rows, some thousands of rows at a time."""
         raise InputError(f"{file}: {self.name} is not read")
 
     def tags(self, file: Path, options: ReadOptions, progress: Progress | None) -> BooleanData:
-        """The tags of all rows: the batches together, tags in code-point order."""
+        """Return the tags of all rows, in code-point order."""
         packer, ids, n_rows = TagPacker(), list[str](), 0
         for batch in self.tag_batches(file, options):
             if batch.tags:
@@ -143,9 +151,6 @@ class Format(ABC):
         raise InputError(f"{file}: {self.name} is not written")
 
 
-FORMATS: Registry[Format] = Registry("formats", "conjunct.files.formats")
-
-
 @dataclass(frozen=True)
 class Scan:
     """A table not yet read: its columns, and about how many rows there are."""
@@ -155,20 +160,20 @@ class Scan:
     n_rows: int | None = None
 
 
-def nothing(name: str) -> bool:
-    """No column is to be read as text."""
+def never(name: str) -> bool:
+    """Return False: no column is to be read as text."""
     return False
 
 
-def words_of(rules: Mapping[str, Sequence[ColumnRule]] | None) -> AsText:
-    """The columns that rules must see as they are written: all that are not Boolean."""
+def columns_as_text(rules: Mapping[str, Sequence[ColumnRule]] | None) -> AsText:
+    """Return which columns rules must see as text: all that are not Boolean."""
     if rules is None:
-        return nothing
+        return never
     return lambda name: name in rules and not is_boolean(rules[name])
 
 
 def is_boolean(rules: Sequence[ColumnRule]) -> bool:
-    """Whether rules take a column as it is."""
+    """Return True if rules leave a column as it is."""
     return len(rules) == 1 and isinstance(rules[0], BooleanRule)
 
 
@@ -176,39 +181,39 @@ class TableFormat(Format):
     """A kind of file that holds a table with one column per attribute, or one column of tags."""
 
     reads_short_rows: ClassVar[bool] = False
-    """Whether a row that is too short is read, with nulls at its end."""
+    """True if a row that is too short is read, with nulls at its end."""
 
     holds_text: ClassVar[bool] = False
-    """Whether numbers and dates are text, of which the reader says what it is."""
+    """True if numbers and dates are text, whose type is inferred."""
 
     has_sheets: ClassVar[bool] = False
-    """Whether the file holds several tables by name."""
+    """True if the file holds several tables by name."""
 
     counts_rows: ClassVar[bool] = False
-    """Whether the file itself says how many rows it has."""
+    """True if the file itself says how many rows it has."""
 
     @abstractmethod
     def scans(self, file: Path, options: ReadOptions, as_text: AsText) -> Iterator[Scan]:
-        """Ways to read the file, the quickest first; the next is for when one fails.
+        """Yield ways to read the file, the quickest first; the next is for when one fails.
 
-        ``as_text``: columns of text files whose cells come as they are written, numbers too.
+        ``as_text`` says which columns of text files are read as text, numbers too.
         """
 
-    def completed(self, scan: Scan, wanted: Iterable[str]) -> Scan:
-        """The table with columns wanted that the file leaves out where all of their cells are."""
+    def complete(self, scan: Scan, wanted: Iterable[str]) -> Scan:
+        """Add columns wanted that the file leaves out because all of their cells are missing."""
         return scan
 
     def explain(self, file: Path, options: ReadOptions, error: BaseException) -> InputError:
-        """Why no way worked."""
-        return InputError(f"{file} cannot be read: {reason(error)}")
+        """Return an error that says why no way worked."""
+        return InputError(f"{file} cannot be read: {first_line(error)}")
 
-    def n_blank_at_the_end(self, file: Path, options: ReadOptions) -> int:
-        """Rows at the end that are none; called if the last column has a missing cell."""
+    def count_trailing_blanks(self, file: Path, options: ReadOptions) -> int:
+        """Count the blank rows at the end; called if the last column has a missing cell."""
         return 0
 
-    def typed(self, column: pl.Series) -> pl.Series:
-        """A column as what it is: text as numbers or dates if all of it is."""
-        return typed_text(column) if self.holds_text else column
+    def infer_type(self, column: pl.Series) -> pl.Series:
+        """Return a column with its type: text as numbers or dates if all of it is."""
+        return parse_text(column) if self.holds_text else column
 
     def column(
         self,
@@ -217,13 +222,13 @@ class TableFormat(Format):
         *,
         as_words: bool = False,
     ) -> Column:
-        """A column as the rules of a model read it; without rules, as what all of it says.
+        """Read a column as the rules of a model do; without rules, as what all of it says.
 
-        ``as_words``: whatever it says, it holds words.
+        ``as_words``: it holds words, even if they look like numbers.
         """
         if self.holds_text:
-            return text_column(cells, rules, as_words=as_words)
-        return column_of(cells).as_text() if as_words else column_of(cells)
+            return read_text_column(cells, rules, as_words=as_words)
+        return read_column(cells).as_text() if as_words else read_column(cells)
 
     def check(self, path: StrPath, options: ReadOptions) -> None:
         if options.tag_separator is not None and not self.holds_tags(options):
@@ -245,9 +250,9 @@ class TableFormat(Format):
         file: Path,
         options: ReadOptions,
         use: Callable[[Scan], T],
-        as_text: AsText = nothing,
+        as_text: AsText = never,
     ) -> tuple[T, int]:
-        """What ``use`` makes of the table, read in the first way that works; and which that is."""
+        """Return what ``use`` makes of the table and the first way to read it that works."""
         import polars as pl
 
         failed: BaseException = InputError("there is no way to read it")
@@ -262,13 +267,13 @@ class TableFormat(Format):
         raise self.explain(file, options, failed) from None
 
     def scan(self, file: Path, options: ReadOptions, way: int, as_text: AsText) -> Scan:
-        """The table, read in a way that is known to work."""
+        """Return the table, read in a way that is known to work."""
         return next(islice(self.scans(file, options, as_text), way, None))
 
     def batches(
         self, file: Path, options: ReadOptions, frame: pl.LazyFrame
     ) -> Iterator[pl.DataFrame]:
-        """The rows of a frame in batches; what is wrong with them is explained."""
+        """Yield the rows of a frame in batches; explain what is wrong with them."""
         import polars as pl
 
         try:
@@ -279,47 +284,55 @@ class TableFormat(Format):
     def text_batches(
         self, file: Path, options: ReadOptions, *wanted: str | None
     ) -> tuple[Scan, Iterator[pl.DataFrame]]:
-        """The columns wanted, or all, in batches of cells as they are written."""
+        """Return the columns wanted, or all, in batches of cells as they are written."""
         scan, _ = self.read(file, options, lambda scan: scan, as_text=lambda name: True)
         for name in (options.tags, options.id):
             if name is not None and name not in scan.names:
-                hint = "" if options.separator is None else f" ({_TAGS_APART})"
+                hint = "" if options.separator is None else f" ({_SEPARATORS_HINT})"
                 raise InputError(
-                    f"{file} has no column {name!r}: it has {listed(scan.names, 5)}{hint}"
+                    f"{file} has no column {name!r}: it has {list_names(scan.names, 5)}{hint}"
                 )
         names = [name for name in wanted if name is not None] or scan.names
-        return scan, self.batches(file, options, picked(scan.frame, names))
+        return scan, self.batches(file, options, select_columns(scan.frame, names))
 
     def tag_batches(self, file: Path, options: ReadOptions) -> Iterator[TagBatch]:
-        """The tags of each row in one cell: ``water;tree``, a JSON list, or a list proper."""
+        """Yield the tags of each row, from one cell: ``water;tree``, a JSON list, or a list."""
         scan, batches = self.text_batches(file, options, options.tags, options.id)
         n_rows, split = 0, None
         for batch in batches:
             cells = batch.get_column(options.tags or "").to_list()
             if split is None:
                 texts = [cell for cell in cells if isinstance(cell, str)]
-                split = splitter(texts, options.tag_separator) or one_tag
+                split = find_splitter(texts, options.tag_separator) or take_one_tag
             try:
-                pairs = pairs_of(cells, split)
+                pairs = split_cells(cells, split)
             except BadCellError as bad:
                 place = self.place(file, options, n_rows + bad.row)
                 raise InputError(
                     f"{file}, {place}, column {options.tags!r}: not a list of tags ({bad})"
                 ) from None
-            ids = [] if options.id is None else spelled_ids(batch.get_column(options.id))
+            ids = [] if options.id is None else spell_ids(batch.get_column(options.id))
             yield TagBatch(len(cells), *pairs, ids, scan.n_rows)
             n_rows += len(cells)
         if not n_rows:
             raise InputError(f"{file} has column names but no rows")
 
 
+def make_scan(file: Path, frame: pl.LazyFrame, n_rows: int | None) -> Scan:
+    """Return a scan of a frame, which must have columns."""
+    names = frame.collect_schema().names()
+    if not names:
+        raise InputError(f"{file} has no columns")
+    return Scan(frame, names, n_rows)
+
+
 def frame_batches(frame: pl.LazyFrame) -> Iterator[pl.DataFrame]:
-    """The rows of a frame, some thousands at a time."""
+    """Yield the rows of a frame, some thousands at a time."""
     return frame.collect_batches(chunk_size=raw.BATCH_ROWS)
 
 
-def picked(frame: pl.LazyFrame, names: Iterable[str]) -> pl.LazyFrame:
-    """Some columns, whatever they are called: to ``select``, ``^a.*$`` is a pattern."""
+def select_columns(frame: pl.LazyFrame, names: Iterable[str]) -> pl.LazyFrame:
+    """Select columns by any names: to ``select``, ``^a.*$`` is a pattern."""
     import polars as pl
 
     return frame.select(pl.selectors.by_name(*names))
@@ -342,17 +355,82 @@ def check_kinds(file: Path, schema: Any) -> None:
             )
 
 
-def spelled_ids(column: pl.Series) -> list[str]:
+def spell_ids(column: pl.Series) -> list[str]:
     return ["" if value is None else str(value) for value in column]
 
 
-def _one_by_one(given: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Names with ``a,b`` as two, unless a column is called that."""
+def list_names(names: Sequence[str], most: int = 10) -> str:
+    """Return the first names as text, and how many more there are."""
+    shown = ", ".join(map(repr, names[:most]))
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+def find_format(path: StrPath, name: str | None = None) -> Format:
+    """Return the format called ``name``, or the one that the file's name or first bytes show."""
+    read = [kind for kind in FORMATS.values() if kind.is_read]
+    if name is not None:
+        kind = FORMATS.get(name)
+        if kind is not None and kind.is_read:
+            return kind
+        names = ", ".join(kind.name for kind in read)
+        raise InputError(f"format must be one of {names}; got {name!r}")
+    found = _match_name(path, read)
+    if found is not None:
+        return found[0]
+    if Path(path).is_file():
+        with Path(path).open("rb") as opened:
+            start = opened.read(16)
+        for kind in read:
+            if kind.magic and start.startswith(kind.magic):
+                return kind
+    raise InputError(f"{_describe_unknown(path, read)}, or the format be given")
+
+
+def find_source(path: StrPath, options: ReadOptions) -> tuple[Path, Format]:
+    """Return a file to read and its format, after checking both and the options."""
+    check_exists(path)
+    kind = find_format(path, options.format)
+    kind.check(path, options)
+    return check_file(path, kind, options), kind
+
+
+def check_file(path: StrPath, kind: Format, options: ReadOptions) -> Path:
+    """Return the file, which must not be empty; warn of what is unusual about it."""
+    file = check_not_empty(path, kind.needs)
+    remark = kind.remark(file, options)
+    if remark is not None:
+        warnings.warn(remark, ConjunctWarning, stacklevel=2)
+    return file
+
+
+def find_writer(path: StrPath, writes: Writes = "tables") -> tuple[Format, Compression]:
+    """Return the format in which a file of this name is written, and its compression."""
+    written = [kind for kind in FORMATS.values() if kind.writes == writes]
+    found = _match_name(path, written)
+    if found is None:
+        raise InputError(_describe_unknown(path, written))
+    return found
+
+
+def _split_names(given: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Split ``a,b`` into two names, unless a column is called that."""
     known = set(names)
     parts = ([name] if name in known or "," not in name else name.split(",") for name in given)
     return list(dict.fromkeys(part for named in parts for part in named))
 
 
-def listed(names: Sequence[str], most: int = 10) -> str:
-    shown = ", ".join(map(repr, names[:most]))
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+def _match_name(path: StrPath, kinds: Sequence[Format]) -> tuple[Format, Compression] | None:
+    name = Path(path).name.lower()
+    for kind in kinds:
+        for ending, compression in kind.endings():
+            if name.endswith(ending):
+                return kind, compression
+    return None
+
+
+def _describe_unknown(path: StrPath, kinds: Sequence[Format]) -> str:
+    extensions = ", ".join(extension for kind in kinds for extension in kind.extensions)
+    return (
+        f"{path}: not a known kind of table; the name must end in {extensions} "
+        "(text also in .gz or .zst after that)"
+    )

@@ -1,0 +1,242 @@
+"""Files of tags: baskets, SVMlight, long tables."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from conjunct.data import BLANKS, BooleanData, Ids
+from conjunct.errors import InputError
+from conjunct.files.formats.base import (
+    FORMATS,
+    AsText,
+    Compression,
+    Format,
+    ReadOptions,
+    Scan,
+    TableFormat,
+    find_format,
+    spell_ids,
+)
+from conjunct.files.raw import (
+    Progress,
+    StrPath,
+    detect_compression,
+    estimate_rows,
+    line_batches,
+    refuse_dense,
+    text_lines,
+)
+from conjunct.files.tags import (
+    BadCellError,
+    NumbersError,
+    TagBatch,
+    TagPacker,
+    find_splitter,
+    split_cells,
+)
+
+_SVMLIGHT_BYTES = 1 << 25
+
+# a part of a file does not say how many columns there are
+_MOST_COLUMNS = (1 << 31) - 1
+
+
+class Baskets(Format):
+    """One transaction a line; a blank line is an empty one."""
+
+    name = "baskets"
+    summary = "one transaction a line"
+    extensions = (".dat", ".basket")
+    rank = 70
+    needs = "a transaction a line"
+
+    def check(self, path: StrPath, options: ReadOptions) -> None:
+        super().check(path, options)
+        if options.id is not None:
+            raise InputError(f"{path}: baskets have no column {options.id!r}")
+
+    def tag_batches(self, file: Path, options: ReadOptions) -> Iterator[TagBatch]:
+        n_rows, split, expected = 0, None, None
+        for batch in line_batches(file):
+            if split is None:
+                split = (
+                    find_splitter(batch, options.tag_separator or options.separator) or str.split
+                )
+                expected = estimate_rows(file, len(batch), sum(len(x.encode()) + 1 for x in batch))
+            try:
+                pairs = split_cells(batch, split)
+            except BadCellError as bad:
+                line = n_rows + bad.row + 1
+                raise InputError(f"{file}, line {line}: not a list of tags ({bad})") from None
+            yield TagBatch(len(batch), *pairs, [], expected)
+            n_rows += len(batch)
+
+
+class Numbers(TableFormat):
+    """A file with other values than 0 and 1, zero where none is given."""
+
+    name = "svmlight"
+
+    def scans(self, file: Path, options: ReadOptions, as_text: AsText) -> Iterator[Scan]:
+        import polars as pl
+
+        matrix = sp.vstack([part for part, _ in _read_parts(file)], format="csr")
+        # columns may be called by numbers of any size: only those that occur take up memory
+        used, positions = np.unique(matrix.indices, return_inverse=True)
+        shape = (matrix.shape[0], len(used))
+        refuse_dense(file, *shape)
+        columns = sp.csr_matrix((matrix.data, positions, matrix.indptr), shape).tocsc()
+        frame = pl.DataFrame({str(k): columns[:, [j]].toarray()[:, 0] for j, k in enumerate(used)})
+        yield Scan(frame.lazy(), frame.columns, shape[0])
+
+    def complete(self, scan: Scan, wanted: Iterable[str]) -> Scan:
+        import polars as pl
+
+        zeros = np.zeros(scan.n_rows or 0)
+        there = scan.frame.collect().to_dict()
+        absent = [name for name in wanted if name not in there and name.isdecimal()]
+        frame = pl.DataFrame(there | dict.fromkeys(absent, zeros))
+        return replace(scan, frame=frame.lazy(), names=frame.columns)
+
+
+class Svmlight(Format):
+    """Columns are called by their numbers in the file, and are tags if all values are 0 or 1.
+
+    Labels are left aside. What is written has labels of 0 and counts columns from 0.
+    """
+
+    name = "svmlight"
+    summary = "the numbers of the columns that are true, a row a line"
+    extensions = (".svmlight", ".svm", ".libsvm")
+    rank = 80
+    needs = "a row a line"
+    no_tags = "holds no value other than zero"
+    numbers = Numbers()
+    writes = "matrices"
+
+    def tag_batches(self, file: Path, options: ReadOptions) -> Iterator[TagBatch]:
+        n_rows = 0
+        for part, share in _read_parts(file):
+            if not (part.data[part.data != 0] == 1).all():
+                raise NumbersError(
+                    f"{file} holds other values than 0 and 1: such a file is read as a whole only"
+                )
+            n_rows += part.shape[0]
+            rows, columns = part.nonzero()
+            tags = [str(k) for k in columns]
+            yield TagBatch(part.shape[0], rows.astype(np.int64), tags, [], round(n_rows / share))
+        if not n_rows:
+            raise InputError(f"{file} has no rows")
+
+    def write(self, file: IO[bytes], data: sp.csr_array[Any], compression: Compression) -> None:
+        # not by scikit-learn, which takes 2³¹ ones at most
+        for start, stop in pairwise(data.indptr.tolist()):
+            ones = "".join(f" {k}:1" for k in data.indices[start:stop].tolist())
+            file.write(f"0{ones}\n".encode())
+
+
+def _read_parts(file: Path) -> Iterator[tuple[Any, float]]:
+    """Yield sparse matrices of successive rows, and what share of the file has been read."""
+    if detect_compression(file) is not None:
+        for lines in line_batches(file):
+            yield _load_svmlight(file, "\n".join(lines).encode(), n_features=_MOST_COLUMNS), 1.0
+        return
+    size = file.stat().st_size
+    for start in range(0, size, _SVMLIGHT_BYTES):
+        part = _load_svmlight(file, offset=start, length=_SVMLIGHT_BYTES, n_features=_MOST_COLUMNS)
+        yield part, min(1.0, (start + _SVMLIGHT_BYTES) / size)
+
+
+def _load_svmlight(file: Path, content: bytes | None = None, **part: int) -> Any:
+    from sklearn.datasets import load_svmlight_file
+
+    source = file if content is None else io.BytesIO(content)
+    try:
+        # columns keep the numbers of the file, whether those start at 0 or at 1
+        return load_svmlight_file(source, zero_based=True, multilabel=True, **part)[0]
+    except (ValueError, OverflowError) as error:
+        raise _explain_svmlight(file, error) from None
+
+
+def _explain_svmlight(file: Path, error: Exception) -> InputError:
+    from sklearn.datasets import load_svmlight_file
+
+    for number, line in enumerate(text_lines(file), start=1):
+        try:
+            load_svmlight_file(io.BytesIO(line.encode()), zero_based=True, multilabel=True)
+        except (ValueError, OverflowError) as bad:
+            return InputError(f"{file}, line {number}: not a row of SVMlight ({bad})")
+    return InputError(f"{file} cannot be read: {error}")
+
+
+class Long(Format):
+    """Any table with a column of ids and one of tags; only by name, since none looks like it."""
+
+    name = "long"
+    summary = "one tag a line, beside the id of its row"
+    rank = 1000
+
+    def check(self, path: StrPath, options: ReadOptions) -> None:
+        kind = find_format(path)
+        if not isinstance(kind, TableFormat):
+            raise InputError(f"{path}: {kind.name} has no columns to take tags from")
+
+    def table(self, path: StrPath) -> TableFormat:
+        return find_format(path).table(path)
+
+    def remark(self, file: Path, options: ReadOptions) -> str | None:
+        return self.table(file).remark(file, options)
+
+    def tag_batches(self, file: Path, options: ReadOptions) -> Iterator[TagBatch]:
+        raise InputError(
+            f"{file}: the rows of a long table lie apart, and so it is read as a whole only; "
+            "write it with one row per individual first"
+        )
+
+    def tags(self, file: Path, options: ReadOptions, progress: Progress | None) -> BooleanData:
+        """Return the tags of all individuals, in the order in which these first occur."""
+        import polars as pl
+
+        wide = self.table(file)
+        scan, batches = wide.text_batches(file, options)
+        names = scan.names
+        if len(names) < 2:
+            raise InputError(
+                f"{file} has one column: a long table needs one of ids and one of tags"
+            )
+        id_name, tag_name = options.id, options.tags
+        if id_name is None:
+            id_name = next(name for name in names if name != tag_name)
+        if tag_name is None:
+            tag_name = next(name for name in names if name != id_name)
+        packer, row_of = TagPacker(), dict[str, int]()
+        n_read = 0
+        for batch in batches:
+            ids, tags = batch.get_column(id_name), batch.get_column(tag_name)
+            for column in (ids, tags):
+                blank = column.cast(pl.String).str.strip_chars(BLANKS).fill_null("") == ""
+                if blank.any():
+                    place = wide.place(file, options, n_read + int(blank.arg_max() or 0))
+                    where = f"{file}, {place}, column {column.name!r}"
+                    raise InputError(f"{where}: the cell has no value")
+            rows = [row_of.setdefault(key, len(row_of)) for key in spell_ids(ids)]
+            packer.add(np.array(rows, np.int64), [str(tag).strip() for tag in tags])
+            n_read += len(rows)
+            if progress is not None:
+                progress(n_read, scan.n_rows)
+        if not n_read:
+            raise InputError(f"{file} has column names but no rows")
+        return packer.table(len(row_of), Ids(id_name, tuple(row_of)))
+
+
+FORMATS.enter(Baskets())
+FORMATS.enter(Svmlight())
+FORMATS.enter(Long())
