@@ -285,7 +285,7 @@ def _add_rare_values(
             if clear[k][place]
             and s <= n - u
             and lgamma(n - u + 1) - lgamma(n - u - s + 1) - lgamma(n + 1) + lgamma(n - s + 1)
-            <= -_expected_by_chance(len(supports))
+            <= -_expected_meetings(len(supports))
             and _meet_none([column], added[k], counts)[0]
         ]
         if fits:
