@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import naive_pictures as naive
 from conjunct import UFC, Bits, UFringe, datasets
-from conjunct.explain import findings, merges_by_pattern, shown_pattern, supports_of_lineage
+from conjunct.explain import findings, shown_pattern, supports_of_lineage
+from conjunct.explain.findings import merges_by_pattern
 
 tables = hnp.arrays(np.bool_, st.tuples(st.integers(4, 30), st.integers(2, 6)))
 

@@ -65,5 +65,5 @@ def test_formulas_that_deny_each_other_are_shallow() -> None:
 def depth_of(features: list[Expression]) -> int:
     depth: dict[int, int] = {}
     for node in nodes(*features):
-        depth[id(node)] = 1 + max((depth[id(child)] for child in node._children), default=0)
+        depth[id(node)] = 1 + max((depth[id(child)] for child in node.children), default=0)
     return max(depth.values())

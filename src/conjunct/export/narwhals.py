@@ -47,7 +47,7 @@ def to_narwhals(
     built: dict[Expression, nw.Expr] = {}
 
     def expression_of(node: Expression) -> nw.Expr:
-        operands = [built[child] for child in node._children]
+        operands = [built[child] for child in node.children]
         if isinstance(node, Primitive):
             check = None if raw is None else raw[node.name]
             column = _column(node.name if check is None else check.column)

@@ -132,7 +132,7 @@ def columns_of_features(
             return denied(node.operand)
         if isinstance(node, Counted):
             return counted(node)
-        first, *others = node._children
+        first, *others = node.children
         if isinstance(node, Or):
             neither = denied(first)
             for operand in others:

@@ -36,7 +36,7 @@ def to_polars(
     built: dict[Expression, pl.Expr] = {}
 
     def expression_of(node: Expression) -> pl.Expr:
-        operands = [built[child] for child in node._children]
+        operands = [built[child] for child in node.children]
         if isinstance(node, Primitive):
             check = None if raw is None else raw[node.name]
             # pl.col would take "^a.*$" for a pattern and "*" for all columns

@@ -169,7 +169,7 @@ def _code(
         return f"_truth(row, {node.name!r})"
     if isinstance(node, Constant):
         return repr(node.value)
-    operands = ", ".join(variable[operand] for operand in node._children)
+    operands = ", ".join(variable[operand] for operand in node.children)
     if isinstance(node, Counted):
         counted = "_at_least" if isinstance(node, AtLeast) else "_exactly"
         return f"{counted}({node.number}, {operands})"

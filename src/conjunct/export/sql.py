@@ -227,7 +227,7 @@ def _joined(
     if isinstance(expression, Counted):
         return database.either(*_counted(expression, operand_sql))
     join = exp.or_ if isinstance(expression, Or) else exp.and_
-    return join(*map(operand_sql, expression._children), copy=False)
+    return join(*map(operand_sql, expression.children), copy=False)
 
 
 def _counted(

@@ -65,7 +65,7 @@ def plan_of(features: Sequence[Expression], parts: Sequence[Expression], stride:
     length: dict[Expression, int] = {}
     for part in parts:
         literals[part] = length[part] = 0
-        for child in filter(step.__contains__, map(_without_not, part._children)):
+        for child in filter(step.__contains__, map(_without_not, part.children)):
             if step[child] < step[part]:
                 last[child] = max(last.get(child, 0), step[part])
                 literals[part] += 1
@@ -90,7 +90,7 @@ def plan_of(features: Sequence[Expression], parts: Sequence[Expression], stride:
 def _steps(parts: Sequence[Expression], stride: int) -> dict[Expression, int]:
     depth: dict[Expression, int] = {}
     for part in parts:
-        below = (depth.get(_without_not(child), 0) for child in part._children)
+        below = (depth.get(_without_not(child), 0) for child in part.children)
         depth[part] = 0 if isinstance(part, Primitive) else 1 + max(below, default=0)
     return {part: -(-depth[part] // stride) for part in parts}
 
