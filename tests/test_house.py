@@ -115,14 +115,7 @@ class Yours(TableFormat):
 FORMATS.enter(Yours())
 """
 DIALECT = """
-from conjunct.export.dialects.base import DIALECTS
-from conjunct.export.dialects.postgres import Postgres
-
-class Yours(Postgres):
-    name = "materialize"
-    summary = "Materialize"
-
-DIALECTS.enter(Yours())
+DIALECTS.enter(Dialect(name="materialize", summary="Materialize", longest_name=255))
 """
 ENGINE = '''
 from conjunct.columns import PackedColumns
@@ -178,12 +171,12 @@ FAMILIES = {
     "criterion": ("ufc/criteria", CRITERION, "fit zoo.csv --criterion yours"),
     "stopping rule": ("ufc/stops", STOP, "fit zoo.csv --criterion risk --stop yours"),
     "format": ("files/formats", FORMAT, "fit zoo.stars --format stars"),
-    "dialect": ("export/dialects", DIALECT, "export model.json --dialect materialize"),
+    "dialect": ("export/dialects.py", DIALECT, "export model.json --dialect materialize"),
     "command": ("cli/commands", COMMAND, "yours zoo.csv"),
 }
 RUN = """
 import importlib, sys
-importlib.import_module(sys.argv[1]).__path__.append(sys.argv[2])
+importlib.import_module(sys.argv[1]).__path__.insert(0, sys.argv[2])
 from conjunct.cli import main
 del sys.argv[1:3]
 sys.exit(main())
@@ -217,8 +210,9 @@ def test_a_new_engine_is_one_file(tmp_path):
 
 
 def test_the_table_tells_where_each_family_lives():
-    for family, (folder, _, _) in FAMILIES.items():
-        assert f"| a {family} | `{folder}/yours.py` |" in PAGE
+    for family, (home, _, _) in FAMILIES.items():
+        file = home if home.endswith(".py") else f"{home}/yours.py"
+        assert f"| a {family} | `{file}` |" in PAGE
 
 
 @pytest.fixture(scope="module")
@@ -234,10 +228,16 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_new_member_is_one_file(family, folder, tmp_path, monkeypatch):
+def test_a_new_member_is_one_piece_of_code(family, folder, tmp_path, monkeypatch):
     monkeypatch.chdir(folder)
     home, text, words = FAMILIES[family]
-    (tmp_path / "yours.py").write_text(text)
+    if home.endswith(".py"):
+        # a family in one module: a copy of it with the member at its end takes its place
+        module = ROOT / "src" / "conjunct" / home
+        (tmp_path / module.name).write_text(module.read_text(encoding="utf-8") + text, "utf-8")
+        home = str(Path(home).parent)
+    else:
+        (tmp_path / "yours.py").write_text(text)
     home = f"conjunct.{home.replace('/', '.')}"
     command = [sys.executable, "-c", RUN, home, str(tmp_path), *words.split()]
     done = subprocess.run(command, capture_output=True, text=True)

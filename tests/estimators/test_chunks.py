@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import naive_bits
 from conjunct import UFC, Bits, BooleanData, ConjunctWarning, InputError, Risk, Threshold, datasets
-from conjunct.expressions.pattern import pattern_text
+from conjunct.expressions import pattern_text
 from tables import tables
 
 NAMES = [f"x{k}" for k in range(8)]

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conjunct.export.blocks import in_blocks
+from conjunct.export.steps import put_into_blocks
 from conjunct.expressions import And, AtLeast, Constant, Expression, Not, Or, Primitive, nodes
 
 NAMES = "abcdef"
@@ -27,7 +27,7 @@ formulas = st.recursive(
     st.lists(st.fixed_dictionaries({name: st.booleans() for name in NAMES}), min_size=1),
 )
 def test_the_same_truth(features, width, turns, rows) -> None:  # type: ignore[no-untyped-def]
-    found = in_blocks(features, width, turns=turns)
+    found = put_into_blocks(features, width, turns=turns)
     for row in rows:
         assert [f.evaluate(row) for f in found] == [f.evaluate(row) for f in features]
     joined = [node for node in nodes(*found) if isinstance(node, And | Or)]
@@ -42,7 +42,7 @@ def test_a_long_conjunction_is_shallow() -> None:
     for k in range(500):
         chain = And(chain, Not(Primitive(f"b{k}")))
         prefixes.append(chain)
-    found = in_blocks(prefixes, 8)
+    found = put_into_blocks(prefixes, 8)
     assert found == prefixes
     # three digits to the base of 8, each in a conjunction of the one before, and a negation
     assert depth_of(found) <= 8
@@ -55,7 +55,7 @@ def test_formulas_that_deny_each_other_are_shallow() -> None:
     for k in range(500):
         left = And(Not(left), Primitive(f"b{k}"))
         prefixes.append(left)
-    found = in_blocks(prefixes, 3, turns=True)
+    found = put_into_blocks(prefixes, 3, turns=True)
     assert depth_of(prefixes) > 1000
     # six digits to the base of 3, in each of which a link is a conjunction in a disjunction
     assert depth_of(found) <= 40
@@ -65,5 +65,5 @@ def test_formulas_that_deny_each_other_are_shallow() -> None:
 def depth_of(features: list[Expression]) -> int:
     depth: dict[int, int] = {}
     for node in nodes(*features):
-        depth[id(node)] = 1 + max((depth[id(child)] for child in node._children), default=0)
+        depth[id(node)] = 1 + max((depth[id(child)] for child in node.children), default=0)
     return max(depth.values())

@@ -24,9 +24,11 @@ from hypothesis import strategies as st
 import naive_formulas
 from conjunct import UFC, And, Constant, Not, Or, Primitive, Risk, UFringe, datasets
 from conjunct.errors import InputError
-from conjunct.export.polars import to_polars
+from conjunct.export.dialects import DIALECTS
+from conjunct.export.frames import to_polars
 from conjunct.export.python import to_python
-from conjunct.export.sql import DIALECTS, _best_plan, to_sql
+from conjunct.export.sql import to_sql
+from conjunct.export.steps import best_plan
 from conjunct.files.model import model_schema
 from expressions.strategies import Formula, build, formulas, names
 
@@ -114,7 +116,7 @@ def test_sql_in_steps_follows_kleenes_logic(database, drawn, stride) -> None:  #
     # long enough for steps, and of the same truth value
     long = {name: And(*[build(formula)] * 101) for name, formula in features.items()}
     long |= {"long": And(*[Primitive(columns[0])] * 101)}
-    with patch("conjunct.export.sql.STRIDES", (stride,)):
+    with patch("conjunct.export.steps.STRIDES", (stride,)):
         sql = to_sql(long, "data", dialect=database.name, source="boolean", keep=["row_number_"])
     assert "step0" in sql
     features = {**features, "long": ("name", columns[0])}
@@ -188,8 +190,8 @@ def test_a_chain_of_merges(database) -> None:  # type: ignore[no-untyped-def]
 
 def test_a_plan_that_fits_into_the_columns_of_a_database() -> None:
     features = list(chained(60)[0].values())
-    best = _best_plan(features, inf, has_checks=False)
-    narrower = _best_plan(features, best.widest - 1, has_checks=False)
+    best = best_plan(features, inf, has_checks=False)
+    narrower = best_plan(features, best.widest - 1, has_checks=False)
     assert narrower.widest < best.widest
     assert narrower.size > best.size
 
@@ -200,7 +202,7 @@ def test_steps_wherever_the_statement_is_shorter() -> None:
     assert max(feature.length for feature in features.values()) == 64
     sql = to_sql(features, "data")
     assert len(sql) < 300 * 272  # by the number of merges, not by the length of formulas
-    with patch("conjunct.export.sql._best_plan", lambda *of, **options: None):
+    with patch("conjunct.export.sql.best_plan", lambda *of, **options: None):
         inline = to_sql(features, "data")
     assert len(sql) < len(inline) / 2
 

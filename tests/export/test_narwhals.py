@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 from conjunct import UFC, AtLeast, Exactly, InputError, Not, Primitive, datasets
-from conjunct.export.narwhals import to_narwhals
+from conjunct.export.frames import to_narwhals
 from conjunct.export.raw import checks_of
 from export.test_raw import fitted, raw_tables, settings, wanted
 

@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 from conjunct import UFC, Binarizer, BooleanData, Constant, Not, Primitive
 from conjunct.data.column_rules import CategoryRule, NumberRule
 from conjunct.errors import ConjunctWarning, InputError
-from conjunct.export.polars import to_polars
+from conjunct.export.dialects import DIALECTS
+from conjunct.export.frames import to_polars
 from conjunct.export.python import to_python
 from conjunct.export.raw import checks_of
-from conjunct.export.sql import DIALECTS, to_sql
+from conjunct.export.sql import to_sql
 
 NAMES = [
     "sky", 'say "hi"', "it's", "a`b", "x; DROP TABLE data --", "^a.*$", "*", "r", "∧",

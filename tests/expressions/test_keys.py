@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conjunct.expressions import canonical_key, canonical_text
-from conjunct.expressions.keys import is_plain
+from conjunct.expressions.order import is_plain
 from conjunct.features.lineage import Lineage
 
 names = st.lists(

@@ -23,7 +23,7 @@ from conjunct.expressions import (
     Primitive,
     parse,
 )
-from conjunct.expressions.simplification import FORMS, in_form, simplified_on
+from conjunct.expressions.simplify import FORMS, in_form, simplified_on
 from expressions.strategies import Formula, build, doubled, formulas, ladder
 
 a, b, c, d = map(Primitive, "abcd")

@@ -103,7 +103,7 @@ def in_oracle(formulas, expression, known):
     pending = [expression]
     while pending:
         node = pending[-1]
-        parts = node.operands if isinstance(node, And) else node._children
+        parts = node.operands if isinstance(node, And) else node.children
         missing = [part for part in parts if part.digest not in known]
         if missing:
             pending += missing

@@ -1,4 +1,4 @@
-"""What features were made from: as text, as a graph for other programs, and as a drawing."""
+"""The ancestry of features: as text, as a graph for other programs, and as a drawing."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from conjunct.errors import InputError
-from conjunct.explain.findings import merges_by_pattern, ranked_features
-from conjunct.explain.labels import label
+from conjunct.explain.findings import merges_by_pattern, rank_features
+from conjunct.explain.sentences import label
 from conjunct.expressions import Style
 from conjunct.features import FeatureSet
 
 GraphFormat: TypeAlias = Literal["text", "mermaid", "dot"]
 NodeRole = Literal["column", "step", "feature"]
-# what a feature was made from: numbers, those that it denies as their complement
+# gives the numbers of a feature's operands; a denied one as its complement
 Operands = Callable[[int], tuple[int, ...]]
 
 _PLAIN = frozenset(" ∧∨¬.,_=+:…")
@@ -24,7 +24,7 @@ _SWEEPS = 8
 def ancestry(
     feature_set: FeatureSet, number: int, format: GraphFormat = "text", style: Style = "unicode"
 ) -> str:
-    """Everything that went into one feature of the lineage, each step once.
+    """Write all ancestors of one feature of the lineage, each step once.
 
     Parameters
     ----------
@@ -41,15 +41,17 @@ def ancestry(
         formats = ", ".join(map(repr, get_args(GraphFormat)))
         raise InputError(f"unknown format {format!r}: choose one of {formats}")
     if format == "text":
-        return _as_text(feature_set, number, style)
+        return _write_text(feature_set, number, style)
     operands = _operands(feature_set)
-    numbers = _ancestors(operands, number)
+    numbers = _list_ancestors(operands, number)
     labels = {k: label(feature_set.lineage.expression(k), style) for k in numbers}
-    return (_as_mermaid if format == "mermaid" else _as_dot)(labels, _edges(operands, numbers))
+    return (_write_mermaid if format == "mermaid" else _write_dot)(
+        labels, _list_edges(operands, numbers)
+    )
 
 
-def _as_text(feature_set: FeatureSet, root: int, style: Style) -> str:
-    # what stands before an operand and before what it was made from: not last, last
+def _write_text(feature_set: FeatureSet, root: int, style: Style) -> str:
+    # marks before an operand and before its own operands: not last, last
     branches = (("├─ ", "│  "), ("└─ ", "   "))
     if style != "unicode":
         branches = (("|- ", "|  "), ("`- ", "   "))
@@ -77,26 +79,26 @@ def _as_text(feature_set: FeatureSet, root: int, style: Style) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _as_mermaid(labels: dict[int, str], edges: Iterable[Edge]) -> str:
-    # whatever is no letter, digit or plain sign, by its number: Mermaid reads #34;
-    def escaped(text: str) -> str:
+def _write_mermaid(labels: dict[int, str], edges: Iterable[Edge]) -> str:
+    # all but letters, digits and plain signs by their numbers: Mermaid reads #34;
+    def escape(text: str) -> str:
         return "".join(c if c.isalnum() or c in _PLAIN else f"#{ord(c)};" for c in text)
 
     lines = ["flowchart TD"]
-    lines += [f'  f{number}["{escaped(text)}"]' for number, text in labels.items()]
+    lines += [f'  f{number}["{escape(text)}"]' for number, text in labels.items()]
     for edge in edges:
         arrow = "-. not .->" if edge.negated else "-->"
         lines.append(f"  f{edge.parent} {arrow} f{edge.child}")
     return "\n".join(lines) + "\n"
 
 
-def _as_dot(labels: dict[int, str], edges: Iterable[Edge]) -> str:
+def _write_dot(labels: dict[int, str], edges: Iterable[Edge]) -> str:
     # Graphviz also reads character entities in labels
-    def escaped(text: str) -> str:
+    def escape(text: str) -> str:
         return text.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;")
 
     lines = ["digraph ancestry {", "  node [shape=box];"]
-    lines += [f'  f{number} [label="{escaped(text)}"];' for number, text in labels.items()]
+    lines += [f'  f{number} [label="{escape(text)}"];' for number, text in labels.items()]
     for edge in edges:
         dashed = ' [style=dashed, label="not"]' if edge.negated else ""
         lines.append(f"  f{edge.parent} -> f{edge.child}{dashed};")
@@ -105,7 +107,7 @@ def _as_dot(labels: dict[int, str], edges: Iterable[Edge]) -> str:
 
 @dataclass(frozen=True)
 class AncestryNode:
-    """A feature of the lineage, and where it stands: ``level`` to the right, ``place`` down.
+    """A feature of the lineage, and its position: ``level`` to the right, ``place`` down.
 
     ``role``: a column of the data, a step on the way that was replaced, or a feature of the model.
     """
@@ -127,6 +129,8 @@ class Edge:
 
 @dataclass(frozen=True)
 class AncestryGraph:
+    """The nodes and edges of a drawing; ``left_out`` is the number of roots that did not fit."""
+
     nodes: tuple[AncestryNode, ...]
     edges: tuple[Edge, ...]
     left_out: int
@@ -141,19 +145,18 @@ class AncestryGraph:
 
 
 def ancestry_roots(feature_set: FeatureSet, *, by_pattern: bool) -> list[int]:
-    """The constructed features: the most common first, or by what their patterns saved."""
-    made = ranked_features(feature_set, by_evidence=by_pattern)
-    return [feature_set.features[k] for k, saved in made if not by_pattern or saved is not None]
+    """List the constructed features: the most common first, or those with most evidence."""
+    ranked = rank_features(feature_set, by_evidence=by_pattern)
+    return [feature_set.features[k] for k, bits in ranked if not by_pattern or bits is not None]
 
 
 def ancestry_graph(
     feature_set: FeatureSet, roots: Sequence[int], max_nodes: int, *, by_pattern: bool = False
 ) -> AncestryGraph:
-    """Roots, in the order given, with all that they were made from, while they are few enough.
+    """Build the graph of roots, in the order given, and their ancestors, up to ``max_nodes``.
 
-    ``left_out`` is the number of roots that were too many. The first one is always there.
-    ``by_pattern``: what is left of a pattern is no node of its own, so that the graph shows which
-    tags were joined, and no negations.
+    The first root is always there. ``by_pattern``: the rest of a pattern is no separate node, so
+    that the graph shows which tags were joined, and no negations.
     """
     operands = _operands(feature_set)
     features = {*feature_set.features, *feature_set.suppressed}
@@ -163,16 +166,16 @@ def ancestry_graph(
         roots = list(dict.fromkeys(map(chunks.whole, roots)))
         features = set(map(chunks.whole, features))
     found: dict[int, None] = {}
-    taken = 0
+    n_roots = 0
     for root in roots:
-        more = [number for number in _ancestors(operands, root) if number not in found]
-        if taken and len(found) + len(more) > max_nodes:
+        more = [number for number in _list_ancestors(operands, root) if number not in found]
+        if n_roots and len(found) + len(more) > max_nodes:
             break
         found.update(dict.fromkeys(more))
-        taken += 1
+        n_roots += 1
     numbers = sorted(found)
-    levels, edges = _levels(operands, numbers), _edges(operands, numbers)
-    places = _places(levels, edges)
+    levels, edges = _assign_levels(operands, numbers), _list_edges(operands, numbers)
+    places = _assign_places(levels, edges)
 
     def role(number: int) -> NodeRole:
         if number < len(feature_set.lineage.primitives):
@@ -180,11 +183,11 @@ def ancestry_graph(
         return "feature" if number in features else "step"
 
     nodes = tuple(AncestryNode(k, role(k), levels[k], places[k]) for k in numbers)
-    return AncestryGraph(nodes, edges, len(roots) - taken)
+    return AncestryGraph(nodes, edges, len(roots) - n_roots)
 
 
 class _Chunks:
-    """Patterns in the place of features: each is known by the number it was first joined as."""
+    """Patterns instead of features: each has the number of the feature that joined it first."""
 
     def __init__(self, feature_set: FeatureSet) -> None:
         self._pattern = feature_set.lineage.pattern
@@ -209,8 +212,8 @@ def _operands(feature_set: FeatureSet) -> Operands:
     return lambda number: feature_set.lineage.operands(number) or ()
 
 
-def _ancestors(operands: Operands, root: int) -> list[int]:
-    """The feature and all it was made from, each once."""
+def _list_ancestors(operands: Operands, root: int) -> list[int]:
+    """List the feature and its ancestors, each once."""
     found = {root: None}
     pending = [root]
     while pending:
@@ -222,7 +225,7 @@ def _ancestors(operands: Operands, root: int) -> list[int]:
     return list(found)
 
 
-def _edges(operands: Operands, numbers: Iterable[int]) -> tuple[Edge, ...]:
+def _list_edges(operands: Operands, numbers: Iterable[int]) -> tuple[Edge, ...]:
     return tuple(
         Edge(max(literal, ~literal), number, literal < 0)
         for number in numbers
@@ -230,8 +233,8 @@ def _edges(operands: Operands, numbers: Iterable[int]) -> tuple[Edge, ...]:
     )
 
 
-def _levels(operands: Operands, numbers: Iterable[int]) -> dict[int, int]:
-    """How many steps lie between a feature and the columns; parents have smaller numbers."""
+def _assign_levels(operands: Operands, numbers: Iterable[int]) -> dict[int, int]:
+    """Count the steps between each feature and the columns; parents have smaller numbers."""
     levels: dict[int, int] = {}
     for number in numbers:
         parents = (max(literal, ~literal) for literal in operands(number))
@@ -239,8 +242,8 @@ def _levels(operands: Operands, numbers: Iterable[int]) -> dict[int, int]:
     return levels
 
 
-def _places(levels: dict[int, int], edges: Sequence[Edge]) -> dict[int, float]:
-    """Places in each column, near those of neighbours so that few lines cross; centred."""
+def _assign_places(levels: dict[int, int], edges: Sequence[Edge]) -> dict[int, float]:
+    """Place features in each column near their neighbours, so that few lines cross; centred."""
     columns: dict[int, list[int]] = {}
     neighbours: dict[int, list[int]] = {number: [] for number in levels}
     for edge in edges:
@@ -248,7 +251,7 @@ def _places(levels: dict[int, int], edges: Sequence[Edge]) -> dict[int, float]:
         neighbours[edge.parent].append(edge.child)
     for number, level in levels.items():
         columns.setdefault(level, []).append(number)
-    places = _centred(columns)
+    places = _centre(columns)
     for _ in range(_SWEEPS):
         for column in columns.values():
             means = {
@@ -258,11 +261,11 @@ def _places(levels: dict[int, int], edges: Sequence[Edge]) -> dict[int, float]:
                 for k in column
             }
             column.sort(key=lambda k: (means[k], k))
-        places = _centred(columns)
+        places = _centre(columns)
     return places
 
 
-def _centred(columns: dict[int, list[int]]) -> dict[int, float]:
+def _centre(columns: dict[int, list[int]]) -> dict[int, float]:
     tallest = max(map(len, columns.values()), default=0)
     return {
         number: (tallest - len(column)) / 2 + k

@@ -1,4 +1,4 @@
-"""In which rows a chunk is more common: of two data sets, or of the groups of one."""
+"""Comparison of the shares of chunks: between two data sets, or the groups of one."""
 
 from __future__ import annotations
 
@@ -17,52 +17,52 @@ Integers = NDArray[np.int64]
 
 
 class GroupCounts(NamedTuple):
-    """For each group (a row) and feature (a column), in how many rows it is true, and known."""
+    """For each group (a row) and feature (a column), the rows in which it is true, and known."""
 
     true: Integers
     known: Integers
 
     @classmethod
     def of_groups(cls, features: Columns, groups: NDArray[np.intp], n_groups: int) -> GroupCounts:
-        """``groups`` has the group of each row; rows of a negative one are left out."""
+        """Count by the group of each row; rows of a negative group are left out."""
 
-        def counted(rows: Any) -> Integers:
+        def count(rows: Any) -> Integers:
             found = groups[rows]
             return np.bincount(found[found >= 0], minlength=n_groups)
 
         true = np.zeros((n_groups, features.n_columns), np.int64)
-        known = np.tile(counted(slice(None))[:, None], features.n_columns)
+        known = np.tile(count(slice(None))[:, None], features.n_columns)
         for k in range(features.n_columns):
-            true[:, k] = counted(features.true_rows(k))
+            true[:, k] = count(features.true_rows(k))
             if features.has_missing:
-                known[:, k] -= counted(features.cells(k)[1])
+                known[:, k] -= count(features.cells(k)[1])
         return cls(true, known)
 
     @classmethod
     def of_parts(cls, *parts: Columns) -> GroupCounts:
-        """Each part is a group of its own."""
+        """Count each part as a group."""
         true = np.array([part.supports() for part in parts], np.int64)
         return cls(true, np.array([part.count_known() for part in parts], np.int64))
 
-    def tested(self, alpha: float | None, sides: int) -> NDArray[np.bool_]:
-        """Where a test could find something, whatever it finds.
+    def testable(self, alpha: float | None, sides: int) -> NDArray[np.bool_]:
+        """Mark the groups and features for which a test could be significant.
 
         The feature varies, is known in the group and outside, and is not so rare that p stays
-        above ``alpha`` even if all of its rows lie on one side. Only totals tell: so the others
-        need not be corrected for (Tarone, 1990).
+        above ``alpha`` even if all of its rows lie on one side. This depends on totals only, so
+        the correction need not count the others (Tarone, 1990).
         """
         true, known = self.true.sum(0), self.known.sum(0)
         tested = (true > 0) & (true < known) & (self.known > 0) & (self.known < known)
         if alpha is not None:
-            least = sides * self._chance(np.minimum(true, self.known), tested)
+            least = sides * self._exact_p_values(np.minimum(true, self.known), tested)
             tested[tested] = significant(least, alpha)
         return np.asarray(tested)
 
     def p_values(self, tested: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """The chance of so many true rows or more in the group: Fisher's exact test, one-sided."""
-        return self._chance(self.true, tested)
+        """Compute the p-values of Fisher's exact test, one-sided: true more often in the group."""
+        return self._exact_p_values(self.true, tested)
 
-    def _chance(self, inside: Integers, tested: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def _exact_p_values(self, inside: Integers, tested: NDArray[np.bool_]) -> NDArray[np.float64]:
         _, feature = np.nonzero(tested)
         true, known = self.true.sum(0)[feature], self.known.sum(0)[feature]
         return exact_p_value(known, true, self.known[tested], inside[tested])
@@ -71,11 +71,11 @@ class GroupCounts(NamedTuple):
 def compared(
     texts: Sequence[str], counts: GroupCounts, alpha: float | None, correction: str | None
 ) -> Table:
-    """The features of which two data sets have different shares, the least p-value first.
+    """List the features whose shares in two data sets differ, the lowest p-value first.
 
-    A p-value is two-sided: twice that of the direction which was found.
+    A p-value is two-sided: twice that of the direction found.
     """
-    which = np.flatnonzero(counts.tested(alpha, sides=2).any(0))
+    which = np.flatnonzero(counts.testable(alpha, sides=2).any(0))
     counts = GroupCounts(counts.true[:, which], counts.known[:, which])
     one_sided = counts.p_values(np.ones_like(counts.true, np.bool_)).reshape(2, -1)
     p = np.minimum(2 * one_sided.min(0), 1)
@@ -100,7 +100,7 @@ def compared(
         "p_adjusted": p_adjusted.tolist(),
     }
     order = sorted(
-        np.flatnonzero(_kept(p_adjusted, alpha)).tolist(),
+        np.flatnonzero(_is_significant(p_adjusted, alpha)).tolist(),
         key=lambda k: (p[k], -abs(difference[k]), table["pattern"][k]),
     )
     return {name: [values[k] for k in order] for name, values in table.items()}
@@ -114,8 +114,8 @@ def described(
     correction: str | None,
     top: int | None,
 ) -> Table:
-    """For each group the features that are more common in it than outside, the least p first."""
-    tested = counts.tested(alpha, sides=1)
+    """List the features of each group that are more common in it, the lowest p-value first."""
+    tested = counts.testable(alpha, sides=1)
     p = counts.p_values(tested)
     p_adjusted = adjusted(p, len(p), correction)
     group, feature = np.nonzero(tested)
@@ -138,12 +138,12 @@ def described(
     }
     more_common = true * n_outside > outside * n
     ranked = sorted(
-        np.flatnonzero(_kept(p_adjusted, alpha) & more_common).tolist(),
+        np.flatnonzero(_is_significant(p_adjusted, alpha) & more_common).tolist(),
         key=lambda k: (group[k], p[k], -lift[k], table["pattern"][k]),
     )
     order = [k for _, some in groupby(ranked, lambda k: group[k]) for k in islice(some, top)]
     return {name: [values[k] for k in order] for name, values in table.items()}
 
 
-def _kept(p_adjusted: NDArray[np.float64], alpha: float | None) -> NDArray[np.bool_]:
+def _is_significant(p_adjusted: NDArray[np.float64], alpha: float | None) -> NDArray[np.bool_]:
     return np.ones(len(p_adjusted), np.bool_) if alpha is None else significant(p_adjusted, alpha)

@@ -1,30 +1,40 @@
-"""Everything there is to say about one feature, and the features most like it."""
+"""The explanation of one feature, the features most like it, and formulas in other forms."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from html import escape
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from conjunct.columns import Columns
-from conjunct.explain.english import english
+from conjunct.columns import Columns, PackedColumns
+from conjunct.errors import InputError
 from conjunct.explain.findings import joined_chunks, shown_pattern
-from conjunct.explain.formulas import row_sets
-from conjunct.explain.labels import count, formula_text, label, shortened
-from conjunct.expressions import And, Expression, Not, Primitive, Style, simplified_on
-from conjunct.features import FeatureSet
+from conjunct.explain.sentences import count, english, formula_text, label, shortened
+from conjunct.expressions import (
+    And,
+    Expression,
+    Form,
+    Not,
+    Primitive,
+    Style,
+    in_form,
+    simplified_on,
+)
+from conjunct.features import FeatureSet, mean_length
 from conjunct.ufc import phi
 
-_SHORT = 6  # literals; a longer parent is told by its pattern
+Equivalence = Literal["always", "on the training data"]
+
+_SHORT = 6  # literals; a longer parent is shown by its pattern
 _LINE_LENGTH = 300  # characters of a formula within the text
 
 
 @dataclass(frozen=True)
 class Contrast:
-    """How common a primitive is among the rows of a feature, and among the others."""
+    """The share of a primitive among the rows of a feature, and among the others."""
 
     primitive: str
     inside: float
@@ -38,8 +48,8 @@ class Explanation:
     Attributes
     ----------
     pattern : str
-        What it asserts, as text; "(rest)" marks what is left of that. Empty for features that
-        were added, and took the place of none.
+        The tags it asserts, as text; "(rest)" marks a feature that larger chunks have taken rows
+        from. Empty for features that were added and replaced none.
     feature, simplified, english : str
         The formula as constructed, its shortest form, and that in words. A formula of more than
         10,000 literals is not written out. All three are true in the same rows, whatever they are.
@@ -105,7 +115,7 @@ class Explanation:
         return "\n".join(lines) + "\n"
 
     def _formulas(self) -> Iterator[tuple[str, str]]:
-        """What is true in the same of the rows given comes first, what always is behind it."""
+        """List the formulas, first the one that holds on the rows given."""
         if self.on_rows is not None:
             yield "on these rows", self.on_rows
         if self.english_on_rows not in (None, self.on_rows):
@@ -118,7 +128,7 @@ class Explanation:
             yield "in words", self.english
 
     def _repr_html_(self) -> str:
-        """The lines, for a notebook. Names from data are escaped."""
+        """Show the lines in a notebook. Names from data are escaped."""
         text = escape(str(self)).encode("utf-8", "replace").decode()
         return f'<pre style="white-space:pre-wrap">{text}</pre>'
 
@@ -137,39 +147,40 @@ def explanation(
         for one in joined_chunks(feature_set)
         if lineage.pattern(one.merge.both or 0) == tags
     )
-    support, frequency = _support(feature_set, number)
-    present, absent = _certain(simplified)
+    holder = feature_set if number in feature_set.features else feature_set.rare()
+    position = holder.features.index(number)
+    present, absent = _find_certain(simplified)
     if feature_set.merges:
         present |= set(lineage.pattern(number))
     mixed = set(simplified.primitives) - present - absent
-    on_rows = _shorter_on(feature_set, simplified, primitives) if primitives else None
+    on_rows = _shorten_on(feature_set, simplified, primitives) if primitives else None
     return Explanation(
         pattern=shown_pattern(feature_set, number),
         feature=formula_text(expression, style),
         simplified=formula_text(simplified, style),
         english=english(simplified),
-        support=support,
-        frequency=frequency,
+        support=holder.supports[position],
+        frequency=holder.frequencies[position],
         iteration=feature_set.iteration(number),
         parents=tuple(
-            _parent(feature_set, parent, style) for parent in feature_set.parents(number)
+            _describe_parent(feature_set, parent, style) for parent in feature_set.parents(number)
         ),
         r=merge.r if merge else None,
         p_value=merge.p_value if merge else None,
         evidence=next(joined, None),
-        present=_texts(present, feature_set, style),
-        absent=_texts(absent, feature_set, style),
-        mixed=_texts(mixed, feature_set, style),
-        contrasts=_contrasts(feature_set, number, style, primitives) if primitives else (),
+        present=_write_names(present, feature_set, style),
+        absent=_write_names(absent, feature_set, style),
+        mixed=_write_names(mixed, feature_set, style),
+        contrasts=_find_contrasts(feature_set, number, style, primitives) if primitives else (),
         on_rows=formula_text(on_rows, style) if on_rows else None,
         english_on_rows=english(on_rows) if on_rows else None,
     )
 
 
-def _shorter_on(
+def _shorten_on(
     feature_set: FeatureSet, simplified: Expression, primitives: Columns
 ) -> Expression | None:
-    """A formula of fewer literals that is true in the same of these rows."""
+    """Find a formula of fewer literals that is true in the same of these rows."""
     if primitives.has_missing or simplified.length < 2:
         return None
     shorter = simplified_on(
@@ -180,22 +191,16 @@ def _shorter_on(
     return shorter if 0 < shorter.length < simplified.length else None
 
 
-def _parent(feature_set: FeatureSet, number: int, style: Style) -> str:
+def _describe_parent(feature_set: FeatureSet, number: int, style: Style) -> str:
     expression = feature_set.lineage.expression(number)
     pattern = shown_pattern(feature_set, number)
     return pattern if pattern and expression.length > _SHORT else label(expression, style)
 
 
-def _support(feature_set: FeatureSet, number: int) -> tuple[int, float]:
-    of = feature_set if number in feature_set.features else feature_set.rare()
-    k = of.features.index(number)
-    return of.supports[k], of.frequencies[k]
+def _find_certain(expression: Expression) -> tuple[set[str], set[str]]:
+    """Find the names that are true wherever the formula is, and those that are false there.
 
-
-def _certain(expression: Expression) -> tuple[set[str], set[str]]:
-    """The names that are true wherever the formula is, and those that are false there.
-
-    They stand in it by themselves, beside nothing but what must hold too.
+    They are literals of the outermost conjunction.
     """
     present: set[str] = set()
     absent: set[str] = set()
@@ -211,14 +216,14 @@ def _certain(expression: Expression) -> tuple[set[str], set[str]]:
     return present, absent
 
 
-def _texts(names: set[str], feature_set: FeatureSet, style: Style) -> tuple[str, ...]:
-    """The names as formulas write them, in the order of the columns."""
+def _write_names(names: set[str], feature_set: FeatureSet, style: Style) -> tuple[str, ...]:
+    """Write names as in formulas, in the order of the columns."""
     return tuple(
         Primitive(name).text(style) for name in feature_set.lineage.primitives if name in names
     )
 
 
-def _contrasts(
+def _find_contrasts(
     feature_set: FeatureSet, number: int, style: Style, primitives: Columns
 ) -> tuple[Contrast, ...]:
     n_rows, of_feature, of_primitive, joint = (
@@ -227,7 +232,7 @@ def _contrasts(
     with np.errstate(invalid="ignore"):
         inside = joint / of_feature
         outside = (of_primitive - joint) / (n_rows - of_feature)
-    # where there is nothing to compare, the difference is NaN, and comes last
+    # if there is nothing to compare, the difference is NaN and comes last
     difference = np.abs(inside - outside)
     order = np.argsort(-difference, kind="stable")[: min(5, int(np.sum(difference >= 0)))].tolist()
     names = feature_set.lineage.primitives
@@ -238,7 +243,7 @@ def _contrasts(
 
 
 class Neighbour(NamedTuple):
-    """Another feature of the model, and how like it is."""
+    """Another feature of the model, and its similarity."""
 
     position: int
     feature: str
@@ -249,7 +254,7 @@ class Neighbour(NamedTuple):
 def nearest_by_columns(
     feature_set: FeatureSet, number: int, primitives: Columns, texts: list[str], n: int
 ) -> list[Neighbour]:
-    """The features whose columns are most correlated with that of one, given by its number."""
+    """List the features whose columns are most correlated with that of one."""
     columns = feature_set.evaluate(primitives)
     one = feature_set.evaluate(primitives, [number])
     r = phi(*one.against(columns).table)
@@ -266,7 +271,7 @@ def nearest_by_columns(
 def nearest_by_primitives(
     feature_set: FeatureSet, number: int, texts: list[str], n: int
 ) -> list[Neighbour]:
-    """The features that share most primitives with one: shared ones over all of both."""
+    """List the features that share most primitives with one, as a share of those of both."""
     names = [expression.primitives for expression in feature_set.expressions]
     own = feature_set.lineage.expression(number).primitives
     found = [
@@ -275,3 +280,76 @@ def nearest_by_primitives(
         if feature_set.features[k] != number
     ]
     return sorted(found, key=lambda neighbour: (-neighbour.similarity, neighbour.position))[:n]
+
+
+@dataclass(frozen=True)
+class Formulas:
+    """The features of a model, each in one form.
+
+    Attributes
+    ----------
+    form : {"built", "nested", "dnf", "simplified"}
+    equivalent : {"always", "on the training data"}
+        The rows on which the formulas have the truth values of the features: all possible ones, or
+        those of the training data only. The latter are for reading, not for new rows.
+    built, expressions : tuple of Expression
+        The features as they were constructed, and in this form.
+    """
+
+    form: Form
+    equivalent: Equivalence
+    built: tuple[Expression, ...]
+    expressions: tuple[Expression, ...]
+
+    @property
+    def length_before(self) -> float:
+        """C1 of the features as constructed: literal occurrences per feature."""
+        return mean_length(expression.length for expression in self.built)
+
+    @property
+    def length_after(self) -> float:
+        """C1 of the formulas in this form."""
+        return mean_length(expression.length for expression in self.expressions)
+
+    def texts(self, style: Style = "unicode") -> list[str]:
+        """Write the formulas out."""
+        return [expression.text(style) for expression in self.expressions]
+
+
+def formulas_of(
+    feature_set: FeatureSet, form: Form, given: PackedColumns | None = None
+) -> Formulas:
+    """Return the features in one form; with training data, simplified for its combinations."""
+    built = feature_set.expressions
+    if given is None:
+        return Formulas(form, "always", built, tuple(in_form(x, form) for x in built))
+    if form != "simplified":
+        raise InputError(f"given data, a formula can be simplified, not {form!r}")
+    _check_training_data(feature_set, given)
+    columns = row_sets(feature_set, given, set(feature_set.lineage.primitives))
+    shorter = tuple(simplified_on(x, columns, given.n_rows) for x in built)
+    return Formulas(form, "on the training data", built, shorter)
+
+
+def row_sets(
+    feature_set: FeatureSet, primitives: Columns, names: Collection[str]
+) -> dict[str, int]:
+    """Return the rows in which each of some primitives is true: bit ``k`` is row ``k``."""
+    places = [k for k, name in enumerate(feature_set.lineage.primitives) if name in names]
+    lines = primitives.select(places).to_bits().bits
+    return {
+        feature_set.lineage.primitives[k]: int.from_bytes(line.tobytes(), "little")
+        for k, line in zip(places, lines, strict=True)
+    }
+
+
+def _check_training_data(feature_set: FeatureSet, store: PackedColumns) -> None:
+    """Refuse other rows: they may hold other combinations, on which the formulas would be wrong."""
+    if store.n_rows == feature_set.n_rows:
+        supports = feature_set.evaluate(store).supports()
+        if tuple(supports.tolist()) == feature_set.supports:
+            return
+    raise InputError(
+        "the data given are not the training data: they have other rows or other supports; "
+        "give the rows that the model was fitted on"
+    )

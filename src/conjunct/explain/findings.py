@@ -1,4 +1,4 @@
-"""What was found: chunks with their facts in all rows, and the features in the end."""
+"""Findings: chunks with their facts in all rows, and the features in the end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Generic, TypeVar, overload
 
 import numpy as np
 
-from conjunct.explain.labels import share
+from conjunct.explain.sentences import share
 from conjunct.expressions import pattern_text
 from conjunct.features import FeatureSet, Merge
 from conjunct.ufc import evidence
@@ -54,8 +54,8 @@ Shown = TypeVar("Shown")
 
 
 @dataclass(frozen=True, eq=False)
-class WhenAsked(Sequence[Shown], Generic[Ranked, Shown]):
-    """Things in their order, each put into words when it is looked at: few of thousands are."""
+class LazySequence(Sequence[Shown], Generic[Ranked, Shown]):
+    """A sequence that describes an item when it is read: few of thousands are."""
 
     ranked: Sequence[Ranked]
     describe: Callable[[Ranked], Shown]
@@ -75,7 +75,7 @@ class WhenAsked(Sequence[Shown], Generic[Ranked, Shown]):
 
 @dataclass(frozen=True)
 class Joined:
-    """A merge, and how often its two patterns occur in all rows in which both are known."""
+    """A merge, and the counts of its two patterns in all rows in which both are known."""
 
     merge: Merge
     n_rows: int
@@ -86,7 +86,7 @@ class Joined:
 
     @property
     def lift(self) -> float:
-        """How many times as often as by chance the two patterns are together."""
+        """The number of rows with both, divided by the number expected by chance."""
         return self.n_rows * self.both / (self.left * self.right)
 
 
@@ -114,18 +114,18 @@ def findings(feature_set: FeatureSet) -> Sequence[Finding]:
         number = one.merge.both or 0
         pattern = lineage.pattern(number)
         part = one.both / one.n_rows
-        contrast = _contrast(feature_set, one)
+        contrast = _describe_contrast(feature_set, one)
         return Finding(
             number, pattern, pattern_text(pattern), one.both, part, one.evidence, one.lift, contrast
         )
 
-    return WhenAsked(joined_chunks(feature_set), describe)
+    return LazySequence(joined_chunks(feature_set), describe)
 
 
 def constructed(feature_set: FeatureSet, *, by_evidence: bool) -> Sequence[Finding]:
     """Return all features but columns, the most common or the strongest chunks first."""
     lineage, shares = feature_set.lineage, feature_set.frequencies
-    ranked = ranked_features(feature_set, by_evidence=by_evidence)
+    ranked = rank_features(feature_set, by_evidence=by_evidence)
 
     def describe(one: tuple[int, float | None]) -> Finding:
         k, bits = one
@@ -134,12 +134,10 @@ def constructed(feature_set: FeatureSet, *, by_evidence: bool) -> Sequence[Findi
         text = pattern_text(pattern, is_rest=lineage.denies(number))
         return Finding(number, pattern, text, rows, shares[k], bits)
 
-    return WhenAsked(ranked, describe)
+    return LazySequence(ranked, describe)
 
 
-def ranked_features(
-    feature_set: FeatureSet, *, by_evidence: bool
-) -> list[tuple[int, float | None]]:
+def rank_features(feature_set: FeatureSet, *, by_evidence: bool) -> list[tuple[int, float | None]]:
     """Return the positions of all features but columns in order, each with its evidence."""
     pattern = feature_set.lineage.pattern
     joined = joined_chunks(feature_set)
@@ -161,7 +159,7 @@ def merges_by_pattern(feature_set: FeatureSet) -> dict[tuple[str, ...], Merge]:
     """Return the merge that joined each pattern first.
 
     No other ever did: where a pattern was joined, its tags are together in all rows that have
-    them, and what remains of them never meets.
+    them, and the rest of them never meets.
     """
     pattern = feature_set.lineage.pattern
     return {pattern(m.both): m for m in reversed(feature_set.merges) if m.both is not None}
@@ -183,9 +181,9 @@ def supports_of_lineage(feature_set: FeatureSet) -> dict[int | None, int] | None
 
 
 def shown_pattern(feature_set: FeatureSet, number: int) -> str:
-    """Return the pattern of a feature as text; empty where it has none to be read by.
+    """Return the pattern of a feature as text; empty if it has none.
 
-    Only what uFC replaced has patterns that are a partition of each row.
+    Only the features of uFC, which replace others, have patterns that partition each row.
     """
     lineage = feature_set.lineage
     if feature_set.iteration(number) and not feature_set.merges:
@@ -193,8 +191,8 @@ def shown_pattern(feature_set: FeatureSet, number: int) -> str:
     return pattern_text(lineage.pattern(number), is_rest=lineage.denies(number))
 
 
-def _contrast(feature_set: FeatureSet, one: Joined) -> str:
-    """Say in which share of the rows with the rarer part the other is, and of those without."""
+def _describe_contrast(feature_set: FeatureSet, one: Joined) -> str:
+    """Compare the share of one part in the rows with the rarer one and in those without."""
     pattern = feature_set.lineage.pattern
     sides = [(one.left, one.merge.left), (one.right, one.merge.right)]
     (n_given, given), (n_other, other) = sorted(sides)

@@ -1,18 +1,30 @@
-"""One summary of a fitted model, in sentences: every place that tells of a model uses these."""
+"""The summary of a fitted model, in sentences that all outputs share."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, Protocol
 
 from conjunct.data import BooleanRule, DataSummary, Preparation, group_by_variable
-from conjunct.explain.findings import Finding, WhenAsked, constructed, findings
-from conjunct.explain.labels import count, label, listed, shortened
-from conjunct.explain.method import FittedModel, Passage, method
+from conjunct.explain.findings import Finding, LazySequence, constructed, findings
+from conjunct.explain.sentences import count, decimal, label, listed, probability, shortened
+from conjunct.expressions import Style
 from conjunct.features import FeatureSet
 from conjunct.memory import byte_text
-from conjunct.ufc import Solution
+from conjunct.ufc import (
+    CRITERIA,
+    MEASURES,
+    Bits,
+    Criterion,
+    Evidence,
+    Indicators,
+    Risk,
+    Solution,
+    Threshold,
+)
 
 MEANINGS = {
     "(rest)": "what larger chunks have left of it",
@@ -28,17 +40,65 @@ MEANINGS = {
     "C0": "features added, as a share of what is missing to one for each distinct row",
     "RMS": "root mean square of OI and C0",
 }
-"""What each number about a feature or a set of features means."""
+"""The meaning of each number about a feature or a set of features."""
 
 _LONGEST = 240
-_NAMES_TOLD = 10
-_VALUES_TOLD = 5
+_MOST_NAMES = 10
+_MOST_VALUES = 5
 _LONGEST_VALUE = 40
+
+_CORRECTIONS = {
+    "bonferroni": "Bonferroni's",
+    "holm": "Holm's",
+    "bh": "Benjamini and Hochberg's",
+    "by": "Benjamini and Yekutieli's",
+}
+_TESTS = {"exact": "Fisher's exact test", "normal": "the test that r√n is normal"}
+_JOINED = {"fringe": "last two", "root": "first two", "root-fringe": "first and the last"}
+_ADDED = "New features are added to the columns, none is replaced."
+_FAMILY = {
+    "CAT": "Each iteration grew a decision tree on the present features and joined those "
+    "conditions of every path whose conjunction tells most about the class of its leaf.",
+    "ID2of3": "A decision tree was grown whose tests ask for at least so many of some literals, "
+    "added one by one while the information gain rose.",
+    "XofN": "A decision tree was grown whose tests count how many of some literals are true, those "
+    "with which test and classes take the fewest bits.",
+}
+_REPLACED = (
+    "A pair of correlated features f, g gives way to f ∧ g, ¬f ∧ g and f ∧ ¬g, which do not "
+    "overlap; no information is lost."
+)
+_MANY_AT_ONCE = (
+    "Each iteration replaced as many pairs as possible, the strongest first, no feature twice."
+)
+_BESIDE = "The model's transform gives the columns first, then the features of two tags or more."
+_PRUNED = "Pairs with an expected frequency below 5 were left alone (pruning)."
+
+
+class FittedModel(Protocol):
+    """Any fitted feature constructor, as far as a summary needs it."""
+
+    style: Style
+    feature_set_: FeatureSet
+    history_: tuple[Indicators, ...]
+
+    @property
+    def _by_pattern(self) -> bool: ...
+
+    def get_params(self, deep: bool = ...) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A paragraph with its heading."""
+
+    heading: str
+    text: str
 
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """What was found, why the run ended and how features were made: plain sentences, no markup.
+    """A fitted model in plain sentences: its chunks, its end and its method.
 
     ``translate`` puts the parameters that an outcome names into the words of the command line.
     """
@@ -48,11 +108,12 @@ class Summary:
 
     @property
     def by_pattern(self) -> bool:
-        """Whether the rule that made the features looks for tags that belong together."""
+        """True if the rule that made the features looks for tags that belong together."""
         return self.model._by_pattern
 
     @property
     def n_iter(self) -> int:
+        """The number of iterations."""
         return self.model.history_[-1].iteration
 
     @cached_property
@@ -69,20 +130,20 @@ class Summary:
     def kept(self) -> Sequence[str]:
         """The columns that are features still."""
         fitted = self.model.feature_set_
-        return WhenAsked([k for k in fitted.features if not fitted.iteration(k)], self.formula)
+        return LazySequence([k for k in fitted.features if not fitted.iteration(k)], self.formula)
 
     def formula(self, number: int) -> str:
-        """A feature of the lineage as text of bounded length."""
+        """Write a feature of the lineage as text of bounded length."""
         return label(self.model.feature_set_.lineage.expression(number), self.model.style, _LONGEST)
 
     @property
     def text(self) -> str:
-        """All sentences about what was found, as one paragraph."""
+        """All sentences about the result, as one paragraph."""
         return " ".join(filter(None, (self.found, self.outcome, self.length, self.scores)))
 
     @property
     def found(self) -> str:
-        """What was made, from how much data."""
+        """The number of features or chunks, and the size of the data."""
         fitted = self.model.feature_set_
         n_columns = len(fitted.lineage.primitives)
         data = f"{count(fitted.n_rows, 'row')} and {count(n_columns, 'column')}"
@@ -93,19 +154,19 @@ class Summary:
             iterations = count(self.n_iter, "iteration")
             return f"From {data}, {made} constructed in {iterations} and added to the columns."
         if self.by_pattern and self.chunks:
-            said = f"In {data}, {self._chunks_found}"
+            sentence = f"In {data}, {self._chunks_sentence}"
         else:
             n_kept = len(fitted.features) - len(self.constructed)
-            said = (
+            sentence = (
                 f"From {data}, {count(len(fitted.merges), 'correlated pair')} gave way to "
                 f"{'their' if len(fitted.merges) > 1 else 'its'} conjunctions: {made} constructed "
                 f"and {_were(n_kept, 'column')} kept."
             )
         rare = len(fitted.suppressed)
-        return f"{said} {_were(rare, 'rare feature')} suppressed." if rare else said
+        return f"{sentence} {_were(rare, 'rare feature')} suppressed." if rare else sentence
 
     @property
-    def _chunks_found(self) -> str:
+    def _chunks_sentence(self) -> str:
         best, n_chunks = self.chunks[0], len(self.chunks)
         noun = "of tags that belong together"
         found = f"{count(n_chunks, f'chunk {noun} was', f'chunks {noun} were')} found"
@@ -116,12 +177,12 @@ class Summary:
 
     @property
     def outcome(self) -> str:
-        """Why the run ended, in the words of the rule that ended it; empty if they are not kept."""
+        """The reason why the run ended, from the rule that ended it; empty if it is not kept."""
         return self.translate(getattr(self.model, "outcome_", ""))
 
     @property
     def ended(self) -> str:
-        """Why the run ended, and if the model does not keep that, how far it came."""
+        """The reason why the run ended; if the model does not keep it, the state in the end."""
         if self.outcome:
             return self.outcome
         fitted = self.model.feature_set_
@@ -137,7 +198,7 @@ class Summary:
 
     @property
     def length(self) -> str:
-        """How long the description of the data is, before and after."""
+        """The size of the data described with the chunks, compared with that without them."""
         fitted = self.model.feature_set_
         if not fitted.merges or not fitted.has_code:
             return ""
@@ -147,7 +208,7 @@ class Summary:
 
     @property
     def scores(self) -> str:
-        """What the paper looks at: overlap and correlations. Empty if the rule looks for chunks."""
+        """The paper's measures, overlap and correlations; empty if the rule looks for chunks."""
         if not self.n_iter or self.by_pattern:
             return ""
         return " ".join(filter(None, (self._overlap, self._strongest_link, self._most_common)))
@@ -188,18 +249,19 @@ class Summary:
 
     @property
     def variables(self) -> str:
-        """Which columns exclude each other; empty if none do."""
+        """The columns that exclude each other; empty if none do."""
         found = variable_texts(self.model.feature_set_)
-        return f"{count(len(found), 'variable')}: {_listed_variables(found)}." if found else ""
+        names = listed(found, _MOST_NAMES, _LONGEST)
+        return f"{count(len(found), 'variable')}: {names}." if found else ""
 
     @property
     def method(self) -> tuple[Passage, ...]:
-        """How the features were made, and which pairs could be joined."""
-        return method(self.model)
+        """The way features were made, and the pairs that could be joined."""
+        return describe_method(self.model)
 
     @property
     def marks(self) -> str:
-        """What the lists of a model with chunks mean, where it is not plain."""
+        """The meaning of "(rest)" and "evidence", if the model has such features."""
         fitted = self.model.feature_set_
         if not fitted.merges or not any(map(fitted.lineage.denies, reversed(fitted.features))):
             return ""
@@ -211,14 +273,14 @@ def variable_texts(fitted: FeatureSet) -> list[str]:
     pairs = zip(fitted.lineage.primitives, fitted.variables, strict=False)
     found = []
     for name, columns in group_by_variable(pairs).items():
-        values = listed([_value(name, c) for c in columns], _VALUES_TOLD, _LONGEST_VALUE)
+        values = listed([_strip_variable(name, c) for c in columns], _MOST_VALUES, _LONGEST_VALUE)
         # two columns without a common stem are the name
         is_name = sorted(name.split(" | ")) == sorted(columns)
         found.append(shortened(name) if is_name else f"{shortened(name)} ({values})")
     return found
 
 
-def _value(variable: str, column: str) -> str:
+def _strip_variable(variable: str, column: str) -> str:
     """Return the column without the variable in front: ``male`` of ``sex = male``."""
     if not column.startswith(variable):
         return column
@@ -226,12 +288,8 @@ def _value(variable: str, column: str) -> str:
     return (value.removesuffix("]") if column.startswith(f"{variable}[") else value) or column
 
 
-def _listed_variables(texts: Sequence[str]) -> str:
-    return listed(texts, _NAMES_TOLD, _LONGEST)
-
-
 def data_facts(data: DataSummary, fitted: FeatureSet | None = None) -> list[tuple[str, str]]:
-    """What was read, in names and numbers; and the variables of a model that was fitted on it."""
+    """List facts about the data as names and texts, with the variables of a model fitted on it."""
     variables = [] if fitted is None else variable_texts(fitted)
     dropped = [f"{dropped.column} ({dropped.reason})" for dropped in data.dropped]
     rare = [f"{column} ({number})" for column, number in data.rare.items()]
@@ -239,10 +297,10 @@ def data_facts(data: DataSummary, fitted: FeatureSet | None = None) -> list[tupl
         ("rows", f"{count(data.n_rows)} ({count(data.n_distinct_rows)} distinct)"),
         ("columns", ", ".join(f"{count(number)} {kind}" for kind, number in data.columns.items())),
         ("features", count(data.n_features)),
-        ("variables", _listed_variables(variables)),
-        ("left out", listed(dropped, _NAMES_TOLD, _LONGEST)),
-        ("rare words", listed(rare, _NAMES_TOLD, _LONGEST)),
-        ("constant", listed(data.constant, _NAMES_TOLD, _LONGEST)),
+        ("variables", listed(variables, _MOST_NAMES, _LONGEST)),
+        ("left out", listed(dropped, _MOST_NAMES, _LONGEST)),
+        ("rare words", listed(rare, _MOST_NAMES, _LONGEST)),
+        ("constant", listed(data.constant, _MOST_NAMES, _LONGEST)),
         ("missing", f"{count(data.n_missing)} cells"),
         ("density", f"{data.density:.3f}"),
         ("memory", byte_text(data.n_bytes)),
@@ -251,18 +309,18 @@ def data_facts(data: DataSummary, fitted: FeatureSet | None = None) -> list[tupl
 
 
 def prepared_columns(preparation: Preparation) -> dict[str, str]:
-    """What is done to each raw column, where anything is."""
+    """Describe the preparation of each raw column that has any."""
     if preparation.cleaner is not None:
         return {merge.tag: f"called {merge.into}" for merge in preparation.cleaner.merges()}
     made: dict[str, list[str]] = {}
     for rule in () if preparation.binarizer is None else preparation.binarizer.rules_:
         if not isinstance(rule, BooleanRule):
             made.setdefault(rule.column, []).append(rule.describe())
-    return {column: "; ".join(told) for column, told in made.items()}
+    return {column: "; ".join(steps) for column, steps in made.items()}
 
 
 def place_of_closest(front: Sequence[Solution]) -> int:
-    """Where the closest point stands on a front.
+    """Return the position of the closest point on a front.
 
     Others may have the same indicators for another λ; the first of them is on the front.
     """
@@ -271,3 +329,133 @@ def place_of_closest(front: Sequence[Solution]) -> int:
 
 def _were(number: int, noun: str) -> str:
     return count(number, f"{noun} was", f"{noun}s were")
+
+
+def describe_method(model: FittedModel) -> tuple[Passage, ...]:
+    """Describe how the features were made and why these pairs, from the parameters."""
+    given = model.get_params(deep=False)
+    criterion = CRITERIA.made(given.get("criterion"))
+    if criterion is not None:
+        one_by_one = takes_one_pair(model)
+        how = [_REPLACED, _describe_order(criterion, one_by_one=one_by_one)]
+        how += [_PRUNED] * criterion.pair_filter.prune
+        if given["max_length"]:
+            unit = "tags" if criterion.counts_tags else "literals"
+            how.append(f"No feature has more than {given['max_length']} {unit}.")
+        how += [_BESIDE] * given["keep_columns"]
+        return Passage("How", " ".join(how)), _describe_pairs(model, criterion, one_by_one)
+    if "min_threshold" in given:
+        how = [_REPLACED, _MANY_AT_ONCE, *[_PRUNED] * given["prune"]]
+        how += [_BESIDE] * given["keep_columns"]
+        every = (
+            f"All λ from {given['min_threshold']:g} to {given['max_threshold']:g} and up to "
+            f"{given['max_iter']} iterations were looked at."
+        )
+        return Passage("How", " ".join(how)), Passage("Which λ", every)
+    if type(model).__name__ in _FAMILY:
+        how = [_FAMILY[type(model).__name__], _ADDED]
+        return (Passage("How", " ".join(how)),)
+    grown = "clustering tree" if type(model).__name__ == "UFringe" else "decision tree"
+    return (
+        Passage(
+            "How",
+            f"Each iteration grew a {grown} on the present features and joined the "
+            f"{_JOINED[given['strategy']]} conditions of every path. {_ADDED}",
+        ),
+    )
+
+
+def takes_one_pair(model: FittedModel) -> bool:
+    """Check that each iteration replaces one pair only."""
+    given = model.get_params(deep=False)
+    criterion = CRITERIA.made(given.get("criterion"))
+    return criterion is not None and (given["search"] or criterion.search) != "batch"
+
+
+def _describe_order(criterion: Criterion, *, one_by_one: bool) -> str:
+    if isinstance(criterion, Evidence):
+        return "One pair was joined at a time: the one with the most evidence."
+    if isinstance(criterion, Bits):
+        which = "the one" if one_by_one else "those"
+        return (
+            f"Among the pairs that may be joined, {which} came first that made the description of "
+            f"the data shortest: all cells written with the codes of the features, and the "
+            f"features themselves."
+        )
+    if one_by_one:
+        return (
+            "One pair was replaced at a time: among those that pass, the one with the largest "
+            "joint count. Then its conjunctions were counted, and the next pair was chosen."
+        )
+    return _MANY_AT_ONCE
+
+
+def _describe_pairs(model: FittedModel, criterion: Criterion, one_by_one: bool) -> Passage:
+    if isinstance(criterion, Evidence):
+        times = "" if criterion.factor == 1 else f"{criterion.factor:g} times "
+        return Passage(
+            "Which pairs",
+            f'The evidence of a pair is the number of bits by which the rows speak for "together" '
+            f'rather than "by chance". It is counted twice, for the features as they were at that '
+            f"point and for all rows that have their tags, and the smaller number counts. A pair "
+            f"was joined if it brought more than {times}what the merge costs.",
+        )
+    if isinstance(criterion, Bits):
+        return Passage("Which pairs", _describe_test(criterion, model.feature_set_))
+    if isinstance(criterion, Risk):
+        return Passage("Why this λ", _describe_risk(model, criterion, one_by_one))
+    if isinstance(criterion, Threshold):
+        least = MEASURES[criterion.measure].least
+        is_phi = criterion.measure == "phi"
+        name = "correlation r" if is_phi else criterion.measure.replace("_", " ")
+        return Passage(
+            "Why this λ",
+            f"It was given: pairs whose {name} exceeds {criterion.threshold:g} were replaced. A "
+            f"lower threshold (down to {least:g}) may replace more pairs and make more, longer "
+            f"features.",
+        )
+    return Passage("Which pairs", f"{criterion.name}: {criterion.summary}.")
+
+
+def _describe_test(criterion: Bits, fitted: FeatureSet) -> str:
+    if criterion.alpha is None:
+        return "Any pair that is true together more often than by chance (r > 0) may be joined."
+    corrected = ""
+    if criterion.correction is not None:
+        corrected = f", with {_CORRECTIONS[criterion.correction]} correction"
+    line = f", p ≤ {probability(fitted.merges[0].threshold)} here" if fitted.merges else ""
+    return (
+        f"A pair may be joined if its two are true together more often than by chance (r > 0), and "
+        f"if the p-value of {_TESTS[criterion.test]} is not above a line. That is drawn once, over "
+        f"all pairs of columns, at α = {criterion.alpha:g}{corrected}{line}."
+    )
+
+
+def _describe_risk(model: FittedModel, criterion: Risk, one_by_one: bool) -> str:
+    alpha, test = f"{criterion.alpha:g}", _TESTS[criterion.test]
+    fitted = model.feature_set_
+    if criterion.correction is not None:
+        corrected = f"{test} with {_CORRECTIONS[criterion.correction]} correction"
+        if one_by_one:
+            return (
+                f"From the risk α = {alpha}, by {corrected} for all pairs of columns: the line is "
+                f"drawn once, and the table of features tells it."
+            )
+        return (
+            f"From the risk α = {alpha}, by {corrected} for all pairs of an iteration: each "
+            f"iteration draws a line of its own, which the table of features tells."
+        )
+    if criterion.test == "exact":
+        return f"From the risk α = {alpha}, by {test}: a pair passes if p ≤ α."
+    line = getattr(model, "threshold_", None)
+    if line is None or fitted.known is not None:
+        return (
+            f"λ = u₁₋α/√n follows from the risk α = {alpha} and, for each pair, the n rows in "
+            f"which both columns are known; the table of features tells each."
+        )
+    return (
+        f"λ = {decimal(line)} follows from the risk α = {alpha} and the number of rows: "
+        f"λ = u₁₋α/√n = {decimal(line * math.sqrt(fitted.n_rows), 2)}/√{fitted.n_rows:,}. Two "
+        f"columns that are independent reach it with a probability of "
+        f"{probability(criterion.alpha)}. More rows lower it, a smaller risk raises it."
+    )

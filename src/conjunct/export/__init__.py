@@ -1,6 +1,6 @@
-"""Features that leave conjunct: as SQL, as expressions of narwhals and Polars, as Python, as ONNX.
+"""Export of features: to SQL, narwhals, Polars, Python and ONNX.
 
-One file for each, and nothing imported here: each needs another library, or none.
+Each needs another library or none, and is imported when it is used.
 """
 
 import lazy_loader

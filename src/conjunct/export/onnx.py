@@ -1,7 +1,7 @@
 """Features as a graph of ONNX, for runtimes without Python.
 
 Truth is 1 and falsehood 0, and a conjunction is ``max(a − (1 − b), 0)``: with Gather, Sub, Relu and
-Concat alone a graph can also be read by what knows little of ONNX, such as orbital.
+Concat alone, programs that support little of ONNX, such as orbital, can read the graph too.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     import onnx
 
 OPSET, ML_OPSET, IR_VERSION = 17, 3, 8
-"""What a runtime of 2022 or later reads."""
+"""Versions that a runtime of 2022 or later reads."""
 
 _FLOAT, _DOUBLE, _INT64 = 1, 11, 7
 _ML = "ai.onnx.ml"
 
 
 class Graph(Protocol):
-    """Where nodes go."""
+    """A graph to which nodes are added."""
 
     def node(self, operator: str, inputs: Sequence[str], **attributes: Any) -> str:
-        """Add a node; the name of what it gives."""
+        """Add a node; return the name of its output."""
 
     def constant(self, kind: int, values: Sequence[float]) -> str:
-        """Add a constant of one dimension; its name."""
+        """Add a constant of one dimension; return its name."""
 
 
 def to_onnx(
@@ -40,7 +40,7 @@ def to_onnx(
     cut: float | None = None,
     fill: bool = False,
 ) -> onnx.ModelProto:
-    """A model with an input ``columns``, of as many columns, and an output ``features``.
+    """Build a model with an input ``columns`` and an output ``features``.
 
     Both are of 32-bit numbers, 0 and 1; with ``cut`` the input is of 64-bit numbers, and those
     above it are true. With ``fill`` a NaN is false; otherwise the input must not have any. The
@@ -80,7 +80,7 @@ def columns_of_features(
     cut: float | None = None,
     fill: bool = False,
 ) -> str:
-    """Add the nodes that make features of a tensor; the name of the tensor they are in."""
+    """Add the nodes that make features of a tensor; return the name of the tensor of features."""
     one = graph.constant(_FLOAT, [1.0])
     if cut is not None:
         above = graph.node("Greater", [source, graph.constant(_DOUBLE, [cut])])
@@ -92,7 +92,7 @@ def columns_of_features(
     value: dict[Expression, str] = {}
     opposite: dict[Expression, str] = {}
 
-    def denied(node: Expression) -> str:
+    def deny(node: Expression) -> str:
         if isinstance(node, Not):
             return value[node.operand]
         if node not in opposite:
@@ -102,11 +102,11 @@ def columns_of_features(
     def both(truth: str, other_is_false: str) -> str:
         return graph.node("Relu", [graph.node("Sub", [truth, other_is_false])])
 
-    def counted(node: Counted) -> str:
+    def count(node: Counted) -> str:
         total = value[node.operands[0]]
         for operand in node.operands[1:]:
             # a − (1 − b) is one less than a + b
-            total = graph.node("Sub", [total, denied(operand)])
+            total = graph.node("Sub", [total, deny(operand)])
         less = len(node.operands) - 1
 
         def at_least(number: int) -> str:
@@ -119,7 +119,7 @@ def columns_of_features(
             return at_least(node.number)
         return graph.node("Sub", [at_least(node.number), at_least(node.most + 1)])
 
-    def made(node: Expression) -> str:
+    def build(node: Expression) -> str:
         if isinstance(node, Primitive):
             index = graph.constant(_INT64, [position[node.name]])
             return graph.node("Gather", [source, index], axis=1)
@@ -129,24 +129,24 @@ def columns_of_features(
             false = graph.node("Sub", [column, column])
             return graph.node("Sub", [one, false]) if node.value else false
         if isinstance(node, Not):
-            return denied(node.operand)
+            return deny(node.operand)
         if isinstance(node, Counted):
-            return counted(node)
-        first, *others = node._children
+            return count(node)
+        first, *others = node.children
         if isinstance(node, Or):
-            neither = denied(first)
+            neither = deny(first)
             for operand in others:
                 neither = both(neither, value[operand])
             return graph.node("Sub", [one, neither])
         all_of = value[first]
         for operand in others:
-            all_of = both(all_of, denied(operand))
+            all_of = both(all_of, deny(operand))
         return all_of
 
     for feature in features:
         for node in nodes(feature):
             if node not in value:
-                value[node] = made(node)
+                value[node] = build(node)
     return graph.node("Concat", [value[feature] for feature in features], axis=1)
 
 
@@ -165,7 +165,7 @@ def check_exportable(*, is_raw: bool, missing: str) -> None:
 
 
 class _NewGraph:
-    """The nodes of a model of its own."""
+    """The nodes and constants of a new model."""
 
     def __init__(self) -> None:
         self.nodes: list[Any] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from conjunct.export.raw import NO, YES, Check, Flag, Interval, OneOf, PartOneOf
+from conjunct.export.raw import NO, YES, Check, Flag, OneOf, PartOneOf
 from conjunct.expressions import AtLeast, Constant, Counted, Expression, Not, Or, Primitive, nodes
 
 _HEAD = '''\
@@ -132,11 +132,11 @@ def to_python(
     raw: Mapping[str, Check] | None = None,
     fill: bool = False,
 ) -> str:
-    """The source of a function ``features(row)`` from a mapping of columns to one of features.
+    """Write a function ``features(row)`` from a mapping of columns to one of features.
 
     Each part of a formula is computed once, however often it occurs. Names appear as string
     literals only. With ``cut``, values above it are true; with ``raw``, the columns are those of a
-    raw table, and that is what the primitives ask of them; with ``fill``, missing cells are false.
+    raw table, with a check for each primitive; with ``fill``, missing cells are false.
     """
     lines: list[str] = []
     variable: dict[Expression, str] = {}
@@ -144,7 +144,7 @@ def to_python(
         for node in nodes(feature):
             if node not in variable:
                 variable[node] = f"v{len(variable)}"
-                code = _code(node, variable, raw)
+                code = _write_node(node, variable, raw)
                 filled = fill and isinstance(node, Primitive)
                 lines.append(f"    {variable[node]} = {f'bool({code})' if filled else code}")
     lines.append("    return {")
@@ -160,16 +160,16 @@ def to_python(
     return _HEAD.replace("{values}", values) + "\n".join(lines) + "\n" + tail + _TAIL + counts
 
 
-def _code(
+def _write_node(
     node: Expression, variable: Mapping[Expression, str], raw: Mapping[str, Check] | None
 ) -> str:
     if isinstance(node, Primitive):
         if raw is not None:
-            return _check_code(raw[node.name])
+            return _write_check(raw[node.name])
         return f"_truth(row, {node.name!r})"
     if isinstance(node, Constant):
         return repr(node.value)
-    operands = ", ".join(variable[operand] for operand in node._children)
+    operands = ", ".join(variable[operand] for operand in node.children)
     if isinstance(node, Counted):
         counted = "_at_least" if isinstance(node, AtLeast) else "_exactly"
         return f"{counted}({node.number}, {operands})"
@@ -177,7 +177,7 @@ def _code(
     return f"{call}({operands})"
 
 
-def _check_code(check: Check) -> str:
+def _write_check(check: Check) -> str:
     if isinstance(check, Flag):
         return f"_flag(row, {check.column!r})"
     if isinstance(check, OneOf):
@@ -187,10 +187,7 @@ def _check_code(check: Check) -> str:
         return f"_one_of(_text(row, {check.column!r}), {check.words!r})"
     if isinstance(check, PartOneOf):
         return f"_one_of(_date(row, {check.column!r}, {check.part!r}), {check.numbers!r})"
-    return f"_between({_value_code(check)}, {check.low!r}, {check.high!r})"
-
-
-def _value_code(check: Interval) -> str:
-    if check.part is None:
-        return f"_number(row, {check.column!r})"
-    return f"_date(row, {check.column!r}, {check.part!r})"
+    value = f"_number(row, {check.column!r})"
+    if check.part is not None:
+        value = f"_date(row, {check.column!r}, {check.part!r})"
+    return f"_between({value}, {check.low!r}, {check.high!r})"

@@ -1,8 +1,7 @@
-"""What a Boolean column asks of a raw one: the rules of a Binarizer, one check a feature.
+"""The checks of raw columns behind Boolean ones: the rules of a Binarizer, one check per feature.
 
 Every export writes these checks, so that it takes raw tables as ``transform`` does. A missing
-cell is missing in every feature of its column, and a word that is not known makes all of them
-false.
+cell is missing in every feature of its column, and an unknown word makes all of them false.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ YES = tuple(sorted(word for _, yes in PAIRS for word in yes))
 
 @dataclass(frozen=True)
 class Flag:
-    """A column of Booleans, 0 and 1, or words such as yes and no."""
+    """A check that a cell is true: Booleans, 0 and 1, or words such as yes and no."""
 
     column: str
 
 
 @dataclass(frozen=True)
 class OneOf:
-    """Whether a cell is one of some words, or of numbers in their shortest spelling."""
+    """A check that a cell is one of some words, or of numbers in their shortest spelling."""
 
     column: str
     words: tuple[str, ...]
@@ -43,7 +42,7 @@ class OneOf:
 
 @dataclass(frozen=True)
 class Interval:
-    """Whether a number, or a part of a date, is at least ``low`` and below ``high``."""
+    """A check that a number, or a part of a date, is at least ``low`` and below ``high``."""
 
     column: str
     low: float | None
@@ -53,7 +52,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class PartOneOf:
-    """Whether a part of a date is one of some numbers: months and ISO weekdays count from 1."""
+    """A check that a part of a date is one of some numbers; months and weekdays count from 1."""
 
     column: str
     part: DatePart
@@ -64,7 +63,7 @@ Check = Flag | OneOf | Interval | PartOneOf
 
 
 def checks_of(rules: Sequence[ColumnRule]) -> dict[str, Check]:
-    """The check behind each feature of a Binarizer."""
+    """Return the check behind each feature of a Binarizer."""
     found: dict[str, Check] = {}
     for rule in rules:
         found.update(zip(rule.names(), _checks(rule), strict=True))

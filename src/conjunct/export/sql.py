@@ -1,7 +1,7 @@
 """A SELECT that computes features in a database, built as a syntax tree by sqlglot.
 
 SQL's own logic is Kleene's: NULL AND FALSE is FALSE, NULL AND TRUE is NULL. So missing cells need
-no care, but where literals are counted.
+no care, except where literals are counted. Every word is a literal of the tree, never pasted text.
 """
 
 from __future__ import annotations
@@ -9,32 +9,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
-from math import inf
+from math import inf, isinf
 from typing import Literal, TypeAlias
 
 from sqlglot import exp
 
 from conjunct.errors import InputError
-from conjunct.export.blocks import in_blocks
-from conjunct.export.dialects.base import DIALECTS, Dialect, shortened, truth
-from conjunct.export.raw import Check, Flag
-from conjunct.export.raw_sql import Checks
-from conjunct.export.steps import STRIDES, WHOLE, Plan, parts_of, plan_of
+from conjunct.export.dialects import DIALECTS, Dialect, shorten_name, truth_value
+from conjunct.export.raw import NO, YES, Check, Flag, OneOf, PartOneOf
+from conjunct.export.steps import Plan, best_plan
 from conjunct.expressions import Constant, Counted, Expression, Not, Or, Primitive, nodes
 
 Source: TypeAlias = Literal["boolean", "integer", "text"]
 Kind: TypeAlias = Literal["select", "view", "table", "dbt"]
 
-# Databases limit the depth of an expression (SQLite: 1,000), and each literal may add to it; and
-# some look for what long expressions share, in more than linear time.
-_LONGEST_IN_ONE = 12
-# operands of a conjunction that is put into blocks, and links of formulas that deny each other;
-# these are put into blocks where there would be more steps than so many
-_BLOCK, _BLOCK_OF_TURNS, _FEW_STEPS = 8, 3, 8
-
 _ROWS = "r"
 
-# no query gives more: a limit that only keeps a step apart from the next one
+# no query gives more: a limit that only keeps the database from merging a step with the next one
 _ALL_ROWS = 2**63 - 1
 
 
@@ -52,25 +43,25 @@ def to_sql(
     kind: Kind = "select",
     into: str | Sequence[str] = "features",
 ) -> str:
-    """A SELECT with one column for each feature, or a view, a table or a dbt model of it.
+    """Write a SELECT with one column per feature, or a view, a table or a dbt model of it.
 
     Parameters
     ----------
     features : mapping of str to Expression
-        Formulas by the name of the column they shall have.
+        Formulas by the names of their columns.
     table : str or sequence of str
         The table with a column for each primitive; several parts for ``schema.table``.
     dialect : str, default="duckdb"
         One of `DIALECTS`.
     source : {"boolean", "integer", "text"}, optional
-        What the columns hold: Booleans, 0 and 1, or text. If not given, Booleans; in databases
-        that take any text for false, cells are looked at, and may be any of them.
+        What the columns hold: Booleans, 0 and 1, or text. By default Booleans; in databases
+        that take any text for false, cells may be any of the three.
     cut : float, optional
         Columns hold numbers, and values above it are true.
     keep : sequence of str
         Columns of the table to select as they are, before the features: a key, for instance.
     raw : mapping of str to Check, optional
-        What the primitives ask of the columns of a raw table. ``cut`` is for Boolean ones.
+        The checks of raw columns behind the primitives. ``cut`` is for Boolean columns.
     fill : bool, default=False
         Take missing cells as false.
     nan : bool, default=False
@@ -80,14 +71,14 @@ def to_sql(
         A query; a statement that makes a view or a table of it; or the file of a dbt model, which
         refers to the table as a model, or in two parts as a source.
     into : str or sequence of str, default="features"
-        What the view or the table is called.
+        The name of the view or the table.
 
     Returns
     -------
     str
-        One statement. Where it is shorter so, parts that formulas share are computed once, in a
-        chain of steps, each of which keeps only what later ones use. Formulas of more than 12
-        literals always are: no database meets an expression too deep for it.
+        One statement. If that makes it shorter, parts that formulas share are computed once, in a
+        chain of steps, each of which keeps only the columns that later ones use. Formulas of more
+        than 12 literals always are, so that no expression is too deep for a database.
     """
     if dialect not in DIALECTS:
         raise InputError(f"unknown dialect {dialect!r}: choose one of {', '.join(DIALECTS)}")
@@ -104,25 +95,20 @@ def to_sql(
     primitives = {n.name for n in nodes(*features.values()) if isinstance(n, Primitive)}
     read_from = primitives if raw is None else {raw[name].column for name in primitives}
     _check_names(features, keep, read_from, database, in_table=kind != "select")
-    origin = table_of(table, "table", database)
-    target = table_of(into, "into", database)
+    origin = _table(table, "table", database)
+    target = _table(into, "into", database)
     if source is None and database.takes_any_text and raw is None and cut is None:
         source = "text"
 
-    cells: dict[exp.Expr, str] = {}
-    checked = Checks(
-        database,
-        source == "text",
-        lambda value: _column(cells.setdefault(value, f"v{len(cells)}")),
-    )
+    reader = _CellReader(database, is_text=source == "text")
 
     def read(primitive: Primitive) -> exp.Expr:
         if raw is not None:
             check = raw[primitive.name]
-            value = checked(check, _column(check.column))
+            value = reader.check(check, _column(check.column))
         else:
-            value = _truth(_column(primitive.name), source, cut, checked, nan)
-        return database.filled(value) if fill else value
+            value = _boolean(_column(primitive.name), source, cut, reader, nan)
+        return database.fill(value) if fill else value
 
     if kind == "dbt":
         # no other name is as long
@@ -130,26 +116,26 @@ def to_sql(
         origin = exp.Table(this=_identifier("x" * (longest + 1)))
     has_checks = bool(primitives) and (raw is not None or cut is not None or source == "text")
     most = inf if database.most_columns is None else database.most_columns - len(keep)
-    plan = _best_plan(features.values(), most, has_checks=has_checks)
+    plan = best_plan(features.values(), most, has_checks=has_checks)
     aliased = origin.copy()
     aliased.set("alias", _rows())
     if plan is None:
         columns: dict[str, exp.Expr] = {name: _column(name) for name in keep}
         columns |= {
-            name: database.kept(_sql(expression, read, database))
+            name: database.as_value(_sql(expression, read, database))
             for name, expression in features.items()
         }
         query = _select(columns, aliased)
     else:
-        query = _in_steps(plan, list(features), aliased, keep, read, database, cells)
+        query = _select_in_steps(plan, list(features), aliased, keep, read, reader)
         widest = max(len(step.this.expressions) for step in query.ctes)
         database.check_columns(widest, in_table=False)
     database.check_columns(len(features) + len(keep), in_table=kind != "select")
     if kind == "dbt":
-        return dbt_model(query, origin, table, dialect)
+        return _dbt_model(query, origin, table, dialect)
     if kind == "select":
         return query.sql(dialect=dialect, pretty=True, copy=False) + "\n"
-    return database.created(kind, target, query).sql(dialect=dialect, pretty=True) + ";\n"
+    return database.create(kind, target, query).sql(dialect=dialect, pretty=True) + ";\n"
 
 
 def _check_names(
@@ -160,29 +146,28 @@ def _check_names(
     *,
     in_table: bool,
 ) -> None:
-    """Refuse names that the database has not, or not twice."""
+    """Refuse names that the database cannot have, or not twice."""
     for name in features:
         database.check_new_name(name)
     for name in (*keep, *read_from):
         database.check_name(name)
-    both = [name for name in keep if name in features]
-    if both:
+    if both := [name for name in keep if name in features]:
         raise InputError(
-            f"keep: a feature is called {shortened(both[0])!r} too; rename the column, or choose "
-            "other names for the features (columns=)"
+            f"keep: a feature is called {shorten_name(both[0])!r} too; rename the column, or "
+            "choose other names for the features (columns=)"
         )
     seen: dict[str, str] = {}
     for name in (*keep, *features) if in_table and database.folds_case else ():
         other = seen.setdefault(name.casefold(), name)
         if other != name:
             raise InputError(
-                f"{database.name} takes {shortened(other)!r} and {shortened(name)!r} for one name: "
-                "number the columns instead (columns='number')"
+                f"{database.name} takes {shorten_name(other)!r} and {shorten_name(name)!r} for "
+                "one name: number the columns instead (columns='number')"
             )
 
 
-def table_of(name: str | Sequence[str], what: str, database: Dialect) -> exp.Table:
-    """A table by its name, of one to three parts."""
+def _table(name: str | Sequence[str], what: str, database: Dialect) -> exp.Table:
+    """Build a table by its name, of one to three parts."""
     parts = [name] if isinstance(name, str) else list(name)
     if not 1 <= len(parts) <= 3:
         raise InputError(f"{what} must be a name of one to three parts")
@@ -192,8 +177,8 @@ def table_of(name: str | Sequence[str], what: str, database: Dialect) -> exp.Tab
     return exp.Table(**dict(named))
 
 
-def dbt_model(query: exp.Expr, origin: exp.Table, table: str | Sequence[str], dialect: str) -> str:
-    """The file of a dbt model: braces that Jinja would read are written as strings."""
+def _dbt_model(query: exp.Expr, origin: exp.Table, table: str | Sequence[str], dialect: str) -> str:
+    """Write the file of a dbt model: braces that Jinja would read are written as strings."""
     parts = [table] if isinstance(table, str) else list(table)
     call = "ref" if len(parts) == 1 else "source"
     if len(parts) == 3:
@@ -211,47 +196,47 @@ def _select(columns: Mapping[str, exp.Expr], origin: exp.Expr) -> exp.Select:
 def _sql(
     expression: Expression, read: Callable[[Primitive], exp.Expr], database: Dialect
 ) -> exp.Expr:
-    """A formula as SQL; ``read`` says how a primitive is."""
+    """Build a formula; ``read`` builds a primitive."""
     if isinstance(expression, Constant):
-        return truth(expression.value)
+        return truth_value(expression.value)
     if isinstance(expression, Not):
         return exp.not_(_sql(expression.operand, read, database), copy=False)
     if isinstance(expression, Primitive):
         return read(expression)
-    return _joined(expression, lambda operand: _sql(operand, read, database), database)
+    return _join(expression, lambda operand: _sql(operand, read, database), database)
 
 
-def _joined(
+def _join(
     expression: Expression, operand_sql: Callable[[Expression], exp.Expr], database: Dialect
 ) -> exp.Expr:
     if isinstance(expression, Counted):
-        return database.either(*_counted(expression, operand_sql))
+        return database.either(*_count(expression, operand_sql))
     join = exp.or_ if isinstance(expression, Or) else exp.and_
-    return join(*map(operand_sql, expression._children), copy=False)
+    return join(*map(operand_sql, expression.children), copy=False)
 
 
-def _counted(
+def _count(
     node: Counted, operand_sql: Callable[[Expression], exp.Expr]
 ) -> tuple[exp.Expr, exp.Expr]:
-    """Where it is certain that so many operands are true, and where that they are not.
+    """Build two conditions: the count certainly holds, and it certainly does not.
 
-    It is neither where that depends on missing cells.
+    Neither is true where that depends on missing cells.
     """
 
     def number_of(*, denied: bool) -> exp.Expr:
         def one(operand: Expression) -> exp.Expr:
             value = operand_sql(operand)
             holds = exp.not_(value, copy=False) if denied else value
-            return exp.Case(ifs=[exp.If(this=holds, true=_number(1))], default=_number(0))
+            return exp.Case(ifs=[exp.If(this=holds, true=_literal(1))], default=_literal(0))
 
         total = reduce(lambda x, y: exp.Add(this=x, expression=y), map(one, node.operands))
         return exp.paren(total, copy=False)
 
     def true(comparison: type[exp.Binary], number: int) -> exp.Expr:
-        return comparison(this=number_of(denied=False), expression=_number(number))
+        return comparison(this=number_of(denied=False), expression=_literal(number))
 
     def false(comparison: type[exp.Binary], number: int) -> exp.Expr:
-        return comparison(this=number_of(denied=True), expression=_number(number))
+        return comparison(this=number_of(denied=True), expression=_literal(number))
 
     # with n operands, n − k of them false leave k that are true or missing
     n = len(node.operands)
@@ -262,54 +247,19 @@ def _counted(
     return certain, excluded
 
 
-def _number(value: int) -> exp.Expr:
-    return exp.Literal.number(value)
-
-
-def _best_plan(
-    features: Iterable[Expression], most_columns: float, *, has_checks: bool
-) -> Plan | None:
-    """The steps that make the statement shortest; None if it is without any."""
-    as_given = list(features)
-    plans = _plans(as_given)
-    without = plan_of(as_given, parts_of(as_given), WHOLE)
-    is_short = without.longest <= _LONGEST_IN_ONE
-    if not has_checks and is_short and without.written <= _shortest(plans, most_columns).size:
-        return None
-    if plans[0].n_steps > 1:
-        plans += _plans(in_blocks(as_given, _BLOCK))
-    best = _shortest(plans, most_columns)
-    if best.n_steps > _FEW_STEPS:
-        plans += _plans(in_blocks(as_given, _BLOCK_OF_TURNS, turns=True))
-        best = _shortest(plans, most_columns)
-    return best
-
-
-def _plans(features: Sequence[Expression]) -> list[Plan]:
-    parts = parts_of(features)
-    return [plan_of(features, parts, stride) for stride in STRIDES]
-
-
-def _shortest(plans: Sequence[Plan], most_columns: float) -> Plan:
-    """The shortest of some plans, of those that databases take without complaint."""
-    short = [plan for plan in plans if plan.longest <= _LONGEST_IN_ONE] or plans[:1]
-    fitting = [plan for plan in short if plan.widest <= most_columns] or short
-    return min(fitting, key=lambda plan: plan.size)
-
-
-def _in_steps(
+def _select_in_steps(
     plan: Plan,
     names: Sequence[str],
     origin: exp.Expr,
     keep: Sequence[str],
     read: Callable[[Primitive], exp.Expr],
-    database: Dialect,
-    cells: Mapping[exp.Expr, str],
+    reader: _CellReader,
 ) -> exp.Select:
-    """Parts in queries on top of those that they are made of; in the last one, the features.
+    """Build queries on top of each other, each with the parts of a step; the last has the features.
 
-    Inside, columns have names of our own, so that none can clash with another.
+    Inside, columns have generated names, so that none can clash with another.
     """
+    database = reader.dialect
     made = {part: f"c{k}" for k, part in enumerate(plan.columns)}
 
     def value(part: Expression, step: int) -> exp.Expr:
@@ -318,38 +268,38 @@ def _in_steps(
         if isinstance(part, Constant) or step == 0:
             return _sql(part, read, database)
         if plan.step[part] < step:
-            return database.holds(_column(made[part]))
-        return _joined(part, lambda operand: value(operand, step), database)
+            return database.as_condition(_column(made[part]))
+        return _join(part, lambda operand: value(operand, step), database)
 
-    def stored(part: Expression, step: int) -> exp.Expr:
+    def as_column(part: Expression, step: int) -> exp.Expr:
         is_column = part in plan.step and plan.step[part] < step
-        return _column(made[part]) if is_column else database.kept(value(part, step))
+        return _column(made[part]) if is_column else database.as_value(value(part, step))
 
     steps = []
     known = {f"k{k}": _column(name) for k, name in enumerate(keep)}
     for step in range(plan.n_steps):
-        parts = {made[part]: stored(part, step) for part in plan.columns_of(step)}
-        if step == 0 and cells:
-            read_once = {name: value for value, name in cells.items()}
-            steps.append(_select({**known, **read_once}, origin))
+        parts = {made[part]: as_column(part, step) for part in plan.columns_of(step)}
+        if step == 0 and reader.cells:
+            cells = {name: value for value, name in reader.cells.items()}
+            steps.append(_select({**known, **cells}, origin))
             known = {name: _column(name) for name in known}
         steps.append(_select({**known, **parts}, _step(len(steps) - 1) if steps else origin))
         known = {name: _column(name) for name in known}
     columns: dict[str, exp.Expr] = {name: _column(f"k{k}") for k, name in enumerate(keep)}
     named = zip(names, plan.features, strict=True)
-    columns |= {name: stored(feature, plan.n_steps) for name, feature in named}
+    columns |= {name: as_column(feature, plan.n_steps) for name, feature in named}
     query = _select(columns, _step(len(steps) - 1))
-    # left to themselves, databases may put the steps together again
+    # otherwise databases may merge the steps again
     if database.keeps_steps == "sample":
         for reads_step in (*steps[1:], query):
-            all_rows = exp.TableSample(method=exp.var("SYSTEM"), percent=_number(100))
+            all_rows = exp.TableSample(method=exp.var("SYSTEM"), percent=_literal(100))
             reads_step.set("sample", all_rows)
     hint = True if database.keeps_steps == "hint" else None
-    for number, made_there in enumerate(steps):
+    for number, step_query in enumerate(steps):
         if database.keeps_steps == "limit":
-            made_there = made_there.limit(_ALL_ROWS, copy=False)
+            step_query = step_query.limit(_ALL_ROWS, copy=False)
         name = _identifier(f"step{number}")
-        query = query.with_(name, as_=made_there, materialized=hint, copy=False)
+        query = query.with_(name, as_=step_query, materialized=hint, copy=False)
     return query
 
 
@@ -371,17 +321,103 @@ def _identifier(name: str) -> exp.Identifier:
     return exp.Identifier(this=name, quoted=True)
 
 
-def _truth(
-    column: exp.Column, source: Source | None, cut: float | None, checked: Checks, nan: bool
+def _boolean(
+    column: exp.Column, source: Source | None, cut: float | None, reader: _CellReader, nan: bool
 ) -> exp.Expr:
+    """Build the truth of a cell of a Boolean table; NULL where it is missing."""
     # NaN is above every number in some databases, and other than 0 in most: here it is missing
     if cut is not None:
-        return exp.GT(this=checked.number(column), expression=exp.Literal.number(cut))
+        return exp.GT(this=reader.number(column), expression=exp.Literal.number(cut))
     if source == "text":
-        return checked(Flag(column.name), column)
-    dialect = checked.dialect
+        return reader.check(Flag(column.name), column)
+    dialect = reader.dialect
     if source == "integer":
         return exp.NEQ(this=dialect.number(column), expression=exp.Literal.number(0))
     if nan and dialect.takes_nan_for_true:
         return exp.cast(dialect.without_nan(column), "boolean")
-    return dialect.holds(column)
+    return dialect.as_condition(column)
+
+
+class _CellReader:
+    """The cells of a table that are read once, in a step before all others.
+
+    ``is_text``: the columns are of text, whatever they were when the model was fitted. ``cells``
+    has the name of the column in that step for each number, word or date.
+    """
+
+    def __init__(self, dialect: Dialect, *, is_text: bool) -> None:
+        self.dialect = dialect
+        self.is_text = is_text
+        self.cells: dict[exp.Expr, str] = {}
+
+    def number(self, column: exp.Expr) -> exp.Expr:
+        """Build the number in a cell."""
+        return self._cell(self.dialect.number(column, is_text=self.is_text))
+
+    def check(self, check: Check, column: exp.Expr) -> exp.Expr:
+        """Build the check of a raw cell; NULL where it is missing."""
+        dialect = self.dialect
+        if isinstance(check, Flag):
+            return self._flag(column)
+        if isinstance(check, OneOf):
+            if check.are_numbers:
+                numbers = map(float, check.words)
+                literals = (dialect.infinity(x) if isinf(x) else _literal(x) for x in numbers)
+                return _is_in(self.number(column), literals)
+            for word in check.words:
+                _check_word(check.column, word)
+            return _is_in(self._cell(dialect.written(column)), map(dialect.string, check.words))
+        if check.part is None:
+            value = self.number(column)
+        else:
+            value = self._cell(dialect.part(column, check.part, is_text=self.is_text))
+        if isinstance(check, PartOneOf):
+            parts: Iterable[int] = check.numbers
+            if check.part == "weekday":
+                parts = (dialect.weekdays[number - 1] for number in check.numbers)
+            return _is_in(value, map(_literal, parts))
+        sides: list[exp.Expr] = []
+        if check.low is not None:
+            sides.append(exp.GTE(this=value.copy(), expression=_literal(check.low)))
+        if check.high is not None:
+            sides.append(exp.LT(this=value.copy(), expression=_literal(check.high)))
+        return exp.and_(*sides, copy=False)
+
+    def _cell(self, value: exp.Expr) -> exp.Expr:
+        return _column(self.cells.setdefault(value, f"v{len(self.cells)}"))
+
+    def _flag(self, column: exp.Expr) -> exp.Expr:
+        # as text, whether it is Boolean, a number or a word; other words are neither
+        written = self._cell(exp.Lower(this=self.dialect.text(column)))
+        # decimals are written with all their places: 1.00
+        zero = exp.Literal.string("0")
+        short = exp.Trim(this=written.copy(), expression=zero, position="TRAILING")
+        yes, no = (
+            exp.or_(
+                _is_in(written.copy(), map(self.dialect.string, words)),
+                exp.EQ(this=short.copy(), expression=self.dialect.string(number)),
+            )
+            for words, number in ((YES, "1."), (NO, "0."))
+        )
+        return self.dialect.either(yes, no)
+
+
+def _is_in(value: exp.Expr, wanted: Iterable[exp.Expr | None]) -> exp.Expr:
+    literals = [literal for literal in wanted if literal is not None]
+    if not literals:  # false, and NULL where the value is
+        return exp.NEQ(this=value, expression=value.copy())
+    if len(literals) == 1:
+        return exp.EQ(this=value, expression=literals[0])
+    return exp.In(this=value, expressions=literals)
+
+
+def _literal(number: float) -> exp.Expr:
+    return exp.Literal.number(int(number) if float(number).is_integer() else number)
+
+
+def _check_word(column: str, word: str) -> None:
+    if "\0" in word or any("\ud800" <= character <= "\udfff" for character in word):
+        raise InputError(
+            f"column {column!r}: the word {word!r} cannot be written in SQL: it holds a NUL or a "
+            "lone surrogate"
+        )

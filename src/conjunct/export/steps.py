@@ -1,63 +1,119 @@
-"""Which parts of formulas are computed in which step, so that a statement is short.
+"""The steps of a statement: which parts of formulas are computed in which, so that it is short.
 
 A part that is used in a later step is a column from the step that makes it to the last before its
 last use. More steps share more parts, and each repeats the columns that are kept.
+
+Long chains of conjunctions are put into blocks of blocks first, so that formulas are shallow. What
+remains of a common tag after many merges, a ∧ ¬b ∧ ¬c ∧ …, is one conjunction within the next, as
+deep as there were merges. In blocks it is the conjunction of a few, each of a few: as deep as a
+number has digits. Conjunctions that begin alike share their blocks.
+
+Formulas that deny each other in turn, d ∧ ¬(c ∧ ¬(b ∧ ¬a)), are such chains too: without their
+negations, d ∧ (¬c ∨ (b ∧ ¬a)). Each link makes (x ∧ q) ∨ p of the value x before it, and so does
+what several links make together. Kleene's logic has the laws that this takes: it is distributive,
+and a negated conjunction is the disjunction of what is negated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import NamedTuple
 
-from conjunct.expressions import And, Counted, Expression, Not, Or, Primitive, nodes
+from conjunct.expressions import And, Constant, Counted, Expression, Not, Or, Primitive, nodes
 
-# Conjunctions within conjunctions that a step may hold; the last puts all of them into one.
+# The most conjunctions within conjunctions of a step; the last one puts all into one step.
 WHOLE = 1 << 62
 STRIDES = (1, 2, 3, 4, 6, 8, WHOLE)
-# How long texts are, about: a column has the name it had and the name it gets, a literal one, and
+# About how long texts are: a column has its old name and its new one, a literal one name, and
 # each pair of brackets around it takes a place in its line.
 _COLUMN, _LITERAL, _BRACKETS = 4, 2, 1
+# Databases limit the depth of an expression (SQLite: 1,000), and each literal may add to it; and
+# some look for what long expressions share, in more than linear time.
+_LONGEST_IN_ONE = 12
+# operands of a block of a conjunction, and links of a block of formulas that deny each other;
+# the latter are put into blocks only if there would be more than a few steps
+_BLOCK, _BLOCK_OF_TURNS, _FEW_STEPS = 8, 3, 8
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Steps 0 to ``n_steps`` - 1, and the features on top of the last."""
+    """A plan of steps 0 to ``n_steps`` - 1, and the features on top of the last."""
 
     features: Sequence[Expression]
     n_steps: int
     step: Mapping[Expression, int]
-    """In which step a part is made; primitives in the first."""
+    """The step that makes a part; the first one for primitives."""
     last: Mapping[Expression, int]
-    """In which step a part that is a column is last used; ``n_steps`` for the features."""
+    """The step that uses a part that is a column last; ``n_steps`` for the features."""
     longest: int
-    """Most literals of an expression."""
+    """The most literals of an expression."""
     widest: int
-    """Most columns of a step."""
+    """The most columns of a step."""
     written: int
-    """About how long all expressions are."""
+    """The length of all expressions, about."""
     size: int
-    """About how long the statement is, without the names of the features."""
+    """The length of the statement, about, without the names of the features."""
 
     @property
     def columns(self) -> list[Expression]:
-        """All parts that are columns, primitives by name, then what is made of others."""
+        """Return all parts that are columns, primitives by name, then those made of others."""
         return list(self.last)
 
     def columns_of(self, step: int) -> list[Expression]:
-        """The columns of a step: made there or before, and used later."""
+        """List the columns of a step: made there or before, and used later."""
         return [part for part, last in self.last.items() if self.step[part] <= step < last]
 
 
-def parts_of(features: Sequence[Expression]) -> list[Expression]:
-    """All but negations and constants, each after what it is made of."""
+def best_plan(
+    features: Iterable[Expression], most_columns: float, *, has_checks: bool
+) -> Plan | None:
+    """Return the steps that make the statement shortest; None if it is shortest without any."""
+    as_given = list(features)
+    plans = _make_plans(as_given)
+    without = _make_plan(as_given, _list_parts(as_given), WHOLE)
+    is_short = without.longest <= _LONGEST_IN_ONE
+    if (
+        not has_checks
+        and is_short
+        and without.written <= _choose_shortest(plans, most_columns).size
+    ):
+        return None
+    if plans[0].n_steps > 1:
+        plans += _make_plans(put_into_blocks(as_given, _BLOCK))
+    best = _choose_shortest(plans, most_columns)
+    if best.n_steps > _FEW_STEPS:
+        plans += _make_plans(put_into_blocks(as_given, _BLOCK_OF_TURNS, turns=True))
+        best = _choose_shortest(plans, most_columns)
+    return best
+
+
+def _make_plans(features: Sequence[Expression]) -> list[Plan]:
+    parts = _list_parts(features)
+    return [_make_plan(features, parts, stride) for stride in STRIDES]
+
+
+def _choose_shortest(plans: Sequence[Plan], most_columns: float) -> Plan:
+    """Return the shortest plan of those that databases accept."""
+    short = [plan for plan in plans if plan.longest <= _LONGEST_IN_ONE] or plans[:1]
+    fitting = [plan for plan in short if plan.widest <= most_columns] or short
+    return min(fitting, key=lambda plan: plan.size)
+
+
+def _list_parts(features: Sequence[Expression]) -> list[Expression]:
+    """List all parts but negations and constants, each after its operands."""
     found = (node for node in nodes(*features) if isinstance(node, Primitive | And | Or | Counted))
     return list(dict.fromkeys(found))
 
 
-def plan_of(features: Sequence[Expression], parts: Sequence[Expression], stride: int) -> Plan:
-    """A plan in which conjunctions within each other in one step are ``stride`` at most."""
-    step = _steps(parts, stride)
+def _make_plan(features: Sequence[Expression], parts: Sequence[Expression], stride: int) -> Plan:
+    """Make a plan whose steps have at most ``stride`` conjunctions within each other."""
+    depth: dict[Expression, int] = {}
+    for part in parts:
+        below = (depth.get(_without_not(child), 0) for child in part.children)
+        depth[part] = 0 if isinstance(part, Primitive) else 1 + max(below, default=0)
+    step = {part: -(-depth[part] // stride) for part in parts}
     tops = [top for top in map(_without_not, features) if top in step]
     n_steps = max(1, max((step[top] for top in tops), default=0))
     last: dict[Expression, int] = {}
@@ -65,7 +121,7 @@ def plan_of(features: Sequence[Expression], parts: Sequence[Expression], stride:
     length: dict[Expression, int] = {}
     for part in parts:
         literals[part] = length[part] = 0
-        for child in filter(step.__contains__, map(_without_not, part._children)):
+        for child in filter(step.__contains__, map(_without_not, part.children)):
             if step[child] < step[part]:
                 last[child] = max(last.get(child, 0), step[part])
                 literals[part] += 1
@@ -74,7 +130,7 @@ def plan_of(features: Sequence[Expression], parts: Sequence[Expression], stride:
                 literals[part] += literals[child]
                 length[part] += length[child] + _BRACKETS * literals[child]
     last |= {top: n_steps for top in tops if step[top] < n_steps}
-    ordered = {part: last[part] for part in sorted(last, key=_primitives_by_name)}
+    ordered = {part: last[part] for part in sorted(last, key=_primitives_first)}
     made = [part for part in (*ordered, *tops) if step[part]]
     longest = max((literals[part] for part in made), default=0)
     written = sum(length[part] for part in made)
@@ -87,19 +143,157 @@ def plan_of(features: Sequence[Expression], parts: Sequence[Expression], stride:
     return Plan(features, n_steps, step, ordered, longest, max(widths), written, size)
 
 
-def _steps(parts: Sequence[Expression], stride: int) -> dict[Expression, int]:
-    depth: dict[Expression, int] = {}
-    for part in parts:
-        below = (depth.get(_without_not(child), 0) for child in part._children)
-        depth[part] = 0 if isinstance(part, Primitive) else 1 + max(below, default=0)
-    return {part: -(-depth[part] // stride) for part in parts}
-
-
 def _without_not(expression: Expression) -> Expression:
     while isinstance(expression, Not):
         expression = expression.operand
     return expression
 
 
-def _primitives_by_name(part: Expression) -> tuple[bool, str]:
+def _primitives_first(part: Expression) -> tuple[bool, str]:
     return (False, part.name) if isinstance(part, Primitive) else (True, "")
+
+
+class _Link(NamedTuple):
+    """A step from x to (x ∧ ``limit``) ∨ ``more``; None is left out."""
+
+    more: Expression | None
+    limit: Expression | None
+
+
+class _Chain(NamedTuple):
+    """Links one after the other, in blocks of 1, ``width``, ``width``², …, as far as these divide
+    the length."""
+
+    length: int
+    blocks: tuple[_Link, ...]
+    """The blocks that end here."""
+    before: tuple[_Chain | None, ...]
+    """The chain before each of them."""
+    whole: Expression
+
+
+class _Spine(NamedTuple):
+    """A formula as a chain, or as the negation of one."""
+
+    chain: _Chain
+    is_denied: bool
+
+
+class _Blocks:
+    """Formulas in blocks, made from the bottom up; ``made`` has them by the formula given."""
+
+    def __init__(self, width: int, *, turns: bool) -> None:
+        self._width, self._turns = width, turns
+        self._spines: dict[Expression, _Spine] = {}
+        self._first: dict[Expression, Expression] = {}
+        self.made: dict[Expression, Expression] = {}
+
+    def add(self, node: Expression) -> None:
+        """Add a formula whose operands were added before."""
+        if node in self._spines:
+            return
+        if isinstance(node, And | Or):
+            self._spines[node] = spine = self._make_spine(node)
+            whole = spine.chain.whole
+            self.made[node] = self._deny(whole) if spine.is_denied else whole
+        elif isinstance(node, Not):
+            self.made[node] = self._deny(self.made[node.operand])
+        elif isinstance(node, Counted):
+            operands = [self.made[operand] for operand in node.operands]
+            self.made[node] = self._share(type(node)(node.number, operands))
+        else:
+            self.made[node] = self._share(node)
+
+    def _share(self, expression: Expression) -> Expression:
+        # equal conjunctions may be nested otherwise, and one way is enough
+        return self._first.setdefault(expression, expression)
+
+    def _deny(self, expression: Expression) -> Expression:
+        if isinstance(expression, Not):
+            return expression.operand
+        return self._share(Not(expression))
+
+    def _make_spine(self, node: And | Or) -> _Spine:
+        """Take the longest chain among the operands, and append the others as its next links."""
+        kind, operands = type(node), list(node.operands)
+        known = [(k, spine) for k, x in enumerate(operands) if (spine := self._find_chain(x, kind))]
+        if known:
+            k, (chain, is_denied) = max(known, key=lambda one: one[1].chain.length)
+        else:
+            k, is_denied = 0, False
+            chain = self._append(None, _Link(self.made[operands[0]], None))
+        is_and = (kind is And) is not is_denied
+        for operand in (*operands[:k], *operands[k + 1 :]):
+            value = self.made[operand]
+            value = self._deny(value) if is_denied else value
+            chain = self._append(chain, _Link(None, value) if is_and else _Link(value, None))
+        return _Spine(chain, is_denied)
+
+    def _find_chain(self, operand: Expression, kind: type[And | Or]) -> _Spine | None:
+        """Find the chain of an operand, if it can be made longer."""
+        if not self._turns:
+            return self._spines.get(operand) if type(operand) is kind else None
+        if isinstance(operand, Not):
+            spine = self._spines.get(operand.operand)
+            return spine and spine._replace(is_denied=not spine.is_denied)
+        return self._spines.get(operand)
+
+    def _append(self, chain: _Chain | None, link: _Link) -> _Chain:
+        length = 1 if chain is None else chain.length + 1
+        blocks, before = [link], [chain]
+        while length % self._width ** len(blocks) == 0:
+            row, start = _last_blocks(before[-1], len(blocks))
+            row.append(blocks[-1])
+            blocks.append(self._make_block(row))
+            before.append(start)
+        row, start = _last_blocks(before[-1], len(blocks))
+        whole = self._apply(None if start is None else start.whole, [*row, blocks[-1]])
+        return _Chain(length, tuple(blocks), tuple(before), whole)
+
+    def _make_block(self, row: Sequence[_Link]) -> _Link:
+        """Combine links into one."""
+        limits = [link.limit for link in row if link.limit is not None]
+        has_more = any(link.more is not None for link in row)
+        return _Link(
+            self._apply(None, row) if has_more else None,
+            self._join(And, limits) if limits else None,
+        )
+
+    def _apply(self, value: Expression | None, row: Sequence[_Link]) -> Expression:
+        """Apply links to a value, one after the other; None is false."""
+        held: list[Expression] = [] if value is None else [value]
+        kind: type[And | Or] = And
+        for link in row:
+            for joins, operand in ((And, link.limit), (Or, link.more)):
+                if operand is None or (joins is And and not held):
+                    continue
+                if joins is not kind and len(held) > 1:
+                    held = [self._join(kind, held)]
+                kind = joins
+                held.append(operand)
+        return self._join(kind, held) if held else Constant(False)
+
+    def _join(self, kind: type[And | Or], operands: Sequence[Expression]) -> Expression:
+        return self._share(kind(*operands)) if len(operands) > 1 else operands[0]
+
+
+def put_into_blocks(
+    features: Sequence[Expression], width: int, *, turns: bool = False
+) -> list[Expression]:
+    """Rewrite formulas so that conjunctions and disjunctions have at most ``width`` operands.
+
+    With ``turns``, those that deny each other in turn are put into blocks too.
+    """
+    blocks = _Blocks(width, turns=turns)
+    for node in nodes(*features):
+        blocks.add(node)
+    return [blocks.made[feature] for feature in features]
+
+
+def _last_blocks(chain: _Chain | None, n_sizes: int) -> tuple[list[_Link], _Chain | None]:
+    """Return the last blocks of the largest of ``n_sizes`` sizes, and the chain before them."""
+    found: list[_Link] = []
+    while chain is not None and len(chain.blocks) == n_sizes:
+        found.append(chain.blocks[-1])
+        chain = chain.before[-1]
+    return found[::-1], chain

@@ -1,8 +1,7 @@
 """The kinds of expression: primitive, negation, conjunction; disjunction, constant; counts.
 
-uFC and the FRINGE family make the first three, and those that count literals ``AtLeast`` and
-``Exactly``. Disjunctions and constants are what simplification needs to say the same thing in fewer
-words.
+uFC and the FRINGE family make the first three, and trees that count literals make ``AtLeast`` and
+``Exactly``. Simplification needs disjunctions and constants.
 
 Expressions share their operands, so twenty iterations of pairing may stand for a formula
 with a million literals in a few dozen nodes. Nothing here expands that graph: building,
@@ -12,7 +11,7 @@ no walk recurses.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, ClassVar, Literal, NoReturn, TypeAlias, final
 
@@ -36,10 +35,11 @@ class Expression:
     True
     """
 
-    __slots__ = ("__weakref__", "_canonical", "_children", "_digest", "_length")
+    __slots__ = ("__weakref__", "_canonical", "_digest", "_length", "children")
 
-    _canonical: str | None  # kept here by text.canonical_text
-    _children: tuple[Expression, ...]
+    children: tuple[Expression, ...]
+    """The expressions that this one is built from, as they were given; none for a primitive."""
+    _canonical: str | None  # a cache that belongs to order.canonical_text
     _digest: int
     _length: int
 
@@ -48,7 +48,7 @@ class Expression:
 
     def _store(self, children: tuple[Expression, ...], length: int, digest: int) -> None:
         _set(self, "_canonical", None)
-        _set(self, "_children", children)
+        _set(self, "children", children)
         _set(self, "_digest", digest)
         _set(self, "_length", length)
 
@@ -79,7 +79,7 @@ class Expression:
 
     @property
     def primitives(self) -> frozenset[str]:
-        """The names of the primitives that occur.
+        """The names of the primitives in the formula.
 
         >>> sorted(Not(And(Primitive("tree"), Not(Primitive("forest")))).primitives)
         ['forest', 'tree']
@@ -87,7 +87,7 @@ class Expression:
         return frozenset(node.name for node in nodes(self) if isinstance(node, Primitive))
 
     def evaluate(self, values: Mapping[str, bool]) -> bool:
-        """Truth value of the formula, given one for each of its primitives.
+        """Return the truth value of the formula, given one for each of its primitives.
 
         Raises
         ------
@@ -112,33 +112,33 @@ class Expression:
                 known[id(node)] = node.number <= n_true <= node.most
             else:
                 some = any if isinstance(node, Or) else all
-                known[id(node)] = some(known[id(child)] for child in node._children)
+                known[id(node)] = some(known[id(child)] for child in node.children)
         return known[id(self)]
 
     def simplify(self) -> Expression:
-        """A short formula that is true exactly where this one is; see `simplification`.
+        """Return a short formula that is true exactly where this one is.
 
         >>> sky, tree = Primitive("sky"), Primitive("tree")
         >>> print((~(sky & tree) & tree).simplify())
         ¬sky ∧ tree
         """
-        from conjunct.expressions.simplification import simplified  # needs the classes below
+        from conjunct.expressions.simplify import simplify  # it needs the classes below
 
-        return simplified(self)
+        return simplify(self)
 
     def to_dnf(self) -> Expression:
-        """An equivalent disjunction of conjunctions of literals, none of which can be left out.
+        """Return an equivalent disjunction of conjunctions of literals, without redundant ones.
 
         >>> sky, tree, road = map(Primitive, ("sky", "tree", "road"))
         >>> print((sky & ~(tree & road)).to_dnf())
         (sky ∧ ¬tree) ∨ (sky ∧ ¬road)
         """
-        from conjunct.expressions.simplification import disjunctive
+        from conjunct.expressions.simplify import to_dnf
 
-        return disjunctive(self)
+        return to_dnf(self)
 
     def text(self, style: Style = "unicode") -> str:
-        """The formula written out, in the order it was built; see `text.render`.
+        """Write the formula out, in the order it was built; see `text.render`.
 
         >>> Not(And(Primitive("tree"), Not(Primitive("forest")))).text("ascii")
         '~(tree & ~forest)'
@@ -186,8 +186,6 @@ class Expression:
 
     def __reduce__(self) -> tuple[Callable[..., Expression], tuple[object]]:
         # pickle would recurse into the operands; a flat list has no depth and keeps sharing.
-        from conjunct.expressions.packing import pack, unpack  # it needs the classes below
-
         return unpack, (pack(self),)
 
 
@@ -247,23 +245,16 @@ class _Connective(Expression):
     __match_args__ = ("operands",)
     operands: tuple[Expression, ...]
     _count: int
-    _sorted: tuple[Expression, ...] | None  # owned by order.compare_canonical
+    _sorted: tuple[Expression, ...] | None  # a cache that belongs to order.py
     _sum: int
 
     def __init__(self, *operands: Expression) -> None:
         kind = type(self)
-        for position, operand in enumerate(operands, start=1):
-            if not isinstance(operand, Expression):
-                raise TypeError(
-                    f"operand {position} of {kind.__name__} must be an Expression, "
-                    f"not {type(operand).__name__!r}"
-                )
-        if len(operands) < 2:
-            raise ValueError(f"{kind.__name__} takes at least two operands, got {len(operands)}")
+        _check_operands(kind.__name__, operands)
         _set(self, "operands", operands)
         _set(self, "_sorted", None)
         # Flattened, the operands are a multiset. Adding their digests identifies it without
-        # sorting or expanding: a nested conjunction brings its own sum. The sum is exact, for
+        # sorting or expanding: a nested conjunction brings its own sum. The sum is exact, because
         # modulo 2**128 a hundred and twenty-eight doublings of any expression come to 0. It is
         # hashed once more so that a conjunction under a Not is not the sum of its parts.
         _set(self, "_sum", sum(x._sum if isinstance(x, kind) else x._digest for x in operands))
@@ -293,20 +284,13 @@ class Counted(Expression):
     __match_args__ = ("number", "operands")
     number: int
     operands: tuple[Expression, ...]
-    _sorted: tuple[Expression, ...] | None  # owned by order.compare_canonical
+    _sorted: tuple[Expression, ...] | None  # a cache that belongs to order.py
     _least: ClassVar[int]
 
     def __init__(self, number: int, operands: Iterable[Expression]) -> None:
         kind = type(self).__name__
         operands = tuple(operands)
-        for position, operand in enumerate(operands, start=1):
-            if not isinstance(operand, Expression):
-                raise TypeError(
-                    f"operand {position} of {kind} must be an Expression, "
-                    f"not {type(operand).__name__!r}"
-                )
-        if len(operands) < 2:
-            raise ValueError(f"{kind} takes at least two operands, got {len(operands)}")
+        _check_operands(kind, operands)
         if isinstance(number, bool) or not isinstance(number, int):
             raise TypeError(f"the number of {kind} must be an int, not {type(number).__name__!r}")
         if not self._least <= number <= len(operands):
@@ -357,12 +341,23 @@ class Exactly(Counted):
 _set = object.__setattr__  # the only way past the immutability above
 
 
+def _check_operands(kind: str, operands: Sequence[Expression]) -> None:
+    for position, operand in enumerate(operands, start=1):
+        if not isinstance(operand, Expression):
+            raise TypeError(
+                f"operand {position} of {kind} must be an Expression, "
+                f"not {type(operand).__name__!r}"
+            )
+    if len(operands) < 2:
+        raise ValueError(f"{kind} takes at least two operands, got {len(operands)}")
+
+
 def _digest(tag: bytes, content: bytes) -> int:
     return int.from_bytes(blake2b(content, digest_size=16, person=tag).digest(), "big")
 
 
 def nodes(*roots: Expression) -> list[Expression]:
-    """Each distinct node of the graph once, operands before what is built on them."""
+    """List each distinct node of the graph once, operands before what is built on them."""
     order: list[Expression] = []
     entered: set[int] = set()
     stack = [(root, False) for root in reversed(roots)]
@@ -373,5 +368,126 @@ def nodes(*roots: Expression) -> list[Expression]:
         elif id(node) not in entered:
             entered.add(id(node))
             stack.append((node, True))
-            stack.extend((child, False) for child in reversed(node._children))
+            stack.extend((child, False) for child in reversed(node.children))
     return order
+
+
+def all_of(operands: Sequence[Expression]) -> Expression:
+    """Join any number of operands with "and"; none of them give true."""
+    if len(operands) < 2:
+        return operands[0] if operands else Constant(True)
+    return And(*operands)
+
+
+def any_of(operands: Sequence[Expression]) -> Expression:
+    """Join any number of operands with "or"; none of them give false."""
+    if len(operands) < 2:
+        return operands[0] if operands else Constant(False)
+    return Or(*operands)
+
+
+@final
+class Count:
+    """A number of true expressions (X-of-N); a comparison with a number is an expression.
+
+    Parameters
+    ----------
+    operands : iterable of Expression
+        Two or more, literals as a rule. One that is given twice counts twice.
+
+    Examples
+    --------
+    >>> from conjunct import Count, Primitive
+    >>> wheels = Count([Primitive("bicycle"), Primitive("car"), Primitive("bus")])
+    >>> print(wheels == 2)
+    exactly 2 of {bicycle, car, bus}
+    >>> print(wheels >= 2)
+    at least 2 of {bicycle, car, bus}
+    >>> print(wheels < 2)
+    ¬(at least 2 of {bicycle, car, bus})
+    """
+
+    __slots__ = ("operands",)
+    __hash__ = None  # type: ignore[assignment]  # == makes an expression, so it cannot find equals
+
+    def __init__(self, operands: Iterable[Expression]) -> None:
+        self.operands = Exactly(0, operands).operands  # which checks them
+
+    def __eq__(self, number: object) -> Exactly:  # type: ignore[override]
+        return Exactly(number, self.operands) if isinstance(number, int) else NotImplemented
+
+    def __ne__(self, number: object) -> Not:  # type: ignore[override]
+        return Not(Exactly(number, self.operands)) if isinstance(number, int) else NotImplemented
+
+    def __ge__(self, number: int) -> AtLeast:
+        return AtLeast(number, self.operands)
+
+    def __lt__(self, number: int) -> Not:
+        return Not(AtLeast(number, self.operands))
+
+    def __gt__(self, number: int) -> AtLeast:
+        return AtLeast(number + 1, self.operands)
+
+    def __le__(self, number: int) -> Not:
+        return Not(AtLeast(number + 1, self.operands))
+
+    def __repr__(self) -> str:
+        return f"Count([{', '.join(map(repr, self.operands))}])"
+
+
+Positions: TypeAlias = tuple[int, ...]
+Entry: TypeAlias = str | bool | int | tuple[bool, Positions] | tuple[bool, Positions, int]
+Packed: TypeAlias = tuple[Entry, ...]
+"""One entry per node, operands first and referred to by position: a str is a primitive, a bool a
+constant, an int the negation of an earlier entry, a tuple a conjunction (True) or a disjunction
+(False) of earlier entries; with a number, at least (True) or exactly (False) that many of them."""
+
+
+def pack(root: Expression) -> Packed:
+    """Write an expression as a flat tuple, in which shared parts occur once.
+
+    >>> pack(Not(Primitive("sky")) & Primitive("tree"))
+    ('sky', 0, 'tree', (True, (1, 2)))
+    """
+    packed: list[Entry] = []
+    position: dict[int, int] = {}
+    for node in nodes(root):
+        position[id(node)] = len(packed)
+        if isinstance(node, Primitive):
+            packed.append(node.name)
+        elif isinstance(node, Not):
+            packed.append(position[id(node.operand)])
+        elif isinstance(node, Constant):
+            packed.append(node.value)
+        else:
+            operands = tuple(position[id(child)] for child in node.children)
+            if isinstance(node, Counted):
+                packed.append((isinstance(node, AtLeast), operands, node.number))
+            else:
+                packed.append((isinstance(node, And), operands))
+    return tuple(packed)
+
+
+def unpack(packed: Packed) -> Expression:
+    """Build the expression that `pack` wrote.
+
+    >>> print(unpack(("sky", 0, "tree", (True, (1, 2)))))
+    ¬sky ∧ tree
+    """
+    built: list[Expression] = []
+    for entry in packed:
+        if isinstance(entry, str):
+            built.append(Primitive(entry))
+        elif isinstance(entry, bool):
+            built.append(Constant(entry))
+        elif isinstance(entry, int):
+            built.append(Not(built[entry]))
+        elif len(entry) == 3:
+            at_least, operands, number = entry
+            count = AtLeast if at_least else Exactly
+            built.append(count(number, [built[index] for index in operands]))
+        else:
+            conjunction, operands = entry
+            kind = And if conjunction else Or
+            built.append(kind(*(built[index] for index in operands)))
+    return built[-1]

@@ -1,8 +1,10 @@
-"""Expressions as text: for people, for LaTeX, and in one canonical form that orders them."""
+"""Expressions as text for people and for LaTeX, and text back to expressions."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple, get_args
 
 from conjunct.errors import InputError
@@ -11,29 +13,36 @@ from conjunct.expressions.expression import (
     AtLeast,
     Constant,
     Counted,
+    Exactly,
     Expression,
     Not,
     Or,
     Primitive,
     Style,
+    all_of,
+    any_of,
 )
 
 OPERATORS = '∧∨¬&|~()"\\'
-"""Characters that mean something in a formula, and so cannot stand in a name without quotes."""
+"""Characters with a meaning in formulas: a name that has one of them is quoted."""
 
 CONSTANTS = {"⊤": True, "true": True, "⊥": False, "false": False}
-"""Words for always and never: a name that is one of them is quoted."""
+"""The words for "always" and "never"; a name that is one of them is quoted."""
 
 COUNT = re.compile(r"(at least|exactly) ([0-9]{1,9}) of \{")
-"""How a count begins; ``}`` ends it. A name that begins so is quoted."""
+"""The beginning of a count, which ``}`` ends. A name that begins like this is quoted."""
 
 SEPARATORS = ",{}"
-"""Characters that cannot stand in a name without quotes inside the braces of a count."""
+"""Characters for which a name is quoted inside the braces of a count only."""
 
 MAX_LITERALS = 10_000_000
-"""A formula of more literals is not written out: its nodes may be few, its text would not fit."""
+"""A formula with more literals is refused: its nodes may be few, but its text would not fit."""
 
-_LONGEST_CACHED = 10_000
+CHUNKS_BETWEEN = " · "
+"""Between the chunks of a row."""
+
+_TAGS_BETWEEN = " + "
+_REST = " (rest)"
 
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
@@ -95,7 +104,7 @@ def render(expression: Expression, style: Style = "unicode") -> str:
     r"""Write a formula out, in the order it was built, with nested conjunctions flattened.
 
     A conjunction inside a disjunction stands in parentheses, as the other way round, so that
-    nobody needs to know which binds closer. What a count counts stands in braces.
+    readers need not know which binds closer. The operands of a count stand in braces.
 
     Parameters
     ----------
@@ -127,7 +136,7 @@ def render(expression: Expression, style: Style = "unicode") -> str:
     if style not in _NOTATIONS:
         styles = ", ".join(map(repr, get_args(Style)))
         raise InputError(f"unknown style {style!r}: choose one of {styles}")
-    _refuse_endless(expression)
+    check_writable(expression)
     notation = _NOTATIONS[style]
     written: list[str] = []
     braces = 0
@@ -138,8 +147,10 @@ def render(expression: Expression, style: Style = "unicode") -> str:
             written.append(item)
             braces -= item == notation.after_count
         elif isinstance(item, Primitive):
-            bare = _name(item.name, SEPARATORS if braces else "")
-            written.append(_latex_name(item.name) if style == "latex" else bare)
+            if style == "latex":
+                written.append(_latex_name(item.name))
+            else:
+                written.append(_quote_if_unclear(item.name, SEPARATORS if braces else ""))
         elif isinstance(item, Not):
             grouped = isinstance(item.operand, And | Or | Counted)
             written.append(notation.before_group if grouped else notation.before_literal)
@@ -156,93 +167,25 @@ def render(expression: Expression, style: Style = "unicode") -> str:
             for operand in others:
                 pending += (", ", operand)
         else:
-            pending.extend(_joined(item, notation))
+            inner, operator = (
+                (And, notation.disjunction) if isinstance(item, Or) else (Or, notation.conjunction)
+            )
+            pieces: list[Expression | str] = []  # last one first
+            for operand in reversed(item.children):
+                if pieces:
+                    pieces.append(operator)
+                pieces.extend((")", operand, "(") if isinstance(operand, inner) else (operand,))
+            pending.extend(pieces)
     return "".join(written)
 
 
 def count_words(node: Counted) -> str:
-    """What stands before the braces of a count."""
+    """Write what stands before the braces of a count."""
     return f"{'at least' if isinstance(node, AtLeast) else 'exactly'} {node.number} of "
 
 
-def _joined(node: Expression, notation: _Notation) -> list[Expression | str]:
-    """The operands of a connective with what stands between them, last one first."""
-    inner, operator = (
-        (And, notation.disjunction) if isinstance(node, Or) else (Or, notation.conjunction)
-    )
-    pieces: list[Expression | str] = []
-    for operand in reversed(node._children):
-        if pieces:
-            pieces.append(operator)
-        pieces.extend((")", operand, "(") if isinstance(operand, inner) else (operand,))
-    return pieces
-
-
-def canonical_text(expression: Expression) -> str:
-    """Text that equal expressions share, used to break ties.
-
-    Raw names, ``~`` for not, nested conjunctions and disjunctions flattened, operands in
-    code-point order of their own canonical texts. Names are not quoted, so it orders expressions
-    but does not identify them: ``Primitive("a & b")`` reads like ``And(a, b)``.
-
-    Examples
-    --------
-    >>> a, b, c = map(Primitive, "abc")
-    >>> canonical_text(And(~(c & b), And(b, a)))
-    'a & b & ~(b & c)'
-    """
-    if expression._canonical is not None:
-        return expression._canonical
-    _refuse_endless(expression)
-    text = _sorted_text(expression)
-    if len(text) <= _LONGEST_CACHED:
-        object.__setattr__(expression, "_canonical", text)
-    return text
-
-
-class _Group(NamedTuple):
-    """A conjunction, disjunction or count being written."""
-
-    kind: type[Expression]
-    before: str
-    after: str
-    pending: list[Expression]
-    texts: list[str]
-
-
-def _sorted_text(expression: Expression) -> str:
-    # No memo of inner texts: each would be kept whole at every level of a deep formula.
-    whole = Or if isinstance(expression, Or) else And
-    groups = [_Group(whole, "", "", [expression], [])]
-    while True:
-        kind, before, after, pending, texts = groups[-1]
-        if pending:
-            node = pending.pop()
-            bars = ""
-            while isinstance(node, Not):
-                node = node.operand
-                bars += "~"
-            if isinstance(node, Primitive):
-                texts.append(bars + node.name)
-            elif isinstance(node, Constant):
-                texts.append(bars + ("true" if node.value else "false"))
-            elif isinstance(node, Counted):
-                opening = f"{bars}{count_words(node)}{{"
-                groups.append(_Group(Counted, opening, "}", list(node.operands), []))
-            elif bars or type(node) is not kind:
-                groups.append(_Group(type(node), bars + "(", ")", list(node._children), []))
-            else:
-                pending.extend(node._children)
-            continue
-        groups.pop()
-        between = ", " if kind is Counted else " | " if kind is Or else " & "
-        text = before + between.join(sorted(texts)) + after
-        if not groups:
-            return text
-        groups[-1].texts.append(text)
-
-
-def _refuse_endless(expression: Expression) -> None:
+def check_writable(expression: Expression) -> None:
+    """Refuse a formula with more than `MAX_LITERALS` literals."""
     if expression.length > MAX_LITERALS:
         size = expression.length.bit_length() - 1
         raise InputError(
@@ -252,36 +195,36 @@ def _refuse_endless(expression: Expression) -> None:
 
 
 def render_conjunction(left: str, right: str, style: Style) -> str:
-    """The text of a conjunction, given those of its two parts."""
+    """Write a conjunction, given the texts of its two parts."""
     return left + _NOTATIONS[style].conjunction + right
 
 
 def render_negation(text: str, style: Style, *, is_group: bool) -> str:
-    """The text of a negation, given that of what is denied: a name, or a group of several."""
+    """Write a negation, given the text of its operand: a name, or a group of several."""
     notation = _NOTATIONS[style]
     if is_group:
         return notation.before_group + text + notation.after_group
     return notation.before_literal + text + notation.after_literal
 
 
-def _name(name: str, also: str) -> str:
-    """The name, in quotes if it could be misread: an operator, or one of ``also``, is in it."""
-    bare = (
+def _quote_if_unclear(name: str, special: str) -> str:
+    """Put a name in quotes if it could be misread: an operator, or one of ``special``, is in it."""
+    is_clear = (
         name.isprintable()  # no controls, surrogates, bidi marks, or spaces other than " "
-        and not any(character in OPERATORS or character in also for character in name)
+        and not any(character in OPERATORS or character in special for character in name)
         and not COUNT.match(name)
         and name not in CONSTANTS
         and name.strip(" ") == name != ""
         and "  " not in name
     )
-    return name if bare else quoted(name)
+    return name if is_clear else _quote(name)
 
 
-def quoted(name: str) -> str:
-    return '"' + "".join(map(_escaped, name)) + '"'
+def _quote(name: str) -> str:
+    return '"' + "".join(map(_escape, name)) + '"'
 
 
-def _escaped(character: str) -> str:
+def _escape(character: str) -> str:
     if character in _ESCAPES:
         return _ESCAPES[character]
     if character.isprintable():
@@ -292,6 +235,238 @@ def _escaped(character: str) -> str:
 
 def _latex_name(name: str) -> str:
     # Text in math mode, not \mathit: there a hyphen would be a minus and a space vanish.
-    # Typesetting sets names apart from operators; quotes are for what cannot be seen.
-    visible = name.isprintable() and name != "" and not re.search(r'["\\]', name)
-    return r"\textit{" + (name if visible else quoted(name)).translate(_LATEX_TABLE) + "}"
+    # Typesetting distinguishes names from operators; quotes are for what cannot be seen.
+    is_visible = name.isprintable() and name != "" and not re.search(r'["\\]', name)
+    return r"\textit{" + (name if is_visible else _quote(name)).translate(_LATEX_TABLE) + "}"
+
+
+def pattern_text(pattern: Sequence[str], *, is_rest: bool = False) -> str:
+    """Write a pattern: the primitives that a feature asserts, without those that it denies.
+
+    ``is_rest`` marks a feature that larger chunks have taken rows from. Different patterns have
+    different texts: names that could be misread are quoted. A pattern omits what a feature denies,
+    so ``parse`` does not read it.
+
+    Examples
+    --------
+    >>> pattern_text(["chair", "dining table"])
+    'chair + dining table'
+    >>> pattern_text(["person"], is_rest=True)
+    'person (rest)'
+    >>> pattern_text(["C + +", "book"])
+    '"C + +" + book'
+    """
+    text = _TAGS_BETWEEN.join(map(_quote_in_pattern, pattern))
+    return text + _REST if is_rest else text
+
+
+def _quote_in_pattern(name: str) -> str:
+    is_odd = not name or name != name.strip() or not name.isprintable() or name.startswith('"')
+    has_mark = any(mark in name for mark in (_TAGS_BETWEEN.strip(), CHUNKS_BETWEEN.strip()))
+    return _quote(name) if is_odd or has_mark or name.endswith(_REST.strip()) else name
+
+
+# Possessive repeats: an unclosed quote is given up at once instead of tried at every length.
+_TOKEN = re.compile(
+    r"""
+      (?P<and>    [∧&])
+    | (?P<or>     [∨|])
+    | (?P<not>    [¬~])
+    | (?P<open>   \()
+    | (?P<close>  \))
+    | (?P<quoted> " (?: [^"\\]++ | \\. )*+ " )
+    | (?P<bare>   [^∧∨¬&|~()"\\]++ )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+# inside the braces of a count
+_COUNTED_TOKEN = re.compile(
+    r"(?P<next> , ) | (?P<end> \} ) | "
+    + _TOKEN.pattern.replace(r"(?P<bare>   [^", rf"(?P<bare>   [^{SEPARATORS}"),
+    re.VERBOSE | re.DOTALL,
+)
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
+_SIMPLE_ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "r": "\r", "t": "\t"}
+_SPACE = re.compile(r"\s*")
+_UNCLEAR_SPACE = re.compile(r"\s\s|[^\S ]")
+
+_OPERAND = "a name, '¬', '~' or '('"
+_OPERATOR = "'∧', '&', '∨', '|'"
+
+
+class ExpressionSyntaxError(InputError):
+    """The text is not a formula. `column` counts characters from 1."""
+
+    def __init__(self, problem: str, column: int) -> None:
+        super().__init__(problem, column)
+        self.problem = problem
+        self.column = column
+
+    def __str__(self) -> str:
+        return f"column {self.column}: {self.problem}"
+
+
+class _Token(NamedTuple):
+    kind: str
+    content: str
+    column: int
+
+
+@dataclass(slots=True)
+class _Group:
+    """A pair of parentheses or braces, or the whole text, as far as it has been read."""
+
+    column: int
+    count: re.Match[str] | None = None
+    counted: list[Expression] = field(default_factory=list)
+    negations: int = 0
+    operands: list[Expression] = field(default_factory=list)
+    alternatives: list[Expression] = field(default_factory=list)
+
+    def add(self, operand: Expression) -> None:
+        for _ in range(self.negations):
+            operand = Not(operand)
+        self.negations = 0
+        self.operands.append(operand)
+
+    def end_alternative(self) -> None:
+        self.alternatives.append(all_of(self.operands))
+        self.operands = []
+
+    def end_expression(self) -> Expression:
+        self.end_alternative()
+        whole, self.alternatives = any_of(self.alternatives), []
+        return whole
+
+    def end_count(self, count: re.Match[str]) -> Expression:
+        self.counted.append(self.end_expression())
+        kind = AtLeast if count[1] == "at least" else Exactly
+        try:
+            return kind(int(count[2]), self.counted)
+        except ValueError as error:
+            raise ExpressionSyntaxError(str(error), self.column) from None
+
+
+def parse(text: str) -> Expression:
+    r"""Read a formula, as `render` writes it in its Unicode and ASCII styles.
+
+    Operators may be mixed: ``∧`` or ``&``, ``∨`` or ``|``, ``¬`` or ``~``, and parentheses;
+    ``∧`` binds closer than ``∨``. ``⊤`` or ``true`` and ``⊥`` or ``false`` are constants, and
+    ``at least 2 of {a, ¬b, c}`` and ``exactly 2 of {a, ¬b, c}`` are counts. A name
+    stands bare, with single spaces inside, or in double quotes with the escapes ``\"``, ``\\``,
+    ``\n``, ``\r``, ``\t``, ``\uXXXX`` and ``\UXXXXXXXX``; in braces, one with a comma or a brace
+    needs quotes.
+
+    Raises
+    ------
+    ExpressionSyntaxError
+        With the column and what was expected there.
+
+    Examples
+    --------
+    >>> parse("traffic light & ¬(tree ∧ ~forest)").length
+    3
+    >>> parse('"R&D" & sky').primitives == {"R&D", "sky"}
+    True
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"parse takes a str, not {type(text).__name__!r}")
+    groups = [_Group(column=0)]
+    operand_next = True
+    for token in _split_tokens(text):
+        group = groups[-1]
+        if operand_next and token.kind == "name":
+            group.add(Primitive(token.content))
+            operand_next = False
+        elif operand_next and token.kind == "constant":
+            group.add(Constant(CONSTANTS[token.content]))
+            operand_next = False
+        elif operand_next and token.kind == "not":
+            group.negations += 1
+        elif operand_next and token.kind == "open":
+            groups.append(_Group(token.column))
+        elif operand_next and token.kind == "count":
+            groups.append(_Group(token.column, COUNT.match(token.content)))
+        elif not operand_next and token.kind == "next" and group.count:
+            group.counted.append(group.end_expression())
+            operand_next = True
+        elif not operand_next and token.kind == "end" and group.count:
+            groups.pop()
+            groups[-1].add(group.end_count(group.count))
+        elif not operand_next and token.kind in ("and", "or"):
+            if token.kind == "or":
+                group.end_alternative()
+            operand_next = True
+        elif not operand_next and token.kind == "close" and len(groups) > 1 and not group.count:
+            groups.pop()
+            groups[-1].add(group.end_expression())
+        else:
+            raise _unexpected_token(ascii(token.content), token.column, groups, operand_next)
+    if operand_next or len(groups) > 1:
+        raise _unexpected_token("the end", len(text) + 1, groups, operand_next)
+    return groups[0].end_expression()
+
+
+def _unexpected_token(
+    found: str, column: int, groups: list[_Group], operand_next: bool
+) -> ExpressionSyntaxError:
+    if operand_next:
+        expected = _OPERAND
+    elif groups[-1].count:
+        expected = f"{_OPERATOR}, ',' or the '}}' of column {groups[-1].column}"
+    elif len(groups) > 1:
+        expected = f"{_OPERATOR} or the ')' of column {groups[-1].column}"
+    else:
+        expected = f"{_OPERATOR} or the end"
+    return ExpressionSyntaxError(f"expected {expected}, found {found}", column)
+
+
+def _split_tokens(text: str) -> Iterator[_Token]:
+    position = braces = 0
+    while position < len(text):
+        space = _SPACE.match(text, position)
+        if count := COUNT.match(text, space.end() if space else position):
+            yield _Token("count", count.group(), count.start() + 1)
+            braces += 1
+            position = count.end()
+            continue
+        match = (_COUNTED_TOKEN if braces else _TOKEN).match(text, position)
+        column = position + 1
+        if match is None:
+            raise _no_token(text[position], column)
+        kind, content = str(match.lastgroup), match.group()
+        braces -= kind == "end"
+        if kind == "quoted":
+            yield _Token("name", _unescape(content[1:-1], column + 1), column)
+        elif kind != "bare":
+            yield _Token(kind, content, column)
+        elif name := content.strip():
+            column += len(content) - len(content.lstrip())
+            # Not collapsed in silence: the column the user means may have just these spaces.
+            if unclear := _UNCLEAR_SPACE.search(name):
+                problem = "expected single spaces in a bare name; put the name in double quotes"
+                raise ExpressionSyntaxError(problem, column + unclear.start())
+            yield _Token("constant" if name in CONSTANTS else "name", name, column)
+        position = match.end()
+
+
+def _no_token(character: str, column: int) -> ExpressionSyntaxError:
+    if character == '"':
+        return ExpressionSyntaxError("expected a closing '\"' for the quote opened here", column)
+    what = "a backslash" if character == "\\" else "inside braces, a brace"
+    return ExpressionSyntaxError(f"{what} is allowed in a quoted name only", column)
+
+
+def _unescape(content: str, column: int) -> str:
+    def replace(escape: re.Match[str]) -> str:
+        short, long, simple = escape.groups()
+        if simple in _SIMPLE_ESCAPES:
+            return _SIMPLE_ESCAPES[simple]
+        if simple is None and (code := int(short or long, 16)) <= 0x10FFFF:
+            return chr(code)
+        raise ExpressionSyntaxError(
+            r"expected one of the escapes \" \\ \n \r \t \uXXXX \UXXXXXXXX",
+            column + escape.start(),
+        )
+
+    return _ESCAPE.sub(replace, content)

@@ -1,40 +1,52 @@
-"""Boolean functions as whole columns of truth values, held in Python integers.
+"""Boolean functions as truth tables and as sums of products, held in Python integers.
 
-A *column* has one bit a case. The cases are either all assignments of up to `MAX_VARIABLES`
+A *column* has one bit per case. The cases are either all assignments of up to `MAX_VARIABLES`
 primitives (a truth table: bit ``m`` is the value where variable ``i`` is bit ``i`` of ``m``), or
 the rows of some data.
+
+A *cube* is a conjunction of literals, and a list of cubes their disjunction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
 
 from conjunct.expressions.expression import (
+    And,
     Constant,
     Counted,
     Expression,
     Not,
     Or,
     Primitive,
+    all_of,
+    any_of,
     nodes,
 )
 
 MAX_VARIABLES = 22
-"""Truth tables are made for no more primitives than this: 4 million cases, half a megabyte."""
+"""The most primitives of a truth table: 4 million cases, half a megabyte."""
 
-_SLICE = 16  # variables: columns of 65,536 cases stay in the processor's cache
+Cube: TypeAlias = int
+"""A conjunction of literals: bit ``2 i`` is variable ``i``, bit ``2 i + 1`` its negation."""
+
+MAX_TERMS = 4096
+"""The most products of a sum."""
+
+_SLICE = 16  # variables: columns of 65,536 cases stay in the CPU's cache
 
 
 def all_cases(n_cases: int) -> int:
-    """The column that is true in every case."""
+    """Return the column that is true in every case."""
     return (1 << n_cases) - 1
 
 
-def variable(index: int, n_variables: int) -> int:
-    """The truth table of one variable among several.
+def variable_table(index: int, n_variables: int) -> int:
+    """Return the truth table of one variable among several.
 
-    >>> bin(variable(0, 2)), bin(variable(1, 2))
+    >>> bin(variable_table(0, 2)), bin(variable_table(1, 2))
     ('0b1010', '0b1100')
     """
     half = 1 << index
@@ -45,13 +57,13 @@ def variable(index: int, n_variables: int) -> int:
     return table
 
 
-def column(expression: Expression, primitives: Mapping[str, int], everywhere: int) -> int:
-    """The column of a formula, given those of its primitives and that of "always"."""
-    return _computed(_steps(expression), primitives, everywhere)
+def compute_column(expression: Expression, primitives: Mapping[str, int], everywhere: int) -> int:
+    """Compute the column of a formula, given those of its primitives and that of "always"."""
+    return _compute(_list_steps(expression), primitives, everywhere)
 
 
 class _Step(NamedTuple):
-    """One distinct part of a formula, and which parts are not needed after it."""
+    """A distinct part of a formula, and the parts that are not needed after it."""
 
     node: Expression
     part: int
@@ -59,24 +71,24 @@ class _Step(NamedTuple):
     last_used: list[int]
 
 
-def _steps(expression: Expression) -> list[_Step]:
-    """The parts of a formula in the order in which to compute them, equal ones once."""
+def _list_steps(expression: Expression) -> list[_Step]:
+    """List the parts of a formula in the order in which to compute them, equal ones once."""
     number: dict[int, int] = {}
     distinct: list[Expression] = []
     for node in nodes(expression):
         if node.digest not in number:
             number[node.digest] = len(distinct)
             distinct.append(node)
-    operands = [[number[child.digest] for child in node._children] for node in distinct]
+    operands = [[number[child.digest] for child in node.children] for node in distinct]
     last_use = {operand: part for part, its in enumerate(operands) for operand in its}
-    forgotten: list[list[int]] = [[] for _ in distinct]
+    last_used: list[list[int]] = [[] for _ in distinct]
     for operand, part in last_use.items():
-        forgotten[part].append(operand)
-    return [_Step(node, k, operands[k], forgotten[k]) for k, node in enumerate(distinct)]
+        last_used[part].append(operand)
+    return [_Step(node, k, operands[k], last_used[k]) for k, node in enumerate(distinct)]
 
 
-def _computed(steps: list[_Step], primitives: Mapping[str, int], everywhere: int) -> int:
-    # what is not needed any more is forgotten, so that formulas of very many parts fit
+def _compute(steps: list[_Step], primitives: Mapping[str, int], everywhere: int) -> int:
+    # columns that are no longer needed are dropped, so that formulas of very many parts fit
     known: dict[int, int] = {}
     for node, part, operands, last_used in steps:
         if isinstance(node, Primitive):
@@ -90,7 +102,7 @@ def _computed(steps: list[_Step], primitives: Mapping[str, int], everywhere: int
             for operand in operands:
                 value |= known[operand]
         elif isinstance(node, Counted):
-            value = _counted(node, [known[operand] for operand in operands], everywhere)
+            value = _count_column(node, [known[operand] for operand in operands], everywhere)
         else:
             value = everywhere
             for operand in operands:
@@ -101,7 +113,7 @@ def _computed(steps: list[_Step], primitives: Mapping[str, int], everywhere: int
     return known[len(steps) - 1]
 
 
-def _counted(node: Counted, columns: Sequence[int], everywhere: int) -> int:
+def _count_column(node: Counted, columns: Sequence[int], everywhere: int) -> int:
     # at_least[k]: where k or more of the columns seen so far are true
     at_least = [everywhere] + [0] * (node.number + 1)
     for column in columns:
@@ -112,7 +124,7 @@ def _counted(node: Counted, columns: Sequence[int], everywhere: int) -> int:
 
 
 def truth_table(expression: Expression, names: Sequence[str]) -> int:
-    """The truth table of a formula over named variables, made in slices.
+    """Return the truth table of a formula over named variables, computed in slices.
 
     In a slice the variables after the sixteenth are fixed, so that the columns of a formula's
     many parts are short.
@@ -124,20 +136,20 @@ def truth_table(expression: Expression, names: Sequence[str]) -> int:
     free, fixed = names[:_SLICE], names[_SLICE:]
     n_cases = 1 << len(free)
     everywhere = all_cases(n_cases)
-    columns = {name: variable(k, len(free)) for k, name in enumerate(free)}
+    columns = {name: variable_table(k, len(free)) for k, name in enumerate(free)}
     if not fixed:
-        return column(expression, columns, everywhere)
-    steps = _steps(expression)
+        return compute_column(expression, columns, everywhere)
+    steps = _list_steps(expression)
     slices = []
     for case in range(1 << len(fixed)):
         columns |= {name: everywhere if case >> k & 1 else 0 for k, name in enumerate(fixed)}
-        part = _computed(steps, columns, everywhere)
+        part = _compute(steps, columns, everywhere)
         slices.append(part.to_bytes(n_cases // 8, "little"))
     return int.from_bytes(b"".join(slices), "little")
 
 
-def occurring(columns: Sequence[int], everywhere: int) -> int:
-    """The truth table of "this combination occurs in the data", given one column a variable."""
+def occurrence_table(columns: Sequence[int], everywhere: int) -> int:
+    """Return the truth table of "this combination occurs", given a column of data per variable."""
 
     def table(cases: int, n_variables: int) -> int:
         if not cases or not n_variables:
@@ -147,3 +159,188 @@ def occurring(columns: Sequence[int], everywhere: int) -> int:
         return without | table(cases & columns[index], index) << (1 << index)
 
     return table(everywhere, len(columns))
+
+
+class TooManyTermsError(Exception):
+    """Raised for a sum of more than `MAX_TERMS` products."""
+
+
+def irredundant_cubes(lower: int, upper: int, n_variables: int) -> list[Cube]:
+    """Find cubes whose union lies between two truth tables, none of which can be left out.
+
+    Minato's construction (after Morreale): the cubes that need the last variable, or its negation,
+    are split off first; the cases that they leave open are covered without it.
+
+    Raises
+    ------
+    TooManyTermsError
+        If that takes more than `MAX_TERMS` cubes.
+    """
+    known: dict[tuple[int, int, int], tuple[list[Cube], int]] = {}
+
+    def cover(lower: int, upper: int, n: int) -> tuple[list[Cube], int]:
+        everywhere = all_cases(1 << n)
+        if not lower:
+            return [], 0
+        if upper == everywhere:
+            return [0], everywhere
+        key = (lower, upper, n)
+        if key not in known:
+            known[key] = split(lower, upper, n - 1)
+        return known[key]
+
+    def split(lower: int, upper: int, n: int) -> tuple[list[Cube], int]:
+        half = 1 << n
+        low = all_cases(half)
+        lower0, lower1, upper0, upper1 = lower & low, lower >> half, upper & low, upper >> half
+        cubes0, covered0 = cover(lower0 & ~upper1, upper0, n)
+        cubes1, covered1 = cover(lower1 & ~upper0, upper1, n)
+        rest = lower0 & ~covered0 | lower1 & ~covered1
+        cubes, covered = cover(rest, upper0 & upper1, n)
+        positive, negative = 1 << 2 * n, 1 << 2 * n + 1
+        cubes = [*cubes, *(c | negative for c in cubes0), *(c | positive for c in cubes1)]
+        if len(cubes) > MAX_TERMS:
+            raise TooManyTermsError
+        return cubes, covered | covered0 | (covered | covered1) << half
+
+    return cover(lower, upper, n_variables)[0]
+
+
+def multiply_out(expression: Expression, names: Sequence[str]) -> list[Cube]:
+    """Multiply out a formula whose negations stand on primitives.
+
+    Contradictions and cubes inside another are dropped; others may still be redundant.
+    """
+    position = {name: index for index, name in enumerate(names)}
+    known: dict[int, list[Cube]] = {}
+    for node in nodes(expression):
+        operands = [known[child.digest] for child in node.children]
+        if isinstance(node, Primitive):
+            cubes = [1 << 2 * position[node.name]]
+        elif isinstance(node, Constant):
+            cubes = [0] if node.value else []
+        elif isinstance(node, Not):
+            ((literal,),) = operands
+            cubes = [literal << 1]
+        elif isinstance(node, Or):
+            cubes = _drop_absorbed(cube for operand in operands for cube in operand)
+        else:
+            cubes = [0]
+            for operand in operands:
+                cubes = _drop_absorbed(one | other for one in cubes for other in operand)
+        known[node.digest] = cubes
+    return known[expression.digest]
+
+
+def _drop_absorbed(cubes: Iterable[Cube]) -> list[Cube]:
+    """Keep the cubes that are possible and lie in no other."""
+    kept: list[Cube] = []
+    for count, cube in enumerate(sorted(set(cubes), key=int.bit_count)):
+        if count > 4 * MAX_TERMS or len(kept) > MAX_TERMS:
+            raise TooManyTermsError
+        positive = int("01" * (cube.bit_length() // 2 + 1), 2)
+        is_possible = not cube & cube >> 1 & positive
+        if is_possible and not any(cube & other == other for other in kept):
+            kept.append(cube)
+    return kept
+
+
+def sum_of_products(cubes: Sequence[Cube], names: Sequence[str]) -> Expression:
+    """Write cubes as a disjunction of conjunctions."""
+    return any_of([_product(cube, names) for cube in cubes])
+
+
+def factor(cubes: Sequence[Cube], names: Sequence[str]) -> Expression:
+    """Write cubes with common parts taken out: ``ab ∨ ac`` is ``a ∧ (b ∨ c)``.
+
+    This is Brayton's quick factoring. As long as two cubes share a literal, F is written Q·D ∨ R,
+    and Q and D are factored in turn. D is a part of F without a literal common to all its cubes,
+    and so is Q; if only a single cube divides, Q is its most common literal with the others that
+    occur wherever it does.
+    """
+    terms: list[Expression] = []
+    rest = list(cubes)
+    while divisor := _find_divisor(rest):
+        quotient = _quotient(rest, divisor)
+        cube = quotient[0]
+        if len(quotient) > 1:
+            quotient = _without(quotient, _common(quotient))
+            divisor = _quotient(rest, quotient)
+            cube = _common(divisor)
+        if cube:
+            counts = {bit: sum(other >> bit & 1 for other in rest) for bit in _bits(cube)}
+            literal = 1 << min(counts, key=lambda bit: (-counts[bit], bit))
+            divisor = _quotient(rest, [literal])
+            quotient = [literal | _common(divisor)]
+            divisor = _without(divisor, _common(divisor))
+        terms.append(
+            all_of([*_factor_operands(quotient, names), *_factor_operands(divisor, names)])
+        )
+        products = {q | d for q in quotient for d in divisor}
+        rest = [cube for cube in rest if cube not in products]
+    return any_of([*terms, *(_product(cube, names) for cube in rest)])
+
+
+def _factor_operands(cubes: Sequence[Cube], names: Sequence[str]) -> list[Expression]:
+    if len(cubes) == 1:
+        return [_literal(bit, names) for bit in _bits(cubes[0])]
+    expression = factor(cubes, names)
+    return list(expression.operands) if isinstance(expression, And) else [expression]
+
+
+def _find_divisor(cubes: Sequence[Cube]) -> list[Cube]:
+    """Divide by shared literals until no two cubes share one; return nothing if none is shared."""
+    shared = _shared_literal(cubes)
+    if shared is None:
+        return []
+    part = list(cubes)
+    while shared is not None:
+        part = _quotient(part, [1 << shared])
+        part = _without(part, _common(part))
+        shared = _shared_literal(part)
+    return part
+
+
+def _shared_literal(cubes: Sequence[Cube]) -> int | None:
+    """Return the first literal of most cubes, or None if no two cubes share one."""
+    counts = Counter(bit for cube in cubes for bit in _bits(cube))
+    if not counts:
+        return None
+    best = min(counts, key=lambda bit: (-counts[bit], bit))
+    return best if counts[best] > 1 else None
+
+
+def _quotient(cubes: Sequence[Cube], divisor: Sequence[Cube]) -> list[Cube]:
+    """Return the largest Q with Q·D inside the cubes."""
+    common: dict[Cube, None] | None = None
+    for part in divisor:
+        found = dict.fromkeys(cube ^ part for cube in cubes if cube & part == part)
+        common = found if common is None else {q: None for q in common if q in found}
+    return list(common or ())
+
+
+def _common(cubes: Sequence[Cube]) -> Cube:
+    shared = cubes[0]
+    for cube in cubes:
+        shared &= cube
+    return shared
+
+
+def _without(cubes: Sequence[Cube], literals: Cube) -> list[Cube]:
+    return [cube & ~literals for cube in cubes]
+
+
+def _product(cube: Cube, names: Sequence[str]) -> Expression:
+    return all_of([_literal(bit, names) for bit in _bits(cube)])
+
+
+def _literal(bit: int, names: Sequence[str]) -> Expression:
+    primitive = Primitive(names[bit >> 1])
+    return Not(primitive) if bit & 1 else primitive
+
+
+def _bits(cube: Cube) -> Iterator[int]:
+    while cube:
+        lowest = cube & -cube
+        yield lowest.bit_length() - 1
+        cube ^= lowest

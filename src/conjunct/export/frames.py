@@ -1,6 +1,6 @@
-"""Features as expressions of narwhals, and as lazy tables of whatever library it knows.
+"""Features as expressions of narwhals and of Polars, and as lazy tables of any library.
 
-Their logic is Kleene's in all lazy tables: null and false is false, null and true is null.
+The logic of both is Kleene's: null and false is false, null and true is null.
 """
 
 from __future__ import annotations
@@ -9,21 +9,24 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import narwhals as nw
 
-from conjunct.data import BLANKS, Container
+from conjunct.data import BLANKS, Container, DatePart
 from conjunct.errors import InputError
 from conjunct.export.raw import NO, YES, Check, Flag, OneOf, PartOneOf
 from conjunct.expressions import Constant, Counted, Expression, Not, Or, Primitive, nodes
 
-MAX_LITERALS = 10_000
-"""Libraries write out what expressions share, so a longer formula is refused."""
+if TYPE_CHECKING:
+    import polars as pl
 
-# How many merges within each other a step may hold.
+MAX_LITERALS = 10_000
+"""A longer formula is refused, because libraries repeat the parts that expressions share."""
+
+# The most merges within each other of a step.
 _STRIDES = (1, 2, 3, 4)
-# What float() takes, less 1_000 and digits of other scripts.
+# The texts that float() takes, except 1_000 and digits of other scripts.
 _NUMBER = r"^[+-]?(([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?|[iI]nf(inity)?)$"
 
 
@@ -35,11 +38,11 @@ def to_narwhals(
     raw: Mapping[str, Check] | None = None,
     fill: bool = False,
 ) -> list[nw.Expr]:
-    """One expression a feature, named as the mapping says.
+    """Build one expression per feature, with the names of the mapping.
 
     ``source`` says what columns hold: Booleans (``"boolean"``), or 0 and 1 (``"integer"``); with
-    ``cut``, numbers of which those above it are true; with ``raw``, those of a raw table, and what
-    the primitives ask of them. Missing cells are null; with ``fill`` they are false.
+    ``cut``, numbers of which those above it are true; with ``raw``, those of a raw table, with a
+    check for each primitive. Missing cells are null; with ``fill`` they are false.
     """
     if source not in ("boolean", "integer"):
         raise InputError(f"source must be 'boolean' or 'integer'; got {source!r}")
@@ -47,19 +50,19 @@ def to_narwhals(
     built: dict[Expression, nw.Expr] = {}
 
     def expression_of(node: Expression) -> nw.Expr:
-        operands = [built[child] for child in node._children]
+        operands = [built[child] for child in node.children]
         if isinstance(node, Primitive):
             check = None if raw is None else raw[node.name]
             column = _column(node.name if check is None else check.column)
-            value = truth(column, dtype, cut) if check is None else passes(check, column)
+            value = _truth(column, dtype, cut) if check is None else _passes(check, column)
             return value.fill_null(False) if fill else value
         if isinstance(node, Constant):
             return nw.lit(node.value)
         if isinstance(node, Not):
             return ~operands[0]
         if isinstance(node, Counted):
-            return _counted(operands, node.number, node.most)
-        return _joined(operands, is_or=isinstance(node, Or))
+            return _count(operands, node.number, node.most)
+        return _join(operands, is_or=isinstance(node, Or))
 
     for name, feature in features.items():
         if feature.length > MAX_LITERALS:
@@ -82,44 +85,44 @@ def _column(name: str) -> nw.Expr:
     return nw.col(name)
 
 
-def _joined(operands: Sequence[nw.Expr], *, is_or: bool) -> nw.Expr:
-    """In halves: libraries limit how deep an expression is."""
+def _join(operands: Sequence[nw.Expr], *, is_or: bool) -> nw.Expr:
+    """Join in halves, because libraries limit the depth of an expression."""
     if len(operands) == 1:
         return operands[0]
     half = len(operands) // 2
-    left, right = (_joined(some, is_or=is_or) for some in (operands[:half], operands[half:]))
+    left, right = (_join(some, is_or=is_or) for some in (operands[:half], operands[half:]))
     return left | right if is_or else left & right
 
 
-def _counted(operands: Sequence[nw.Expr], least: int, most: int) -> nw.Expr:
-    """Whether so many operands are true; null where that depends on missing cells."""
-    true = _number_of(operand.fill_null(False) for operand in operands)
-    possible = _number_of(operand.fill_null(True) for operand in operands)
+def _count(operands: Sequence[nw.Expr], least: int, most: int) -> nw.Expr:
+    """Check that ``least`` to ``most`` operands are true; null where missing cells decide."""
+    true = _count_true(operand.fill_null(False) for operand in operands)
+    possible = _count_true(operand.fill_null(True) for operand in operands)
     excluded = (possible < least) | (true > most)
     certain = (true >= least) & (possible <= most)
     return nw.when(certain).then(True).otherwise(nw.when(excluded).then(False))
 
 
-def _number_of(operands: Iterable[nw.Expr]) -> nw.Expr:
+def _count_true(operands: Iterable[nw.Expr]) -> nw.Expr:
     return reduce(add, (operand.cast(nw.Int32) for operand in operands))
 
 
-def truth(column: nw.Expr, dtype: Any, cut: float | None) -> nw.Expr:
-    """Whether a cell of a column of Booleans or numbers is true; null where it is missing."""
+def _truth(column: nw.Expr, dtype: Any, cut: float | None) -> nw.Expr:
+    """Check that a cell of a column of Booleans or numbers is true; null where it is missing."""
     if dtype == nw.Boolean:
         return column
     number = _without_nan(column.cast(nw.Float64)) if dtype.is_float() else column
     return number != 0 if cut is None else number.cast(nw.Float64) > cut
 
 
-def passes(check: Check, column: nw.Expr, dtype: Any = None) -> nw.Expr:
-    """Whether a raw cell passes; null where it is missing. ``dtype``, if that is known."""
+def _passes(check: Check, column: nw.Expr, dtype: Any = None) -> nw.Expr:
+    """Check a raw cell; null where it is missing. ``dtype`` is that of the column, if known."""
     if isinstance(check, Flag):
         # as text, whether it is Boolean, a number or a word; other words are neither
         word = _text(column).str.to_lowercase()
-        number = _number_in(word)
+        number = _parse_number(word)
         yes, no = word.is_in([*YES]) | (number == 1), word.is_in([*NO]) | (number == 0)
-        return nw.when(_is(yes)).then(True).otherwise(nw.when(_is(no)).then(False))
+        return nw.when(_is_certain(yes)).then(True).otherwise(nw.when(_is_certain(no)).then(False))
     if isinstance(check, OneOf):
         word = _text(column)
         if check.are_numbers:
@@ -128,7 +131,7 @@ def passes(check: Check, column: nw.Expr, dtype: Any = None) -> nw.Expr:
                 return _without_nan(column.cast(nw.Float64)).is_in(numbers)
             # other words are none of them
             is_missing = word.str.to_lowercase().is_in(["", "nan"])
-            return nw.when(~is_missing).then(_is(_number_in(word).is_in(numbers)))
+            return nw.when(~is_missing).then(_is_certain(_parse_number(word).is_in(numbers)))
         return nw.when(word != "").then(word.is_in([*check.words]))
     if isinstance(check, PartOneOf):
         return _part(column, check.part).is_in([*check.numbers])
@@ -138,10 +141,10 @@ def passes(check: Check, column: nw.Expr, dtype: Any = None) -> nw.Expr:
         value = _without_nan(column.cast(nw.Float64))
     bounds = [] if check.low is None else [value >= check.low]
     bounds += [] if check.high is None else [value < check.high]
-    return _joined(bounds, is_or=False) if bounds else value == value
+    return _join(bounds, is_or=False) if bounds else value == value
 
 
-def _is(expression: nw.Expr) -> nw.Expr:
+def _is_certain(expression: nw.Expr) -> nw.Expr:
     return expression.fill_null(False)
 
 
@@ -150,8 +153,8 @@ def _text(column: nw.Expr) -> nw.Expr:
     return column.cast(nw.String).str.replace_all(f"^[{BLANKS}]+|[{BLANKS}]+$", "")
 
 
-def _number_in(word: nw.Expr) -> nw.Expr:
-    """The number that a word is; null where it is none, which a cast would refuse."""
+def _parse_number(word: nw.Expr) -> nw.Expr:
+    """Parse a word as a number; null where it is none, which a cast would refuse."""
     return nw.when(word.str.contains(_NUMBER)).then(word).cast(nw.Float64)
 
 
@@ -173,7 +176,7 @@ def lazy_columns(
     raw: Mapping[str, Check] | None = None,
     fill: bool = False,
 ) -> LazyColumns:
-    """The columns called ``names`` of a lazy table, in whatever order it has them.
+    """Take the columns called ``names`` of a lazy table, in any order.
 
     With ``raw``, the table may be a raw one instead.
     """
@@ -189,9 +192,9 @@ def lazy_columns(
     for name, column, k in zip(names, wanted, container.positions(wanted), strict=True):
         cell, dtype, check = nw.col(f"c{k}"), dtypes[k], checks[name]
         if check is not None:
-            value = passes(check, cell, dtype)
+            value = _passes(check, cell, dtype)
         elif dtype == nw.Boolean or dtype.is_numeric():
-            value = truth(cell, dtype, cut)
+            value = _truth(cell, dtype, cut)
         else:
             raise InputError(
                 f"column {column!r} holds {dtype}: the columns must be Boolean or 0/1; a model "
@@ -203,10 +206,10 @@ def lazy_columns(
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """A column of a lazy table that is not there yet.
+    """A column of a lazy table that is still to be computed.
 
-    ``depth`` is the step that makes it, from ``operands`` which earlier steps make; ``make`` says
-    how, from expressions of these.
+    ``depth`` is the step that makes it, from ``operands`` which earlier steps make; ``make`` builds
+    its expression from those of the operands.
     """
 
     depth: int
@@ -218,8 +221,8 @@ class Line:
 class LazyColumns:
     """Columns of a lazy table, to which a feature set is applied as to those in memory.
 
-    What is shared is computed once: each merge is a column of its own, on top of those it is made
-    from, so that a table of many merges grows with their number and not with their formulas.
+    Shared parts are computed once: each merge is a column, on top of those it is made from, so
+    that a table of many merges grows with their number and not with their formulas.
     """
 
     table: nw.LazyFrame[Any]
@@ -227,7 +230,7 @@ class LazyColumns:
 
     @classmethod
     def of(cls, table: nw.LazyFrame[Any], cells: Sequence[nw.Expr]) -> Self:
-        """``cells`` are the columns, as expressions on the table."""
+        """Begin with columns that are expressions on the table."""
         return cls(table, [Line(0, (), lambda cell=cell: cell) for cell in cells])
 
     def with_lines(self, lines: Sequence[Line]) -> Self:
@@ -241,33 +244,33 @@ class LazyColumns:
         def make(one: nw.Expr, other: nw.Expr) -> nw.Expr:
             return (~one if not_left else one) & (~other if not_right else other)
 
-        return _line((left, right), make)
+        return _make_line((left, right), make)
 
     def disjunction(self, left: Line, right: Line) -> Line:
-        return _line((left, right), lambda one, other: one | other)
+        return _make_line((left, right), lambda one, other: one | other)
 
     def tally(self, literals: Sequence[tuple[Line, bool]], number: int, *, exactly: bool) -> Line:
         lines, negated = zip(*literals, strict=True)
 
         def make(*cells: nw.Expr) -> nw.Expr:
             counted = [~cell if no else cell for cell, no in zip(cells, negated, strict=True)]
-            return _counted(counted, number, number if exactly else len(counted))
+            return _count(counted, number, number if exactly else len(counted))
 
-        return _line(lines, make)
+        return _make_line(lines, make)
 
     def filled(self) -> Self:
-        """False where a cell is missing."""
-        return self.with_lines([_line((line,), _is) for line in self.lines])
+        """Return the columns with false for missing cells."""
+        return self.with_lines([_make_line((line,), _is_certain) for line in self.lines])
 
     def as_texts(self, texts: Sequence[str], between: str, name: str) -> Any:
-        """A lazy table of one column: the texts of the columns that are true, in order."""
+        """Return a lazy table of one column: the texts of the columns that are true, in order."""
         shown = [nw.when(nw.col(f"t{k}")).then(nw.lit(text)) for k, text in enumerate(texts)]
         columns = self._frame([f"t{k}" for k in range(len(texts))])
         text = nw.concat_str(*shown, separator=between, ignore_nulls=True)
         return columns.select(text.alias(name)).to_native()
 
     def named(self, names: Sequence[str]) -> Any:
-        """The columns, called ``names``, as a lazy table of the same library."""
+        """Return the columns, called ``names``, as a lazy table of the same library."""
         return self._frame(names).to_native()
 
     def _frame(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
@@ -275,11 +278,11 @@ class LazyColumns:
         plan = min(plans, key=lambda plan: plan.size)
         first = [line for line, step in plan.step.items() if not step]
         called = {line: f"p{k}" for k, line in enumerate(first)}
-        # beside the columns that there are, for a constant alone would be one row
+        # with the columns of the table, because a constant alone would be one row
         table = self.table.with_columns(**{called[line]: line.make() for line in first})
         for step in range(1, plan.n_steps + 1):
             built = {line: nw.col(name) for line, name in called.items()}
-            # what no later step uses goes
+            # columns that no later step uses are dropped
             kept = [built[line] for line in called if plan.last[line] > step]
             for line in (line for line, made in plan.step.items() if made == step):
                 built[line] = line.make(*(built[operand] for operand in line.operands))
@@ -293,20 +296,20 @@ class LazyColumns:
 
 @dataclass(frozen=True)
 class _Plan:
-    """In which step each line is made, each after its operands, and in which it is last used.
+    """The step that makes each line, after its operands, and the step that uses it last.
 
-    More steps repeat less of what lines share, and more of the columns that are kept.
+    More steps repeat less of the parts that lines share, and more of the columns that are kept.
     """
 
     n_steps: int
     step: dict[Line, int]
     last: dict[Line, int]
     size: int
-    """How long all expressions are."""
+    """The length of all expressions."""
 
     @classmethod
     def of(cls, lines: Sequence[Line], stride: int) -> _Plan:
-        """Lines within each other in one step are ``stride`` at most."""
+        """Plan steps that have at most ``stride`` lines within each other."""
         found: set[Line] = set()
         waiting = list(lines)
         while waiting:
@@ -328,5 +331,113 @@ class _Plan:
         return cls(n_steps, step, last, size)
 
 
-def _line(operands: tuple[Line, ...], make: Callable[..., nw.Expr]) -> Line:
+def _make_line(operands: tuple[Line, ...], make: Callable[..., nw.Expr]) -> Line:
     return Line(1 + max(operand.depth for operand in operands), operands, make)
+
+
+def to_polars(
+    features: Mapping[str, Expression],
+    *,
+    cut: float | None = None,
+    raw: Mapping[str, Check] | None = None,
+    fill: bool = False,
+) -> list[pl.Expr]:
+    """Build one expression per feature, with the names of the mapping.
+
+    Columns may be Boolean or 0/1; with ``cut``, numbers of which those above it are true; with
+    ``raw``, those of a raw table, with a check for each primitive. Missing cells are null, and
+    follow Kleene's logic as in Polars itself; with ``fill`` they are false.
+    """
+    import polars as pl
+    from polars import selectors
+
+    built: dict[Expression, pl.Expr] = {}
+
+    def expression_of(node: Expression) -> pl.Expr:
+        operands = [built[child] for child in node.children]
+        if isinstance(node, Primitive):
+            check = None if raw is None else raw[node.name]
+            # pl.col would take "^a.*$" for a pattern and "*" for all columns
+            column = selectors.by_name(node.name if check is None else check.column).as_expr()
+            if check is not None:
+                value = _passes_in_polars(check, column)
+            else:
+                # NaN is other than 0 and above every number: here it is missing
+                value = _polars_number(column) != 0 if cut is None else _polars_number(column) > cut
+            return value.fill_null(False) if fill else value
+        if isinstance(node, Constant):
+            return pl.lit(node.value)
+        if isinstance(node, Not):
+            return ~operands[0]
+        if isinstance(node, Counted):
+            return _count_in_polars(node, operands)
+        return pl.any_horizontal(operands) if isinstance(node, Or) else pl.all_horizontal(operands)
+
+    for name, feature in features.items():
+        if feature.length > MAX_LITERALS:
+            raise InputError(
+                f"{name[:40]!r}… has {feature.length:,} literals, too many for Polars (the limit "
+                f"is {MAX_LITERALS:,}): ask for form='simplified', or export as Python"
+            )
+        for node in nodes(feature):
+            if node not in built:
+                built[node] = expression_of(node)
+    return [built[feature].alias(name) for name, feature in features.items()]
+
+
+def _count_in_polars(node: Counted, operands: list[pl.Expr]) -> pl.Expr:
+    """Check the number of true operands; null where missing cells decide."""
+    import polars as pl
+
+    true = pl.sum_horizontal(x.fill_null(False).cast(pl.Int32) for x in operands)
+    possible = pl.sum_horizontal(x.fill_null(True).cast(pl.Int32) for x in operands)
+    certain = (true >= node.number) & (possible <= node.most)
+    excluded = (possible < node.number) | (true > node.most)
+    return pl.when(certain).then(True).when(excluded).then(False)
+
+
+def _passes_in_polars(check: Check, column: pl.Expr) -> pl.Expr:
+    """Check a raw cell; null where it is missing."""
+    import polars as pl
+
+    if isinstance(check, Flag):
+        # as text, whether it is Boolean, a number or a word; other words are neither
+        word = _polars_text(column).str.to_lowercase()
+        number = word.cast(pl.Float64, strict=False)
+        yes, no = word.is_in([*YES]) | (number == 1), word.is_in([*NO]) | (number == 0)
+        return pl.when(yes).then(True).when(no).then(False)
+    if isinstance(check, OneOf):
+        word = _polars_text(column)
+        if check.are_numbers:
+            # other words are none of them
+            among = column.cast(pl.Float64, strict=False).is_in([*map(float, check.words)])
+            is_missing = word.str.to_lowercase().is_in(["", "nan"])
+            return pl.when(~is_missing).then(among.fill_null(False))
+        return pl.when(word != "").then(word.is_in([*check.words]))
+    if isinstance(check, PartOneOf):
+        return _polars_part(column, check.part).is_in([*check.numbers])
+    value = _polars_number(column) if check.part is None else _polars_part(column, check.part)
+    low = pl.lit(True) if check.low is None else value >= check.low
+    return low if check.high is None else low & (value < check.high)
+
+
+def _polars_text(column: pl.Expr) -> pl.Expr:
+    import polars as pl
+
+    return column.cast(pl.String).str.strip_chars(BLANKS)
+
+
+def _polars_number(column: pl.Expr) -> pl.Expr:
+    import polars as pl
+
+    return column.cast(pl.Float64).fill_nan(None)
+
+
+def _polars_part(column: pl.Expr, part: DatePart) -> pl.Expr:
+    parts = {
+        "year": column.dt.year,
+        "month": column.dt.month,
+        "weekday": column.dt.weekday,
+        "hour": column.dt.hour,
+    }
+    return parts[part]()

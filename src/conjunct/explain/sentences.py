@@ -1,0 +1,276 @@
+"""Formulas as lines of plain English, and numbers, names and formulas as short texts."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from conjunct.expressions import (
+    And,
+    AtLeast,
+    Constant,
+    Counted,
+    Expression,
+    Not,
+    Or,
+    Primitive,
+    Style,
+    render,
+)
+
+MAX_LITERALS = 100
+"""The most literals of a formula that is put into words."""
+
+_LONGEST = 80
+_MANY_LITERALS = 100  # beyond, a label says how many instead of which
+_MOST_LITERALS = 10_000  # of a formula that is written out in full
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+# names of columns that a binarizer makes: a sign, its verb, and the verb of the opposite
+_STATEMENT = re.compile(r"(?P<what>.*\S) (?P<sign>=|≠|!=|≤|<=|≥|>=|<|>|in|is) (?P<value>\S.*)")
+_VERBS = {
+    "=": ("is", "is not"),
+    "is": ("is", "is not"),
+    "≠": ("is not", "is"),
+    "!=": ("is not", "is"),
+    "in": ("is in", "is not in"),
+    "≤": ("is at most", "is above"),
+    "<=": ("is at most", "is above"),
+    "≥": ("is at least", "is below"),
+    ">=": ("is at least", "is below"),
+    "<": ("is below", "is at least"),
+    ">": ("is above", "is at most"),
+}
+_CODE = re.compile(r"[A-Za-z]{0,3}[ _.-]?\d+")
+# a name that holds one of these could be taken for a part of the sentence
+_WORD = r"\b(?:and|or|nor|no|not|none|with|without|either|neither|both|all|where|every|row)\b"
+_WORD = rf"{_WORD}|\b(?:at least|exactly|fewer than) \d+ of\b"
+_WORDS = re.compile(rf"{_WORD}|[,;()\"]")
+# the signs of a value such as [30, 45) belong to it
+_VALUE_WORDS = re.compile(rf"{_WORD}|[;\"]")
+
+
+def label(expression: Expression, style: Style = "unicode", longest: int = _LONGEST) -> str:
+    """Write a formula in at most ``longest`` characters."""
+    if expression.length > _MANY_LITERALS:
+        return f"a formula of {expression.length:,} literals"
+    return shortened(expression.text(style), longest)
+
+
+def formula_text(expression: Expression, style: Style) -> str:
+    """Write a formula in full, unless it is too long to read."""
+    if expression.length > _MOST_LITERALS:
+        return f"(a formula of {expression.length:,} literals)"
+    return expression.text(style)
+
+
+def shortened(text: str, longest: int = _LONGEST) -> str:
+    """Cut a text with an ellipsis if it is longer."""
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def listed(names: Sequence[str], at_most: int, longest: int) -> str:
+    """Join names with commas, the first few of many."""
+    shown = ", ".join(shortened(name, longest) for name in names[:at_most])
+    more = len(names) - at_most
+    return f"{shown} and {more:,} more" if more > 0 else shown
+
+
+def count(number: int, noun: str = "", plural: str = "") -> str:
+    """Write a number with its noun: ``1,234 rows``; ``1 row``."""
+    if not noun:
+        return f"{number:,}"
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def decimal(value: float, digits: int = 3) -> str:
+    """Write ``0.432``; a dash if there is no value."""
+    return "–" if math.isnan(value) else f"{value:.{digits}f}"
+
+
+def share(part: float) -> str:
+    """Write a share of 1 in percent: ``12%``, ``1.2%``, ``0.03%``."""
+    percent = 100 * part
+    if percent == 0 or percent >= 10:
+        return f"{percent:.0f}%"
+    return f"{percent:.1f}%" if percent >= 0.1 else f"{percent:.1g}%"
+
+
+def probability(p: float) -> str:
+    """Write ``0.012``, ``3.1 × 10⁻⁵``; a dash if there is no value."""
+    if math.isnan(p):
+        return "–"
+    if p == 0:
+        return "< 10⁻³⁰⁰"
+    if p >= 0.001:
+        return f"{p:.2g}"
+    mantissa, exponent = f"{p:.1e}".split("e")
+    return f"{mantissa} × 10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
+
+
+def english(expression: Expression) -> str:
+    """Put a formula into words.
+
+    Parameters
+    ----------
+    expression : Expression
+        Best simplified: a shorter formula is a shorter line.
+
+    Returns
+    -------
+    str
+        One line that is true exactly where the formula is. Names such as ``colour = red`` become
+        statements; codes such as ``F7`` are listed; of other names the first is described by the
+        rest. "No" denies the one name after it, ``;`` stands between things that all hold. Names
+        that could be mistaken for words of the sentence are in quotes.
+
+    Examples
+    --------
+    >>> from conjunct import parse
+    >>> english(parse("panorama & sky & ~building"))
+    'panorama with sky and no building'
+    >>> english(parse("F1 & F3 & ~F7"))
+    'F1 and F3 without F7'
+    >>> english(parse('colour = red & ~"age in [30, 45)"'))
+    'colour is red and age is not in [30, 45)'
+    >>> english(parse("tree & ~(groups & road) & (road | ~person)"))
+    'tree; not both groups and road; road or no person'
+    >>> english(parse("tree & at least 2 of {bicycle, backpack, ~car}"))
+    'tree; at least 2 of bicycle, backpack and (no car)'
+    """
+    if expression.length > MAX_LITERALS:
+        return f"a formula of {expression.length:,} literals, too long for a line"
+    return _phrase(expression)
+
+
+def _phrase(expression: Expression) -> str:
+    if isinstance(expression, Constant):
+        return "every row" if expression.value else "no row"
+    if isinstance(expression, Or):
+        return _list_alternatives(expression)
+    if isinstance(expression, Counted):
+        number = "at least" if isinstance(expression, AtLeast) else "exactly"
+        return f"{number} {_list_counted(expression)}"
+    if isinstance(expression, Not) and not isinstance(expression.operand, Primitive):
+        return _deny(expression.operand)
+    operands = _flat(expression, And)
+    groups = [_phrase(operand) for operand in operands if not _is_literal(operand)]
+    literals = _sort_literals([operand for operand in operands if _is_literal(operand)])
+    if not any(literals):
+        return "; ".join(groups)
+    words = " and ".join(literals.statements)
+    if literals.present or literals.absent:
+        names = _join_names(literals.present, literals.absent)
+        words = f"{names}, where {words}" if words else names
+    return "; ".join([words, *groups])
+
+
+class _Literals(NamedTuple):
+    present: list[str]
+    absent: list[str]
+    statements: list[str]
+
+
+def _sort_literals(literals: Sequence[Expression]) -> _Literals:
+    found = _Literals([], [], [])
+    for literal in literals:
+        negated = isinstance(literal, Not)
+        primitive = literal.operand if isinstance(literal, Not) else literal
+        name = primitive.name if isinstance(primitive, Primitive) else ""
+        if statement := _STATEMENT.fullmatch(name):
+            verb = _VERBS[statement["sign"]][negated]
+            what, value = _show(statement["what"]), statement["value"]
+            value = _quote(value) if _VALUE_WORDS.search(value) else _printable(value)
+            found.statements.append(f"{what} {verb} {value}")
+        else:
+            (found.absent if negated else found.present).append(_show(name))
+    return found
+
+
+def _join_names(present: Sequence[str], absent: Sequence[str]) -> str:
+    if not present:
+        return _deny_all(absent)
+    head, *rest = present
+    if all(_CODE.fullmatch(name) for name in (*present, *absent)):
+        head, rest = _series(present, "and"), []
+    if not rest:
+        if len(absent) > 1:
+            return f"{head} with {_deny_all(absent)}"
+        return f"{head} without {absent[0]}" if absent else head
+    with_rest = f"{head} with {_series(rest, 'and')}"
+    if not absent:
+        return with_rest
+    comma = "," if len(rest) > 1 else ""
+    return f"{with_rest}{comma} and {_deny_all(absent)}"
+
+
+def _deny_all(names: Sequence[str]) -> str:
+    """Deny all names. "No a or b" would leave open whether b is denied."""
+    if len(names) == 1:
+        return f"no {names[0]}"
+    if len(names) == 2:
+        return f"neither {names[0]} nor {names[1]}"
+    return f"none of {_series(names, 'and')}"
+
+
+def _list_alternatives(expression: Or) -> str:
+    operands = _flat(expression, Or)
+    # negations come last, because "no" before an "or" seems to deny the rest too
+    operands.sort(key=lambda operand: isinstance(operand, Not) and _is_literal(operand))
+    if all(map(_is_literal, operands)):
+        return _series(list(map(_phrase, operands)), "or")
+    each = (
+        _phrase(operand) if _is_literal(operand) else f"({_phrase(operand)})"
+        for operand in operands
+    )
+    return "either " + " or ".join(each)
+
+
+def _deny(operand: Expression) -> str:
+    members = _flat(operand, And)
+    if isinstance(operand, And) and all(map(_is_plain, members)):
+        names = [_phrase(member) for member in members]
+        return f"not {'both' if len(names) == 2 else 'all of'} {_series(names, 'and')}"
+    if isinstance(operand, Counted):
+        number = "fewer than" if isinstance(operand, AtLeast) else "not exactly"
+        return f"{number} {_list_counted(operand)}"
+    return f"not ({_phrase(operand)})"
+
+
+def _list_counted(expression: Counted) -> str:
+    """List the operands, all but names in parentheses: "no" would seem to deny the rest too."""
+    operands = [_phrase(x) if _is_plain(x) else f"({_phrase(x)})" for x in expression.operands]
+    return f"{expression.number} of {_series(operands, 'and')}"
+
+
+def _series(words: Sequence[str], last: str) -> str:
+    return f" {last} ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def _flat(expression: Expression, kind: type[And] | type[Or]) -> list[Expression]:
+    if not isinstance(expression, kind):
+        return [expression]
+    return [part for operand in expression.operands for part in _flat(operand, kind)]
+
+
+def _is_literal(expression: Expression) -> bool:
+    return isinstance(expression.operand if isinstance(expression, Not) else expression, Primitive)
+
+
+def _is_plain(expression: Expression) -> bool:
+    """Check that it is a name and no statement."""
+    return isinstance(expression, Primitive) and not _STATEMENT.fullmatch(expression.name)
+
+
+def _show(name: str) -> str:
+    return _quote(name) if _WORDS.search(name) else _printable(name)
+
+
+def _printable(name: str) -> str:
+    return name if name.isprintable() and name.strip() == name != "" else _quote(name)
+
+
+def _quote(name: str) -> str:
+    text = render(Primitive(name))
+    return text if text.startswith('"') else f'"{text}"'

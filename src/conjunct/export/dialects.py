@@ -1,0 +1,446 @@
+"""The SQL of databases: one object of `DIALECTS` for each, with its limits and its functions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from sqlglot import exp
+
+from conjunct.data import BLANKS, DatePart
+from conjunct.errors import InputError
+from conjunct.registry import Registry
+
+# days of the week from Monday to Sunday, as databases number them
+_FROM_MONDAY = (0, 1, 2, 3, 4, 5, 6)
+_FROM_SUNDAY = (1, 2, 3, 4, 5, 6, 0)
+_FROM_SUNDAY_AS_1 = (2, 3, 4, 5, 6, 7, 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
+    """A dialect of SQL, by the name that sqlglot has for it. The defaults are standard SQL."""
+
+    name: str
+    summary: str
+    is_run: bool = False
+    """The tests run its statements in a real database; those of other dialects are parsed back."""
+    takes_any_text: bool = False
+    """It takes text for a number or a Boolean, and words for 0, without an error."""
+    has_booleans: bool = True
+    """A condition is a value."""
+    folds_case: bool = True
+    """Two columns cannot have names that differ in capitals only."""
+    keeps_steps: Literal["hint", "limit", "sample"] | None = None
+    """The means that keeps it from merging the steps of a query again, if there is one."""
+    most_columns: int | None = None
+    """The most columns of a query."""
+    most_in_table: int | None = None
+    """The most columns of a table or a view, if those are fewer."""
+    longest_name: int | None = None
+    """The longest name of a column, in ``name_unit``."""
+    name_unit: Literal["bytes", "characters"] = "bytes"
+    allowed_name: re.Pattern[str] | None = None
+    allows_empty_name: bool = False
+    takes_nan_for_true: bool = False
+    """A column of numbers may stand for a Boolean one, NaN included."""
+    nan: Literal["equals itself", "equals nothing", "does not exist"] = "equals itself"
+    weekday_function: str | None = None
+    """The function that gives the day of the week; if there is none, EXTRACT is used."""
+    weekday_field: str = "ISODOW"
+    """The field of EXTRACT that is the day of the week."""
+    weekdays: Sequence[int] = (1, 2, 3, 4, 5, 6, 7)
+    """The numbers of the days from Monday to Sunday."""
+
+    def string(self, text: str) -> exp.Expr:
+        """Write a text as a literal."""
+        return exp.Literal.string(text)
+
+    def text(self, column: exp.Expr) -> exp.Expr:
+        """Write a cell of any type as text, without blanks around it."""
+        return exp.Trim(this=exp.cast(column, "text"), expression=self.string(BLANKS))
+
+    def number(self, column: exp.Expr, *, is_text: bool = False) -> exp.Expr:
+        """Write a column as a floating-point number; NULL for NaN, which is missing."""
+        return self.without_nan(exp.cast(self.written(column) if is_text else column, "double"))
+
+    def written(self, column: exp.Expr) -> exp.Expr:
+        """Write the text of a cell; NULL where it is blank."""
+        return exp.Nullif(this=self.text(column), expression=self.string(""))
+
+    def without_nan(self, number: exp.Expr) -> exp.Expr:
+        """Write a number, or NULL for NaN."""
+        if self.nan == "does not exist":
+            return number
+        if self.nan == "equals nothing":
+            is_nan = exp.If(this=exp.IsNan(this=number), true=exp.Null())
+            return exp.Case(ifs=[is_nan], default=number.copy())
+        return exp.Nullif(this=number, expression=exp.cast(exp.Literal.string("NaN"), "double"))
+
+    def infinity(self, number: float) -> exp.Expr | None:
+        """Write an infinite number; None if the database has none."""
+        return exp.cast(exp.Literal.string("inf" if number > 0 else "-inf"), "double")
+
+    def part(self, column: exp.Expr, part: DatePart, *, is_text: bool = False) -> exp.Expr:
+        """Write a part of a date or a time."""
+        moment = exp.cast(self.written(column), "timestamp") if is_text else column
+        if part == "weekday":
+            return self.weekday(moment)
+        return exp.Extract(this=exp.Var(this=part.upper()), expression=moment)
+
+    def weekday(self, column: exp.Expr) -> exp.Expr:
+        """Write the day of the week, one of ``weekdays``."""
+        if self.weekday_function is not None:
+            return exp.Anonymous(this=self.weekday_function, expressions=[column])
+        return exp.Extract(this=exp.Var(this=self.weekday_field), expression=column)
+
+    def either(self, yes: exp.Expr, no: exp.Expr) -> exp.Expr:
+        """Write a condition: true where ``yes`` is, false where ``no`` is, and NULL elsewhere."""
+        if self.has_booleans:
+            return exp.Case(
+                ifs=[
+                    exp.If(this=yes, true=truth_value(True)),
+                    exp.If(this=no, true=truth_value(False)),
+                ]
+            )
+        one, zero = exp.Literal.number(1), exp.Literal.number(0)
+        case = exp.Case(ifs=[exp.If(this=yes, true=one), exp.If(this=no, true=zero)])
+        return exp.EQ(this=case, expression=one.copy())
+
+    def fill(self, condition: exp.Expr) -> exp.Expr:
+        """Write a condition that is false where it would be NULL."""
+        if self.has_booleans:
+            return exp.Coalesce(this=condition, expressions=[truth_value(False)])
+        one, zero = exp.Literal.number(1), exp.Literal.number(0)
+        case = exp.Case(ifs=[exp.If(this=condition, true=one)], default=zero)
+        return exp.EQ(this=case, expression=one.copy())
+
+    def as_value(self, condition: exp.Expr) -> exp.Expr:
+        """Write a condition as the value of a column."""
+        if self.has_booleans:
+            return condition
+        one, zero = exp.Literal.number(1), exp.Literal.number(0)
+        opposite = exp.not_(condition)
+        return exp.Case(ifs=[exp.If(this=condition, true=one), exp.If(this=opposite, true=zero)])
+
+    def as_condition(self, column: exp.Expr) -> exp.Expr:
+        """Write the result of ``as_value``, or a column of Booleans, as a condition again."""
+        if self.has_booleans:
+            return column
+        return exp.EQ(this=column, expression=exp.Literal.number(1))
+
+    def create(
+        self, kind: Literal["view", "table"], name: exp.Table, query: exp.Select
+    ) -> exp.Create:
+        """Write a statement that makes a view or a table of a query."""
+        return exp.Create(kind=kind.upper(), this=name, expression=query)
+
+    def check_columns(self, number: int, *, in_table: bool) -> None:
+        """Refuse more columns than the database takes."""
+        most = (in_table and self.most_in_table) or self.most_columns
+        if most is not None and number > most:
+            raise InputError(
+                f"{self.name} takes at most {most:,} columns and this needs {number:,}: fit with "
+                "min_support or max_iter, for fewer features"
+            )
+
+    def check_name(self, name: str) -> None:
+        """Refuse a name that no column of the database can have."""
+        if "\0" in name or any("\ud800" <= character <= "\udfff" for character in name):
+            raise InputError(
+                f"{name!r} cannot be a name in SQL: it holds a NUL or a lone surrogate"
+            )
+        if not name and not self.allows_empty_name:
+            raise InputError(f"{self.name} has no columns with an empty name: rename the column")
+        if self.allowed_name is not None and not self.allowed_name.fullmatch(name):
+            raise InputError(
+                f"{self.name} cannot call anything {shorten_name(name)!r}: rename the column"
+            )
+
+    def check_new_name(self, name: str) -> None:
+        """Refuse a name that a feature cannot have in the database."""
+        length = len(name.encode(errors="replace")) if self.name_unit == "bytes" else len(name)
+        if self.longest_name is not None and length > self.longest_name:
+            why = f"longer than {self.longest_name} {self.name_unit}"
+        elif self.allowed_name is not None and not self.allowed_name.fullmatch(name):
+            why = "of characters it does not allow"
+        else:
+            self.check_name(name)
+            return
+        raise InputError(
+            f"{self.name} cannot call a column {shorten_name(name)!r}, a name {why}: "
+            "number the columns instead (columns='number')"
+        )
+
+
+def truth_value(value: bool) -> exp.Expr:
+    """Write true or false; not TRUE, which SQLite takes for a column if one has that name."""
+    return exp.EQ(this=exp.Literal.number(1), expression=exp.Literal.number(int(value)))
+
+
+def shorten_name(name: str) -> str:
+    """Cut a long name with an ellipsis."""
+    return name if len(name) <= 40 else name[:39] + "…"
+
+
+class ClickHouse(Dialect):
+    """ClickHouse: a table needs an engine."""
+
+    def create(
+        self, kind: Literal["view", "table"], name: exp.Table, query: exp.Select
+    ) -> exp.Create:
+        create = super().create(kind, name, query)
+        if kind == "table":
+            engine = exp.EngineProperty(this=exp.Anonymous(this="MergeTree"))
+            order = exp.Order(expressions=[exp.Ordered(this=exp.Tuple())])
+            create.set("properties", exp.Properties(expressions=[engine, order]))
+        return create
+
+
+_MYSQL_NUMBER = r"^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$"
+
+
+class MySQL(Dialect):
+    """MySQL and MariaDB: words are taken for 0, texts compare without case, and NaN is unknown."""
+
+    def text(self, column: exp.Expr) -> exp.Expr:
+        kind = exp.DataType(this=exp.DType.CHARACTER_SET, kind=exp.Var(this="utf8mb4"))
+        cell = exp.Cast(this=column, to=kind)
+        # its TRIM takes words from the ends, not characters
+        ends = self.string(f"^[{BLANKS}]+|[{BLANKS}]+$")
+        trimmed = exp.Anonymous(this="REGEXP_REPLACE", expressions=[cell, ends, self.string("")])
+        return exp.Collate(this=trimmed, expression=exp.Var(this="utf8mb4_bin"))
+
+    def number(self, column: exp.Expr, *, is_text: bool = False) -> exp.Expr:
+        text = self.text(column)
+        # not REGEXP_LIKE, which MariaDB does not have
+        found = exp.Anonymous(this="REGEXP_INSTR", expressions=[text, self.string(_MYSQL_NUMBER)])
+        is_number = exp.GT(this=found, expression=exp.Literal.number(0))
+        # not of every column: numbers of 32 bits are not what their text says
+        cell = text if is_text else column
+        return exp.Case(ifs=[exp.If(this=is_number, true=exp.cast(cell.copy(), "double"))])
+
+    def part(self, column: exp.Expr, part: DatePart, *, is_text: bool = False) -> exp.Expr:
+        # MySQL would round to seconds
+        kind = exp.DataType.build("datetime(6)", dialect="mysql")
+        moment = exp.cast(self.written(column), kind) if is_text else column
+        return super().part(moment, part)
+
+    def infinity(self, number: float) -> None:
+        return None
+
+
+class Oracle(Dialect):
+    """Oracle: a condition is no value, an empty text is NULL, and TRIM takes one character."""
+
+    def text(self, column: exp.Expr) -> exp.Expr:
+        cell = exp.cast(column, "varchar(4000)")
+        ends = self.string(f"^[{BLANKS}]+|[{BLANKS}]+$")
+        return exp.Anonymous(this="REGEXP_REPLACE", expressions=[cell, ends])
+
+    def written(self, column: exp.Expr) -> exp.Expr:
+        return self.text(column)
+
+    def number(self, column: exp.Expr, *, is_text: bool = False) -> exp.Expr:
+        cell = self.text(column) if is_text else column
+        number = exp.Anonymous(this="TO_BINARY_DOUBLE", expressions=[cell])
+        return exp.Anonymous(this="NANVL", expressions=[number, exp.Null()])
+
+    def infinity(self, number: float) -> exp.Expr:
+        infinite = exp.Column(this=exp.Identifier(this="BINARY_DOUBLE_INFINITY", quoted=False))
+        return infinite if number > 0 else exp.Neg(this=infinite)
+
+    def part(self, column: exp.Expr, part: DatePart, *, is_text: bool = False) -> exp.Expr:
+        if part != "weekday" and not is_text:
+            # a DATE has hours only as a timestamp
+            column = exp.cast(column, "timestamp")
+        return super().part(column, part, is_text=is_text)
+
+    def weekday(self, column: exp.Expr) -> exp.Expr:
+        # days since Monday: what TO_CHAR calls a day depends on the session
+        day = exp.Anonymous(this="TRUNC", expressions=[column, self.string("DD")])
+        monday = exp.Anonymous(this="TRUNC", expressions=[column.copy(), self.string("IW")])
+        return exp.Sub(this=day, expression=monday)
+
+
+_SQLITE_FORMATS = {"year": "%Y", "month": "%m", "weekday": "%w", "hour": "%H"}
+
+
+class SQLite(Dialect):
+    """SQLite: any column may hold text, NaN is stored as NULL, and dates are texts."""
+
+    def number(self, column: exp.Expr, *, is_text: bool = False) -> exp.Expr:
+        # a text is compared as a number if it is one, and is above all numbers if it is not
+        is_number = exp.LTE(this=column, expression=exp.cast(self.infinity(1), "double"))
+        ifs = [exp.If(this=is_number, true=exp.cast(column.copy(), "double"))]
+        return exp.Case(ifs=ifs)
+
+    def infinity(self, number: float) -> exp.Expr:
+        return exp.Literal.number("9e999" if number > 0 else "-9e999")
+
+    def part(self, column: exp.Expr, part: DatePart, *, is_text: bool = False) -> exp.Expr:
+        format_ = exp.Literal.string(_SQLITE_FORMATS[part])
+        return exp.cast(exp.Anonymous(this="STRFTIME", expressions=[format_, column]), "int")
+
+
+class Trino(Dialect):
+    """Trino: infinity is a function."""
+
+    def infinity(self, number: float) -> exp.Expr:
+        infinite = exp.Anonymous(this="INFINITY")
+        return infinite if number > 0 else exp.Neg(this=infinite)
+
+
+class TSQL(Dialect):
+    """SQL Server: a condition is no value, and texts compare without case."""
+
+    def text(self, column: exp.Expr) -> exp.Expr:
+        cell = exp.cast(column, "nvarchar(max)")
+        trimmed = exp.Trim(this=cell, expression=self.string(BLANKS))
+        return exp.Collate(this=trimmed, expression=exp.Var(this="Latin1_General_BIN2"))
+
+    def string(self, text: str) -> exp.Expr:
+        return exp.National(this=text)
+
+    def infinity(self, number: float) -> None:
+        return None
+
+    def weekday(self, column: exp.Expr) -> exp.Expr:
+        # days since a Monday: what DATEPART calls a weekday depends on the session
+        monday = exp.cast(exp.Literal.string("17530101"), "timestamp")
+        moment = exp.cast(column, "timestamp")
+        days = exp.DateDiff(this=moment, expression=monday, unit=exp.Var(this="DAY"))
+        return exp.Mod(this=days, expression=exp.Literal.number(7))
+
+
+DIALECTS: Registry[Dialect] = Registry("dialect", "conjunct.export.dialects")
+
+DIALECTS.enter(
+    Dialect(
+        name="bigquery",
+        summary="BigQuery",
+        most_columns=10_000,
+        longest_name=300,
+        name_unit="characters",
+        allowed_name=re.compile(r"[\w %&=+:'<>#|-]+"),
+        nan="equals nothing",
+        weekday_field="DAYOFWEEK",
+        weekdays=_FROM_SUNDAY_AS_1,
+    )
+)
+DIALECTS.enter(
+    ClickHouse(
+        name="clickhouse",
+        summary="ClickHouse",
+        folds_case=False,
+        nan="equals nothing",
+        weekday_function="toDayOfWeek",
+    )
+)
+DIALECTS.enter(
+    Dialect(
+        name="duckdb",
+        summary="DuckDB",
+        is_run=True,
+        # Steps that are only marked as such are planned in more than linear time, and held in
+        # memory; a sample of all rows is neither.
+        keeps_steps="sample",
+        takes_nan_for_true=True,
+    )
+)
+DIALECTS.enter(
+    MySQL(
+        name="mysql",
+        summary="MySQL and MariaDB",
+        is_run=True,
+        takes_any_text=True,
+        keeps_steps="limit",
+        most_columns=4096,
+        most_in_table=1017,  # of InnoDB
+        longest_name=64,
+        name_unit="characters",
+        # no character beyond the first 65,536, and no blank at the end
+        allowed_name=re.compile("[\x01-\uffff]*[^\x00\\s\U00010000-\U0010ffff]"),
+        weekday_function="WEEKDAY",
+        weekdays=_FROM_MONDAY,
+    )
+)
+DIALECTS.enter(
+    Oracle(
+        name="oracle",
+        summary="Oracle",
+        has_booleans=False,
+        folds_case=False,
+        most_columns=1000,
+        longest_name=128,
+        allowed_name=re.compile(r'[^"]+'),
+        weekdays=_FROM_MONDAY,
+    )
+)
+DIALECTS.enter(
+    Dialect(
+        name="postgres",
+        summary="PostgreSQL",
+        is_run=True,
+        folds_case=False,
+        keeps_steps="hint",
+        most_columns=1664,
+        most_in_table=1600,
+        longest_name=63,
+    )
+)
+DIALECTS.enter(
+    Dialect(
+        name="redshift",
+        summary="Redshift",
+        most_columns=1600,
+        longest_name=127,
+        weekday_field="DOW",
+        weekdays=_FROM_SUNDAY,
+    )
+)
+DIALECTS.enter(
+    Dialect(
+        name="snowflake",
+        summary="Snowflake",
+        folds_case=False,
+        longest_name=255,
+        name_unit="characters",
+        weekday_function="DAYOFWEEKISO",
+    )
+)
+_SPARK = Dialect(
+    name="spark", summary="Spark", weekday_function="DAYOFWEEK", weekdays=_FROM_SUNDAY_AS_1
+)
+DIALECTS.enter(_SPARK)
+DIALECTS.enter(replace(_SPARK, name="databricks", summary="Databricks"))
+DIALECTS.enter(
+    SQLite(
+        name="sqlite",
+        summary="SQLite",
+        is_run=True,
+        takes_any_text=True,
+        keeps_steps="hint",
+        most_columns=2000,
+        allows_empty_name=True,
+        weekdays=_FROM_SUNDAY,
+    )
+)
+DIALECTS.enter(
+    Trino(name="trino", summary="Trino", nan="equals nothing", weekday_function="DAY_OF_WEEK")
+)
+DIALECTS.enter(
+    TSQL(
+        name="tsql",
+        summary="SQL Server",
+        has_booleans=False,
+        most_columns=4096,
+        most_in_table=1024,
+        longest_name=128,
+        name_unit="characters",
+        nan="does not exist",
+        weekdays=_FROM_MONDAY,
+    )
+)

@@ -1,1 +1,0 @@
-"""What databases do differently: each dialect of SQL enters itself in ``DIALECTS``."""

@@ -1,0 +1,600 @@
+"""Formulas that say the same in fewer literals.
+
+Up to `MAX_VARIABLES` primitives everything is judged on the truth table: the formula and its
+negation as irredundant sums of products, both factored, and the formula as it was built, each
+without what its surroundings make redundant; the shortest wins. Beyond that, rules that hold
+whatever the values, and the truth table of each part that is small enough.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias, get_args
+
+from conjunct.errors import InputError
+from conjunct.expressions.expression import (
+    And,
+    AtLeast,
+    Constant,
+    Counted,
+    Expression,
+    Not,
+    Or,
+    Primitive,
+    all_of,
+    any_of,
+    nodes,
+)
+from conjunct.expressions.truth import (
+    MAX_TERMS,
+    MAX_VARIABLES,
+    TooManyTermsError,
+    all_cases,
+    compute_column,
+    factor,
+    irredundant_cubes,
+    multiply_out,
+    occurrence_table,
+    sum_of_products,
+    truth_table,
+    variable_table,
+)
+
+Form: TypeAlias = Literal["built", "nested", "dnf", "simplified"]
+FORMS: tuple[Form, ...] = get_args(Form)
+
+MAX_WORK = 1_000_000
+"""The most operands that the rules look at, which takes about a second."""
+
+# Pruning looks at all cases for each literal: at most this many in total.
+_MOST_PRUNED = 256 << 16
+# Formulas of more primitives are divided into parts of at most this many.
+_PART_VARIABLES = 16
+_MOST_DIVIDED = 500  # nodes
+_LONGEST_ARRANGED = 5_000  # literals
+
+
+def in_form(expression: Expression, form: Form) -> Expression:
+    """Return the formula in one of four equivalent forms.
+
+    Parameters
+    ----------
+    expression : Expression
+    form : {"built", "nested", "dnf", "simplified"}
+        As it was constructed; with common parts taken out; as a disjunction of conjunctions; or
+        the shortest one found.
+
+    Examples
+    --------
+    >>> from conjunct import parse
+    >>> for form in FORMS:
+    ...     print(in_form(parse("~(sky & tree) & (road | ~forest) & ~(tree & sky)"), form))
+    ¬(sky ∧ tree) ∧ (road ∨ ¬forest) ∧ ¬(tree ∧ sky)
+    ¬(sky ∧ tree) ∧ (road ∨ ¬forest)
+    (¬sky ∧ road) ∨ (¬sky ∧ ¬forest) ∨ (¬tree ∧ road) ∨ (¬tree ∧ ¬forest)
+    ¬(sky ∧ tree) ∧ (road ∨ ¬forest)
+    """
+    if form not in FORMS:
+        raise InputError(f"unknown form {form!r}: choose one of {', '.join(map(repr, FORMS))}")
+    if form == "built":
+        return expression
+    if form == "dnf":
+        return to_dnf(expression)
+    return _to_nested(expression) if form == "nested" else simplify(expression)
+
+
+def simplify(expression: Expression) -> Expression:
+    """Return the shortest equivalent formula found; never longer than the formula itself.
+
+    Time is bounded: a truth table has at most 4 million cases, sums of more than `MAX_TERMS`
+    products are given up, and the rules for larger formulas stop after a given amount of work.
+    """
+    return _simplify(expression, None)
+
+
+def simplified_on(expression: Expression, columns: Mapping[str, int], n_rows: int) -> Expression:
+    """Return a short formula that agrees with this one on given rows, and perhaps not on others.
+
+    Combinations of its primitives that occur in no row do not matter.
+
+    Parameters
+    ----------
+    expression : Expression
+    columns : mapping of str to int
+        For each primitive of the formula the rows in which it is true: bit ``k`` is row ``k``.
+    n_rows : int
+
+    Examples
+    --------
+    >>> from conjunct import parse
+    >>> rows = {"water": 0b0111, "cascade": 0b0011}  # no cascade without water
+    >>> print(simplified_on(parse("water & cascade"), rows, 4))
+    cascade
+    """
+    everywhere = all_cases(n_rows)
+    return _simplify(expression, _Cases(columns, everywhere, everywhere))
+
+
+def _to_nested(expression: Expression) -> Expression:
+    """Factor the irredundant sum of products of the formula, or of its negation."""
+    built, names = _reduce(expression)
+    if len(names) > MAX_VARIABLES:
+        return _arrange(_simplify_parts(built), names)
+    forms = [form for table in _make_tables(built, names, None) for form in _factor_table(table)]
+    return _best([_arrange(form, names) for form in forms or [built]])
+
+
+def to_dnf(expression: Expression) -> Expression:
+    """Return an equivalent disjunction of conjunctions of literals.
+
+    Up to `MAX_VARIABLES` primitives no term and no literal can be left out. Beyond, the formula
+    is multiplied out, and terms that imply another one are dropped.
+
+    Raises
+    ------
+    InputError
+        If there are more than `MAX_TERMS` terms.
+    """
+    built, names = _reduce(expression)
+    try:
+        if len(names) > MAX_VARIABLES:
+            cubes = multiply_out(_apply_rules(_expand_counts(built)), names)
+            sums = [sum_of_products(cubes, names)]
+        else:
+            sums = [
+                sum_of_products(irredundant_cubes(t.lower, t.upper, len(names)), t.names)
+                for t in _make_tables(built, names, None)
+            ]
+    except TooManyTermsError:
+        raise InputError(
+            f"the disjunctive normal form has more than {MAX_TERMS:,} terms: "
+            "ask for the nested or the simplified form"
+        ) from None
+    return _arrange(_best(sums), names, keep_terms=True)
+
+
+def _simplify(expression: Expression, rows: _Cases | None) -> Expression:
+    built, names = _reduce(expression)
+    candidates = [built]
+    if rows:
+        candidates += [_prune(simplify(built), rows)]
+    if len(names) <= MAX_VARIABLES:
+        tables = _make_tables(built, names, rows)
+        candidates += [_prune(built, tables[0].cases)]
+        for table in tables:
+            candidates += [_prune(form, table.cases) for form in _factor_table(table)]
+    else:
+        parts = _simplify_parts(built)
+        candidates += [_prune(parts, rows) if rows else parts]
+    return _best([expression, *(_arrange(candidate, names) for candidate in candidates)])
+
+
+@dataclass(frozen=True)
+class _Cases:
+    """Columns of the primitives and of "always", and the cases in which formulas must agree."""
+
+    columns: Mapping[str, int]
+    everywhere: int
+    care: int
+
+    def column(self, expression: Expression) -> int:
+        return compute_column(expression, self.columns, self.everywhere)
+
+
+class _Table(NamedTuple):
+    """The truth tables that a formula must lie between, over the primitives in some order."""
+
+    names: Sequence[str]
+    lower: int
+    upper: int
+    cases: _Cases
+
+
+def _make_tables(built: Expression, names: Sequence[str], rows: _Cases | None) -> list[_Table]:
+    """Make tables for two orders of the primitives, because covers depend on the order."""
+    n = len(names)
+    everywhere = all_cases(1 << n)
+    tables = []
+    for order in (names, names[::-1]) if n <= _PART_VARIABLES else (names,):
+        columns = {name: variable_table(k, n) for k, name in enumerate(order)}
+        care = everywhere
+        if rows:
+            care = occurrence_table([rows.columns[name] for name in order], rows.everywhere)
+        true = truth_table(built, order)
+        cases = _Cases(columns, everywhere, care)
+        tables.append(_Table(order, true & care, true | everywhere ^ care, cases))
+    return tables
+
+
+def _factor_table(table: _Table) -> Iterator[Expression]:
+    """Factor the function, and negate its factored negation, unless they are too long."""
+    names, lower, upper, cases = table
+    outside = (cases.everywhere ^ upper, cases.everywhere ^ lower)
+    for (one, other), negated in (((lower, upper), False), (outside, True)):
+        try:
+            form = factor(irredundant_cubes(one, other, len(names)), names)
+        except TooManyTermsError:
+            continue
+        yield _negate(form) if negated else form
+
+
+def _simplify_parts(built: Expression) -> Expression:
+    """Simplify a formula of many primitives in parts of few.
+
+    Operands form a part as long as their primitives fit one truth table, those that share most
+    first, so that one of them need not repeat the other.
+    """
+    order = nodes(built)
+    if len(order) > _MOST_DIVIDED:
+        return built
+    form: dict[int, Expression] = {}
+    names: dict[int, frozenset[str]] = {}
+    for node in order:
+        digest = node.digest
+        own = {node.name} if isinstance(node, Primitive) else ()
+        names[digest] = frozenset(own).union(*(names[x.digest] for x in node.children))
+        if len(names[digest]) <= _PART_VARIABLES or isinstance(node, Counted):
+            form[digest] = node
+        elif isinstance(node, Not):
+            form[digest] = Not(form[node.operand.digest])
+        else:
+            join = any_of if isinstance(node, Or) else all_of
+            operands = [(form[x.digest], names[x.digest]) for x in node.children]
+            parts = [join(group) for group in _group_by_primitives(operands)]
+            form[digest] = join(
+                [simplify(x) if len(x.primitives) <= _PART_VARIABLES else x for x in parts]
+            )
+    return form[built.digest]
+
+
+def _group_by_primitives(
+    operands: Sequence[tuple[Expression, frozenset[str]]],
+) -> list[list[Expression]]:
+    groups: list[tuple[list[Expression], frozenset[str]]] = []
+    for operand, names in sorted(operands, key=lambda pair: -len(pair[1])):
+        fitting = [
+            k for k, (_, others) in enumerate(groups) if len(others | names) <= _PART_VARIABLES
+        ]
+        related = max(fitting, key=lambda k: len(groups[k][1] & names), default=None)
+        if related is None or not groups[related][1] & names:
+            groups.append(([operand], names))
+        else:
+            members, others = groups[related]
+            groups[related] = ([*members, operand], others | names)
+    return [members for members, _ in groups]
+
+
+def _reduce(expression: Expression) -> tuple[Expression, list[str]]:
+    """Simplify cheaply, and list the remaining primitives in the order of the given formula."""
+    built = _apply_rules(expression)
+    kept = built.primitives
+    names = (node.name for node in nodes(expression) if isinstance(node, Primitive))
+    return built, [name for name in dict.fromkeys(names) if name in kept]
+
+
+def _best(candidates: Sequence[Expression]) -> Expression:
+    """Return the first of the shortest formulas with the lowest cost."""
+    shortest = min(candidate.length for candidate in candidates)
+    return min((c for c in candidates if c.length == shortest), key=_cost)
+
+
+Part: TypeAlias = int
+"""The number of a primitive, conjunction or count; its complement (``~number``) is the negation."""
+
+_TRUE: Part = 0
+_FALSE: Part = ~_TRUE
+
+
+class _TooMuchWorkError(Exception):
+    """Raised for a formula that is too large for the rules."""
+
+
+def _apply_rules(expression: Expression) -> Expression:
+    """Shorten a formula of any size by rules that do not look at its truth values.
+
+    A conjunction is a set: repetitions are dropped, a contradiction makes it false, and an operand
+    need not repeat what the others say: ``building ∧ ¬(sky ∧ building)`` is ``building ∧ ¬sky``.
+    At least one of some is a disjunction, and all of them, or none, a conjunction. Negations are
+    pushed down to primitives and counts, and shared parts stay shared. A formula that would take
+    more than `MAX_WORK` is returned unchanged.
+    """
+    parts = _Parts()
+    of: dict[int, Part] = {}
+    order = nodes(expression)
+    inner = _inner_conjunctions(order)
+    gathered: dict[int, list[Part]] = {}
+    try:
+        for node in order:
+            operands = _gather_operands(node, of, gathered)
+            if id(node) in inner:
+                gathered[id(node)] = operands
+                continue
+            if isinstance(node, Primitive):
+                of[id(node)] = parts.primitive(node)
+            elif isinstance(node, Constant):
+                of[id(node)] = _TRUE if node.value else _FALSE
+            elif isinstance(node, Not):
+                of[id(node)] = ~operands[0]
+            elif isinstance(node, Or):
+                of[id(node)] = ~parts.conjoin(~operand for operand in operands)
+            elif isinstance(node, Counted):
+                of[id(node)] = parts.count(type(node), node.number, operands)
+            else:
+                of[id(node)] = parts.conjoin(operands)
+    except _TooMuchWorkError:
+        return expression
+    return parts.expression(of[id(expression)])
+
+
+def _inner_conjunctions(order: Sequence[Expression]) -> set[int]:
+    """Find conjunctions that stand in one other only, which takes their operands."""
+    uses = Counter(id(child) for node in order for child in node.children)
+    return {
+        id(child)
+        for node in order
+        if isinstance(node, And)
+        for child in node.operands
+        if isinstance(child, And) and uses[id(child)] == 1
+    }
+
+
+def _gather_operands(
+    node: Expression, of: Mapping[int, Part], gathered: dict[int, list[Part]]
+) -> list[Part]:
+    chains = [gathered.pop(id(child)) for child in node.children if id(child) in gathered]
+    operands = max(chains, key=len, default=[])
+    for chain in chains:
+        if chain is not operands:
+            operands.extend(chain)
+    operands.extend(of[id(child)] for child in node.children if id(child) in of)
+    return operands
+
+
+class _Parts:
+    """Numbered primitives, conjunctions and counts; equal ones have one number."""
+
+    def __init__(self) -> None:
+        # an ordered set each; none for a primitive or count
+        self._members: list[dict[Part, None]] = [{}]
+        self._primitives: dict[Part, Primitive] = {}
+        self._counts: dict[Part, tuple[type[Counted], int, list[Part]]] = {}
+        self._numbers: dict[object, Part] = {}
+        self._work = 0
+
+    def primitive(self, node: Primitive) -> Part:
+        number = self._number(node.name, {})
+        self._primitives[number] = node
+        return number
+
+    def conjoin(self, operands: Iterable[Part]) -> Part:
+        """Join the operands, applying the rules until none applies."""
+        members = self._flatten(operands)
+        while True:
+            if any(~member in members for member in members):
+                return _FALSE
+            shorter = self._flatten(
+                part for member in members for part in self._reduce_within(member, members)
+            )
+            if shorter.keys() == members.keys():
+                return self._conjunction(members)
+            members = shorter
+
+    def count(self, kind: type[Counted], number: int, operands: Sequence[Part]) -> Part:
+        """Ask for ``number`` of the operands, without those that are certain."""
+        times = Counter(operands)
+        number -= times.pop(_TRUE, 0)
+        times.pop(_FALSE, None)
+        for operand in [x for x in times if x >= 0 and ~x in times]:
+            # of a and ¬a one is true
+            pairs = min(times[operand], times[~operand])
+            times -= Counter({operand: pairs, ~operand: pairs})
+            number -= pairs
+        uncertain = list(times.elements())
+        self._work += len(uncertain)
+        if number > len(uncertain) or (number < 0 and kind is not AtLeast):
+            return _FALSE
+        if number == len(uncertain):
+            return self.conjoin(uncertain)
+        if number <= 0:
+            return _TRUE if kind is AtLeast else self.conjoin(~x for x in uncertain)
+        if number == 1 and kind is AtLeast:
+            return ~self.conjoin(~x for x in uncertain)
+        part = self._number((kind, number, frozenset(times.items())), {})
+        self._counts.setdefault(part, (kind, number, uncertain))
+        return part
+
+    def _flatten(self, operands: Iterable[Part]) -> dict[Part, None]:
+        members: dict[Part, None] = {}
+        for operand in operands:
+            inner = self._members[operand] if operand >= 0 else None
+            members.update(inner or {operand: None})
+            self._work += 1 + len(inner or ())
+            if self._work > MAX_WORK:
+                raise _TooMuchWorkError
+        members.pop(_TRUE, None)
+        return members
+
+    def _reduce_within(self, member: Part, members: dict[Part, None]) -> Iterable[Part]:
+        """Simplify a member for where all others hold; return nothing if it then holds as well."""
+        inner = self._members[~member] if member < 0 else {}
+        self._work += len(inner)
+        if not inner:
+            return [member]
+        if any(~part in members for part in inner):
+            return []
+        kept = {part: None for part in inner if part not in members}
+        return [member] if len(kept) == len(inner) else [~self._conjunction(kept)]
+
+    def _conjunction(self, members: dict[Part, None]) -> Part:
+        if _FALSE in members:
+            return _FALSE
+        if len(members) < 2:
+            return next(iter(members), _TRUE)
+        return self._number(frozenset(members), members)
+
+    def _number(self, key: object, members: dict[Part, None]) -> Part:
+        if key not in self._numbers:
+            self._numbers[key] = len(self._members)
+            self._members.append(members)
+        return self._numbers[key]
+
+    def expression(self, part: Part) -> Expression:
+        """Build the expression of a part, negations pushed down to the primitives."""
+        built: dict[Part, Expression] = {_TRUE: Constant(True), _FALSE: Constant(False)}
+        pending = [part]
+        while pending:
+            current = pending[-1]
+            number = max(current, ~current)
+            members = self._members[number]
+            wanted = [member if current >= 0 else ~member for member in members]
+            if number in self._counts:
+                wanted = self._counts[number][2]
+            missing = [member for member in wanted if member not in built]
+            if missing:
+                pending.extend(missing)
+                continue
+            pending.pop()
+            if current in built:
+                continue
+            if members:
+                join = all_of if current >= 0 else any_of
+                built[current] = join([built[member] for member in wanted])
+                continue
+            if number in self._counts:
+                kind, least, _ = self._counts[number]
+                positive: Expression = kind(least, [built[operand] for operand in wanted])
+            else:
+                positive = self._primitives[number]
+            built[current] = positive if current >= 0 else Not(positive)
+        return built[part]
+
+
+def _expand_counts(expression: Expression) -> Expression:
+    """Replace counts with conjunctions and disjunctions of their operands, which share parts.
+
+    At least k of the operands after the i-th are true where at least k of those after the next
+    are, or the next and at least k − 1 of those.
+    """
+    built: dict[int, Expression] = {}
+    for node in nodes(expression):
+        operands = [built[child.digest] for child in node.children]
+        if isinstance(node, Counted):
+            enough = _at_least(operands, node.number)
+            if node.most < len(operands):
+                enough = And(enough, Not(_at_least(operands, node.most + 1)))
+            built[node.digest] = enough
+        elif isinstance(node, Not):
+            built[node.digest] = Not(operands[0])
+        else:
+            built[node.digest] = type(node)(*operands) if isinstance(node, And | Or) else node
+    return built[expression.digest]
+
+
+def _at_least(operands: Sequence[Expression], number: int) -> Expression:
+    found: list[Expression] = [Constant(True), *[Constant(False)] * number]
+    for operand in reversed(operands):
+        for k in range(number, 0, -1):
+            found[k] = Or(found[k], And(operand, found[k - 1]))
+    return found[number]
+
+
+def _prune(expression: Expression, cases: _Cases) -> Expression:
+    """Drop what its surroundings make redundant in all cases of interest, unless it takes too long.
+
+    An operand of a conjunction matters only where all the others are true, one of a disjunction
+    only where all the others are false. If it is constant in the cases in which it matters, it is
+    dropped; otherwise its own operands are pruned.
+    """
+    work = expression.length * cases.everywhere.bit_length()
+    return _prune_where(expression, cases, cases.care) if work <= _MOST_PRUNED else expression
+
+
+def _prune_where(expression: Expression, cases: _Cases, care: int) -> Expression:
+    true = cases.column(expression) & care
+    if not true:
+        return Constant(False)
+    if true == care:
+        return Constant(True)
+    if isinstance(expression, Not):
+        return Not(_prune_where(expression.operand, cases, care))
+    if not isinstance(expression, And | Or):
+        return expression
+    is_and = isinstance(expression, And)
+    operands = list(expression.operands)
+    columns = [cases.column(operand) for operand in operands]
+    # the longest first: if the others imply it, it is the one to drop
+    for k in sorted(range(len(operands)), key=lambda k: -operands[k].length):
+        matters = care
+        for other, its_column in enumerate(columns):
+            if other != k:
+                matters &= its_column if is_and else ~its_column
+        operands[k] = _prune_where(operands[k], cases, matters)
+        columns[k] = cases.column(operands[k])
+    neutral = Constant(is_and)
+    kept = [operand for operand in operands if operand != neutral]
+    return all_of(kept) if is_and else any_of(kept)
+
+
+def _cost(expression: Expression) -> tuple[int, int]:
+    """Rank formulas of as many literals: by their number of counts, then by the signs they take."""
+    if expression.length > _LONGEST_ARRANGED:
+        return 0, 0
+    return sum(isinstance(x, Counted) for x in nodes(expression)), len(expression.text())
+
+
+def _negate(expression: Expression) -> Expression:
+    """Negate a formula, pushing the negation down to its primitives and counts."""
+    if isinstance(expression, Constant):
+        return Constant(not expression.value)
+    if isinstance(expression, Not):
+        return expression.operand
+    if isinstance(expression, Primitive | Counted):
+        return Not(expression)
+    join = any_of if isinstance(expression, And) else all_of
+    return join([_negate(operand) for operand in expression.children])
+
+
+def _arrange(
+    expression: Expression, names: Sequence[str], *, keep_terms: bool = False
+) -> Expression:
+    """Put operands in the order of ``names``, literals before groups.
+
+    A disjunction of literals that are mostly negations reads better as the negation of a
+    conjunction, and is written like that unless ``keep_terms``.
+    """
+    if expression.length > _LONGEST_ARRANGED:
+        return expression
+    position = {name: index for index, name in enumerate(names)}
+
+    def rank(operand: Expression) -> tuple[bool, list[int]]:
+        return operand.length > 1, sorted(position[name] for name in operand.primitives)
+
+    built: dict[int, Expression] = {}
+    for node in nodes(expression):
+        operands = [built[child.digest] for child in node.children]
+        if isinstance(node, And | Or):
+            kind = type(node)
+            flat: list[Expression] = []
+            for operand in operands:
+                flat.extend(operand.operands if isinstance(operand, kind) else (operand,))
+            flat.sort(key=rank)
+            if kind is Or and not keep_terms and _is_denial(flat):
+                built[node.digest] = Not(And(*map(_negate, flat)))
+            else:
+                built[node.digest] = kind(*flat)
+        elif isinstance(node, Not):
+            built[node.digest] = Not(operands[0])
+        elif isinstance(node, Counted):
+            built[node.digest] = type(node)(node.number, sorted(operands, key=rank))
+        else:
+            built[node.digest] = node
+    return built[expression.digest]
+
+
+def _is_denial(operands: Sequence[Expression]) -> bool:
+    if any(operand.length > 1 for operand in operands):
+        return False
+    negations = sum(isinstance(operand, Not) for operand in operands)
+    return negations == 2 if len(operands) == 2 else 2 * negations >= len(operands)
