@@ -1,4 +1,4 @@
-"""The command ``conjunct``: one thin file for each of its commands."""
+"""The command ``conjunct``: starting it, and ending it on signals."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class Ended(KeyboardInterrupt):
     """Ctrl-C, or the request to end.
 
     Not KeyboardInterrupt itself: where that passes through code which a library runs from text,
-    such as that of a dataclass, ``python -m`` ends itself by SIGINT at last, whoever caught it.
+    such as that of a dataclass, ``python -m`` ends itself by SIGINT, even if it was caught.
     """
 
 
 def main() -> int:
     """Run the command line.
 
-    The exit code is 0, 1 (failure), 2 (bad input), 130 (Ctrl-C) or 143 (told to end).
+    The exit code is 0, 1 (failure), 2 (bad input), 130 (Ctrl-C) or 143 (SIGTERM).
     """
     ended: list[int] = []
 
@@ -39,7 +39,7 @@ def main() -> int:
         if not isinstance(unraisable.exc_value, Ended):
             sys.__unraisablehook__(unraisable)
             return
-        # where Python frees an object, nothing can be raised: it would be shown, and the work go on
+        # where Python frees an object, nothing can be raised: the work would go on
         try:
             Timer(0.05, _interrupt, ended[:1]).start()
         except Ended:  # nor can it here, where it comes too soon on a busy machine
@@ -73,7 +73,7 @@ def _interrupt(number: int) -> None:
 
 def _listen(end: Callable[[int, object], None]) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
-        # what nohup and & in a script have said to ignore stays ignored
+        # a signal that nohup or & in a script ignores stays ignored
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, end)
 
@@ -109,7 +109,7 @@ def _run() -> int:
 
 
 def _limit() -> int:
-    """The addresses that this process may take, in bytes."""
+    """Return the addresses that this process may take, in bytes."""
     try:
         import resource
     except ImportError:  # Windows
