@@ -36,7 +36,6 @@ class DataInput:
 
     def weighted_by(self, column: str | None) -> DataInput:
         """Return this input with a column of weights."""
-
         if column is None:
             return self
         if self.options.id is not None:
@@ -301,7 +300,6 @@ def _make_preparing_input(
 
 
 def _parse_edges(given: str) -> tuple[str, list[float]]:
-
     column, _, numbers = given.rpartition("=")
     try:
         return column, [float(number) for number in numbers.split(",")]

@@ -34,7 +34,6 @@ class Output:
 
     def tell(self, document: Callable[[], Document], *parts: RenderableType | None) -> None:
         """Print the result as text, or the document as JSON."""
-
         if self.json:
             self.print(document())
         else:
@@ -76,7 +75,6 @@ def _make_output(
         ),
     ] = False,
 ) -> Output:
-
     set_volume(1 if verbose else 0)
     return Output(json)
 
@@ -92,7 +90,6 @@ def _make_quiet_output(
     json: bool,
     verbose: bool,
 ) -> Output:
-
     if quiet and verbose:
         raise InputError("--quiet and --verbose exclude each other: give one of them")
     output = _make_output(json, verbose)
@@ -229,7 +226,6 @@ def check_outputs(files: Sequence[Path], out: Path | None, checkpoint: Path | No
 
 def save_report(model: FeatureConstructor, table: Any, out: Path, **options: Any) -> None:
     """Write the page of a fitted model."""
-
     try:
         from conjunct.report import Report
     except ImportError as error:

@@ -111,7 +111,6 @@ def tags(
 
 
 def _propose_merges(cleaner: TagCleaner, similarity: float) -> list[Proposal]:
-
     try:
         return cleaner.proposals(similarity)
     except ImportError as error:

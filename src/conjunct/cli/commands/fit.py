@@ -15,6 +15,7 @@ from conjunct.cli.inputs import (
     EngineName,
     Memory,
     Scheduler,
+    StreamInput,
     with_preparing_options,
 )
 from conjunct.cli.options import (
@@ -61,7 +62,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from conjunct.cli.inputs import DataInput, StreamInput
     from conjunct.columns import Need
     from conjunct.data import BooleanData
     from conjunct.estimators import FeatureConstructor, UFCPath
@@ -109,15 +109,14 @@ def demo(
             tables[name] = read_boolean(find(name).path)
             models[name] = UFC().fit(tables[name])
             models[name].save(out / f"{name}.json")
-    page: Path | None = out / f"{_DEMO_REPORT}.html"
+    page = out / f"{_DEMO_REPORT}.html"
+    has_page = True
     try:
         title = "Objects in street photographs"
-        save_report(
-            models[_DEMO_REPORT], tables[_DEMO_REPORT], out / f"{_DEMO_REPORT}.html", title=title
-        )
+        save_report(models[_DEMO_REPORT], tables[_DEMO_REPORT], page, title=title)
     except InputError as error:  # a library for reports is not installed
         note(str(error))
-        page = None
+        has_page = False
 
     def render_models() -> Iterator[RenderableType | None]:
         for name, model in models.items():
@@ -130,10 +129,10 @@ def demo(
         lambda: {
             "models": {name: model_document(model) for name, model in models.items()},
             "saved": {name: str(out / f"{name}.json") for name in models}
-            | ({} if page is None else {"report": str(page)}),
+            | ({"report": str(page)} if has_page else {}),
         },
         *render_models(),
-        None if page is None else f"A report: open {page} in a browser.",
+        f"A report: open {page} in a browser." if has_page else None,
         f"The models are in {out}. Next:\n"
         f"  conjunct show {out / _DEMO_REPORT}.json\n"
         "  conjunct fit YOUR.csv --out model.json\n"
@@ -204,7 +203,6 @@ def fit(
       $ conjunct fit zoo.csv --memory 2GB --checkpoint run.json --out model.json
     """
     from conjunct import UFC
-    from conjunct.cli.inputs import StreamInput
 
     check_outputs(data, out, checkpoint)
     streams = len(data) > 1 or any(x is not None for x in (memory, scheduler, engine))
@@ -432,8 +430,8 @@ def _render_path(model: UFCPath) -> Iterator[RenderableType]:
 
 
 def _check_path_targets(data: Path, *targets: Path | None) -> None:
-    """Before any work: each file can be written, none is the data, and no two are the same."""
-    from conjunct.files import check_target
+    """Check before any work that each file can be written, and over no other file."""
+    from conjunct.files import check_page_target, check_table_target, check_target
 
     out, solutions, figure, report = targets
     check_model_target(out, data)
@@ -444,12 +442,8 @@ def _check_path_targets(data: Path, *targets: Path | None) -> None:
                 raise InputError(f"{target} is named twice: give each file a name of its own")
             known.add(real)
     if report is not None:
-        from conjunct.files import check_page_target
-
         check_page_target(report)
     if solutions is not None:
-        from conjunct.files import check_table_target
-
         check_table_target(solutions)
     if figure is not None and figure.suffix not in (".svg", ".png"):
         raise InputError(f"{figure}: a figure is written as .svg or .png")
@@ -537,6 +531,5 @@ def _construct(
 
 def _on_cost_estimate(cost: Need) -> None:
     """Print what a long fit will take, before it begins."""
-
     if cost.seconds > _LONG_SECONDS:
         note(f"this takes {cost}")

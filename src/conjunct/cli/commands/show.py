@@ -311,7 +311,6 @@ def _find_images(
     given: str, model: FeatureConstructor, data: Path, source: DataInput
 ) -> str | list[Path | None]:
     """Return a folder, or the files that a column names, relative to that of the data."""
-
     if Path(given).is_dir():
         return given
     by_column = replace(source, options=replace(source.options, id=given))
