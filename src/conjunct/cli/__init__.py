@@ -6,7 +6,6 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Callable
 from importlib.util import find_spec
 from threading import Timer, main_thread
 from typing import Any
@@ -48,7 +47,10 @@ def main() -> int:
     sys.unraisablehook = end_soon
     try:
         try:
-            _listen(end)
+            for number in (signal.SIGINT, signal.SIGTERM):
+                # a signal that nohup or & in a script ignores stays ignored
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    signal.signal(number, end)
             code = _run()
         finally:
             # all is done: Python alone ends, which takes a moment
@@ -69,13 +71,6 @@ def _interrupt(number: int) -> None:
         signal.pthread_kill(main_thread().ident or 0, number)
     else:  # Windows
         signal.raise_signal(number)
-
-
-def _listen(end: Callable[[int, object], None]) -> None:
-    for number in (signal.SIGINT, signal.SIGTERM):
-        # a signal that nohup or & in a script ignores stays ignored
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, end)
 
 
 def _ignore() -> None:

@@ -139,20 +139,19 @@ class GroupedCommand(TyperCommand):
         lines: dict[str, list[tuple[str, str]]] = {title: [] for title in _SECTIONS}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
-            if record is not None:
-                lines[_section(parameter)].append(record)
+            if record is None:
+                continue
+            if parameter.param_type_name == "argument":
+                section = "Arguments"
+            elif parameter.name == "help":
+                section = OUTPUT
+            else:
+                section = getattr(parameter, "rich_help_panel", None) or "Options"
+            lines[section].append(record)
         for title, records in lines.items():
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)
-
-
-def _section(parameter: Any) -> str:
-    if parameter.param_type_name == "argument":
-        return "Arguments"
-    if parameter.name == "help":
-        return OUTPUT
-    return parameter.rich_help_panel or "Options"
 
 
 # Each command and its file in commands/, in the order of the help. Other files of that folder are
@@ -243,7 +242,9 @@ def _run(args: Sequence[str] | None) -> int:
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
         path = context.command_path if context else "conjunct"
-        print_error(f"{_message(error)} See {path} --help")
+        text = error.format_message() if hasattr(error, "format_message") else str(error)
+        end = "" if text.endswith((".", "?")) else "."
+        print_error(f"{text}{end} See {path} --help")
         return 2
     except InputError as error:
         print_error(str(error))
@@ -265,8 +266,3 @@ def _run(args: Sequence[str] | None) -> int:
         print_error(f"{where}{error.strerror or error}")
         return 1
     return code if isinstance(code, int) else 0
-
-
-def _message(error: typer.TyperException) -> str:
-    text: str = error.format_message() if hasattr(error, "format_message") else str(error)
-    return text if text.endswith((".", "?")) else f"{text}."

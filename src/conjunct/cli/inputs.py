@@ -26,7 +26,7 @@ _SPELLED = {r"\t": "\t", "tab": "\t", "space": " "}
 
 @dataclass(frozen=True)
 class DataInput:
-    """How a command reads its data."""
+    """The way in which a command reads its data."""
 
     options: ReadOptions
     binarizer: Binarizer | None = None

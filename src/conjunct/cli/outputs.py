@@ -28,7 +28,7 @@ Document = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Output:
-    """Where the result of a command goes."""
+    """The destination of a result: text or JSON on standard output."""
 
     json: bool = False
 

@@ -184,7 +184,10 @@ def example_table(model: FeatureConstructor, data: object) -> Table | None:
     """Return two or three rows as their chunks; ``None`` where the rows are not in memory."""
     if not isinstance(model, LosslessConstructor) or not isinstance(data, BooleanData):
         return None
-    head = _first_rows(data, _LOOKED_AT)
+    head = data
+    if data.n_rows > _LOOKED_AT:
+        ids = data.ids and data.ids._replace(values=data.ids.values[:_LOOKED_AT])
+        head = replace(data, columns=data.columns.first_rows(_LOOKED_AT), ids=ids)
     rows = model.chunks(head)
     table = Table.grid(padding=(0, 2))
     for k in _choose_examples(rows):
@@ -211,13 +214,6 @@ def _choose_examples(rows: list[list[Chunk]]) -> list[int]:
 
 def _join_chunks(chunks: list[Chunk]) -> str:
     return CHUNKS_BETWEEN.join(map(pattern_text, chunks))
-
-
-def _first_rows(table: BooleanData, n_rows: int) -> BooleanData:
-    if table.n_rows <= n_rows:
-        return table
-    ids = table.ids and table.ids._replace(values=table.ids.values[:n_rows])
-    return replace(table, columns=table.columns.first_rows(n_rows), ids=ids)
 
 
 def render_summary(

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from conjunct.estimators import UFC, UFCPath, UFringe
+from conjunct.estimators import UFC, UFringe
 from conjunct.paper.study import KENDALL_P_VALUE, OTHER_RUN, Outcome, Study, published_indicators
 from conjunct.plots import plot_curves, plot_front, plot_fronts
-from conjunct.ufc import Indicators, Solution
+from conjunct.ufc import Solution
 
 
 def table_of_indicators(study: Study) -> Outcome:
@@ -19,7 +19,14 @@ def table_of_indicators(study: Study) -> Outcome:
     other = study.fitted(UFC(threshold, max_iter=limit_iter))
     fringe = study.fitted(UFringe())
     rows = [
-        _row(study, strategy, line)
+        {
+            "strategy": strategy,
+            "features": line.n_features,
+            "length": line.length,
+            "oi": line.oi,
+            "c0": line.c0,
+            **published_indicators(study.name, strategy),
+        }
         for strategy, line in (
             ("primitives", study.primitives),
             (star(best), best),
@@ -38,17 +45,6 @@ def table_of_indicators(study: Study) -> Outcome:
 def star(best: Solution) -> str:
     """Return the paper's name for the closest point: uFC*(λ, limit_iter)."""
     return f"uFC*({best.threshold:g}, {best.iterations})"
-
-
-def _row(study: Study, strategy: str, line: Indicators | Solution) -> dict[str, Any]:
-    return {
-        "strategy": strategy,
-        "features": line.n_features,
-        "length": line.length,
-        "oi": line.oi,
-        "c0": line.c0,
-        **published_indicators(study.name, strategy),
-    }
 
 
 THRESHOLDS = (0.1, 0.2, 0.25, 0.3, 0.4, 0.5)
@@ -193,6 +189,7 @@ def solutions(study: Study) -> Outcome:
     """Make figure 7: all solutions, their front and the closest point; whole and magnified."""
     path = study.path
     best = path.closest_point_
+    columns = path.get_solutions("dict")
     text = (
         f"{len(path.solutions_)} distinct solutions, {len(path.front_)} of them on the front. The "
         f"closest point is uFC*({best.threshold:g}, {best.iterations}), at a distance of "
@@ -207,7 +204,7 @@ def solutions(study: Study) -> Outcome:
         "figure-7-solutions",
         f"Solutions, Pareto front and closest point on {study.name}",
         text + study.coverage,
-        _rows(path),
+        [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
         {"-a": lambda: chart(False), "-b-magnified": lambda: chart(True)},
     )
 
@@ -216,7 +213,16 @@ def pruned_fronts(study: Study) -> Outcome:
     """Make figure 11: the front with and without pruning; whole and magnified."""
     fronts = {"not pruned": study.path.front_, "pruned": study.pruned_path.front_}
     rows = [
-        {"front": name, **_numbers(solution)}
+        {
+            "front": name,
+            "threshold": solution.threshold,
+            "iterations": solution.iterations,
+            "features": solution.n_features,
+            "length": solution.length,
+            "oi": solution.oi,
+            "c0": solution.c0,
+            "distance": solution.distance,
+        }
         for name, front in fronts.items()
         for solution in front
     ]
@@ -251,20 +257,3 @@ def not_covered_by(front: Sequence[Solution], other: Sequence[Solution]) -> list
         for point in front
         if point.c0 <= reach and not any(s.oi <= point.oi and s.c0 <= point.c0 for s in other)
     ]
-
-
-def _rows(path: UFCPath) -> list[dict[str, Any]]:
-    columns = path.get_solutions("dict")
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-
-def _numbers(solution: Solution) -> dict[str, Any]:
-    return {
-        "threshold": solution.threshold,
-        "iterations": solution.iterations,
-        "features": solution.n_features,
-        "length": solution.length,
-        "oi": solution.oi,
-        "c0": solution.c0,
-        "distance": solution.distance,
-    }

@@ -49,7 +49,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Recurrence:
-    """How often a feature came back: ``share`` of the runs on changed data.
+    """A feature, and the ``share`` of the runs on changed data in which it came back.
 
     With ``criterion="bits"``, a feature is its chunk, whatever it denies.
     """
@@ -61,7 +61,7 @@ class Recurrence:
 
 @dataclass(frozen=True)
 class Stability:
-    """What :func:`stability` found.
+    """The result of :func:`stability`.
 
     ``levels`` has a line for each noise level (one line for bootstrap samples); ``features`` those
     of all runs, the ones that come back most often first.
@@ -104,7 +104,10 @@ class Stability:
 
     def plot_recurrence(self, limit: int = 25) -> Any:
         """Draw how often the features came back, as bars: the first ``limit`` of them."""
-        rows = [(_shorten(f.feature), f.share, f.original) for f in self.features[:limit]]
+        rows = [
+            (f.feature if len(f.feature) <= 60 else f.feature[:59] + "…", f.share, f.original)
+            for f in self.features[:limit]
+        ]
         return plot_bars(rows, title="How often features come back", x_title="share of runs")
 
     def _plot(self, fields: dict[str, str], title: str, y_title: str) -> Any:
@@ -286,10 +289,6 @@ def _comparable_features(run: FeatureConstructor) -> tuple[Feature, ...]:
 
 def _text(feature: Feature) -> str:
     return pattern_text(feature) if isinstance(feature, tuple) else str(feature)
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= 60 else text[:59] + "…"
 
 
 def _table(lines: Sequence[Any], backend: Backend) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Protocol
 
 from conjunct.plots.style import (
@@ -112,11 +113,13 @@ def history_curves(
 def _by_iteration(
     history: Sequence[Indicators], fields: Mapping[str, str], title: str, y_title: str
 ) -> Any:
-    rows = [
-        {"iteration": iteration, "series": name, "value": value}
+    points = [
+        (iteration, name, value)
         for name, curve in history_curves(history, fields).items()
         for iteration, value in curve
     ]
+    points.sort(key=itemgetter(0))
+    rows = [{"iteration": k, "series": name, "value": value} for k, name, value in points]
     return plot_curves(
         rows,
         "iteration",
@@ -135,7 +138,7 @@ def _channel(name: str, options: dict[str, Any]) -> Any:
 
 
 class StabilityFound(Protocol):
-    """What :func:`conjunct.stability` gives."""
+    """The result of :func:`conjunct.stability`."""
 
     @property
     def kind(self) -> str: ...

@@ -64,10 +64,13 @@ class Overview:
 def summarize_data(shown: ModelOnRows) -> Overview:
     """Return the data and the outcome at a glance."""
     summary = DataSummary.of(shown.table)
+    supports = shown.primitives.supports()
+    shares = supports / np.maximum(1, shown.primitives.count_known())
+    common = np.argsort(-supports, kind="stable")[: limits.COLUMNS].tolist()
     return Overview(
         _figures(shown),
         tuple(data_facts(summary, shown.model.feature_set_)),
-        _common_columns(shown),
+        tuple(Bar(shown.formula(k), int(supports[k]), float(shares[k])) for k in common),
         summary.n_features,
         _row_sizes(shown),
         tuple(prepared_columns(shown.model.preparation_).items()),
@@ -87,13 +90,6 @@ def _figures(shown: ModelOnRows) -> tuple[Figure, ...]:
         Figure(decimal(last.c0), "complexity (C0)", decimal(first.c0), MEANINGS["C0"]),
         Figure(lengths[0], "literals a feature", lengths[1]),
     )
-
-
-def _common_columns(shown: ModelOnRows) -> tuple[Bar, ...]:
-    supports = shown.primitives.supports()
-    shares = supports / np.maximum(1, shown.primitives.count_known())
-    order = np.argsort(-supports, kind="stable")[: limits.COLUMNS].tolist()
-    return tuple(Bar(shown.formula(k), int(supports[k]), float(shares[k])) for k in order)
 
 
 def _row_sizes(shown: ModelOnRows) -> tuple[Bar, ...]:

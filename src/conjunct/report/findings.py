@@ -217,7 +217,21 @@ def choose_examples(
     shown: ModelOnRows, lines: Sequence[FeatureLine], thumbnails: Thumbnails
 ) -> tuple[Example, ...]:
     """Return a few rows of each of the first constructed features or chunks."""
-    titles = _example_chunks(shown) if shown.by_pattern else _example_features(lines)
+    if shown.by_pattern:
+        # as they were joined: rows with a larger chunk are examples too
+        titles = [
+            Example(
+                one.number, shortened(one.text, _NAME_LENGTH), "", len(shown.rows_of(one.number))
+            )
+            for one in shown.summary.chunks[: limits.EXAMPLE_FEATURES]
+        ]
+        titles = [title for title in titles if title.support]
+    else:
+        some_lines = [line for line in lines if line.iteration and line.support]
+        titles = [
+            Example(line.number, line.simplified, line.words, line.support)
+            for line in some_lines[: limits.EXAMPLE_FEATURES]
+        ]
     rows = [shown.sample_rows_of(title.number, limits.EXAMPLE_ROWS) for title in titles]
     tags = iter(_tags(shown, titles, rows))
     return tuple(
@@ -232,20 +246,6 @@ def choose_examples(
         )
         for title, some in zip(titles, rows, strict=True)
     )
-
-
-def _example_features(lines: Sequence[FeatureLine]) -> list[Example]:
-    some = [line for line in lines if line.iteration and line.support][: limits.EXAMPLE_FEATURES]
-    return [Example(line.number, line.simplified, line.words, line.support) for line in some]
-
-
-def _example_chunks(shown: ModelOnRows) -> list[Example]:
-    """Return chunks as they were joined: rows with a larger chunk are examples too."""
-    titles = [
-        Example(one.number, shortened(one.text, _NAME_LENGTH), "", len(shown.rows_of(one.number)))
-        for one in shown.summary.chunks[: limits.EXAMPLE_FEATURES]
-    ]
-    return [title for title in titles if title.support]
 
 
 def _row(

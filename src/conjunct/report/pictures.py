@@ -330,7 +330,7 @@ def _draw_curve(
     return Curve(name, f"M{'L'.join(places)}" if places else "", points, shape)
 
 
-_MAP_GAP = 24
+_MAP_GAP = 24.0
 
 
 @dataclass(frozen=True)
@@ -364,7 +364,7 @@ class Correlation:
 def draw_correlation(shown: ModelOnRows) -> Correlation:
     """Draw Pearson's r between columns and between features: of many, the strongest."""
     maps: list[DrawnHeatMap] = []
-    end: float = -_MAP_GAP
+    end = -_MAP_GAP
     for found in heat_maps(shown.model, shown.primitives, shown.features, limits.HEAT_MAP):
         paths: dict[float, list[str]] = {}
         for i, j, r in found.cells:

@@ -123,10 +123,13 @@ def _follow_path(shown: ModelOnRows) -> UFCPath:
     if isinstance(model, UFCPath):
         # a model from a file has no path, and other rows have another one
         return _fit_quietly(clone(model), shown)  # type: ignore[no-any-return]
+    null_feature = getattr(model, "null_feature", False)
+    if isinstance(model, UFC) and model.stop is not None:
+        null_feature = getattr(STOPS.checked(model.stop), "null_feature", False)
     return _fit_quietly(  # type: ignore[no-any-return]
         UFCPath(
             prune=_is_pruned(model),
-            null_feature=_has_null_feature(model),
+            null_feature=bool(null_feature),
             max_solutions=limits.n_solutions(shown.n_rows, shown.primitives.n_columns),
             style=model.style,
             n_jobs=model.n_jobs,
@@ -139,12 +142,6 @@ def _is_pruned(model: FeatureConstructor) -> bool:
     if isinstance(model, UFC):
         return CRITERIA.checked(model.criterion).pair_filter.prune
     return bool(getattr(model, "prune", True))
-
-
-def _has_null_feature(model: FeatureConstructor) -> bool:
-    if isinstance(model, UFC):
-        return model.stop is not None and getattr(STOPS.checked(model.stop), "null_feature", False)
-    return bool(getattr(model, "null_feature", False))
 
 
 def _notes(path: UFCPath, marks: Sequence[Mark]) -> Iterator[str]:
