@@ -20,7 +20,7 @@ from benchmarks import _pictures, _results
 from benchmarks._merging import SHAPES, TAGS, merge_exponent
 from benchmarks.growth import FORMS, SWEEPS, VARIED, exponent
 from benchmarks.limit import WAYS, instruction_rate
-from conjunct.plots.saving import save_chart
+from conjunct.plots import save_chart
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 DATA = DOCS / "benchmarks.json"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conjunct.plots.style import COLOURS, beside, by_series, chart_of, finished, quantity, styled
+from conjunct.plots.style import COLOURS, apply_style, beside, by_series, chart_of, finish, quantity
 
 _METHODS = {"bits": "UFC, bits", "sparse": "UFC, sparse", "np.corrcoef": "np.corrcoef"}
 _OUTCOMES = {
@@ -45,7 +45,7 @@ def _set(data: dict[str, Any], limits: dict[str, Any], *, first: bool) -> Any:
         color=_channel("Color", colour),
         shape=_channel("Shape", shape),
     )
-    return finished(chart, data["name"], width=125, height=200)
+    return finish(chart, data["name"], width=125, height=200)
 
 
 def _short(name: str) -> str:
@@ -69,7 +69,7 @@ def growth(run: dict[str, Any]) -> Any:
         alt.hconcat(*(_curve(run, sweep, value) for sweep in run["sweeps"]), spacing=24)
         for value in ("seconds", "megabytes")
     ]
-    return styled(alt.vconcat(*rows, spacing=16))
+    return apply_style(alt.vconcat(*rows, spacing=16))
 
 
 def _curve(run: dict[str, Any], sweep: str, value: str) -> Any:

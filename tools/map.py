@@ -18,8 +18,6 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "conjunct"
 PAGE = ROOT / "CONTRIBUTING.md"
 BEGIN, END = "<!-- imports: python tools/map.py -->\n", "<!-- end of imports -->\n"
-# the names that folders had in version 0.1, which stay for users
-OLD_NAMES = ("evaluation", "experiments", "io")
 
 Graph = dict[str, set[str]]
 
@@ -29,7 +27,7 @@ def parts() -> list[str]:
     found = [
         path for path in SOURCE.iterdir() if path.name[0] not in "_." and path.suffix != ".typed"
     ]
-    return sorted(path.stem for path in found if path.stem not in OLD_NAMES)
+    return sorted(path.stem for path in found)
 
 
 def imports() -> Graph:

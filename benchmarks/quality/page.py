@@ -24,7 +24,7 @@ from benchmarks.quality.summary import (
     worse,
     worse_by_chance,
 )
-from conjunct.plots.saving import save_chart
+from conjunct.plots import save_chart
 
 PAGE, DATA = DOCS / "quality.md", DOCS / "quality.json"
 HEADS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.quality.summary import average
-from conjunct.plots.style import beside, by_series, chart_of, finished, quantity
+from conjunct.plots.style import beside, by_series, chart_of, finish, quantity
 
 _SHOWN = ("bits", "bits + columns", "uFCα", "uFC*", "SLIM", "factors", "PCA")
 _MEASURES = {
@@ -45,7 +45,7 @@ def _points(rows: list[dict[str, Any]], title: str, heading: str) -> Any:
         color=_channel("Color", by_series(names, None, "color")),
         shape=_channel("Shape", by_series(names, None, "shape")),
     )
-    return finished(chart, heading, width=300, height=240)
+    return finish(chart, heading, width=300, height=240)
 
 
 def recovery(run: dict[str, Any]) -> Any:
@@ -68,7 +68,7 @@ def _recovered(kind: str, methods: dict[str, Any]) -> Any:
     marks = base.mark_point(filled=True, size=60, opacity=1).encode(
         shape=_channel("Shape", by_series(names, None, "shape"))
     )
-    return finished(base.mark_line(strokeWidth=1.8) + marks, kind, width=300, height=240)
+    return finish(base.mark_line(strokeWidth=1.8) + marks, kind, width=300, height=240)
 
 
 def _channel(name: str, options: dict[str, Any]) -> Any:

@@ -3,12 +3,9 @@
 __version__: str
 
 from . import datasets as datasets
-from . import evaluation as evaluation
-from . import experiments as experiments
 from . import expressions as expressions
 from . import features as features
 from . import files as files
-from . import io as io
 from . import paper as paper
 from . import plots as plots
 from .data import Binarizer as Binarizer

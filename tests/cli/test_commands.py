@@ -17,7 +17,7 @@ import pytest
 from conjunct import UFC, Bits, Evidence, Risk, Threshold, __version__, datasets, load
 from conjunct.cli import options
 from conjunct.cli.app import application
-from conjunct.cli.commands import chunks as chunks_command
+from conjunct.cli.commands.rows import ChunkForm
 from conjunct.estimators.invertible import CHUNK_FORMS, NAMES, UNSEEN
 from conjunct.export import DIALECTS
 from conjunct.files import read_table
@@ -111,7 +111,7 @@ def test_choices_are_the_librarys():
     assert get_args(options.Search) == SEARCHES
     assert get_args(options.Names) == NAMES
     assert get_args(options.Unseen) == UNSEEN
-    assert get_args(chunks_command.ChunkForm) == CHUNK_FORMS
+    assert get_args(ChunkForm) == CHUNK_FORMS
 
 
 def test_the_help_tells_the_librarys_defaults(call):
@@ -433,7 +433,7 @@ def test_what_was_put_off_is_there_when_used():
     """Stand-ins are gone once scikit-learn is loaded, and what it took from them works."""
     code = """
 import sys
-from conjunct.cli.starting import UNUSED, Later, load_scikit_learn
+from conjunct.cli.app import UNUSED, LazyModule, load_scikit_learn
 load_scikit_learn()
 assert not set(UNUSED) & set(sys.modules), set(UNUSED) & set(sys.modules)
 import numpy as np
@@ -445,7 +445,7 @@ assert sparsefuncs.LinearOperator((2, 2), matvec=lambda v: 2 * v).matvec(np.ones
 assert fixes.pd.DataFrame({"a": [1]}).shape == (1, 1)
 import pandas, scipy.linalg, scipy.stats
 modules = (pandas, scipy.linalg, scipy.stats, np.ma, np.fft, np.testing, np.polynomial)
-assert not [module for module in modules if isinstance(module, Later)]
+assert not [module for module in modules if isinstance(module, LazyModule)]
 from sklearn.linear_model import Ridge
 from sklearn.cluster import KMeans
 assert Ridge(solver="sparse_cg").fit(np.eye(3), np.ones(3)).predict(np.eye(3)).shape == (3,)

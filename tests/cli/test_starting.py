@@ -4,7 +4,7 @@ import importlib
 
 import pytest
 
-from conjunct.cli import starting
+from conjunct.cli import app
 
 PLACE = "scipy._lib._array_api"
 
@@ -14,7 +14,7 @@ def test_docstrings_are_read_again_once_a_command_has_started():
     if not hasattr(noted, "FunctionDoc"):
         pytest.skip("this SciPy parses no docstrings as it is imported")
     before = noted.FunctionDoc
-    with starting._docstrings_unread():
+    with app._skip_docstrings():
         assert noted.FunctionDoc is not before
     assert noted.FunctionDoc is before
 
@@ -25,8 +25,8 @@ def test_a_scipy_of_another_make_starts_too(monkeypatch, error):
         assert name == PLACE
         raise error(name)
 
-    monkeypatch.setattr(starting.importlib, "import_module", fails)
+    monkeypatch.setattr(app.importlib, "import_module", fails)
     started = []
-    with starting._docstrings_unread():
+    with app._skip_docstrings():
         started.append(True)
     assert started

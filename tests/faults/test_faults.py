@@ -392,7 +392,7 @@ def test_too_few_addresses_to_draw(words, saved, place):
 ENOUGH_TO_DRAW = """
 import resource
 from conjunct.plots import plot_history, svg_of
-from conjunct.plots.saving import _ADDRESSES
+from conjunct.plots.style import _ADDRESSES
 from conjunct import UFC, datasets
 model = UFC().fit(datasets.load_zoo().values)
 chart = plot_history(model.history_)

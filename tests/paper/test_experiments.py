@@ -13,22 +13,24 @@ from scipy.stats import kendalltau
 
 from conjunct import UFC, InputError, datasets
 from conjunct.paper import Study, outcomes, reproduce, writing
-from conjunct.paper.beyond import beyond_the_front
-from conjunct.paper.fronts import not_covered_by, pruned_fronts, solutions
-from conjunct.paper.indicators import table_of_indicators
-from conjunct.paper.outcome import Outcome, printed
-from conjunct.paper.parameters import (
+from conjunct.paper.fronts import (
     by_iterations,
     by_threshold,
     dependence,
+    not_covered_by,
+    pruned_fronts,
     rms_by_iterations,
+    solutions,
+    table_of_indicators,
 )
 from conjunct.paper.risk import (
+    beyond_the_front,
     risk_and_pruning,
     risk_based,
     table_of_features,
     table_of_risk,
 )
+from conjunct.paper.study import Outcome, format_cell
 from conjunct.plots import svg_of
 
 
@@ -208,4 +210,4 @@ def test_csv():
     [(1.0, "1"), (0.1 + 0.2, "0.3"), (1.6e-5, "1.6e-05"), (0.0, "0"), (None, ""), (False, "no")],
 )
 def test_printed(value, text):
-    assert printed(value) == text
+    assert format_cell(value) == text

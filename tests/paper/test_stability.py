@@ -31,14 +31,14 @@ def noisy(zoo):
 )
 def test_exactly_that_share_of_cells_is_inverted(n, k, share, n_runs, seed):
     table = np.random.default_rng(seed).random((n, k)) < 0.4
-    noised = list(perturbation._noised(table, share, n_runs, np.random.RandomState(seed)))
+    noised = list(perturbation._add_noise(table, share, n_runs, np.random.RandomState(seed)))
     assert len(noised) == n_runs
     assert {int((one != table).sum()) for one in noised} == {round(share * k * n)}
 
 
 def test_bootstrap_samples_are_rows_of_the_data():
     table = np.array([[0, 0], [0, 1], [1, 1]], bool)
-    samples = list(perturbation._resampled(table, 5, np.random.RandomState(0)))
+    samples = list(perturbation._resample(table, 5, np.random.RandomState(0)))
     assert {sample.shape for sample in samples} == {(3, 2)}
     assert {tuple(row) for sample in samples for row in sample.tolist()} <= {
         tuple(row) for row in table.tolist()
@@ -50,7 +50,7 @@ def refitted(zoo, share, n_runs, random):
     """The runs of one level, by hand; and their feature sets as texts."""
     columns = list(zoo.columns)
     runs = []
-    for table in perturbation._noised(zoo.to_numpy(), share, n_runs, random):
+    for table in perturbation._add_noise(zoo.to_numpy(), share, n_runs, random):
         model = UFC(Risk(alpha=0.001, prune=False), names="formula").fit(
             pd.DataFrame(table, columns=columns)
         )
@@ -110,7 +110,7 @@ def test_the_default_rule_unless_another_is_asked_for(zoo):
 def test_how_often_the_features_of_a_model_come_back(zoo, criterion):
     model = UFC(criterion).fit(zoo)
     found = stability(zoo, model, kind="bootstrap", n_runs=4, random_state=2)
-    tables = perturbation._resampled(zoo.to_numpy(), 4, np.random.RandomState(2))
+    tables = perturbation._resample(zoo.to_numpy(), 4, np.random.RandomState(2))
     runs = [UFC(criterion).fit(pd.DataFrame(table, columns=zoo.columns)) for table in tables]
     shares = found.shares_of(model)
     for k, share in enumerate(shares):
@@ -183,7 +183,7 @@ def test_bad_options(zoo, options, message):
 def test_chunks_are_compared_whatever_they_deny(zoo):
     """A formula of bits tells of every other chunk, and so hardly ever comes back as it was."""
     found = stability(zoo, UFC(), noise=(0.05,), n_runs=3, random_state=1)
-    tables = perturbation._noised(zoo.to_numpy(), 0.05, 3, np.random.RandomState(1))
+    tables = perturbation._add_noise(zoo.to_numpy(), 0.05, 3, np.random.RandomState(1))
     runs = [UFC().fit(pd.DataFrame(table, columns=zoo.columns)).patterns_ for table in tables]
     sets = [{" + ".join(pattern) for pattern in patterns} for patterns in runs]
     original = {" + ".join(pattern) for pattern in UFC().fit(zoo).patterns_}

@@ -13,11 +13,15 @@ from hypothesis import strategies as st
 
 import naive_pictures as naive
 from conjunct import UFC, datasets
-from conjunct.report.correlation import correlation
-from conjunct.report.curves import curves
-from conjunct.report.drawing import Axis, cut_to, width_of
 from conjunct.report.model_on_rows import ModelOnRows
-from conjunct.report.network import network
+from conjunct.report.pictures import (
+    Axis,
+    cut_to,
+    draw_correlation,
+    draw_curves,
+    draw_network,
+    width_of,
+)
 
 values = st.lists(st.floats(-1e6, 1e6).filter(lambda x: x == 0 or abs(x) > 1e-3), min_size=1)
 
@@ -72,7 +76,7 @@ def shown():
 @pytest.mark.parametrize("criterion", ["evidence", "bits"])
 def test_the_curve_ends_with_the_history(criterion):
     shown = model_on_zoo(criterion)
-    (panel,) = curves(shown)
+    (panel,) = draw_curves(shown)
     places = re.findall(r"[ML]([\d.]+) ([\d.]+)", panel.curves[0].path)
     history = shown.model.history_
     assert len(places) == len(history)
@@ -83,7 +87,7 @@ def test_the_curve_ends_with_the_history(criterion):
 
 
 def test_the_squares_of_a_heat_map_are_correlations(shown):
-    before, _ = correlation(shown).maps
+    before, _ = draw_correlation(shown).maps
     columns = datasets.load_zoo().values.astype(int).T.tolist()
     names = [name for name in datasets.load_zoo().feature_names if name in before.names]
     assert list(before.names) == names
@@ -98,7 +102,7 @@ def test_the_squares_of_a_heat_map_are_correlations(shown):
 
 
 def test_lines_of_the_network_join_its_tags(shown):
-    drawn = network(shown)
+    drawn = draw_network(shown)
     places = {tag.number: tag.place for tag in drawn.tags}
     assert len({*places.values()}) == len(places)
     for link in drawn.links:

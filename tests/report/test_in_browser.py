@@ -457,12 +457,20 @@ def test_everything_is_reached_by_keyboard(page, street_page):
     } <= seen
 
 
-def test_hostile_names_are_text(page, tmp_path):
+@pytest.mark.parametrize(
+    ("model", "controls"),
+    [
+        (UFC(max_iter=2), ("button.open", ".node")),
+        (UFC("risk", max_iter=2), ("button.open", "button.pick", ".node")),
+    ],
+    ids=["chunks", "risk"],
+)
+def test_hostile_names_are_text(model, controls, page, tmp_path):
     rng = np.random.default_rng(0)
     base = rng.random((200, len(HOSTILE))) < 0.4
     base[:, 1::2] |= base[:, ::2] & (rng.random((200, len(HOSTILE) // 2)) < 0.8)
     data = pl.DataFrame(base, schema=list(HOSTILE))
-    model = UFC(max_iter=2).fit(data)
+    model.fit(data)
     found = stability(data, model, noise=(0, 0.1), n_runs=2)
     Report(model, data, title=HOSTILE[1], stability=found).save(tmp_path / "page.html")
     page.open(tmp_path / "page.html")
@@ -478,7 +486,7 @@ def test_hostile_names_are_text(page, tmp_path):
     everything = page.js("return document.body.textContent")
     assert "שלום עולם" in everything
     assert "🦊🏽 emoji" in everything
-    for selector in ("button.open", "button.pick", ".node"):
+    for selector in controls:
         page.one(selector).send_keys(Keys.ENTER)
     assert page.js("return document.documentElement.scrollWidth") <= 1280
     assert page.js("return window.hacked") is None

@@ -1,4 +1,4 @@
-"""The command ``conjunct``: one thin file for each of its commands."""
+"""The command ``conjunct``: starting it, and ending it on signals."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Callable
 from importlib.util import find_spec
 from threading import Timer, main_thread
 from typing import Any
@@ -20,14 +19,14 @@ class Ended(KeyboardInterrupt):
     """Ctrl-C, or the request to end.
 
     Not KeyboardInterrupt itself: where that passes through code which a library runs from text,
-    such as that of a dataclass, ``python -m`` ends itself by SIGINT at last, whoever caught it.
+    such as that of a dataclass, ``python -m`` ends itself by SIGINT, even if it was caught.
     """
 
 
 def main() -> int:
     """Run the command line.
 
-    The exit code is 0, 1 (failure), 2 (bad input), 130 (Ctrl-C) or 143 (told to end).
+    The exit code is 0, 1 (failure), 2 (bad input), 130 (Ctrl-C) or 143 (SIGTERM).
     """
     ended: list[int] = []
 
@@ -39,7 +38,7 @@ def main() -> int:
         if not isinstance(unraisable.exc_value, Ended):
             sys.__unraisablehook__(unraisable)
             return
-        # where Python frees an object, nothing can be raised: it would be shown, and the work go on
+        # where Python frees an object, nothing can be raised: the work would go on
         try:
             Timer(0.05, _interrupt, ended[:1]).start()
         except Ended:  # nor can it here, where it comes too soon on a busy machine
@@ -48,7 +47,10 @@ def main() -> int:
     sys.unraisablehook = end_soon
     try:
         try:
-            _listen(end)
+            for number in (signal.SIGINT, signal.SIGTERM):
+                # a signal that nohup or & in a script ignores stays ignored
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    signal.signal(number, end)
             code = _run()
         finally:
             # all is done: Python alone ends, which takes a moment
@@ -69,13 +71,6 @@ def _interrupt(number: int) -> None:
         signal.pthread_kill(main_thread().ident or 0, number)
     else:  # Windows
         signal.raise_signal(number)
-
-
-def _listen(end: Callable[[int, object], None]) -> None:
-    for number in (signal.SIGINT, signal.SIGTERM):
-        # what nohup and & in a script have said to ignore stays ignored
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, end)
 
 
 def _ignore() -> None:
@@ -109,7 +104,7 @@ def _run() -> int:
 
 
 def _limit() -> int:
-    """The addresses that this process may take, in bytes."""
+    """Return the addresses that this process may take, in bytes."""
     try:
         import resource
     except ImportError:  # Windows

@@ -1,4 +1,4 @@
-"""The commands together, and how each run ends."""
+"""The application: quick start, help, and how each run ends."""
 
 from __future__ import annotations
 
@@ -6,48 +6,184 @@ import importlib
 import os
 import pkgutil
 import sys
-from collections.abc import Sequence
-from functools import cache
-from typing import Annotated
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache, partial
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 import conjunct
 from conjunct.cli import commands
-from conjunct.cli.help import GroupedCommand
-from conjunct.cli.standard_streams import remove_copy
-from conjunct.cli.terminal import complain, notes_on_stderr, set_volume, tolerate_any_encoding
+from conjunct.cli.options import COUNTING, DATA, OUTPUT, RULE, SEARCH
+from conjunct.cli.terminal import (
+    notes_on_stderr,
+    print_error,
+    remove_copy,
+    set_volume,
+    tolerate_any_encoding,
+)
 from conjunct.errors import ConjunctError, InputError
 
-# the order of the help; commands that are not named here come after them
-ORDER = (
-    "demo",
-    "fit",
-    "chunks",
-    "transform",
-    "path",
-    "fringe",
-    "stability",
-    "show",
-    "compare",
-    "describe",
-    "report",
-    "export",
-    "update",
-    "tags",
-    "reproduce",
-    "datasets",
-)
+# What `import sklearn.base` loads for functions that no command calls: half of its time. From
+# some it takes functions already then.
+UNUSED: dict[str, tuple[str, ...]] = {
+    "asyncio": (),
+    "numpy.ctypeslib": (),
+    "numpy.f2py": (),
+    "numpy.fft": (),
+    "numpy.ma": (),
+    "numpy.polynomial": (),
+    "numpy.testing": (),
+    "pandas": (),
+    "pydoc": (),
+    "scipy.linalg": (),
+    "scipy.stats": (),
+    "scipy.sparse.csgraph": ("laplacian",),
+    "scipy.sparse.linalg": ("LinearOperator", "cg"),
+}
+
+
+class LazyModule(ModuleType):
+    """A stand-in for a module that loads it when an attribute is first used."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        return getattr(importlib.import_module(self.__name__), name)
+
+    def defer(self, function: str) -> None:
+        """Let a function be imported from here; the module is loaded when it is called."""
+
+        def call(*args: Any, **named: Any) -> Any:
+            return self.__getattr__(function)(*args, **named)
+
+        setattr(self, function, call)
+
+
+def load_scikit_learn() -> None:
+    """Load scikit-learn's base without the modules that are UNUSED.
+
+    They have stand-ins only while it loads: what is imported later is the module itself.
+    """
+    if "sklearn" in sys.modules:
+        return
+    import numpy  # its modules are attributes of it too
+
+    stand_ins = {
+        name: LazyModule(name)
+        for name in UNUSED
+        if name not in sys.modules and find_spec(name.partition(".")[0]) is not None
+    }
+    of_numpy = {
+        name.removeprefix("numpy."): name for name in stand_ins if name.startswith("numpy.")
+    }
+    for name, module in stand_ins.items():
+        sys.modules[name] = module
+        for function in UNUSED[name]:
+            module.defer(function)
+    for attribute, name in of_numpy.items():
+        setattr(numpy, attribute, stand_ins[name])
+    try:
+        with _skip_docstrings():
+            importlib.import_module("sklearn.utils.validation")
+    finally:
+        for name, module in stand_ins.items():
+            if sys.modules.get(name) is module:
+                del sys.modules[name]
+        for attribute in of_numpy:
+            if isinstance(vars(numpy).get(attribute), LazyModule):
+                delattr(numpy, attribute)
+
+
+@contextmanager
+def _skip_docstrings() -> Iterator[None]:
+    """Keep SciPy from parsing the docstrings of its functions, to add a note that no command shows.
+
+    Since 1.16 it does so on import, which takes a tenth of a small command's time. A version of
+    SciPy that does it elsewhere is left alone.
+    """
+    try:
+        module: Any = importlib.import_module("scipy._lib._array_api")
+        parser = module.FunctionDoc
+    except (ImportError, AttributeError):
+        yield
+        return
+    module.FunctionDoc = partial(parser, doc="")
+    try:
+        yield
+    finally:
+        module.FunctionDoc = parser
+
+
+_SECTIONS = ("Arguments", "Options", RULE, SEARCH, DATA, COUNTING, OUTPUT)
+
+
+class GroupedCommand(TyperCommand):
+    """A command that lists its options by their ``rich_help_panel``.
+
+    Plain text: rich would add 0.1 s to --help and a column of types to every option.
+    """
+
+    def invoke(self, ctx: Any) -> Any:
+        # not for --help, which needs none of it
+        load_scikit_learn()
+        return super().invoke(ctx)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        lines: dict[str, list[tuple[str, str]]] = {title: [] for title in _SECTIONS}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is None:
+                continue
+            if parameter.param_type_name == "argument":
+                section = "Arguments"
+            elif parameter.name == "help":
+                section = OUTPUT
+            else:
+                section = getattr(parameter, "rich_help_panel", None) or "Options"
+            lines[section].append(record)
+        for title, records in lines.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+
+# Each command and its file in commands/, in the order of the help. Other files of that folder are
+# commands too, each called like its file: they come last.
+COMMANDS = {
+    "demo": "fit",
+    "fit": "fit",
+    "chunks": "rows",
+    "transform": "rows",
+    "path": "fit",
+    "fringe": "fit",
+    "stability": "study",
+    "show": "show",
+    "compare": "compare",
+    "describe": "compare",
+    "report": "show",
+    "export": "show",
+    "update": "rows",
+    "tags": "data",
+    "reproduce": "study",
+    "datasets": "data",
+}
 
 
 @cache
 def application(only: str | None = None) -> typer.Typer:
-    """All commands in the order of the help; or one of them, which starts quicker."""
+    """Return all commands in the order of the help; or one of them, which starts quicker."""
     found = {module.name for module in pkgutil.iter_modules(commands.__path__)}
-    names = (*ORDER, *sorted(found.difference(ORDER))) if only not in found else (only,)
+    known = COMMANDS | {name: name for name in sorted(found.difference(COMMANDS.values()))}
     app = typer.Typer(rich_markup_mode=None)
-    for name in names:
-        module = importlib.import_module(f"{commands.__name__}.{name}")
+    for name in (only,) if only in known else known:
+        module = importlib.import_module(f"{commands.__name__}.{known[name]}")
         app.command(cls=GroupedCommand)(getattr(module, name))
     app.callback(invoke_without_command=True)(conjunct_)
     return app
@@ -87,7 +223,7 @@ def conjunct_(
 
 
 def run(args: Sequence[str] | None = None) -> int:
-    """Run one command and say how it ended, in one line if badly."""
+    """Run one command and return its exit code; an error is one line on standard error."""
     tolerate_any_encoding()
     set_volume(0)
     try:
@@ -106,30 +242,27 @@ def _run(args: Sequence[str] | None) -> int:
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
         path = context.command_path if context else "conjunct"
-        complain(f"{_message(error)} See {path} --help")
+        text = error.format_message() if hasattr(error, "format_message") else str(error)
+        end = "" if text.endswith((".", "?")) else "."
+        print_error(f"{text}{end} See {path} --help")
         return 2
     except InputError as error:
-        complain(str(error))
+        print_error(str(error))
         return 2
     except ConjunctError as error:
-        complain(str(error))
+        print_error(str(error))
         return 1
     except BrokenPipeError:
-        # whoever read the output has left; nothing more can be written, not even at exit
+        # the reader of the output has closed it; nothing more can be written, not even at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
         return 130
     except MemoryError:
-        complain("not enough memory")
+        print_error("not enough memory")
         return 1
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        complain(f"{where}{error.strerror or error}")
+        print_error(f"{where}{error.strerror or error}")
         return 1
     return code if isinstance(code, int) else 0
-
-
-def _message(error: typer.TyperException) -> str:
-    text: str = error.format_message() if hasattr(error, "format_message") else str(error)
-    return text if text.endswith((".", "?")) else f"{text}."

@@ -1,43 +1,41 @@
-"""Options about data that every command that reads some shares."""
+"""The data and models that commands read, and the options about them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from conjunct.cli.extending import Command, extended
-from conjunct.cli.help import DATA
-from conjunct.cli.options import Format
-from conjunct.cli.standard_streams import file_of, name_of
+from conjunct.cli.options import COUNTING, DATA, Command, Format, add_options
+from conjunct.cli.terminal import file_of, name_of, show_rows_read, time_step
+from conjunct.errors import InputError
 
 if TYPE_CHECKING:
+    from conjunct.counting import Engine
     from conjunct.data import Binarizer, BooleanData, TagCleaner
-    from conjunct.estimators import FeatureConstructor
-    from conjunct.files import ReadOptions
+    from conjunct.estimators import FeatureConstructor, LosslessConstructor
+    from conjunct.files import ReadOptions, Stream
 
-# separators that are hard to give at a prompt
+# separators that are hard to type in a shell
 _SPELLED = {r"\t": "\t", "tab": "\t", "space": " "}
 
 
 @dataclass(frozen=True)
 class DataInput:
-    """How a command was told to read its data."""
+    """The way in which a command reads its data."""
 
     options: ReadOptions
     binarizer: Binarizer | None = None
     cleaner: TagCleaner | None = None
     has_weights: bool = False
-    """Whether the column that names the rows says how often each counts."""
+    """True if the column that names the rows holds their weights."""
 
     def weighted_by(self, column: str | None) -> DataInput:
-        """The same, where a column says how often each row counts."""
-        from conjunct.errors import InputError
-
+        """Return this input with a column of weights."""
         if column is None:
             return self
         if self.options.id is not None:
@@ -45,9 +43,8 @@ class DataInput:
         return replace(self, options=replace(self.options, id=column), has_weights=True)
 
     def with_weights(self, table: BooleanData) -> tuple[BooleanData, dict[str, list[float]]]:
-        """The table, and what to tell ``fit`` of how often each row counts."""
+        """Return the table without its weights, and the weights as a parameter of ``fit``."""
         from conjunct.data import number
-        from conjunct.errors import InputError
 
         if not self.has_weights or table.ids is None:
             return table, {}
@@ -63,11 +60,11 @@ class DataInput:
         return replace(table, ids=None), {"sample_weight": weights}
 
     def read(self, data: Path) -> BooleanData:
-        """The data as a Boolean table."""
+        """Return the data as a Boolean table."""
         return self._read(data, self.binarizer, self.cleaner, None)
 
     def read_for(self, model: FeatureConstructor, data: Path) -> BooleanData:
-        """The features that a model was fitted on, prepared as they were for it."""
+        """Return the columns that a model was fitted on, prepared as they were for it."""
         prepared = model.preparation_
         named = hasattr(model, "feature_names_in_")
         names = list(model.feature_names_in_) if named else None
@@ -90,11 +87,10 @@ class DataInput:
     ) -> BooleanData:
         from dataclasses import asdict
 
-        from conjunct.cli.progress import rows_read, step
         from conjunct.files import read_boolean
 
         name = name_of(data)
-        with step(f"read {name}"), rows_read(f"Reading {name}") as progress:
+        with time_step(f"read {name}"), show_rows_read(f"Reading {name}") as progress:
             return read_boolean(
                 file_of(data),
                 **asdict(self.options),
@@ -105,17 +101,17 @@ class DataInput:
             )
 
 
-def reads_data(command: Command) -> Command:
+def with_reading_options(command: Command) -> Command:
     """Give a command the options about reading; it gets them as ``source: DataInput``."""
-    return extended(command, "source", _reading)
+    return add_options(command, "source", _make_input)
 
 
-def prepares_data(command: Command) -> Command:
-    """The options about reading, and those about making columns Boolean and tags uniform."""
-    return extended(command, "source", _reading, _preparing)
+def with_preparing_options(command: Command) -> Command:
+    """Give a command these and the options about preparing data, as ``source: DataInput``."""
+    return add_options(command, "source", _make_input, _make_preparing_input)
 
 
-def _reading(
+def _make_input(
     format_: Annotated[
         Format | None,
         typer.Option(
@@ -216,7 +212,7 @@ def _reading(
     )
 
 
-def _preparing(
+def _make_preparing_input(
     numbers: Annotated[
         Literal["quantile", "width", "kmeans"],
         typer.Option(
@@ -290,7 +286,7 @@ def _preparing(
         numbers,
         n_bins=bins,
         cumulative=cumulative,
-        edges=dict(map(_edges, edges)) if edges else None,
+        edges=dict(map(_parse_edges, edges)) if edges else None,
         min_frequency=min_frequency,
         max_categories=max_categories,
         rare=rare,
@@ -300,14 +296,126 @@ def _preparing(
     cleaner = None
     if clean_tags or synonyms is not None:
         cleaner = TagCleaner(synonyms=None if synonyms is None else read_synonyms(synonyms))
-    return DataInput(_reading(**reading).options, binarizer, cleaner)
+    return DataInput(_make_input(**reading).options, binarizer, cleaner)
 
 
-def _edges(given: str) -> tuple[str, list[float]]:
-    from conjunct.errors import InputError
-
+def _parse_edges(given: str) -> tuple[str, list[float]]:
     column, _, numbers = given.rpartition("=")
     try:
         return column, [float(number) for number in numbers.split(",")]
     except ValueError:
         raise InputError(f"--edges must be like age=30,45,60; got {given!r}") from None
+
+
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        help="Most memory to take, such as 500MB: the rows stay on disk.", rich_help_panel=COUNTING
+    ),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        help="Count on a cluster: its address, or local for one on this machine.",
+        rich_help_panel=COUNTING,
+    ),
+]
+EngineName = Annotated[
+    Literal["dask", "spark"] | None,
+    typer.Option(
+        help="What the cluster is of: Dask, unless told otherwise.", rich_help_panel=COUNTING
+    ),
+]
+Checkpoint = Annotated[
+    Path | None,
+    typer.Option(
+        help="File to write as the run goes on; a run that was killed goes on from it.",
+        show_default=False,
+        rich_help_panel=COUNTING,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class StreamInput:
+    """Files that are read as one stream, in place of a ``DataInput``."""
+
+    source: DataInput
+    files: Sequence[Path]
+    memory: str | None = None
+    scheduler: str | None = None
+    engine: str | None = None
+
+    @property
+    def cluster(self) -> Engine | None:
+        """The engine that counts the rows, unless it is this process."""
+        from conjunct.counting import ENGINES
+
+        if self.scheduler is None and self.engine is None:
+            return None
+        return ENGINES[self.engine or "dask"]
+
+    def read(self, data: Path) -> Stream:
+        """Return all files, of which ``data`` is the first, as a stream."""
+        from conjunct.files import stream
+
+        words = name_of(data) if len(self.files) == 1 else f"{len(self.files)} files"
+        with time_step(f"looked through {words}"), show_rows_read(f"Reading {words}") as progress:
+            found = stream(
+                *map(file_of, self.files),
+                **asdict(self.source.options),
+                memory=self.memory,
+                binarizer=self.source.binarizer,
+                cleaner=self.source.cleaner,
+                progress=progress,
+            )
+        # the bar ends here; the next one shows iterations
+        found = replace(found, progress=None)
+        return found if self.cluster is None else replace(found, engine=self.cluster.name)
+
+    @contextmanager
+    def naming_cells_of(self, data: Path, if_empty: str = "") -> Iterator[None]:
+        """Connect to the cluster; a stream names its cells without help."""
+        cluster = self.cluster
+        if cluster is None:
+            yield
+            return
+        from conjunct.memory import parse_bytes
+
+        memory = None if self.memory is None else parse_bytes(self.memory)
+        address = None if self.scheduler == "local" else self.scheduler
+        with cluster.connected(address, memory):
+            yield
+
+
+def read_model(file: Path) -> FeatureConstructor:
+    """Return the model in a file."""
+    from conjunct import load
+
+    with time_step(f"read {file}"):
+        return load(file)
+
+
+def require_chunks(model: FeatureConstructor, file: Path) -> LosslessConstructor:
+    """Return the model, which must have chunks."""
+    from conjunct.estimators import LosslessConstructor
+
+    if not isinstance(model, LosslessConstructor):
+        raise InputError(
+            f"{file}: a model of kind {type(model).__name__} has no chunks: it adds features to "
+            f"the columns; use one that conjunct fit or path has written"
+        )
+    return model
+
+
+def set_column_options(model: FeatureConstructor, **given: Any) -> None:
+    """Set parameters about the columns that a model makes, unless they are None."""
+    from conjunct.estimators import LosslessConstructor
+
+    for name, value in given.items():
+        if value is None:
+            continue
+        if not isinstance(model, LosslessConstructor):
+            option, kind = f"--{name.replace('_', '-')}", type(model).__name__
+            raise InputError(f"{option} does not go with a model of kind {kind}")
+        setattr(model, name, value)

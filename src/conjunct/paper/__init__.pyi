@@ -1,8 +1,8 @@
 """The paper's tables and figures as functions and files, and the stability of features."""
 
-from .outcome import Outcome as Outcome
 from .perturbation import Stability as Stability
 from .perturbation import stability as stability
+from .study import Outcome as Outcome
 from .study import Study as Study
 from .writing import outcomes as outcomes
 from .writing import reproduce as reproduce

@@ -1,21 +1,195 @@
-"""Figures 7 and 11: the distribution of solutions, their front, and what pruning does to it."""
+"""Table 3, figures 6 to 8 and 11, §5.4: what every λ and limit_iter give."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from conjunct.estimators import UFCPath
-from conjunct.paper.outcome import Outcome
-from conjunct.paper.study import Study
-from conjunct.plots import plot_front, plot_fronts
+from conjunct.estimators import UFC, UFringe
+from conjunct.paper.study import KENDALL_P_VALUE, OTHER_RUN, Outcome, Study, published_indicators
+from conjunct.plots import plot_curves, plot_front, plot_fronts
 from conjunct.ufc import Solution
 
 
+def table_of_indicators(study: Study) -> Outcome:
+    """Make table 3: indicators of the primitives, uFC*, another uFC and uFRINGE."""
+    best = study.path.closest_point_
+    threshold, limit_iter = OTHER_RUN
+    other = study.fitted(UFC(threshold, max_iter=limit_iter))
+    fringe = study.fitted(UFringe())
+    rows = [
+        {
+            "strategy": strategy,
+            "features": line.n_features,
+            "length": line.length,
+            "oi": line.oi,
+            "c0": line.c0,
+            **published_indicators(study.name, strategy),
+        }
+        for strategy, line in (
+            ("primitives", study.primitives),
+            (star(best), best),
+            (f"uFC({threshold:g}, {limit_iter})", other.history_[-1]),
+            ("uFRINGE", fringe.history_[-1]),
+        )
+    ]
+    text = (
+        "uFC* is the closest point of the path, uFC another run with fixed parameters, uFRINGE "
+        "ends at 300 features; its tree parameters are not published, and leaves of at least 4 "
+        "rows are used here."
+    )
+    return Outcome("table-3-indicators", f"Indicators on {study.name}", text + study.coverage, rows)
+
+
+def star(best: Solution) -> str:
+    """Return the paper's name for the closest point: uFC*(λ, limit_iter)."""
+    return f"uFC*({best.threshold:g}, {best.iterations})"
+
+
+THRESHOLDS = (0.1, 0.2, 0.25, 0.3, 0.4, 0.5)
+LIMITS = (1, 2, 3, 5, 10, 20)
+GRID = tuple(round(0.002 * k, 3) for k in range(1, 251))  # §5.3
+
+
+def by_iterations(study: Study) -> Outcome:
+    """Make figure 6a: OI and C0 against limit_iter, for several λ."""
+    rows = [
+        {
+            "threshold": threshold,
+            "limit_iter": limit,
+            "oi": found.oi,
+            "c0": found.c0,
+            "rms": found.rms,
+        }
+        for threshold in THRESHOLDS
+        for limit, found in _along_iterations(study, threshold)
+    ]
+    text = (
+        "The overlap falls fast and settles; the complexity does the reverse. The smaller λ, the "
+        "less overlap and the more features."
+    )
+    charts = {
+        f"-{field}": lambda field=field, y=y: _draw_curves(
+            rows, "limit_iter", field, "threshold", y, f"{y} by limit_iter on {study.name}"
+        )
+        for field, y in (("oi", "OI"), ("c0", "C0"))
+    }
+    title = f"OI and C0 by number of iterations on {study.name}"
+    return Outcome("figure-6a-by-iterations", title, text + study.coverage, rows, charts)
+
+
+def by_threshold(study: Study) -> Outcome:
+    """Make figure 6b: OI and C0 against λ, for several limit_iter."""
+    rows = [
+        {"limit_iter": limit, "threshold": threshold, "oi": found.oi, "c0": found.c0}
+        for limit in LIMITS
+        for threshold in GRID
+        if (found := _result_of(study, threshold, limit)) is not None
+    ]
+    text = "At the 250 λ of the paper. Between two neighbouring r of the data nothing changes."
+    charts = {
+        f"-{field}": lambda field=field, y=y: _draw_curves(
+            rows, "threshold", field, "limit_iter", y, f"{y} by λ on {study.name}"
+        )
+        for field, y in (("oi", "OI"), ("c0", "C0"))
+    }
+    title = f"OI and C0 by λ on {study.name}"
+    return Outcome("figure-6b-by-threshold", title, text + study.coverage, rows, charts)
+
+
+def rms_by_iterations(study: Study) -> Outcome:
+    """Make figure 8: RMS against limit_iter, from 0 on, for several λ."""
+    rows = [
+        {"threshold": threshold, "limit_iter": limit, "rms": found.rms}
+        for threshold in THRESHOLDS
+        for limit, found in _along_iterations(study, threshold)
+    ]
+    text = "RMS falls for a few iterations and then rises: there the RMS stop ends a run."
+
+    def chart() -> Any:
+        title = f"RMS by limit_iter on {study.name}"
+        return _draw_curves(rows, "limit_iter", "rms", "threshold", "RMS", title)
+
+    title = f"RMS by number of iterations on {study.name}"
+    return Outcome("figure-8-rms-by-iterations", title, text + study.coverage, rows, {"": chart})
+
+
+def dependence(study: Study) -> Outcome:
+    """Make §5.4: Kendall's test between C0 and C1 over limit_iter, for each λ."""
+    from scipy.stats import kendalltau
+
+    rows: list[dict[str, Any]] = []
+    for threshold in GRID:
+        line = [_result_of(study, threshold, limit) for limit in range(1, study.path.max_iter + 1)]
+        found = [solution for solution in line if solution is not None]
+        if len(found) < len(line):
+            continue
+        c0, c1 = [s.c0 for s in found], [s.length for s in found]
+        varies = len(set(c0)) > 1 and len(set(c1)) > 1
+        tau, p = kendalltau(c0, c1) if varies else (math.nan, math.nan)
+        rows.append(
+            {
+                "threshold": threshold,
+                "distinct_values": len(set(c0)),
+                "tau": float(tau),
+                "p_value": float(p),
+                "published_p_value": KENDALL_P_VALUE,
+            }
+        )
+    tested = [row for row in rows if row["tau"] == row["tau"]]
+    untested = len(rows) - len(tested)
+    text = (f"At {untested} λ nothing changes, so nothing can be tested. " if untested else "") + (
+        f"The largest p-value is {max(row['p_value'] for row in tested):.2g}, "
+        f"{sum(row['p_value'] < 1e-8 for row in tested)} of {len(tested)} are below 1e-8; the "
+        f"smallest τ is {min(row['tau'] for row in tested):.2f}. The paper prints p-values of the "
+        f"order of 1e-9."
+        if tested
+        else ""
+    )
+    title = f"Dependence of C0 and C1 on {study.name}"
+    return Outcome("section-5.4-kendall", title, text + study.coverage, rows)
+
+
+def _along_iterations(study: Study, threshold: float) -> Iterator[tuple[int, Any]]:
+    """Yield what each limit_iter gives at one λ, the primitives first."""
+    yield 0, study.primitives
+    for limit in range(1, study.path.max_iter + 1):
+        found = _result_of(study, threshold, limit)
+        if found is not None:
+            yield limit, found
+
+
+def _result_of(study: Study, threshold: float, limit: int) -> Solution | None:
+    path = study.path
+    covered = path.complete_ or threshold >= path.covered_from_
+    return path.result_of(threshold, limit) if covered else None
+
+
+def _draw_curves(
+    rows: list[dict[str, Any]], x: str, y: str, series: str, name: str, title: str
+) -> Any:
+    words = {"threshold": "threshold λ", "limit_iter": "limit_iter"}
+    points = [{x: row[x], y: row[y], "series": f"{row[series]:g}"} for row in rows]
+    by_threshold = x == "threshold"
+    return plot_curves(
+        points,
+        x,
+        y,
+        title=title,
+        x_title=words[x],
+        y_title=name,
+        legend=words[series],
+        steps=by_threshold,
+        points=not by_threshold,
+    )
+
+
 def solutions(study: Study) -> Outcome:
-    """Figure 7: all solutions, their front and the closest point; whole and magnified."""
+    """Make figure 7: all solutions, their front and the closest point; whole and magnified."""
     path = study.path
     best = path.closest_point_
+    columns = path.get_solutions("dict")
     text = (
         f"{len(path.solutions_)} distinct solutions, {len(path.front_)} of them on the front. The "
         f"closest point is uFC*({best.threshold:g}, {best.iterations}), at a distance of "
@@ -30,16 +204,25 @@ def solutions(study: Study) -> Outcome:
         "figure-7-solutions",
         f"Solutions, Pareto front and closest point on {study.name}",
         text + study.coverage,
-        _rows(path),
+        [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
         {"-a": lambda: chart(False), "-b-magnified": lambda: chart(True)},
     )
 
 
 def pruned_fronts(study: Study) -> Outcome:
-    """Figure 11: the front with and without pruning; whole and magnified."""
+    """Make figure 11: the front with and without pruning; whole and magnified."""
     fronts = {"not pruned": study.path.front_, "pruned": study.pruned_path.front_}
     rows = [
-        {"front": name, **_numbers(solution)}
+        {
+            "front": name,
+            "threshold": solution.threshold,
+            "iterations": solution.iterations,
+            "features": solution.n_features,
+            "length": solution.length,
+            "oi": solution.oi,
+            "c0": solution.c0,
+            "distance": solution.distance,
+        }
         for name, front in fronts.items()
         for solution in front
     ]
@@ -67,27 +250,10 @@ def pruned_fronts(study: Study) -> Outcome:
 
 
 def not_covered_by(front: Sequence[Solution], other: Sequence[Solution]) -> list[Solution]:
-    """The points of a front that no point of ``other`` equals or beats, where ``other`` reaches."""
+    """Return points of a front that no point of ``other`` equals or beats, within its reach."""
     reach = max(solution.c0 for solution in other)
     return [
         point
         for point in front
         if point.c0 <= reach and not any(s.oi <= point.oi and s.c0 <= point.c0 for s in other)
     ]
-
-
-def _rows(path: UFCPath) -> list[dict[str, Any]]:
-    columns = path.get_solutions("dict")
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-
-def _numbers(solution: Solution) -> dict[str, Any]:
-    return {
-        "threshold": solution.threshold,
-        "iterations": solution.iterations,
-        "features": solution.n_features,
-        "length": solution.length,
-        "oi": solution.oi,
-        "c0": solution.c0,
-        "distance": solution.distance,
-    }

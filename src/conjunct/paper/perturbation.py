@@ -1,4 +1,4 @@
-"""How stable features are: under noise (§7.3, figure 12) and in bootstrap samples."""
+"""Measure how stable features are: under noise (§7.3, figure 12) and in bootstrap samples."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from conjunct.data import Backend, BooleanData, as_table
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators import UFC, FeatureConstructor
 from conjunct.expressions import Expression, pattern_text
+from conjunct.paper.study import Outcome, Study
 from conjunct.parameters import check, check_whole, is_number
 from conjunct.plots import plot_bars, plot_curves
 from conjunct.ufc import CRITERIA, Risk
@@ -48,7 +49,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Recurrence:
-    """How often a feature came back: ``share`` of the runs on changed data.
+    """A feature, and the ``share`` of the runs on changed data in which it came back.
 
     With ``criterion="bits"``, a feature is its chunk, whatever it denies.
     """
@@ -60,7 +61,7 @@ class Recurrence:
 
 @dataclass(frozen=True)
 class Stability:
-    """What :func:`stability` found.
+    """The result of :func:`stability`.
 
     ``levels`` has a line for each noise level (one line for bootstrap samples); ``features`` those
     of all runs, the ones that come back most often first.
@@ -71,28 +72,28 @@ class Stability:
     features: tuple[Recurrence, ...]
 
     def get_levels(self, backend: Backend = "pandas") -> Any:
-        """A table of ``levels``."""
+        """Return a table of ``levels``."""
         return _table(self.levels, backend)
 
     def get_features(self, backend: Backend = "pandas") -> Any:
-        """A table of ``features``."""
+        """Return a table of ``features``."""
         return _table(self.features, backend)
 
     def shares_of(self, model: FeatureConstructor) -> tuple[float | None, ...]:
-        """How often each feature of a model came back, in the order of ``features_``.
+        """Return how often each feature of a model came back, in the order of ``features_``.
 
         None for a feature that neither the data as it is nor any run had.
         """
         shares = {found.feature: found.share for found in self.features}
-        return tuple(shares.get(_text(feature)) for feature in _compared(model))
+        return tuple(shares.get(_text(feature)) for feature in _comparable_features(model))
 
     def plot_indicators(self) -> Any:
-        """OI and C0 by noise (the paper's figure 12a)."""
+        """Draw OI and C0 by noise (the paper's figure 12a)."""
         self._check_noise()
         return self._plot({"OI": "oi", "C0": "c0"}, "Indicators by noise", "indicator")
 
     def plot_features(self) -> Any:
-        """Numbers of features by noise (the paper's figure 12b)."""
+        """Draw numbers of features by noise (the paper's figure 12b)."""
         self._check_noise()
         fields = {
             "features": "n_features",
@@ -102,8 +103,11 @@ class Stability:
         return self._plot(fields, "Features by noise", "number of features")
 
     def plot_recurrence(self, limit: int = 25) -> Any:
-        """How often the features came back, as bars: the first ``limit`` of them."""
-        rows = [(_shortened(f.feature), f.share, f.original) for f in self.features[:limit]]
+        """Draw how often the features came back, as bars: the first ``limit`` of them."""
+        rows = [
+            (f.feature if len(f.feature) <= 60 else f.feature[:59] + "…", f.share, f.original)
+            for f in self.features[:limit]
+        ]
         return plot_bars(rows, title="How often features come back", x_title="share of runs")
 
     def _plot(self, fields: dict[str, str], title: str, y_title: str) -> Any:
@@ -183,18 +187,18 @@ def stability_of(
     random: np.random.RandomState | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> Stability:
-    """As :func:`stability`, on columns that are packed already."""
+    """Measure as :func:`stability` does, on columns that are packed already."""
     random = np.random.RandomState(0) if random is None else random
     if store.has_missing:
         raise InputError("stability needs data without missing cells: fill or drop them first")
     table = unpack(store.to_bits().bits, store.n_rows)
-    original = _features_of(_fitted(model, table, names))
+    original = _features_of(_fit(model, table, names))
     n_all = n_runs * len(noise) if kind == "noise" else n_runs
     n_done = 0
 
     def run(changed: NDArray[np.bool_]) -> FeatureConstructor:
         nonlocal n_done
-        again = _fitted(model, changed, names)
+        again = _fit(model, changed, names)
         n_done += 1
         if progress is not None:
             progress(n_done, n_all)
@@ -203,21 +207,21 @@ def stability_of(
     changed: list[tuple[float, list[FeatureConstructor]]]
     if kind == "noise":
         changed = [
-            (share, list(map(run, _noised(table, share, n_runs, random)))) for share in noise
+            (share, list(map(run, _add_noise(table, share, n_runs, random)))) for share in noise
         ]
     else:
-        changed = [(0.0, list(map(run, _resampled(table, n_runs, random))))]
-    levels = tuple(_level(share, runs, original) for share, runs in changed)
+        changed = [(0.0, list(map(run, _resample(table, n_runs, random))))]
+    levels = tuple(_average(share, runs, original) for share, runs in changed)
     runs = [run for share, runs in changed if share or kind == "bootstrap" for run in runs]
-    return Stability(kind, levels, _recurrences(runs, original))
+    return Stability(kind, levels, _count_recurrences(runs, original))
 
 
 def paper_model() -> UFC:
-    """§7.3: risk = 0.001 and no filtering."""
+    """Return the model of §7.3: risk = 0.001 and no filtering."""
     return UFC(Risk(0.001, prune=False))
 
 
-def _fitted(
+def _fit(
     model: FeatureConstructor, table: NDArray[np.bool_], names: Sequence[str]
 ) -> FeatureConstructor:
     with warnings.catch_warnings():
@@ -227,24 +231,24 @@ def _fitted(
         return again.fit(BooleanData(tuple(names), PackedColumns.from_table(table, model.n_jobs)))
 
 
-def _noised(
+def _add_noise(
     table: NDArray[np.bool_], share: float, n_runs: int, random: np.random.RandomState
 ) -> Iterator[NDArray[np.bool_]]:
     n_cells = round(share * table.size)
     for _ in range(n_runs):
-        noised = table.copy()
-        noised.flat[random.choice(table.size, n_cells, replace=False)] ^= True
-        yield noised
+        changed = table.copy()
+        changed.flat[random.choice(table.size, n_cells, replace=False)] ^= True
+        yield changed
 
 
-def _resampled(
+def _resample(
     table: NDArray[np.bool_], n_runs: int, random: np.random.RandomState
 ) -> Iterator[NDArray[np.bool_]]:
     for _ in range(n_runs):
         yield table[random.randint(len(table), size=len(table))]
 
 
-def _level(share: float, runs: Sequence[FeatureConstructor], original: Features) -> Level:
+def _average(share: float, runs: Sequence[FeatureConstructor], original: Features) -> Level:
     ends = [run.history_[-1] for run in runs]
     sets = list(map(_features_of, runs))
     pairs = [len(one & other) for one, other in combinations(sets, 2)] or [len(sets[0])]
@@ -259,23 +263,25 @@ def _level(share: float, runs: Sequence[FeatureConstructor], original: Features)
     )
 
 
-def _recurrences(runs: Sequence[FeatureConstructor], original: Features) -> tuple[Recurrence, ...]:
-    counted: Counter[Feature] = Counter(dict.fromkeys(original, 0))
+def _count_recurrences(
+    runs: Sequence[FeatureConstructor], original: Features
+) -> tuple[Recurrence, ...]:
+    times_found: Counter[Feature] = Counter(dict.fromkeys(original, 0))
     for run in runs:
-        counted.update(_features_of(run))
+        times_found.update(_features_of(run))
     found = [
         Recurrence(_text(feature), feature in original, times / len(runs) if runs else 0.0)
-        for feature, times in counted.items()
+        for feature, times in times_found.items()
     ]
     return tuple(sorted(found, key=lambda f: (-f.share, not f.original, len(f.feature), f.feature)))
 
 
 def _features_of(run: FeatureConstructor) -> Features:
-    return frozenset(_compared(run))
+    return frozenset(_comparable_features(run))
 
 
-def _compared(run: FeatureConstructor) -> tuple[Feature, ...]:
-    """What is compared: formulas; or chunks, whose formulas tell of every other chunk too."""
+def _comparable_features(run: FeatureConstructor) -> tuple[Feature, ...]:
+    """Return formulas; or chunks, because their formulas deny other chunks too."""
     criterion = CRITERIA.made(getattr(run, "criterion", None))
     by_chunks = criterion is not None and criterion.counts_tags
     return run.feature_set_.patterns if by_chunks else run.features_
@@ -285,11 +291,45 @@ def _text(feature: Feature) -> str:
     return pattern_text(feature) if isinstance(feature, tuple) else str(feature)
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= 60 else text[:59] + "…"
-
-
 def _table(lines: Sequence[Any], backend: Backend) -> Any:
     rows = [asdict(line) for line in lines]
     columns = {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
     return as_table(columns, backend)
+
+
+def noise_stability(study: Study) -> Outcome:
+    """Make figure 12: uFCα(0.001) without pruning, on ten noised data sets for each level."""
+    found = stability_of(study.store, study.names, paper_model(), "noise")
+    rows = [asdict(level) for level in found.levels]
+    first, last = found.levels[0], found.levels[-1]
+    text = (
+        f"Averages of {N_RUNS} runs. OI goes from {first.oi:.3f} without noise to {last.oi:.3f} "
+        f"at {last.noise:.0%}, C0 from {first.c0:.3f} to {last.c0:.3f}, the number of features "
+        f"from {first.n_features:.1f} to {last.n_features:.1f}, of which "
+        f"{last.common_with_original:.1f} are those of the data without noise."
+    )
+    return Outcome(
+        "figure-12-noise",
+        f"Stability under noise on {study.name}",
+        text,
+        rows,
+        {"-a-indicators": found.plot_indicators, "-b-features": found.plot_features},
+    )
+
+
+def bootstrap_stability(study: Study) -> Outcome:
+    """Make the features of bootstrap samples, by how often they come back."""
+    found = stability_of(study.store, study.names, paper_model(), "bootstrap")
+    level = found.levels[0]
+    text = (
+        f"{N_RUNS} samples of the rows. Of {level.n_features:.1f} features on average, "
+        f"{level.common_with_original:.1f} are those of the data as it is, and two samples have "
+        f"{level.common_between_runs:.1f} in common."
+    )
+    return Outcome(
+        "stability-bootstrap",
+        f"Features of bootstrap samples on {study.name}",
+        text,
+        [asdict(feature) for feature in found.features],
+        {"": found.plot_recurrence},
+    )

@@ -1,22 +1,23 @@
-"""Figures 9 and 10, tables 4 and 5: the risk-based heuristic beside the closest point."""
+"""Figures 9 and 10, tables 4 and 5: the risk-based heuristic; and one pair at a time."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
 from conjunct.estimators import UFC, UFCPath
-from conjunct.paper.indicators import star
-from conjunct.paper.outcome import Outcome
-from conjunct.paper.published import beside_risk
-from conjunct.paper.study import ALPHA, ALPHAS, Study
-from conjunct.plots import plot_front
+from conjunct.paper.fronts import star
+from conjunct.paper.study import ALPHA, ALPHAS, Outcome, Study, published_risk
+from conjunct.plots import plot_front, plot_trajectories
 from conjunct.ufc import Indicators, Solution
 
 
 def risk_based(study: Study) -> Outcome:
-    """Figure 9: the runs for the paper's ten α beside the closest point and the front."""
+    """Make figure 9: the runs for the paper's ten α beside the closest point and the front."""
     runs = {alpha: study.risk_based(alpha) for alpha in ALPHAS}
     rows = [_risk_row(alpha, run, pruned=False) for alpha, run in runs.items()]
     distances = [row["distance"] for row in rows]
@@ -30,12 +31,12 @@ def risk_based(study: Study) -> Outcome:
         f"Risk-based runs and the closest point on {study.name}",
         text + study.coverage,
         rows,
-        {"": lambda: _chart(study, study.path, runs, "")},
+        {"": lambda: _draw_runs(study, study.path, runs, "")},
     )
 
 
 def risk_and_pruning(study: Study) -> Outcome:
-    """Figure 10: the same without (a) and with (b) pruning."""
+    """Make figure 10: the same without (a) and with (b) pruning."""
     plain = {alpha: study.risk_based(alpha) for alpha in ALPHAS}
     pruned = {alpha: study.risk_based(alpha, prune=True) for alpha in ALPHAS}
     rows = [
@@ -61,16 +62,16 @@ def risk_and_pruning(study: Study) -> Outcome:
         text + study.coverage,
         rows,
         {
-            "-a": lambda: _chart(study, study.path, plain, ", not pruned"),
-            "-b-pruned": lambda: _chart(study, study.pruned_path, pruned, ", pruned"),
+            "-a": lambda: _draw_runs(study, study.path, plain, ", not pruned"),
+            "-b-pruned": lambda: _draw_runs(study, study.pruned_path, pruned, ", pruned"),
         },
     )
 
 
 def table_of_risk(study: Study) -> Outcome:
-    """Table 4: primitives, the closest point and the risk-based run."""
+    """Make table 4: primitives, the closest point and the risk-based run."""
     best, run = study.path.closest_point_, study.risk_based(ALPHA)
-    common = _common(study)
+    common = len(set(study.path.solution(best).features_) & set(run.features_))
     found = run.history_[-1]
     rows = [
         _line(study, "primitives", study.primitives),
@@ -90,7 +91,7 @@ def table_of_risk(study: Study) -> Outcome:
 
 
 def table_of_features(study: Study) -> Outcome:
-    """Table 5: both feature sets side by side, with the common features marked."""
+    """Make table 5: both feature sets side by side, with the common features marked."""
     best = study.path.closest_point_
     ours, theirs = study.path.solution(best).features_, study.risk_based(ALPHA).features_
     common = set(ours) & set(theirs)
@@ -111,11 +112,6 @@ def table_of_features(study: Study) -> Outcome:
     return Outcome("table-5-features", title, text + study.coverage, rows)
 
 
-def _common(study: Study) -> int:
-    best = study.path.solution(study.path.closest_point_)
-    return len(set(best.features_) & set(study.risk_based(ALPHA).features_))
-
-
 def _line(
     study: Study,
     strategy: str,
@@ -133,7 +129,7 @@ def _line(
         "length": line.length,
         "oi": line.oi,
         "c0": line.c0,
-        **beside_risk(study.name, strategy),
+        **published_risk(study.name, strategy),
     }
 
 
@@ -152,7 +148,7 @@ def _risk_row(alpha: float, run: UFC, *, pruned: bool) -> dict[str, Any]:
     }
 
 
-def _chart(study: Study, path: UFCPath, runs: dict[float, UFC], how: str) -> Any:
+def _draw_runs(study: Study, path: UFCPath, runs: dict[float, UFC], how: str) -> Any:
     return plot_front(
         path.solutions_,
         path.front_,
@@ -161,3 +157,92 @@ def _chart(study: Study, path: UFCPath, runs: dict[float, UFC], how: str) -> Any
         marked={"risk-based, ten α": [run.history_[-1] for run in runs.values()]},
         magnified=True,
     )
+
+
+# name → options of UFC; all with pruning and the RMS stop
+RUNS: dict[str, dict[str, Any]] = {
+    "pairwise, α = 0.001": {"alpha": 0.001},
+    "pairwise, α = 0.05": {"alpha": 0.05},
+    "pairwise, α = 0.001, at most 4 literals": {"alpha": 0.001, "max_length": 4},
+}
+
+
+def beyond_the_front(studies: Sequence[Study]) -> Outcome:
+    """Compare where ``search="pairwise"`` stops with the best that any λ of the paper gives."""
+    comparisons = [_Comparison(study) for study in studies]
+    return Outcome(
+        "beyond-the-front",
+        "One pair at a time, and the front of the path",
+        " ".join(one.describe() for one in comparisons),
+        [row for one in comparisons for row in one.rows()],
+        # the name of a user's data set may be no file name
+        {f"-{one.study.name}" if comparisons[1:] else "": one.chart for one in comparisons},
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Comparison:
+    study: Study
+
+    @cached_property
+    def ways(self) -> dict[str, tuple[int, tuple[Indicators, ...]]]:
+        """For each run, where the RMS stop ends it, and its history half as far again."""
+        found = {}
+        for name, options in RUNS.items():
+            pairwise = {**options, "search": "pairwise", "prune": True}
+            stop = self.study.risk_based(**pairwise).n_iter_
+            on = self.study.risk_based(**pairwise, max_iter=stop * 3 // 2 + 1)
+            found[name] = (stop, on.history_)
+        return found
+
+    def rows(self) -> list[dict[str, Any]]:
+        study = self.study
+        best, pruned = study.path.closest_point_, study.pruned_path.closest_point_
+        lines: dict[str, Indicators | Solution] = {
+            "primitives": study.primitives,
+            f"best of all λ: {star(best)}": best,
+            f"best of all λ, pruned: {star(pruned)}": pruned,
+            **{name: way[stop] for name, (stop, way) in self.ways.items()},
+        }
+        return [_row(study, name, line) for name, line in lines.items()]
+
+    def chart(self) -> Any:
+        return plot_trajectories(
+            self.study.path.front_,
+            {name: way for name, (_, way) in self.ways.items()},
+            {name: way[stop] for name, (stop, way) in self.ways.items()},
+            title=f"One pair at a time on {self.study.name}",
+        )
+
+    def describe(self) -> str:
+        """Return in a sentence which runs are better than the best that the path offers."""
+        study = self.study
+        paths = (study.path.closest_point_, study.pruned_path.closest_point_)
+        best = min(paths, key=lambda solution: solution.distance)
+        words = []
+        for name, (stop, way) in self.ways.items():
+            end = way[stop]
+            distance = math.hypot(end.oi, end.c0)
+            verdict = "better" if distance < best.distance else "worse"
+            words.append(
+                f"{name}: {verdict}, {distance:.4f} with {end.n_features} features of "
+                f"{end.length:.2f} literals"
+            )
+        return (
+            f"On {study.name} the path comes within {best.distance:.4f} of (0, 0), with "
+            f"{best.n_features} features of {best.length:.2f} literals; {'; '.join(words)}."
+            f"{study.coverage}"
+        )
+
+
+def _row(study: Study, solution: str, line: Indicators | Solution) -> dict[str, Any]:
+    return {
+        "data": study.name,
+        "solution": solution,
+        "features": line.n_features,
+        "length": line.length,
+        "oi": line.oi,
+        "c0": line.c0,
+        "distance": math.hypot(line.oi, line.c0),
+        "path_covered_from": max(study.path.covered_from_, study.pruned_path.covered_from_),
+    }

@@ -1,33 +1,34 @@
-"""Every table and figure, written to a folder with an index page."""
+"""Write every table and figure to a folder, with an index page."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from html import escape
 from pathlib import Path
 from typing import Any
 
 from conjunct.errors import InputError
 from conjunct.files import write_atomically
-from conjunct.paper.beyond import beyond_the_front
-from conjunct.paper.fronts import pruned_fronts, solutions
-from conjunct.paper.index import index_page
-from conjunct.paper.indicators import table_of_indicators
-from conjunct.paper.noise import bootstrap_stability, noise_stability
-from conjunct.paper.outcome import Outcome
-from conjunct.paper.parameters import (
+from conjunct.paper.fronts import (
     by_iterations,
     by_threshold,
     dependence,
+    pruned_fronts,
     rms_by_iterations,
+    solutions,
+    table_of_indicators,
 )
+from conjunct.paper.perturbation import bootstrap_stability, noise_stability
 from conjunct.paper.risk import (
+    beyond_the_front,
     risk_and_pruning,
     risk_based,
     table_of_features,
     table_of_risk,
 )
-from conjunct.paper.study import Study
+from conjunct.paper.study import Outcome, Study, format_cell
 from conjunct.plots import save_chart
 
 EXPERIMENTS: tuple[Callable[[Study], Outcome], ...] = (
@@ -53,7 +54,7 @@ MAX_SOLUTIONS = 20_000
 
 
 def outcomes(study: Study | None = None) -> Iterator[Outcome]:
-    """The paper's experiments on a data set, and what goes past them.
+    """Make the paper's experiments on a data set, and what goes past them.
 
     ``None``: on ``spect``, with the comparison past the paper on four bundled data sets.
     """
@@ -95,7 +96,13 @@ def reproduce(
     written = []
     study = None if X is None else Study.of(X, name, MAX_SOLUTIONS)
     for outcome in outcomes(study):
-        _write(folder, outcome)
+        text = outcome.csv()
+        write_atomically(
+            folder / f"{outcome.name}.csv", partial(Path.write_text, data=text, encoding="utf-8")
+        )
+        for ending, chart in outcome.charts.items():
+            file = f"{outcome.name}{ending}"
+            save_chart(chart(), folder / f"{file}.svg", folder / f"{file}.png")
         written.append(outcome)
         watch(outcome)
     page = index_page(written, "spect" if study is None else name)
@@ -103,9 +110,70 @@ def reproduce(
     return written
 
 
-def _write(folder: Path, outcome: Outcome) -> None:
-    text = outcome.csv()
-    write_atomically(folder / f"{outcome.name}.csv", lambda part: part.write_text(text, "utf-8"))
-    for ending, chart in outcome.charts.items():
-        name = f"{outcome.name}{ending}"
-        save_chart(chart(), folder / f"{name}.svg", folder / f"{name}.png")
+_MAX_ROWS = 60
+
+_STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem;
+  color: #1b1b1b; background: #fff }
+h2 { margin-top: 3rem; font-size: 1.25rem }
+img { max-width: 30rem; width: 100%; margin: .5rem 1rem .5rem 0; vertical-align: top }
+.wide { overflow-x: auto }
+table { border-collapse: collapse; font-size: .85rem; margin: 1rem 0 }
+th, td { padding: .2rem .7rem; border-bottom: 1px solid #ddd; text-align: left }
+td { vertical-align: top }
+td.number { text-align: right; font-variant-numeric: tabular-nums }
+nav li { margin: .15rem 0 }
+@media print { nav { display: none } section { break-inside: avoid } }
+"""
+
+
+def index_page(outcomes: Sequence[Outcome], name: str) -> str:
+    """Return the whole page as text."""
+    title = escape(f"The paper's tables and figures on {name}")
+    links = "\n".join(
+        f'<li><a href="#{escape(outcome.name)}">{escape(outcome.title)}</a></li>'
+        for outcome in outcomes
+    )
+    sections = "\n".join(map(_section, outcomes))
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
+        f"<h1>{title}</h1>\n"
+        "<p>Rizoiu, Velcin, Lallich: <cite>Unsupervised Feature Construction for Improving Data "
+        "Representation and Semantics</cite>. Columns that begin with <i>published</i> are the "
+        "paper's own values.</p>\n"
+        f"<nav><ul>\n{links}\n</ul></nav>\n{sections}\n</body>\n</html>\n"
+    )
+
+
+def _section(outcome: Outcome) -> str:
+    figures = "\n".join(
+        f'<img src="{escape(outcome.name + ending)}.svg" '
+        f'alt="{escape(outcome.title + ending.replace("-", " "))}">'
+        for ending in outcome.charts
+    )
+    return (
+        f'<section id="{escape(outcome.name)}">\n<h2>{escape(outcome.title)}</h2>\n'
+        f"<p>{escape(outcome.text)}</p>\n{figures}\n{_table(outcome)}\n"
+        f'<p><a href="{escape(outcome.name)}.csv">{escape(outcome.name)}.csv</a>, '
+        f"{len(outcome.rows)} rows</p>\n</section>"
+    )
+
+
+def _table(outcome: Outcome) -> str:
+    if len(outcome.rows) > _MAX_ROWS:
+        return ""
+    heads = "".join(f"<th>{escape(column.replace('_', ' '))}</th>" for column in outcome.columns)
+    lines = "\n".join(
+        "<tr>" + "".join(_cell(row.get(column)) for column in outcome.columns) + "</tr>"
+        for row in outcome.rows
+    )
+    return f'<div class="wide"><table>\n<tr>{heads}</tr>\n{lines}\n</table></div>'
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float) and value == value and abs(value) >= 1e-4:
+        return f'<td class="number">{value:.3f}</td>'
+    kind = ' class="number"' if isinstance(value, int | float) else ""
+    return f"<td{kind}>{escape(format_cell(value))}</td>"

@@ -1,4 +1,4 @@
-"""Charts of results (Altair): readable in print, told apart without colour."""
+"""Charts of results (Altair): readable in print, and without colour."""
 
 import lazy_loader
 

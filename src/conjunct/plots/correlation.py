@@ -10,18 +10,18 @@ import numpy as np
 
 from conjunct.columns import Columns
 from conjunct.estimators import FeatureConstructor
-from conjunct.plots.style import COLOURS, chart_of, styled
+from conjunct.plots.style import COLOURS, apply_style, chart_of
 from conjunct.ufc import Floats, phi
 
 _SIDE = 380
 _NAME_LENGTH = 24
 _SIGNS = "go together", "avoid each other"  # r above 0, below 0
-# of very many columns only the most common ones are looked at
+# of more columns only the most common ones are counted
 _MOST_COUNTED = 1000
 
 
 def plot_correlation(model: FeatureConstructor, X: Any, *, limit: int = 40) -> Any:
-    """Pearson's r between the columns of ``X`` (before) and between the features (after).
+    """Draw Pearson's r between the columns of ``X`` (before) and between features (after).
 
     Parameters
     ----------
@@ -30,45 +30,65 @@ def plot_correlation(model: FeatureConstructor, X: Any, *, limit: int = 40) -> A
     X : array, data frame, sparse matrix or list of baskets
         The data of ``fit``, or other rows with the same columns.
     limit : int, default=40
-        Of more columns, those with the strongest correlations are shown, and it is said so.
+        Of more columns, those with the strongest correlations are shown, and the title says so.
     """
-    store = model._read(X)
-    return correlation_of(model, store, model.feature_set_.evaluate(store), limit)
+    import altair as alt
+
+    primitives = model._read(X)
+    features = model.feature_set_.evaluate(primitives)
+    maps = map(_draw, heat_maps(model, primitives, features, limit))
+    return apply_style(alt.hconcat(*maps, spacing=24))
 
 
-def correlation_of(
+@dataclass(frozen=True)
+class HeatMap:
+    """Correlations to draw: ``cells`` are (line, column, r) below the diagonal, r not 0.
+
+    ``step`` is the width of a cell in pixels.
+    """
+
+    title: tuple[str, str]
+    names: tuple[str, ...]
+    cells: tuple[tuple[int, int, float], ...]
+    step: float
+
+
+def heat_maps(
     model: FeatureConstructor, primitives: Columns, features: Columns, limit: int
-) -> Any:
-    """As :func:`plot_correlation`, on columns that are packed already."""
-    import altair as alt
-
+) -> tuple[HeatMap, HeatMap]:
+    """Return the heat maps of columns, before, and of features, after: of many, the strongest."""
     fitted = model.feature_set_
-    before = correlations(primitives, limit)
-    after = correlations(features, limit)
-    maps = (
-        _heat_map("columns", before, _names(model, before.positions)),
-        _heat_map("features", after, _names(model, [fitted.features[k] for k in after.positions])),
+    return (
+        _heat_map(model, "columns", primitives, range(primitives.n_columns), limit),
+        _heat_map(model, "features", features, fitted.features, limit),
     )
-    return styled(alt.hconcat(*maps, spacing=24))
 
 
-def _names(model: FeatureConstructor, numbers: Sequence[int]) -> list[str]:
-    return [model._label(number, _NAME_LENGTH) for number in numbers]
+def _heat_map(
+    model: FeatureConstructor, what: str, store: Columns, numbers: Sequence[int], limit: int
+) -> HeatMap:
+    found = correlations(store, limit)
+    names = tuple(model._label(numbers[k], _NAME_LENGTH) for k in found.positions)
+    n = len(names)
+    shown = f"{n} of {found.n_columns:,}" if n < found.n_columns else str(n)
+    title = f"{shown} {what}", f"largest r = {found.strongest:.2f}" if n > 1 else ""
+    cells = tuple(
+        (i, j, r)
+        for i in range(n)
+        for j, r in enumerate(found.r[i, :i].round(2).tolist())
+        if r and r == r
+    )
+    return HeatMap(title, names, cells, max(8.0, _SIDE / max(n, 1)))
 
 
-def _heat_map(what: str, found: Correlations, names: Sequence[str]) -> Any:
+def _draw(found: HeatMap) -> Any:
     import altair as alt
 
-    n = len(names)
-    # the lower half: the other one says the same. Lines go by number, for names may be anything
+    n, step = len(found.names), found.step
+    # lines go by number, because names may be anything
     cells = [
-        {"line": i, "column": j, "r": abs(r), "sign": _SIGNS[r < 0]}
-        for i in range(n)
-        for j in range(i)
-        if found.r[i, j] == found.r[i, j]
-        if (r := round(float(found.r[i, j]), 2))
+        {"line": i, "column": j, "r": abs(r), "sign": _SIGNS[r < 0]} for i, j, r in found.cells
     ]
-    step = max(8.0, _SIDE / max(n, 1))
     side = step * max(n, 1)
     line = alt.Y("line:O", axis=None, scale=alt.Scale(domain=list(range(n)), padding=0))
     squares = (
@@ -94,15 +114,13 @@ def _heat_map(what: str, found: Correlations, names: Sequence[str]) -> Any:
             ),
         )
     )
-    labelled = [{"line": k, "name": name} for k, name in enumerate(names)]
+    lines = [{"line": k, "name": name} for k, name in enumerate(found.names)]
     texts = (
-        chart_of(labelled)
+        chart_of(lines)
         .mark_text(align="right", dx=-5, fontSize=min(11, step), aria=False)
         .encode(x=alt.value(0), y=line, text="name:N")
     )
-    shown = f"{n} of {found.n_columns}" if n < found.n_columns else str(n)
-    title = [f"{shown} {what}", f"largest r = {found.strongest:.2f}" if n > 1 else ""]
-    return alt.layer(squares, texts).properties(title=title, width=side, height=side)
+    return alt.layer(squares, texts).properties(title=list(found.title), width=side, height=side)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,9 +137,13 @@ class Correlations:
 
 
 def correlations(store: Columns, limit: int) -> Correlations:
-    """Among the ``limit`` columns with the strongest correlations, in the order of the store."""
+    """Return r among the ``limit`` columns with the strongest correlations, in their order."""
     common = np.sort(np.argsort(-store.supports(), kind="stable")[:_MOST_COUNTED])
-    r = _matrix(store.with_lines([store.lines[k] for k in common]))
+    chosen = store.with_lines([store.lines[k] for k in common])
+    n = chosen.n_columns
+    left, right = np.triu_indices(n, 1)
+    r = np.ones((n, n))
+    r[left, right] = r[right, left] = phi(*chosen.pair_counts().for_pairs(left, right).table)
     strength = np.where(np.isnan(r), -1.0, np.abs(r))
     np.fill_diagonal(strength, -1.0)
     linked = strength.max(axis=1, initial=-1.0)
@@ -133,12 +155,3 @@ def correlations(store: Columns, limit: int) -> Correlations:
         r[np.ix_(shown, shown)],
         float(np.max(above[~np.isnan(above)], initial=-1.0)),
     )
-
-
-def _matrix(store: Columns) -> Floats:
-    n = store.n_columns
-    left, right = np.triu_indices(n, 1)
-    between = phi(*store.pair_counts().for_pairs(left, right).table)
-    r = np.ones((n, n))
-    r[left, right] = r[right, left] = between
-    return r

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from conjunct.plots.style import COLOURS, GREY, Row, by_series, chart_of, finished, quantity
+from conjunct.plots.style import COLOURS, GREY, Row, by_series, chart_of, finish, quantity
 
 _OI = "overlapping index OI"
 _C0 = "complexity C0"
@@ -30,7 +30,7 @@ def plot_front(
     marked: Mapping[str, Sequence[Point]] | None = None,
     magnified: bool = False,
 ) -> Any:
-    """The distribution of solutions with the front and the closest point (the paper's figure 7).
+    """Draw solutions with the front and the closest point (the paper's figure 7).
 
     ``marked`` are further points to show, by name. ``magnified`` shows the region around the
     closest point only. The description of a mark is the name of its series and its position among
@@ -46,7 +46,7 @@ def plot_front(
     ]
     for name, some in (marked or {}).items():
         points += _marks(_rows(name, some), 55)
-    return finished(_plane(names, on_front, points, far, far, plain=True), title)
+    return finish(_plane(names, on_front, points, far, far, plain=True), title)
 
 
 def plot_fronts(
@@ -55,12 +55,12 @@ def plot_fronts(
     title: str = "Pareto fronts",
     magnified: bool = False,
 ) -> Any:
-    """Several fronts beside each other (the paper's figure 11)."""
+    """Draw several fronts in one plane (the paper's figure 11)."""
     names = list(fronts)
     nearest = min((p for points in fronts.values() for p in points), key=_distance)
     far = 2.5 * max(nearest.oi, nearest.c0) if magnified else None
     rows = [row for name, points in fronts.items() for row in _rows(name, points)]
-    return finished(_plane(names, rows, _marks(rows, 22), far, far), title)
+    return finish(_plane(names, rows, _marks(rows, 22), far, far), title)
 
 
 def plot_trajectories(
@@ -70,7 +70,7 @@ def plot_trajectories(
     *,
     title: str,
 ) -> Any:
-    """Ways through the plane beside the front of the path; a large mark where each one stops."""
+    """Draw runs and the front of the path; a large mark shows where each run stops."""
     names = ["Pareto front of the path", *trajectories]
     points = [*front, *(p for way in trajectories.values() for p in way)]
     nearest = min(points, key=_distance)
@@ -82,7 +82,7 @@ def plot_trajectories(
         lines += _rows(name, way)
         # where runs stop at the same point, the mark of the earlier one shows behind the other
         marks += _marks(_rows(name, [stops[name]]), max(50, 230 - 80 * k))
-    return finished(_plane(names, lines, marks, far_c0, far_oi), title)
+    return finish(_plane(names, lines, marks, far_c0, far_oi), title)
 
 
 def _distance(point: Point) -> float:
@@ -90,7 +90,7 @@ def _distance(point: Point) -> float:
 
 
 def _rows(name: str, points: Sequence[Point]) -> list[Row]:
-    """Each place once, under the first of the points there."""
+    """Return each place once, with the number of the first point there."""
     places: dict[tuple[float, float], int] = {}
     for k, point in enumerate(points):
         places.setdefault((round(point.oi, 6), round(point.c0, 6)), k)
@@ -113,7 +113,7 @@ def _plane(
     *,
     plain: bool = False,
 ) -> Any:
-    """Lines, and points on them; nothing further away is shown."""
+    """Draw lines, and points on them, up to the limits of the axes."""
     import altair as alt
 
     def limits(far: float | None) -> dict[str, Any]:
@@ -122,18 +122,22 @@ def _plane(
     def is_near(row: Row) -> bool:
         return (far_c0 is None or row["c0"] <= far_c0) and (far_oi is None or row["oi"] <= far_oi)
 
+    colours, dashes = by_series(names, None, "color"), by_series(names, None, "strokeDash")
+    if plain:  # the many solutions recede behind what is curves on them
+        colours["scale"]["range"] = [GREY, *COLOURS[: len(names) - 1]]
+        dashes["scale"]["range"] = [[1, 0] for _ in names]
     axes = {
         "x": alt.X.from_dict(quantity("oi", _OI, **limits(far_oi))),
         "y": alt.Y.from_dict(quantity("c0", _C0, **limits(far_c0))),
-        "color": alt.Color.from_dict(_coloured(names, plain)),
+        "color": alt.Color.from_dict(colours),
     }
-    drawn = (
+    curves = (
         chart_of([{**row, "step": k} for k, row in enumerate(lines)])
         .mark_line(strokeWidth=1.8, clip=True)
         .encode(
             **axes,
             order="step:Q",
-            strokeDash=alt.StrokeDash.from_dict(_dashed(names, plain)),
+            strokeDash=alt.StrokeDash.from_dict(dashes),
         )
     )
     marks = (
@@ -147,18 +151,4 @@ def _plane(
             opacity=alt.Opacity("opacity:Q", scale=None),
         )
     )
-    return alt.layer(drawn, marks)
-
-
-def _dashed(names: Sequence[str], plain: bool) -> dict[str, Any]:
-    encoding = by_series(names, None, "strokeDash")
-    if plain:
-        encoding["scale"]["range"] = [[1, 0] for _ in names]
-    return encoding
-
-
-def _coloured(names: Sequence[str], plain: bool) -> dict[str, Any]:
-    encoding = by_series(names, None, "color")
-    if plain:  # the many solutions recede behind what is drawn on them
-        encoding["scale"]["range"] = [GREY, *COLOURS[: len(names) - 1]]
-    return encoding
+    return alt.layer(curves, marks)

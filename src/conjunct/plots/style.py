@@ -1,12 +1,20 @@
-"""How every chart looks: black on white, colours of Okabe and Ito, and marks that differ too."""
+"""How charts look, and how they become files: black on white, and the same bytes on every run."""
 
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Mapping, Sequence
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
-# told apart by people who do not see all colours, and in grey
+from conjunct.errors import InputError
+from conjunct.files import write_atomically
+from conjunct.memory import available_addresses, byte_text
+
+# distinct for people who do not see all colours, and in grey
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left")
 DASHES = ([1, 0], [6, 2], [2, 2], [8, 2, 2, 2], [4, 4], [1, 3], [10, 3])
@@ -16,7 +24,7 @@ Row = Mapping[str, Any]
 
 
 def chart_of(rows: Sequence[Row]) -> Any:
-    """An empty chart on rows that are part of it."""
+    """Return an empty chart that holds its rows."""
     import altair as alt
 
     # as text: Altair copies a chart deeply, again and again, and would copy every row each time
@@ -24,7 +32,7 @@ def chart_of(rows: Sequence[Row]) -> Any:
     return alt.Chart(alt.InlineData(values=values, format={"type": "json"}))
 
 
-def finished(
+def finish(
     chart: Any,
     title: str | list[str],
     *,
@@ -32,15 +40,17 @@ def finished(
     height: int = 300,
     lines_only: bool = False,
 ) -> Any:
-    """The chart with its size, its title and the house style.
+    """Return the chart with its size, its title and the house style.
 
     ``lines_only``: the legend shows strokes. Otherwise it shows marks, without a dashed outline.
     """
-    return styled(chart.properties(title=title, width=width, height=height), lines_only=lines_only)
+    return apply_style(
+        chart.properties(title=title, width=width, height=height), lines_only=lines_only
+    )
 
 
-def styled(chart: Any, *, lines_only: bool = False) -> Any:
-    """The house style alone, for charts put together from several."""
+def apply_style(chart: Any, *, lines_only: bool = False) -> Any:
+    """Return a chart, or several in one, with the house style."""
     return (
         chart.configure(background="white", font="DejaVu Sans, Arial, sans-serif")
         .configure_title(fontSize=14, anchor="start", fontWeight="normal", offset=12)
@@ -67,7 +77,7 @@ def styled(chart: Any, *, lines_only: bool = False) -> Any:
 
 
 def legend_below(chart: Any, columns: int) -> Any:
-    """A finished chart whose legend stands below it, in columns: for narrow pages."""
+    """Return a finished chart with its legend below it, in columns, for narrow pages."""
     chart = chart.copy()
     chart.config.legend.orient = "bottom"
     chart.config.legend.columns = columns
@@ -75,31 +85,31 @@ def legend_below(chart: Any, columns: int) -> Any:
 
 
 def beside(*charts: Any) -> Any:
-    """Finished charts side by side, each with a legend of its own."""
+    """Put finished charts side by side, each with its legend."""
     import altair as alt
 
-    return _together(alt.hconcat, charts)
+    return _concatenate(alt.hconcat, charts)
 
 
 def above(*charts: Any) -> Any:
-    """Finished charts below each other, each with a legend of its own."""
+    """Put finished charts below each other, each with its legend."""
     import altair as alt
 
-    return _together(alt.vconcat, charts)
+    return _concatenate(alt.vconcat, charts)
 
 
-def _together(concatenate: Any, charts: Sequence[Any]) -> Any:
+def _concatenate(join: Any, charts: Sequence[Any]) -> Any:
     import altair as alt
 
     plain = [chart.copy() for chart in charts]
     for chart in plain:  # only a whole may be configured
         chart.config = alt.Undefined
     own = dict.fromkeys(("color", "shape", "strokeDash"), "independent")
-    return styled(concatenate(*plain, spacing=30).resolve_scale(**own))
+    return apply_style(join(*plain, spacing=30).resolve_scale(**own))
 
 
 def quantity(field: str, title: str, **scale: Any) -> dict[str, Any]:
-    """An axis of numbers. Field names are plain words here, never names from data."""
+    """Encode an axis of numbers. Field names are plain words, never names from data."""
     return {
         "field": field,
         "type": "quantitative",
@@ -109,7 +119,7 @@ def quantity(field: str, title: str, **scale: Any) -> dict[str, Any]:
 
 
 def by_series(names: Sequence[str], title: str | None, channel: str) -> dict[str, Any]:
-    """Colour, shape or dash by the field ``series``, in the order of ``names``."""
+    """Encode the field ``series`` by colour, shape or dash, in the order of ``names``."""
     marks: Mapping[str, Sequence[Any]] = {
         "color": COLOURS,
         "shape": SHAPES,
@@ -123,3 +133,46 @@ def by_series(names: Sequence[str], title: str | None, channel: str) -> dict[str
         "sort": list(names),
         "scale": {"domain": list(names), "range": chosen},
     }
+
+
+_PRINT_PPI = 200
+# Addresses that the renderer reserves when it starts; without them, it ends the process.
+_ADDRESSES = 70 * 10**9
+
+
+# the renderer numbers these across charts
+_NUMBERED_ID = re.compile(r'((?:id="|="url\(#)(?:clip|gradient_))(\d+)')
+
+
+def svg_of(chart: Any) -> str:
+    """Return the chart as SVG."""
+    _check_addresses()
+    import vl_convert
+
+    # its parts were checked when they were made
+    svg = str(vl_convert.vegalite_to_svg(chart.to_dict(validate=False)))
+    numbers: dict[str, int] = {}
+    return _NUMBERED_ID.sub(
+        lambda found: found[1] + str(numbers.setdefault(found[2], len(numbers))), svg
+    )
+
+
+def save_chart(chart: Any, *paths: str | os.PathLike[str]) -> None:
+    """Write the chart as ``.svg`` or ``.png``; the endings of the paths say which."""
+    import vl_convert
+
+    svg = svg_of(chart)
+    for path in paths:
+        is_png = Path(path).suffix == ".png"
+        content = bytes(vl_convert.svg_to_png(svg, ppi=_PRINT_PPI)) if is_png else svg.encode()
+        write_atomically(path, partial(Path.write_bytes, data=content))
+
+
+@cache  # a renderer that has started has its addresses
+def _check_addresses() -> None:
+    left = available_addresses()
+    if left < _ADDRESSES:
+        raise InputError(
+            f"reports and figures need {byte_text(_ADDRESSES)} of addresses, though little memory, "
+            f"and ulimit -v leaves {byte_text(left)}: raise it, or do without them"
+        )

@@ -12,25 +12,31 @@ from sklearn.base import clone
 
 from conjunct import __version__
 from conjunct.estimators import FeatureConstructor
-from conjunct.explain import Passage, decimal
+from conjunct.explain import Passage
 from conjunct.files import check_page_target, write_atomically
 from conjunct.paper import Stability
 from conjunct.plots import plot_stability
 from conjunct.report import limits, page
-from conjunct.report.ancestry import ancestry
-from conjunct.report.correlation import correlation
-from conjunct.report.curves import curves
-from conjunct.report.examples import examples, found, row_label, rows_behind
-from conjunct.report.features import FeatureLine, feature_table
-from conjunct.report.images import Images, Thumbnails, image_paths
-from conjunct.report.merges import course, merges
+from conjunct.report.features import (
+    FeatureLine,
+    draw_merges,
+    list_iterations,
+    list_steps,
+    summarize_data,
+    tabulate_features,
+)
+from conjunct.report.findings import (
+    Images,
+    Thumbnails,
+    choose_examples,
+    find_chunks,
+    image_paths,
+)
 from conjunct.report.model_on_rows import ModelOnRows
-from conjunct.report.network import network
-from conjunct.report.overview import overview
-from conjunct.report.plane import Plane, plane
-from conjunct.report.steps import steps
+from conjunct.report.pictures import draw_ancestry, draw_correlation, draw_curves, draw_network
+from conjunct.report.plane import Plane, follow_plane, plane_data
 
-# what was found, the vocabulary, rows, how it was built; the method's numbers come last
+# findings, features, rows, how they were built; the numbers of the method come last
 _SECTIONS = {
     "findings": "What was found",
     "network": "Network",
@@ -94,17 +100,17 @@ class Report:
         self._paths = image_paths(images, self._shown.row_names, self._shown.n_rows)
 
     def html(self) -> str:
-        """The page."""
+        """Return the page."""
         return self._html
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page. The file is whole or absent."""
+        """Write the page atomically."""
         check_page_target(path)
         content = self._html.encode()
         write_atomically(path, lambda part: part.write_bytes(content))
 
     def _repr_html_(self) -> str:
-        # a frame of its own: neither page can touch the other
+        # in a frame: neither page can touch the other
         return (
             f'<iframe sandbox="allow-scripts" title="{html.escape(self.title)}" '
             f'style="width:100%;height:720px;border:1px solid #8884" '
@@ -114,73 +120,69 @@ class Report:
     @cached_property
     def _html(self) -> str:
         shown, model = self._shown, self.model
-        table = feature_table(shown, self.stability)
+        table = tabulate_features(shown, self.stability)
         thumbnails = Thumbnails(self._paths)
-        solutions = plane(shown)
-        by_pattern = shown.by_pattern
-        course_of_chunks = steps(shown)
+        # to follow a path takes longer than the other sections together
+        plane = None if shown.by_pattern else follow_plane(shown)
+        steps = list_steps(shown)
+        stability = self.stability
+        story = list(shown.summary.method)
+        if shown.summary.scores:
+            story.append(Passage("What the numbers say", shown.summary.scores))
+        left_out = [
+            name for name, part in (("stability", stability), ("plane", plane)) if part is None
+        ]
         content = {
             "title": self.title,
-            "sections": self._sections(),
-            "by_pattern": by_pattern,
+            "sections": [(id_, name) for id_, name in _SECTIONS.items() if id_ not in left_out],
+            "by_pattern": shown.by_pattern,
             "summary": shown.summary,
-            "found": found(shown),
-            "network": network(shown),
-            "steps": course_of_chunks,
+            "found": find_chunks(shown),
+            "network": draw_network(shown),
+            "steps": steps,
             "n_rows": shown.n_rows,
-            "course": course(shown) if by_pattern else (),
+            "course": list_iterations(shown) if shown.by_pattern else (),
             "course_limit": limits.COURSE,
             "version": __version__,
-            # whom a session tells of its progress is no part of a model, and no two sessions agree
+            # without the callback, which differs between sessions: a page is reproducible
             "model": repr(clone(model).set_params(callback=None)),
             "is_training": shown.is_training,
             "on_rows": shown.simplifies_on_rows,
-            "overview": overview(shown),
-            "story": self._story(),
+            "overview": summarize_data(shown),
+            "story": story,
             "table": table,
             "columns": [(k, shown.formula(k)) for k in table.columns],
-            "plane": solutions,
+            "plane": plane,
             "history": model.history_,
-            "curves": curves(shown),
-            "correlation": correlation(shown),
+            "curves": draw_curves(shown),
+            "correlation": draw_correlation(shown),
             "heat_map_limit": limits.HEAT_MAP,
             "n_primitives": shown.primitives.n_columns,
-            "ancestry": ancestry(shown),
-            "merges": merges(shown),
+            "ancestry": draw_ancestry(shown),
+            "merges": draw_merges(shown),
             "n_merges": len(model.feature_set_.merges),
-            "examples": examples(shown, table.lines, thumbnails),
+            "examples": choose_examples(shown, table.lines, thumbnails),
             "image_notes": thumbnails.notes(),
-            "stability": self.stability,
+            "stability": stability,
             "stability_picture": None
-            if self.stability is None
-            else page.inline_svg(plot_stability(self.stability), "stability"),
+            if stability is None
+            else page.inline_svg(plot_stability(stability), "stability"),
         }
         data = {
             "lines": [self._line_data(line) for line in table.lines],
-            "steps": None if course_of_chunks is None else course_of_chunks.data,
-            "plane": _plane_data(solutions),
+            "steps": None if steps is None else steps.data,
+            "plane": plane_data(plane) if isinstance(plane, Plane) else None,
             "onRows": shown.simplifies_on_rows,
             "images": thumbnails.uris,
         }
         return page.render(content, data)
 
-    def _story(self) -> list[Passage]:
-        """What was done and why, but for what the findings say already."""
-        summary = self._shown.summary
-        scores = [Passage("What the numbers say", summary.scores)] if summary.scores else []
-        return [*summary.method, *scores]
-
-    def _sections(self) -> list[tuple[str, str]]:
-        """The sections in their order, with what the page's index calls them."""
-        left_out = {"stability"} if self.stability is None else set()
-        return [item for item in _SECTIONS.items() if item[0] not in left_out]
-
     def _line_data(self, line: FeatureLine) -> dict[str, Any]:
-        """What the scripts sort by, and what a feature shows when it is opened."""
+        """Return what the scripts sort by, and what a feature shows when it is opened."""
         merge = line.merge
         values = (merge.r, merge.p_value, merge.p_adjusted, merge.threshold) if merge else ()
         known = [None if math.isnan(value) else value for value in values] or [None] * 4
-        rows = rows_behind(self._shown, line.number, limits.DETAIL_ROWS)
+        rows = self._shown.sample_rows_of(line.number, limits.DETAIL_ROWS)
         return {
             "n": line.number,
             "with": line.primitives,
@@ -190,41 +192,6 @@ class Report:
             ],
             "exact": line.exact,
             "from": line.parents,
-            "rows": [row_label(self._shown, row) for row in rows],
+            "rows": [self._shown.row_label(row) for row in rows],
             "of": line.support,
         }
-
-
-def _plane_data(found: Plane | str) -> dict[str, Any] | None:
-    """Feature sets share most of their features: each text stands once."""
-    if isinstance(found, str):
-        return None
-    texts: dict[str, int] = {}
-    marks = [
-        {
-            "name": mark.name,
-            "note": mark.note,
-            "summary": mark.summary,
-            "features": [
-                [texts.setdefault(text, len(texts)), support] for text, support in mark.features
-            ],
-        }
-        for mark in found.marks
-    ]
-    solutions = [
-        [
-            f"uFC({solution.threshold:g}, {solution.iterations})",
-            solution.n_features,
-            decimal(solution.length, 2),
-            decimal(solution.oi),
-            decimal(solution.c0),
-        ]
-        for solution in found.solutions
-    ]
-    return {
-        "texts": list(texts),
-        "marks": marks,
-        "solutions": solutions,
-        "chosen": found.selected,
-        "slide": [[f"{low:.4f}", f"{high:.4f}", mark] for low, high, mark in found.slide],
-    }

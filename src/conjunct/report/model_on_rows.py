@@ -20,6 +20,7 @@ from conjunct.expressions import Expression, in_form, simplified_on
 
 # A truth table doubles with each primitive: beyond, only common parts are taken out.
 _FEW_PRIMITIVES = 12
+_ROW_NAME_LENGTH = 60
 _SIMPLIFIED = 60  # literals; nothing longer is simplified
 _CELLS = 5 * 10**6  # of the primitives of one formula, where it is simplified on rows
 
@@ -60,24 +61,24 @@ class ModelOnRows:
 
     @cached_property
     def summary(self) -> Summary:
-        """What is said of the model, here as everywhere."""
+        """The summary of the model, as elsewhere."""
         return Summary(self.model)
 
     @cached_property
     def by_pattern(self) -> bool:
-        """Whether features are read by their patterns: the model was made by bits."""
+        """True if features are named by their tags: the rule is evidence or bits."""
         return self.model._by_pattern
 
     @cached_property
     def is_training(self) -> bool:
-        """Whether these are the rows that the model was fitted on, as far as counts tell."""
+        """True if these are the rows that the model was fitted on, judged by counts."""
         fitted = self.model.feature_set_
         supports = tuple(self.features.supports().tolist())
         return self.n_rows == fitted.n_rows and supports == fitted.supports
 
     @cached_property
     def lineage_supports(self) -> dict[int | None, int]:
-        """Rows of every feature that ever was, by its number.
+        """The rows of every feature of the lineage, by its number.
 
         Where cells are missing, they are counted on the rows shown.
         """
@@ -90,27 +91,26 @@ class ModelOnRows:
         return dict(zip(everything, counts.tolist(), strict=True))
 
     def name(self, number: int, longest: int = 120) -> str:
-        """What a feature of the lineage is called: its pattern where that is read, or formula."""
+        """Return the name of a feature of the lineage: its tags or its formula."""
         if not self.by_pattern:
             return self.formula(number, longest)
         return shortened(shown_pattern(self.model.feature_set_, number), longest)
 
     @cached_property
     def simplifies_on_rows(self) -> bool:
-        """Whether formulas may leave out what never occurs: these are the rows of ``fit``."""
+        """True if formulas may leave out what never occurs: these are the rows of ``fit``."""
         return self.is_training and self.model.feature_set_.known is None
 
     def short_form(self, number: int) -> Expression:
-        """A formula in fewer literals that is true in the same rows, found in no time.
+        """Return a formula in fewer literals that is true in the same rows.
 
-        On the rows of ``fit`` it is true where the feature is; on others always, whatever they
-        hold.
+        On other rows than those of ``fit``, it is equivalent in every row.
         """
         if number not in self._short_forms:
-            self._short_forms[number] = self._shortened(number)
+            self._short_forms[number] = self._shorten(number)
         return self._short_forms[number]
 
-    def _shortened(self, number: int) -> Expression:
+    def _shorten(self, number: int) -> Expression:
         built = self.model.feature_set_.lineage.expression(number)
         names = built.primitives
         if not 2 < built.length <= _SIMPLIFIED:
@@ -138,7 +138,7 @@ class ModelOnRows:
         return {number: k for k, number in enumerate(self.model.feature_set_.features)}
 
     def rows_of(self, number: int) -> NDArray[np.intp]:
-        """The rows in which a feature of the lineage is true."""
+        """Return the rows in which a feature of the lineage is true."""
         fitted = self.model.feature_set_
         if number in self._feature_position:
             rows = self.features.true_rows(self._feature_position[number])
@@ -147,7 +147,7 @@ class ModelOnRows:
         return rows.astype(np.intp)
 
     def chunks_of(self, rows: Sequence[int]) -> list[list[tuple[str, ...]]]:
-        """The tags of some rows as chunks; of a model that has any."""
+        """Return the tags of some rows as chunks; none if the model has none."""
         if not rows or not isinstance(self.model, LosslessConstructor):
             return [[] for _ in rows]
         some, places = np.unique(rows, return_inverse=True)
@@ -156,7 +156,7 @@ class ModelOnRows:
         return [chunks[place] for place in places.tolist()]
 
     def true_columns(self, rows: Sequence[int]) -> list[list[int]]:
-        """The columns that are true in each of some rows."""
+        """Return the columns that are true in each of some rows."""
         some, places = np.unique(rows, return_inverse=True)
         columns = self.primitives.filled().take_rows(some)
         found: list[list[int]] = [[] for _ in some]
@@ -166,23 +166,31 @@ class ModelOnRows:
         return [found[place] for place in places.tolist()]
 
     def formula(self, number: int, longest: int = 120) -> str:
-        """A feature of the lineage as text of bounded length."""
-        return self.written(self.model.feature_set_.lineage.expression(number), longest)
+        """Return the formula of a feature of the lineage, of bounded length."""
+        return self.write(self.model.feature_set_.lineage.expression(number), longest)
 
-    def written(self, expression: Expression, longest: int = 120) -> str:
-        """A formula as text; equal ones, of which solutions have many, are written alike."""
+    def write(self, expression: Expression, longest: int = 120) -> str:
+        """Return a formula as text, which is made once: solutions share most of theirs."""
         key = expression, longest
         if key not in self._texts:
             self._texts[key] = label(expression, self.model.style, longest)
         return self._texts[key]
 
-    def row_name(self, row: int) -> str:
-        """What a row is called; rows are counted from 1, as people do."""
-        return f"row {row + 1}" if self.row_names is None else self.row_names[row]
+    def row_label(self, row: int) -> str:
+        """Return the name of a row, or its number, counted from 1."""
+        name = f"row {row + 1}" if self.row_names is None else self.row_names[row]
+        return shortened(name, _ROW_NAME_LENGTH)
+
+    def sample_rows_of(self, number: int, limit: int) -> list[int]:
+        """Return some of the rows in which a feature is true, spread evenly over all of them."""
+        rows = self.rows_of(number)
+        if len(rows) > limit:
+            rows = rows[np.linspace(0, len(rows) - 1, limit).round().astype(np.intp)]
+        return [int(row) for row in rows]
 
 
 def row_names(X: Any) -> tuple[str, ...] | None:
-    """The ids of a table, or an index that is more than a count."""
+    """Return the ids of a table, or an index that is more than a count."""
     container = container_of(X)
     if container.ids is not None:
         return tuple(container.ids.values)

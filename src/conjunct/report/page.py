@@ -45,7 +45,7 @@ _INKS = {
 
 
 def render(content: dict[str, Any], data: dict[str, Any]) -> str:
-    """The page for the content of its sections, and the data that its scripts read."""
+    """Return the page for the content of its sections and the data of its scripts."""
     style = _static("report.css")
     script = "".join(map(_static, _SCRIPTS))
     page = _environment().get_template("page.html")
@@ -54,22 +54,22 @@ def render(content: dict[str, Any], data: dict[str, Any]) -> str:
         policy=policy(style, script),
         style=Markup(style),  # noqa: S704
         script=Markup(script),  # noqa: S704
-        data=embedded(data),
+        data=embed(data),
     )
     # a name may hold a lone surrogate, which a file cannot
     return text.encode("utf-8", "replace").decode()
 
 
 def policy(style: str, script: str) -> str:
-    """Nothing from anywhere, but this style, this script and images within the page."""
+    """Return a policy that allows only this style, this script and images in the page."""
     return (
         f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
         f"img-src data:; base-uri 'none'; form-action 'none'"
     )
 
 
-def embedded(data: dict[str, Any]) -> Markup:
-    """JSON that no name can end or escape from, whatever it holds."""
+def embed(data: dict[str, Any]) -> Markup:
+    """Return JSON that no name in it can end or escape from."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -92,7 +92,7 @@ def _environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        optimized=False,  # templates are compiled for one page: to improve them takes longer
+        optimized=False,  # templates are compiled for one page: optimizing takes longer
     )
     environment.filters.update(count=count, share=share, decimal=decimal, probability=probability)
     environment.globals.update(meanings=MEANINGS)
@@ -102,14 +102,14 @@ def _environment() -> jinja2.Environment:
 def inline_svg(
     chart: Any, name: str, marks: Mapping[str, Mapping[str, str]] | None = None
 ) -> Markup:
-    """The chart as an element of the page; ``name`` sets its ids apart from those of others.
+    """Return the chart as an element of the page; ``name`` makes its ids unique.
 
     ``marks`` are attributes for the marks of the chart, by their descriptions: what a script needs
     to find them, and people to know what they can do with them.
     """
-    # it was written by the renderer just now; what names from data became in it is text
+    # the renderer wrote it, and escaped names from the data
     root = ElementTree.fromstring(svg_of(chart))  # noqa: S314
-    _tidied(root, name, marks or {})
+    _tidy(root, name, marks or {})
     root.attrib.pop("height", None)
     if marks is None:
         root.set("aria-hidden", "true")  # the figure around it says what it shows
@@ -119,9 +119,7 @@ def inline_svg(
     return Markup(ElementTree.tostring(root, encoding="unicode"))  # noqa: S704
 
 
-def _tidied(
-    element: ElementTree.Element, name: str, marks: Mapping[str, Mapping[str, str]]
-) -> None:
+def _tidy(element: ElementTree.Element, name: str, marks: Mapping[str, Mapping[str, str]]) -> None:
     element.tag = element.tag.rpartition("}")[2]
     kept = {k: v for k, v in element.attrib.items() if _ATTRIBUTES.fullmatch(k)}
     if "id" in kept:
@@ -136,6 +134,6 @@ def _tidied(
     element.attrib.update(kept)
     for child in list(element):
         if _ELEMENTS.fullmatch(child.tag.rpartition("}")[2]):
-            _tidied(child, name, marks)
+            _tidy(child, name, marks)
         else:
             element.remove(child)

@@ -1,4 +1,4 @@
-"""Solutions in the plane of OI and C0, those worth a look with their features."""
+"""The plane of OI and C0, for the paper's rules: solutions, and the features of some."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ class Plane:
     notes: tuple[str, ...]
 
 
-def plane(shown: ModelOnRows) -> Plane | str:
-    """The plane, or in one line why there is none."""
+def follow_plane(shown: ModelOnRows) -> Plane | str:
+    """Return the plane of a model by the paper's rules, or in one line why there is none."""
     n_columns = shown.primitives.n_columns
     if n_columns > limits.PATH_COLUMNS:
         return (
@@ -89,39 +89,47 @@ def plane(shown: ModelOnRows) -> Plane | str:
             f"({n_columns:,} here)."
         )
     try:
-        path = _path(shown)
+        path = _follow_path(shown)
     except InputError as error:
         return f"There is no plane of solutions: {error}."
     ranges = _ranges(path) if isinstance(shown.model, UFCPath) else []
-    marks = (*_on_front(shown, path), *_along(shown, path, ranges), *_others(shown, path))
+    marks = (
+        *_front_marks(shown, path),
+        *_range_marks(shown, path, ranges),
+        *_other_marks(shown, path),
+    )
+    place = {id(mark.numbers): k for k, mark in enumerate(marks)}
     chosen = [k for k, mark in enumerate(marks) if mark.kind == "model"]
     closest = next(k for k, mark in enumerate(marks) if mark.kind == "closest")
     best = path.closest_point_
-    views = [_view("All solutions", path, marks, magnified=False)]
+    views = [_draw_view("All solutions", path, marks, magnified=False)]
     if max(best.oi, best.c0) > 0:
-        views.append(_view("Around the closest point", path, marks, magnified=True))
+        views.append(_draw_view("Around the closest point", path, marks, magnified=True))
     return Plane(
         path.solutions_,
         marks,
         chosen[0] if chosen else closest,
         tuple(views),
         len(path.front_),
-        _slide(ranges, marks),
+        tuple((low, high, place[id(one)]) for low, high, one in ranges if id(one) in place),
         tuple(_notes(path, marks)),
     )
 
 
-def _path(shown: ModelOnRows) -> UFCPath:
+def _follow_path(shown: ModelOnRows) -> UFCPath:
     model = shown.model
     if isinstance(model, UFCPath) and model._path is not None and shown.is_training:
         return model
     if isinstance(model, UFCPath):
-        # a model that was loaded has no path any more, and on other rows there is another one
-        return _fitted_quietly(clone(model), shown)  # type: ignore[no-any-return]
-    return _fitted_quietly(  # type: ignore[no-any-return]
+        # a model from a file has no path, and other rows have another one
+        return _fit_quietly(clone(model), shown)  # type: ignore[no-any-return]
+    null_feature = getattr(model, "null_feature", False)
+    if isinstance(model, UFC) and model.stop is not None:
+        null_feature = getattr(STOPS.checked(model.stop), "null_feature", False)
+    return _fit_quietly(  # type: ignore[no-any-return]
         UFCPath(
-            prune=_prunes(model),
-            null_feature=_counts_null(model),
+            prune=_is_pruned(model),
+            null_feature=bool(null_feature),
             max_solutions=limits.n_solutions(shown.n_rows, shown.primitives.n_columns),
             style=model.style,
             n_jobs=model.n_jobs,
@@ -130,17 +138,10 @@ def _path(shown: ModelOnRows) -> UFCPath:
     )
 
 
-def _prunes(model: FeatureConstructor) -> bool:
+def _is_pruned(model: FeatureConstructor) -> bool:
     if isinstance(model, UFC):
-        # the exact test needs no pruning, but the path beside it does as the paper has it
-        return model._by_pattern or CRITERIA.checked(model.criterion).pair_filter.prune
+        return CRITERIA.checked(model.criterion).pair_filter.prune
     return bool(getattr(model, "prune", True))
-
-
-def _counts_null(model: FeatureConstructor) -> bool:
-    if isinstance(model, UFC):
-        return model.stop is not None and getattr(STOPS.checked(model.stop), "null_feature", False)
-    return bool(getattr(model, "null_feature", False))
 
 
 def _notes(path: UFCPath, marks: Sequence[Mark]) -> Iterator[str]:
@@ -163,17 +164,17 @@ def _notes(path: UFCPath, marks: Sequence[Mark]) -> Iterator[str]:
     )
 
 
-def _on_front(shown: ModelOnRows, path: UFCPath) -> Iterator[Mark]:
+def _front_marks(shown: ModelOnRows, path: UFCPath) -> Iterator[Mark]:
     best = path.closest_point_
     front = path.front_
     closest = place_of_closest(front)
-    for k in _opened(front, closest):
+    for k in _choose_points(front, closest):
         kind: MarkKind = "closest" if k == closest else "front"
         yield _solution_mark(shown, path, best if k == closest else front[k], kind)
 
 
-def _opened(front: Sequence[Solution], closest: int) -> list[int]:
-    """The points of the front around the closest one whose features are not too many to write."""
+def _choose_points(front: Sequence[Solution], closest: int) -> list[int]:
+    """Choose points around the closest one, up to a total number of features."""
     opened: list[int] = []
     n_features = 0
     for k in sorted(range(len(front)), key=lambda k: (abs(k - closest), k)):
@@ -185,7 +186,7 @@ def _opened(front: Sequence[Solution], closest: int) -> list[int]:
 
 
 def _ranges(path: UFCPath) -> list[tuple[float, float, Solution]]:
-    """Ranges of λ, from the lowest up, each with the best solution that it leads to.
+    """Return ranges of λ, from the lowest up, each with the best solution that it leads to.
 
     Which iteration is best differs with λ: the one closest to the origin is taken. Of very many
     ranges, those around the closest point.
@@ -208,24 +209,17 @@ def _ranges(path: UFCPath) -> list[tuple[float, float, Solution]]:
     if not found:
         return []
     solutions = [solution for _, _, solution in found]
-    opened = _opened(solutions, place_of_closest(solutions))[: limits.RANGES]
+    opened = _choose_points(solutions, place_of_closest(solutions))[: limits.RANGES]
     return [found[k] for k in opened]
 
 
-def _along(
+def _range_marks(
     shown: ModelOnRows, path: UFCPath, ranges: Sequence[tuple[float, float, Solution]]
 ) -> Iterator[Mark]:
-    """The solutions of the ranges of λ that are not on the front."""
+    """Yield the solutions of the ranges of λ that are not on the front."""
     on_front = {id(solution) for solution in (*path.front_, path.closest_point_)}
     for solution in {id(one): one for _, _, one in ranges if id(one) not in on_front}.values():
         yield _solution_mark(shown, path, solution, "path")
-
-
-def _slide(
-    ranges: Sequence[tuple[float, float, Solution]], marks: Sequence[Mark]
-) -> tuple[tuple[float, float, int], ...]:
-    place = {id(mark.numbers): k for k, mark in enumerate(marks)}
-    return tuple((low, high, place[id(one)]) for low, high, one in ranges if id(one) in place)
 
 
 def _solution_mark(shown: ModelOnRows, path: UFCPath, solution: Solution, kind: MarkKind) -> Mark:
@@ -242,13 +236,16 @@ def _solution_mark(shown: ModelOnRows, path: UFCPath, solution: Solution, kind: 
     return _mark(kind, name, note, solution, shown, model)
 
 
-def _others(shown: ModelOnRows, path: UFCPath) -> Iterator[Mark]:
-    """This model, the risk-based and the pairwise solutions, and the columns as they are."""
+def _other_marks(shown: ModelOnRows, path: UFCPath) -> Iterator[Mark]:
+    """Yield this model, the risk-based and the pairwise solutions, and the columns."""
     model = shown.model
-    own = _way(model)
+    own = _named_rule(model)
     if not isinstance(model, UFCPath):
-        yield _mark("model", _model_name(own), _described(model), model.history_[-1], shown, model)
-    risk = Risk(prune=_prunes(model))
+        rule = "" if own is None else " (risk-based)" if own == "risk" else f" ({own})"
+        yield _mark(
+            "model", f"This model{rule}", _describe(model), model.history_[-1], shown, model
+        )
+    risk = Risk(prune=_is_pruned(model))
     runs: dict[MarkKind, UFC] = {
         "risk": UFC(risk, style=model.style),
         "pairwise": UFC(Risk(), search="pairwise", max_length=_PAIRWISE_LENGTH, style=model.style),
@@ -256,17 +253,13 @@ def _others(shown: ModelOnRows, path: UFCPath) -> Iterator[Mark]:
     names = {"risk": "Risk-based", "pairwise": "Pairwise"}
     for kind, run in runs.items():
         if kind != own:
-            found = _fitted_quietly(run, shown)
-            yield _mark(kind, names[kind], _described(found), found.history_[-1], shown, found)
-    start = _fitted_quietly(UFC(Risk(), max_iter=0, style=model.style), shown)
+            found = _fit_quietly(run, shown)
+            yield _mark(kind, names[kind], _describe(found), found.history_[-1], shown, found)
+    start = _fit_quietly(UFC(Risk(), max_iter=0, style=model.style), shown)
     yield _mark("columns", "Columns as they are", "", start.history_[0], shown, start)
 
 
-def _model_name(way: MarkKind | None) -> str:
-    return "This model" if way is None else f"This model ({way}{'-based' * (way == 'risk')})"
-
-
-def _way(model: FeatureConstructor) -> MarkKind | None:
+def _named_rule(model: FeatureConstructor) -> MarkKind | None:
     if not isinstance(model, UFC):
         return None
     criterion = CRITERIA.checked(model.criterion)
@@ -275,7 +268,7 @@ def _way(model: FeatureConstructor) -> MarkKind | None:
     return "pairwise" if takes_one_pair(model) else "risk"
 
 
-def _described(model: FeatureConstructor) -> str:
+def _describe(model: FeatureConstructor) -> str:
     iterations = count(model.n_iter_, "iteration")
     if not isinstance(model, UFC):
         return f"{type(model).__name__}, {iterations}"
@@ -306,9 +299,7 @@ def _mark(
     )
     features = tuple(
         (
-            model._label(number, _TEXT_LENGTH)
-            if model._by_pattern
-            else shown.written(fitted.lineage.expression(number), _TEXT_LENGTH),
+            shown.write(fitted.lineage.expression(number), _TEXT_LENGTH),
             support,
         )
         for number, support in lines
@@ -316,7 +307,7 @@ def _mark(
     return Mark(kind, name, note, numbers, features)
 
 
-def _view(name: str, path: UFCPath, marks: Sequence[Mark], *, magnified: bool) -> View:
+def _draw_view(name: str, path: UFCPath, marks: Sequence[Mark], *, magnified: bool) -> View:
     others = {m.name: [m] for m in marks if m.kind not in ("front", "closest", "path")}
     chart = plot_front(
         path.solutions_,
@@ -327,11 +318,13 @@ def _view(name: str, path: UFCPath, marks: Sequence[Mark], *, magnified: bool) -
         magnified=magnified,
     ).properties(width=_WIDTH, height=_HEIGHT)
     svg_name = "around" if magnified else "plane"
-    return View(name, page.inline_svg(legend_below(chart, 3), svg_name, _drawn(path, marks)))
+    return View(
+        name, page.inline_svg(legend_below(chart, 3), svg_name, _mark_attributes(path, marks))
+    )
 
 
-def _drawn(path: UFCPath, marks: Sequence[Mark]) -> dict[str, dict[str, str]]:
-    """What the script finds the points of the picture by."""
+def _mark_attributes(path: UFCPath, marks: Sequence[Mark]) -> dict[str, dict[str, str]]:
+    """Return the attributes by which the script finds the points of the picture."""
     found = {
         f"solution {k}": {"class": "solution", "data-k": str(k)}
         for k in range(len(path.solutions_))
@@ -356,9 +349,42 @@ def _drawn(path: UFCPath, marks: Sequence[Mark]) -> dict[str, dict[str, str]]:
     return found
 
 
-def _fitted_quietly(model: Any, shown: ModelOnRows) -> Any:
-    """The model fitted on the rows of the report; what it would warn of shows in its results."""
+def _fit_quietly(model: Any, shown: ModelOnRows) -> Any:
+    """Fit the model on the rows of the report; its results show what it would warn about."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConjunctWarning)
         data = BooleanData(shown.model.feature_set_.lineage.primitives, shown.primitives)
         return model.set_params(missing=shown.model.missing, verbose=0).fit(data)
+
+
+def plane_data(found: Plane) -> dict[str, Any]:
+    """Return what the script needs; the sets share most features, so each text is there once."""
+    texts: dict[str, int] = {}
+    marks = [
+        {
+            "name": mark.name,
+            "note": mark.note,
+            "summary": mark.summary,
+            "features": [
+                [texts.setdefault(text, len(texts)), support] for text, support in mark.features
+            ],
+        }
+        for mark in found.marks
+    ]
+    solutions = [
+        [
+            f"uFC({solution.threshold:g}, {solution.iterations})",
+            solution.n_features,
+            decimal(solution.length, 2),
+            decimal(solution.oi),
+            decimal(solution.c0),
+        ]
+        for solution in found.solutions
+    ]
+    return {
+        "texts": list(texts),
+        "marks": marks,
+        "solutions": solutions,
+        "chosen": found.selected,
+        "slide": [[f"{low:.4f}", f"{high:.4f}", mark] for low, high, mark in found.slide],
+    }

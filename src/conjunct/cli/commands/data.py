@@ -1,27 +1,31 @@
-"""``conjunct tags``: what cleaning does to tags, and which ones look alike."""
+"""Commands about data alone: ``tags`` and ``datasets``."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from conjunct.cli.help import OUTPUT
-from conjunct.cli.inputs import DataInput, reads_data
-from conjunct.cli.options import DataFile
-from conjunct.cli.outputs import Output, speaks
+from conjunct.cli.inputs import DataInput, with_reading_options
+from conjunct.cli.options import OUTPUT, DataFile, TableOut
+from conjunct.cli.outputs import Output, saved_document, with_output_options
+from conjunct.cli.terminal import is_printed, note, time_step
+from conjunct.errors import InputError
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from rich.table import Table
 
     from conjunct.data import Merged, Proposal, TagCleaner
+    from conjunct.datasets import Dataset
 
 _SHOWN = 20
 
 
-@speaks
-@reads_data
+@with_output_options
+@with_reading_options
 def tags(
     data: DataFile,
     out: Annotated[
@@ -69,8 +73,6 @@ def tags(
       $ conjunct tags zoo.csv --review review.csv
       $ conjunct tags zoo.csv --synonyms review.csv --out clean.csv
     """
-    from conjunct.cli.documents import saved_document
-    from conjunct.cli.progress import step
     from conjunct.data import TagCleaner
     from conjunct.explain import count
     from conjunct.files import read_synonyms, write_review, write_table
@@ -80,13 +82,13 @@ def tags(
     cleaner = raw.fit_cleaner(TagCleaner(plurals=plurals, synonyms=known))
     clean = raw.cleaned(cleaner)
     merges = cleaner.merges()
-    with step("compared tags"):
-        proposals = _alike(cleaner, similarity)
+    with time_step("compared tags"):
+        proposals = _propose_merges(cleaner, similarity)
     if review is not None:
-        with step(f"wrote {review}"):
+        with time_step(f"wrote {review}"):
             write_review(review, proposals)
     if out is not None:
-        with step(f"wrote {out}"):
+        with time_step(f"wrote {out}"):
             write_table(out, clean.to("polars"))
     output.tell(
         lambda: {
@@ -98,8 +100,8 @@ def tags(
             "saved": saved_document({"table": out, "review": review}),
         },
         f"{raw.n_rows} rows, {len(raw.names)} spellings of {len(clean.names)} tags.",
-        _merges(merges) if merges else "No spelling was merged.",
-        _proposals(proposals) if proposals else "No two tags look alike.",
+        _merge_table(merges) if merges else "No spelling was merged.",
+        _proposal_table(proposals) if proposals else "No two tags look alike.",
         f"Saved {count(len(proposals), 'proposal')} as {review}: "
         "write yes under accept where you agree."
         if review is not None
@@ -108,9 +110,7 @@ def tags(
     )
 
 
-def _alike(cleaner: TagCleaner, similarity: float) -> list[Proposal]:
-    from conjunct.cli.terminal import note
-
+def _propose_merges(cleaner: TagCleaner, similarity: float) -> list[Proposal]:
     try:
         return cleaner.proposals(similarity)
     except ImportError as error:
@@ -118,8 +118,8 @@ def _alike(cleaner: TagCleaner, similarity: float) -> list[Proposal]:
         return []
 
 
-def _merges(merges: list[Merged]) -> Table:
-    from conjunct.cli.rendering import cell, plain_table
+def _merge_table(merges: list[Merged]) -> Table:
+    from conjunct.cli.tables import cell, plain_table
 
     table = plain_table("merged", "into", ">rows")
     for merged in merges[:_SHOWN]:
@@ -129,8 +129,8 @@ def _merges(merges: list[Merged]) -> Table:
     return table
 
 
-def _proposals(proposals: list[Proposal]) -> Table:
-    from conjunct.cli.rendering import cell, plain_table
+def _proposal_table(proposals: list[Proposal]) -> Table:
+    from conjunct.cli.tables import cell, plain_table
 
     table = plain_table("looks like", "", ">alike", ">rows", "")
     for pair in proposals[:_SHOWN]:
@@ -144,3 +144,80 @@ def _proposals(proposals: list[Proposal]) -> Table:
     if len(proposals) > _SHOWN:
         table.add_row("…", f"and {len(proposals) - _SHOWN} more", "", "", "")
     return table
+
+
+def _complete_name(incomplete: str) -> list[tuple[str, str]]:
+    """Return the data sets that a name may be completed to."""
+    from conjunct.datasets import DATASETS
+
+    return [(d.name, d.description) for d in DATASETS if d.name.startswith(incomplete)]
+
+
+@with_output_options
+def datasets(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[NAME]",
+            help="Data set to write.",
+            show_default=False,
+            autocompletion=_complete_name,
+        ),
+    ] = None,
+    out: TableOut = None,
+    *,
+    output: Output,
+) -> None:
+    """List the bundled data sets, or write one of them as a table.
+
+    \b
+    Examples:
+      $ conjunct datasets
+      $ conjunct datasets zoo --out zoo.csv
+      $ conjunct datasets --json
+    """
+    from conjunct.datasets import DATASETS, find
+    from conjunct.files import as_csv, read_table, write_table
+
+    if name is None:
+        if out is not None:
+            raise InputError("--out needs the name of a data set: see conjunct datasets")
+        output.tell(lambda: {"datasets": [_document(d) for d in DATASETS]}, *_list_datasets())
+        return
+    dataset = find(name)
+    note(f"{dataset.attribution}; {dataset.licence}")
+    table = read_table(dataset.path)
+    if out is not None and not is_printed(out):
+        with time_step(f"wrote {out}"):
+            write_table(out, table)
+        output.tell(
+            lambda: _document(dataset) | {"saved": {"table": str(out)}},
+            f"Saved {table.height} rows and {table.width} columns as {out}.",
+        )
+    elif output.json:
+        output.print(_document(dataset))
+    else:
+        sys.stdout.write(as_csv(table))
+
+
+def _document(dataset: Dataset) -> dict[str, Any]:
+    keys = ("name", "rows", "columns", "has_missing", "description", "attribution", "licence")
+    return {key: getattr(dataset, key) for key in keys}
+
+
+def _list_datasets() -> tuple[RenderableType, ...]:
+    from conjunct.cli.tables import plain_table
+    from conjunct.datasets import DATASETS
+
+    table = plain_table("name", ">rows", ">columns", "licence", "content", wrapped=4)
+    for dataset in DATASETS:
+        missing = ", some missing" if dataset.has_missing else ""
+        table.add_row(
+            dataset.name,
+            str(dataset.rows),
+            str(dataset.columns),
+            dataset.licence,
+            f"{dataset.description}{missing}",
+        )
+    sources = [f"{dataset.name}: {dataset.attribution}." for dataset in DATASETS]
+    return table, "\n".join(sources)

@@ -1,4 +1,4 @@
-"""``conjunct stability``: which features come back when the data change."""
+"""Commands that repeat experiments: ``stability`` and ``reproduce``."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from conjunct.cli.help import OUTPUT
-from conjunct.cli.inputs import DataInput, prepares_data
-from conjunct.cli.options import DataFile
-from conjunct.cli.outputs import Output, speaks
-from conjunct.cli.rule_options import chooses_rule
+from conjunct.cli.inputs import DataInput, with_preparing_options
+from conjunct.cli.options import OUTPUT, DataFile, with_rule_options
+from conjunct.cli.outputs import Output, with_output_options
+from conjunct.cli.terminal import detail, name_of, show_bar, time_step
+from conjunct.errors import InputError
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from conjunct.paper import Stability
+    from conjunct.paper import Outcome, Stability
 
 
-@speaks
-@prepares_data
-@chooses_rule
+@with_output_options
+@with_preparing_options
+@with_rule_options
 def stability(
     data: DataFile,
     out: Annotated[
@@ -55,9 +55,7 @@ def stability(
       $ conjunct stability zoo.csv --bootstrap --runs 50 --out zoo-stability
     """
     from conjunct import UFC
-    from conjunct import stability as measured
-    from conjunct.cli import progress
-    from conjunct.errors import InputError
+    from conjunct import stability as measure
 
     if step <= 0:
         raise InputError(f"--step must be above 0; got {step:g}")
@@ -66,10 +64,10 @@ def stability(
     noise = [round(step * k, 10) for k in range(int(max_noise / step + 1e-9) + 1)]
     table = source.read(data)
     n_all = runs if bootstrap else runs * len(noise)
-    bar = progress.bar("Constructing", n_all)
-    timed = progress.step(f"made {n_all} runs")
-    with source.naming_cells_of(data), timed, bar as update:
-        found = measured(
+    bar = show_bar("Constructing", n_all)
+    timer = time_step(f"made {n_all} runs")
+    with source.naming_cells_of(data), timer, bar as update:
+        found = measure(
             table,
             UFC(**rule),
             kind="bootstrap" if bootstrap else "noise",
@@ -79,26 +77,26 @@ def stability(
             progress=lambda done, total: update(done, f"run {done} of {total}"),
         )
     if out is not None:
-        with progress.step(f"wrote {out}"):
+        with time_step(f"wrote {out}"):
             _save(found, out)
     output.tell(
         lambda: {
             "kind": found.kind,
-            "summary": _recurrence(found),
+            "summary": _render_recurrence(found),
             "levels": found.levels,
             "features": found.features,
             "saved": {"folder": None if out is None else str(out)},
         },
-        _levels(found),
+        _level_table(found),
         "Features that come back most often:",
-        _features(found),
-        _recurrence(found),
+        _feature_table(found),
+        _render_recurrence(found),
         None if out is None else f"Saved in {out}.",
     )
 
 
-def _recurrence(found: Stability) -> str:
-    """A paragraph about how stable features are."""
+def _render_recurrence(found: Stability) -> str:
+    """Return a paragraph about how stable features are."""
     from conjunct.explain import count
 
     n_original = sum(feature.original for feature in found.features)
@@ -123,8 +121,8 @@ def _recurrence(found: Stability) -> str:
     return " ".join(sentences)
 
 
-def _levels(found: Stability) -> Table:
-    from conjunct.cli.rendering import plain_table
+def _level_table(found: Stability) -> Table:
+    from conjunct.cli.tables import plain_table
 
     headings = (">OI", ">C0", ">features", ">as without", ">between runs")
     first = "bootstrap" if found.kind == "bootstrap" else "noise"
@@ -141,8 +139,8 @@ def _levels(found: Stability) -> Table:
     return table
 
 
-def _features(found: Stability, limit: int = 15) -> Table:
-    from conjunct.cli.rendering import LONGEST, cell, plain_table
+def _feature_table(found: Stability, limit: int = 15) -> Table:
+    from conjunct.cli.tables import LONGEST, cell, plain_table
     from conjunct.explain import shortened
 
     table = plain_table("feature", ">share of runs", "of the data as it is")
@@ -153,7 +151,6 @@ def _features(found: Stability, limit: int = 15) -> Table:
 
 
 def _save(found: Stability, folder: Path) -> None:
-    from conjunct.errors import InputError
     from conjunct.files import write_table
     from conjunct.plots import save_chart
 
@@ -169,3 +166,58 @@ def _save(found: Stability, folder: Path) -> None:
         charts["features"] = found.plot_features()
     for name, chart in charts.items():
         save_chart(chart, folder / f"{name}.svg", folder / f"{name}.png")
+
+
+@with_output_options
+@with_preparing_options
+def reproduce(
+    out: Annotated[Path, typer.Option(help="Folder to write to.", rich_help_panel=OUTPUT)] = Path(
+        "conjunct-paper"
+    ),
+    data: Annotated[
+        Path | None,
+        typer.Option(help="Table to use instead of spect, as in conjunct fit.", show_default=False),
+    ] = None,
+    *,
+    source: DataInput,
+    output: Output,
+) -> None:
+    """Make every table and figure of the paper.
+
+    They are written as CSV, SVG and PNG, with a page that shows them. The data set is spect, the
+    one of the paper that is still available, or any table of yours.
+
+    \b
+    Examples:
+      $ conjunct reproduce
+      $ conjunct reproduce --data zoo.csv --out zoo-figures
+    """
+    from conjunct.paper import EXPERIMENTS
+    from conjunct.paper import reproduce as write_all
+
+    total = len(EXPERIMENTS) + 1
+    with show_bar("Reproducing", total) as update:
+        n_done = 0
+
+        def advance(outcome: Outcome) -> None:
+            nonlocal n_done
+            n_done += 1
+            update(n_done, outcome.title)
+            detail(f"wrote {outcome.name}: {outcome.title}")
+
+        if data is None:
+            outcomes = write_all(out, watch=advance)
+        else:
+            with source.naming_cells_of(data):
+                outcomes = write_all(
+                    out, source.read(data), name=Path(name_of(data)).stem, watch=advance
+                )
+    files = [f"{outcome.name}: {outcome.title}\n  {outcome.text}".rstrip() for outcome in outcomes]
+    output.tell(
+        lambda: {
+            "outcomes": [{"name": o.name, "title": o.title, "text": o.text} for o in outcomes],
+            "saved": {"folder": str(out), "index": str(out / "index.html")},
+        },
+        "\n".join(files),
+        f"Everything is in {out}; open {out / 'index.html'}.",
+    )

@@ -1,0 +1,245 @@
+"""Tables for the terminal: data, features, example rows and scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from conjunct.cli.terminal import as_options, ascii_only, console, showable
+from conjunct.data import BooleanData
+from conjunct.estimators import LosslessConstructor
+from conjunct.explain import Summary, label, shortened
+from conjunct.expressions import CHUNKS_BETWEEN, pattern_text
+
+if TYPE_CHECKING:
+    from conjunct.data import BooleanData, Preparation
+    from conjunct.estimators import Chunk, FeatureConstructor
+    from conjunct.explain import Finding, Formulas, Summary
+    from conjunct.files import Stream
+    from conjunct.ufc import Indicators
+
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+_BAR_WIDTH = 10
+LONGEST = 240
+"""Characters of a name or formula in a table."""
+_COLUMNS_SHOWN = 20
+FINDINGS_SHOWN = 5
+_FEATURES_SHOWN = 10
+# Example rows: how many are read, how many are shown, and the characters that fit on a line of 80.
+_LOOKED_AT = 1024
+_EXAMPLES_SHOWN = 3
+_SHORT = 66
+# Characters of the parents of a feature, and those of the other columns beside them.
+_LEAST_ROOM = 20
+_OTHER_COLUMNS = 54
+
+
+def data_tables(table: BooleanData | Stream) -> tuple[Table, Table | None]:
+    """Return what was read in numbers, and how other columns were made Boolean."""
+    from conjunct.data import DataSummary
+    from conjunct.explain import count, data_facts
+    from conjunct.files import Stream
+
+    facts = (
+        [
+            ("files", count(len(table.rows))),
+            ("rows", count(table.n_rows)),
+            ("features", count(len(table.names))),
+            ("counted", "from disk" if table.engine == "disk" else f"on {table.engine.title()}"),
+        ]
+        if isinstance(table, Stream)
+        else data_facts(DataSummary.of(table))
+    )
+    rows = plain_table("data", "")
+    for name, value in facts:
+        rows.add_row(name, cell(value))
+    return rows, preparation_table(table.preparation)
+
+
+def preparation_table(preparation: Preparation) -> Table | None:
+    """Return what is done to each raw column, if anything is."""
+    from conjunct.explain import prepared_columns, shortened
+
+    columns = prepared_columns(preparation)
+    if not columns:
+        return None
+    table = plain_table("column", "made Boolean" if preparation.binarizer else "cleaned", wrapped=1)
+    for column, text in list(columns.items())[:_COLUMNS_SHOWN]:
+        table.add_row(cell(shortened(column, LONGEST)), cell(text))
+    if len(columns) > _COLUMNS_SHOWN:
+        table.add_row("…", f"and {len(columns) - _COLUMNS_SHOWN} more")
+    return table
+
+
+def score_table(lines: Iterable[tuple[str, Indicators]]) -> Table:
+    """Return indicators, one labelled line each."""
+    table = plain_table("", ">features", ">length", ">OI", ">C0", ">RMS")
+    for name, line in lines:
+        scores = map(_score, (line.oi, line.c0, line.rms))
+        table.add_row(name, str(line.n_features), f"{line.length:.2f}", *scores)
+    return table
+
+
+def plain_table(*headings: str, wrapped: int = 0) -> Table:
+    """Return a table with a line under its headings; ``>`` before one aligns its column right.
+
+    Where the terminal is too narrow, the column at position ``wrapped`` runs over several lines.
+    """
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1))
+    for position, heading in enumerate(headings):
+        right = heading.startswith(">")
+        table.add_column(
+            showable(heading.lstrip(">")),
+            justify="right" if right else "left",
+            no_wrap=position != wrapped,
+            overflow="fold",
+        )
+    return table
+
+
+def draw_bar(share: float) -> str:
+    """Draw a share of 1 as a bar of blocks, which is visible unless the share is 0."""
+    if ascii_only():
+        return "#" * (max(1, round(share * _BAR_WIDTH)) if share else 0)
+    eighths = max(1, round(share * _BAR_WIDTH * 8)) if share else 0
+    return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
+
+
+def _score(value: float) -> str:
+    return "-" if isnan(value) else f"{value:.3f}"
+
+
+def cell(text: str) -> Text:
+    """Return text from data, which may look like markup or hold control characters, as a cell."""
+    return Text(showable(text))
+
+
+def feature_table(
+    summary: Summary,
+    features: Sequence[Finding],
+    *,
+    heading: str = "feature",
+    with_formulas: bool = False,
+    formulas: Formulas | None = None,
+) -> Table:
+    """Return a table of features with their tags and, if wanted, their formulas.
+
+    Where a rule adds features and replaces nothing, the formula is the feature.
+    """
+    fitted, style = summary.model.feature_set_, summary.model.style
+    by_formula = not fitted.merges
+    given = dict(zip(fitted.features, formulas.expressions, strict=True)) if formulas else {}
+    origins = fitted.origins()
+    if by_formula:
+        table = plain_table("feature", ">rows", "", ">length", ">iter")
+    else:
+        more = (">length", ">r") if with_formulas else ()
+        table = plain_table(heading, ">rows", "", ">evidence", *more)
+    for feature in features:
+        expression = given.get(feature.number, fitted.lineage.expression(feature.number))
+        formula = label(expression, style, LONGEST)
+        name: RenderableType = cell(shortened(feature.text, LONGEST))
+        bits = "" if feature.evidence is None else f"{feature.evidence:,.0f}"
+        numbers: tuple[str, ...] = (bits,)
+        if by_formula:
+            name = _with_origin(summary, feature.number, formula)
+            numbers = str(expression.length), str(fitted.iteration(feature.number))
+        elif with_formulas:
+            name = Group(name, Padding(Text(showable(formula), "dim"), (0, 0, 0, 2)))
+            numbers = bits, str(expression.length), f"{origins[feature.number].r:.2f}"
+        if feature.contrast:
+            name = Group(name, Padding(Text(showable(feature.contrast), "dim"), (0, 0, 0, 2)))
+        table.add_row(name, str(feature.rows), Text(draw_bar(feature.share), "cyan"), *numbers)
+    return table
+
+
+def _with_origin(summary: Summary, number: int, formula: str) -> RenderableType:
+    """Return the formula and, on a line below it, its parents unless they are columns."""
+    fitted = summary.model.feature_set_
+    parents = fitted.parents(number)
+    if not any(map(fitted.iteration, parents)):
+        return cell(formula)
+    left, right = map(summary.formula, parents)
+    room = max(_LEAST_ROOM, console().width - _OTHER_COLUMNS)
+    # each gets half, and what the other does not need
+    half = room // 2
+    shown = (
+        shortened(left, max(half, room - len(right))),
+        shortened(right, max(half, room - len(left))),
+    )
+    words = showable(f"  from {' and '.join(shown)}")
+    return Group(cell(formula), Text(words, "dim", no_wrap=True, overflow="ellipsis"))
+
+
+def example_table(model: FeatureConstructor, data: object) -> Table | None:
+    """Return two or three rows as their chunks; ``None`` where the rows are not in memory."""
+    if not isinstance(model, LosslessConstructor) or not isinstance(data, BooleanData):
+        return None
+    head = data
+    if data.n_rows > _LOOKED_AT:
+        ids = data.ids and data.ids._replace(values=data.ids.values[:_LOOKED_AT])
+        head = replace(data, columns=data.columns.first_rows(_LOOKED_AT), ids=ids)
+    rows = model.chunks(head)
+    table = Table.grid(padding=(0, 2))
+    for k in _choose_examples(rows):
+        name = f"row {k + 1}" if head.ids is None else shortened(head.ids.values[k], 20)
+        table.add_row(cell(f"  {name}"), cell(shortened(_join_chunks(rows[k]), LONGEST)))
+    return table if table.row_count else None
+
+
+def _choose_examples(rows: list[list[Chunk]]) -> list[int]:
+    """Choose rows that fit on a line, have chunks of several tags, and share none of these."""
+    large = [{chunk for chunk in chunks if len(chunk) > 1} for chunks in rows]
+
+    def rank(k: int) -> tuple[bool, int, bool, int]:
+        return len(_join_chunks(rows[k])) > _SHORT, -min(len(large[k]), 2), len(rows[k]) < 2, k
+
+    shown: set[Chunk] = set()
+    chosen: list[int] = []
+    for k in sorted((k for k, chunks in enumerate(large) if chunks), key=rank):
+        if len(chosen) < _EXAMPLES_SHOWN and not large[k] & shown:
+            chosen.append(k)
+            shown |= large[k]
+    return sorted(chosen)
+
+
+def _join_chunks(chunks: list[Chunk]) -> str:
+    return CHUNKS_BETWEEN.join(map(pattern_text, chunks))
+
+
+def render_summary(
+    model: FeatureConstructor,
+    table: BooleanData | Stream,
+    out: Path | None = None,
+    *,
+    formulas: bool = False,
+) -> Iterator[RenderableType | None]:
+    """Yield what was found, some rows as chunks, why it stopped, and the description length."""
+    summary = Summary(model, as_options)
+    yield summary.found
+    if not summary.n_iter:
+        # why is a note already
+        return
+    heading, n_shown = "feature", _FEATURES_SHOWN
+    if summary.chunks:
+        heading, n_shown = "chunk", FINDINGS_SHOWN
+    features = summary.chunks or summary.constructed
+    if features:
+        shown = features[:n_shown]
+        yield feature_table(summary, shown, heading=heading, with_formulas=formulas)
+    if len(features) > n_shown:
+        elsewhere = "" if out is None else f"; conjunct show {out} lists all features"
+        yield f"Top {n_shown} of {len(features):,} {heading}s{elsewhere}."
+    examples = example_table(model, table)
+    if examples is not None:
+        yield Group("Rows as chunks:", examples)
+    yield f"{summary.outcome} {summary.length}".strip() or None
