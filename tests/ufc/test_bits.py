@@ -15,7 +15,7 @@ from conjunct.counting import PartitionedColumns, compiled, merging, tally
 from conjunct.counting.disk import DiskPartitions
 from conjunct.counting.scratch import ScratchFile
 from conjunct.expressions.text import canonical_text
-from conjunct.features.bits import bits_saved, bits_saved_by, largest_rise
+from conjunct.features.measures import bits_saved, bits_saved_by, largest_rise
 from conjunct.ufc import STOPS, Bits, Risk, Threshold
 from conjunct.ufc.run import Plan, run_ufc
 from tables import tables
@@ -50,7 +50,7 @@ LAYOUTS = {
 alphas = st.sampled_from([None, 0.05, 0.2, 0.49])
 
 
-def run(store, criterion, *, stop="bits", search="pairwise", max_length=None, max_iter=None):
+def run(store, criterion, *, stop="gain", search="pairwise", max_length=None, max_iter=None):
     plan = Plan(criterion, search, max_length)
     return run_ufc(store, NAMES[: store.n_columns], plan, STOPS.checked(stop), max_iter=max_iter)
 
@@ -78,7 +78,7 @@ def assert_same(actual, stages):
     table=tables(max_columns=6),
     alpha=alphas,
     max_length=st.sampled_from([None, 2, 3]),
-    stop=st.sampled_from(["bits", "never"]),
+    stop=st.sampled_from(["gain", "never"]),
 )
 def test_every_choice_is_the_oracles(layout, table, alpha, max_length, stop):
     columns = dict(zip(NAMES, table.T.tolist(), strict=False))
@@ -117,7 +117,7 @@ def test_no_order_of_rows_or_columns_matters(table, alpha, data):
     plan = Plan(Bits(alpha), "pairwise")
     names = [NAMES[k] for k in columns]
     mixed = run_ufc(
-        PackedColumns.from_table(table[rows][:, columns]), names, plan, STOPS.checked("bits")
+        PackedColumns.from_table(table[rows][:, columns]), names, plan, STOPS.checked("gain")
     )
     assert {canonical_text(e) for e in straight.feature_set.expressions} == {
         canonical_text(e) for e in mixed.feature_set.expressions

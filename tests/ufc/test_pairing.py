@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from conjunct.columns import Contingency
 from conjunct.expressions import Primitive, canonical_key
 from conjunct.ufc.association import CutOff, Pairs
-from conjunct.ufc.search import pairing
-from conjunct.ufc.search.pairing import (
+from conjunct.ufc.search import batch as batch_search
+from conjunct.ufc.search.batch import (
     greedy_matching,
     in_order_of_texts,
 )
@@ -67,13 +67,13 @@ def by_text(names):
 @given(pair_lists(), st.integers(1, 20))
 def test_matching_is_that_of_a_full_sort(drawn, batch):
     m, chosen, r, joint, names = drawn
-    original = pairing._at_least_nth
-    pairing._at_least_nth = lambda values, n: original(values, batch)
+    original = batch_search._at_least_nth
+    batch_search._at_least_nth = lambda values, n: original(values, batch)
     try:
         pairs = as_pairs(chosen, r, joint)
         taken = greedy_matching(pairs, m, by_text(names))
     finally:
-        pairing._at_least_nth = original
+        batch_search._at_least_nth = original
     expected = naive_matching(chosen, naive_order(chosen, r, joint, names, "r"))
     # tied pairs without a common end may come in any order
     rank = [(-r[k], -joint[k]) for k in taken]

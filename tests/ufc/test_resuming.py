@@ -74,7 +74,7 @@ def run(store, rule=BATCH, **options):
     tables(),
     rules,
     st.integers(0, 3),
-    st.sampled_from(["rms", "never", "bits"]),
+    st.sampled_from(["rms", "never", "gain"]),
     st.sampled_from([PackedColumns.from_table, SparseColumns.from_table, paged]),
 )
 def test_a_resumed_run_ends_as_one_that_was_not_interrupted(

@@ -31,7 +31,7 @@ criteria = (
     plan=st.builds(
         planned, criteria, st.sampled_from(["batch", "pairwise"]), st.sampled_from([None, 3])
     ),
-    stop=st.sampled_from(["never", "rms", "bits", {"rule": "rms", "null_feature": True}]),
+    stop=st.sampled_from(["never", "rms", "gain", {"rule": "rms", "null_feature": True}]),
 )
 def test_same_run(table, plan, stop):
     names = [f"c{k}" for k in range(table.shape[1])]

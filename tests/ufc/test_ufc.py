@@ -14,8 +14,7 @@ from conjunct.expressions import canonical_text
 from conjunct.features.lineage import Lineage
 from conjunct.ufc import Risk, Threshold
 from conjunct.ufc.association import correlated_pairs
-from conjunct.ufc.search.batch import taken_pairs
-from conjunct.ufc.search.stage import Stage, replace_pairs
+from conjunct.ufc.search.batch import Stage, replace_pairs, taken_pairs
 from runs import planned, ran, with_null
 from tables import named, tables
 

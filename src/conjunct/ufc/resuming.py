@@ -13,8 +13,7 @@ import numpy as np
 from conjunct.columns import AnyRewrite, MergeRewrite, Rewrite
 from conjunct.errors import InputError
 from conjunct.features import Lineage, Merge
-from conjunct.ufc.course import Indicators
-from conjunct.ufc.search.ledger import Ledger, Step
+from conjunct.ufc.run_state import Indicators, Ledger, Step
 
 
 class ProgressError(InputError):

@@ -13,10 +13,10 @@ import numpy as np
 
 from conjunct.columns import AnyRewrite, Counts, PairCounts
 from conjunct.counting import Store, Tally
+from conjunct.errors import InputError
 from conjunct.features import FeatureSet, Lineage, Merge
 from conjunct.ufc.association import PairFilter, correlated_pairs, count_tested_pairs
-from conjunct.ufc.course import Indicators, beginning_text, last_within
-from conjunct.ufc.criteria.base import Criterion, Judge, Search
+from conjunct.ufc.criteria import Criterion, Judge, Search
 from conjunct.ufc.resuming import (
     Progress,
     ProgressError,
@@ -27,11 +27,10 @@ from conjunct.ufc.resuming import (
     rewrites_in_batches,
     rewrites_in_place,
 )
-from conjunct.ufc.search.batch import BatchSearch
-from conjunct.ufc.search.ledger import Ledger, Step
+from conjunct.ufc.run_state import Indicators, Ledger, Step
+from conjunct.ufc.search.batch import BatchSearch, Stage
 from conjunct.ufc.search.pairwise import PairwiseSearch
-from conjunct.ufc.search.stage import Stage
-from conjunct.ufc.stops.base import Stop
+from conjunct.ufc.stops import Stop
 
 FindVariables = Callable[[Callable[[], PairCounts]], Sequence[str | None]]
 """Returns the variable of each column, given what counts the pairs of columns."""
@@ -337,3 +336,29 @@ class _Work:
 
     def _tally_after(self, rewrites: Sequence[AnyRewrite]) -> Tally:
         return Tally.of(self.store.after(rewrites)) if rewrites else self._first()
+
+
+def last_within(history: Sequence[Indicators], max_features: int) -> int:
+    """Return the last step that has at most ``max_features`` features.
+
+    A merge replaces two features by one to three, so steps with few features need not come first.
+    Every step that a stopping rule keeps is better than those before it, so this is the best one.
+    """
+    fits = [line.iteration for line in history if line.n_features <= max_features]
+    if not fits:
+        fewest = min(line.n_features for line in history)
+        raise InputError(
+            f"max_features is {max_features}, but no step of the run has fewer than {fewest} "
+            f"features, because rows must stay recoverable from {history[0].n_features} columns: "
+            f"choose at least {fewest}"
+        )
+    return fits[-1]
+
+
+def beginning_text(n_kept: int, n_made: int, noun: str, max_features: int) -> str:
+    """Return why not all of a run was kept."""
+    kept = f"the first {n_kept} {'is' if n_kept == 1 else 'are'}" if n_kept else "none is"
+    return (
+        f"Of {n_made} {noun}{'s' * (n_made != 1)} {kept} kept: the next would leave more than "
+        f"{max_features} features, which is max_features."
+    )

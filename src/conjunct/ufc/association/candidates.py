@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from conjunct.columns import Contingency, Counts, PairCounts, Positions, Which, taken
 from conjunct.features import Compared
 from conjunct.ufc.association.corrections import adjusted, critical_p_value, significant
-from conjunct.ufc.association.measures.base import MEASURES, Floats, covariance
-from conjunct.ufc.association.measures.correlation import phi
+from conjunct.ufc.association.measures import MEASURES, Floats, covariance, phi
 from conjunct.ufc.association.significance import (
     TESTS,
     count_tested_pairs,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import digamma
 
 from conjunct.registry import Registry
-from conjunct.ufc.association.measures.base import Floats
+from conjunct.ufc.association.measures import Floats
 
 Ranks = NDArray[np.intp]
 

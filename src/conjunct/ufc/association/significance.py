@@ -15,7 +15,7 @@ from scipy.special import gammaln, ndtr, ndtri
 from conjunct.columns import Contingency, Counts, PairCounts, taken
 from conjunct.registry import Registry
 from conjunct.ufc.association.corrections import significant
-from conjunct.ufc.association.measures.base import Floats, Rows, wide
+from conjunct.ufc.association.measures import Floats, Rows, wide
 
 # Logarithms of factorials of large numbers are right to about this much.
 _UNDECIDED = 1e-4

@@ -19,8 +19,8 @@ from conjunct.columns import Contingency, Counts
 from conjunct.counting import CompiledMerging, Growing, Merging
 from conjunct.features import bits_saved, largest_rise, rounded
 from conjunct.ufc.association import Floats, PairFilter, phi
-from conjunct.ufc.search.ledger import Ledger
-from conjunct.ufc.search.pairing import in_order
+from conjunct.ufc.run_state import Ledger
+from conjunct.ufc.search.batch import in_order
 
 # the feature of a column that is true nowhere any more
 GONE = -1

@@ -15,6 +15,7 @@ from conjunct.columns import Contingency, MergeRewrite
 from conjunct.counting import CompiledMerging, Growing, Merging, Patterns
 from conjunct.features import Merge, rounded
 from conjunct.ufc.association import Pairs
+from conjunct.ufc.run_state import Ledger, Made, Step
 from conjunct.ufc.search.best import (
     GONE,
     BestPairs,
@@ -24,10 +25,9 @@ from conjunct.ufc.search.best import (
     is_in_c,
 )
 from conjunct.ufc.search.evidence import CompiledEvidence, EvidencePairs, find_most_evidence
-from conjunct.ufc.search.ledger import Ledger, Made, Step
 
 if TYPE_CHECKING:
-    from conjunct.ufc.criteria.base import Criterion, Judge
+    from conjunct.ufc.criteria import Criterion, Judge
 
 
 class PairwiseSearch:

@@ -1,26 +1,53 @@
-"""Decision trees whose tests count literals: grown node by node, then cut back where bits say so.
-
-At each node a search looks for the best test of the rows there. ID2-of-3 and XofN differ in that
-search alone (`m_of_n`, `x_of_n`).
-"""
+"""Decision trees whose tests count literals."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import log2
+from math import comb, log2
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
 from conjunct.columns import Counts
 from conjunct.expressions import Expression
 from conjunct.features import Made, Tally
-from conjunct.trees.class_bits import DECIMALS, class_bits, literals_bits
 from conjunct.trees.clustering import Limits, Path
 from conjunct.trees.schema import PackedStage, all_of, telling_columns
+
+Floats = NDArray[np.float64]
+DECIMALS = 6
+"""Bits are compared to a millionth: the last digits of a logarithm are those of one machine."""
+
+
+def class_bits(counts: NDArray[Any]) -> Floats:
+    """Bits that tell the classes of groups of rows; the last axis is that of classes."""
+    n, k = counts.sum(axis=-1), counts.shape[-1]
+    of_classes = gammaln(counts + 0.5) - gammaln(0.5)
+    nats = gammaln(n + k / 2) - gammaln(k / 2) - of_classes.sum(axis=-1)
+    return np.asarray(nats / np.log(2))
+
+
+def entropy_bits(counts: NDArray[Any]) -> Floats:
+    """n times the entropy of the classes of groups of rows; the last axis is that of classes."""
+
+    def n_log_n(values: NDArray[Any]) -> Floats:
+        found: Floats = values * np.log2(np.maximum(values, 1))
+        return found
+
+    return np.asarray(n_log_n(counts.sum(axis=-1)) - n_log_n(counts).sum(axis=-1))
+
+
+def literals_bits(n_literals: int, n_columns: int) -> float:
+    """Bits that name some literals: how many there are, which columns, and a sign each.
+
+    A number N takes 2 log₂ N + 1. Negating all literals asks the same, which saves a sign.
+    """
+    return 2 * log2(n_literals) + log2(comb(n_columns, n_literals)) + n_literals
+
 
 Truths = NDArray[np.bool_]
 
@@ -252,3 +279,166 @@ def _pruned(nodes: list[CountNode], n_columns: int) -> list[CountNode]:
             below_it = sorted((node.children or {}).items(), reverse=True)
             pending += [(child, here, value) for value, child in below_it]
     return kept
+
+
+def best_m_of_n(max_literals: int | None = None) -> Search:
+    """Greedy search for the M-of-N test of the largest information gain; none if nothing gains."""
+
+    def search(data: Labelled, min_samples_leaf: int) -> CountTest | None:
+        literals: tuple[int, ...] = ()
+        number, gain = 0, 0.0
+        n_true = np.zeros(len(data.table), np.intp)
+        free = np.ones(data.table.shape[1], bool)
+        while free.any() and (max_literals is None or len(literals) < max_literals):
+            gains = _gains(data, n_true, number, min_samples_leaf)
+            gains[..., ~free] = -1.0
+            if gains.max() <= gain:
+                break
+            # of equal ones the first: as many before one more, a literal before its negation
+            one_more, negated, column = np.unravel_index(int(gains.argmax()), gains.shape)
+            gain = float(gains.max())
+            number += int(one_more)
+            literals = (*literals, ~int(column) if negated else int(column))
+            n_true += data.table[:, column] ^ bool(negated)
+            free[column] = False
+        return CountTest(literals, number) if literals else None
+
+    return search
+
+
+def _gains(
+    data: Labelled, n_true: NDArray[np.intp], number: int, min_samples_leaf: int
+) -> NDArray[np.float64]:
+    """The information gain of each test with one literal more.
+
+    Of shape (as many or one more must be true, the literal or its negation, columns).
+    """
+    # rows that one more literal cannot help, those it makes pass if as many must be true, those
+    # it keeps passing if one more must be, and those that pass in any case
+    groups = np.clip(n_true - number + 2, 0, 3)
+    totals, true = data.totals_by(groups, 4), data.true_by(groups, 4)
+    signed = np.stack([true, totals[:, None] - true])
+    yes = np.stack([totals[2] + totals[3] + signed[:, 1], totals[3] + signed[:, 2]])
+    total = data.counts
+    no = total - yes
+    gains = entropy_bits(total) - entropy_bits(yes) - entropy_bits(no)
+    smaller = np.minimum(yes.sum(axis=-1), no.sum(axis=-1))
+    return np.where(smaller < min_samples_leaf, -1.0, np.round(gains, DECIMALS))
+
+
+Literals = tuple[int, ...]
+
+MOST_PAIRED = 500
+"""Columns of which all pairs are looked at; of more, the search starts with a single literal."""
+
+
+def best_x_of_n(patience: int) -> Search:
+    """Search that ends after ``patience`` steps without a shorter description."""
+
+    def search(data: Labelled, min_samples_leaf: int) -> CountTest | None:
+        m_of_n = best_m_of_n()(data, min_samples_leaf)
+        starts: list[Literals] = [(), *([m_of_n.literals] if m_of_n is not None else [])]
+        found = [_climbed(data, start, patience, min_samples_leaf) for start in starts]
+        best, _ = min(found, key=lambda each: each[1])
+        return CountTest(best, None) if best else None
+
+    return search
+
+
+def _climbed(
+    data: Labelled, literals: Literals, patience: int, min_samples_leaf: int
+) -> tuple[Literals, float]:
+    """The best set on the way from a set of literals, and its bits; infinite for no set."""
+    best, fewest = literals, _bits_of(data, literals, min_samples_leaf)
+    waited = 0
+    seen = {frozenset(literals)}
+    while waited < patience:
+        found = _best_neighbour(data, literals, seen, min_samples_leaf)
+        if found is None:
+            break
+        literals, bits = found
+        seen.add(frozenset(literals))
+        waited += 1
+        if bits < fewest:
+            best, fewest, waited = literals, bits, 0
+    return best, fewest
+
+
+def _bits_of(data: Labelled, literals: Literals, min_samples_leaf: int) -> float:
+    if not literals:
+        return np.inf
+    branches = CountTest(literals, None).branches(data.table)
+    totals = data.totals_by(branches, len(literals) + 1)
+    return float(_bits(totals[:, None], len(literals), data.table.shape[1], min_samples_leaf)[0])
+
+
+def _best_neighbour(
+    data: Labelled, literals: Literals, seen: set[frozenset[int]], min_samples_leaf: int
+) -> tuple[Literals, float] | None:
+    """The set with one literal less or more that takes the fewest bits; smaller sets first.
+
+    From the empty set, one of two literals is a neighbour too.
+    """
+    n_columns = data.table.shape[1]
+    sets: list[Literals] = []
+    bits: list[float] = []
+    for k in range(len(literals)) if len(literals) > 1 else ():
+        fewer = literals[:k] + literals[k + 1 :]
+        sets.append(fewer)
+        bits.append(_bits_of(data, fewer, min_samples_leaf))
+    n_true = CountTest(literals, None).branches(data.table)
+    n_groups = len(literals) + 1
+    totals, true = data.totals_by(n_true, n_groups), data.true_by(n_true, n_groups)
+    used = {max(x, ~x) for x in literals}
+    free = [column for column in range(n_columns) if column not in used]
+    for negated in (False, True) if free else ():
+        of_literal = totals[:, None] - true if negated else true
+        moved = _moved(totals, of_literal)
+        found = _bits(moved, len(literals) + 1, n_columns, min_samples_leaf)
+        sets += [(*literals, ~column if negated else column) for column in free]
+        bits += found[free].tolist()
+    if not literals and 1 < n_columns <= MOST_PAIRED:
+        pair, its_bits = _best_pair(data, min_samples_leaf)
+        sets.append(pair)
+        bits.append(its_bits)
+    new = [k for k, each in enumerate(sets) if frozenset(each) not in seen and bits[k] < np.inf]
+    if not new:
+        return None
+    chosen = min(new, key=lambda k: bits[k])
+    return sets[chosen], bits[chosen]
+
+
+def _best_pair(data: Labelled, min_samples_leaf: int) -> tuple[Literals, float]:
+    """Two literals, the first of which is positive: negating both changes nothing."""
+    n_columns = data.table.shape[1]
+    left, right = np.triu_indices(n_columns, 1)
+    both = data.true_together()[left, right]
+    true = data.true_by(np.zeros(len(data.codes), np.intp), 1)[0]
+    one, other = true[left] - both, true[right] - both
+    neither = data.counts - one - other - both
+    same = np.stack([neither, one + other, both])
+    opposite = np.stack([other, both + neither, one])
+    moved = np.concatenate([same, opposite], axis=1)
+    bits = _bits(moved, 2, n_columns, min_samples_leaf)
+    k = int(bits.argmin())
+    negated, pair = divmod(k, len(left))
+    second = int(right[pair])
+    return (int(left[pair]), ~second if negated else second), float(bits[k])
+
+
+def _moved(totals: Counts, of_literal: Counts) -> Counts:
+    """Rows by number of true literals with one more, given those in which that is true."""
+    n_groups, n_columns, n_classes = of_literal.shape
+    moved = np.zeros((n_groups + 1, n_columns, n_classes), np.int64)
+    moved[:-1] = totals[:, None] - of_literal
+    moved[1:] += of_literal
+    return moved
+
+
+def _bits(moved: Counts, n_literals: int, n_columns: int, min_samples_leaf: int) -> Floats:
+    """Bits of test and classes; infinite where fewer than two branches have enough rows."""
+    sizes = moved.sum(axis=-1)
+    total: Floats = np.where(sizes > 0, 1 + class_bits(moved), 0.0).sum(axis=0)
+    enough = (sizes >= min_samples_leaf).sum(axis=0) >= 2
+    bits = np.round(total + literals_bits(n_literals, n_columns), DECIMALS)
+    return np.where(enough, bits, np.inf)

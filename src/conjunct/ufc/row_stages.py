@@ -19,8 +19,7 @@ from conjunct.columns import Columns, Counts, unpack
 from conjunct.features import Lineage
 from conjunct.ufc.association import Floats, phi
 from conjunct.ufc.association.significance import has_expected_frequencies
-from conjunct.ufc.search.batch import text_order
-from conjunct.ufc.search.pairing import greedy_matchings
+from conjunct.ufc.search.batch import greedy_matchings, text_order
 
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]

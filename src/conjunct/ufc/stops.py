@@ -1,17 +1,101 @@
-"""The paper's stop: before the root mean square of overlap and complexity rises (§6.2)."""
+"""Stopping rules: they consume the steps of a run. The search does not know when to end."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from math import inf, isnan
 from typing import TYPE_CHECKING
 
-from conjunct.ufc.stops.base import STOPS, MayCountNull
+from conjunct.features import DECIMALS
+from conjunct.parameters import check
+from conjunct.ufc.rules import Rule, RuleRegistry
 
 if TYPE_CHECKING:
     from conjunct.ufc.run import Run
-    from conjunct.ufc.search.ledger import Step
+    from conjunct.ufc.run_state import Step
+
+
+class Stop(Rule):
+    """Base of the stopping rules."""
+
+    null_feature: bool = False
+    """Whether the overlapping index counts the paper's artificial feature "null"."""
+
+    @abstractmethod
+    def kept(self, steps: Iterable[Step]) -> Iterator[Step]:
+        """The steps up to the last one that is kept. The first, the primitives, always is."""
+
+    @abstractmethod
+    def why(self, run: Run) -> str:
+        """Why the last step that was tried was not kept."""
+
+    def ends_early(self, run: Run) -> bool:
+        """Whether the run ended for another reason than what the rule is about."""
+        return False
+
+    def why_nothing(self, run: Run) -> str:
+        """Why nothing was kept, and what would help with these data."""
+        return self.why(run)
+
+
+class MayCountNull(Stop):
+    """Base of the rules that can be told to count the feature "null"."""
+
+    def __init__(self, null_feature: bool = False) -> None:
+        self.null_feature = null_feature
+
+    def check(self) -> None:
+        check(isinstance(self.null_feature, bool), "null_feature", self.null_feature, "a Boolean")
+
+
+STOPS: RuleRegistry[Stop] = RuleRegistry("stop", "conjunct.ufc.stops")
+
+
+@STOPS.enter
+class NoGainStop(Stop):
+    """Keep the steps as long as each is worth it by its criterion.
+
+    With ``"evidence"``: more evidence than the merge costs. With all others: a shorter
+    description of the data in Krimp's code.
+    """
+
+    name = "gain"
+    summary = "when the next merge is not worth what it costs"
+
+    def kept(self, steps: Iterable[Step]) -> Iterator[Step]:
+        for step in steps:
+            if step.iteration and round(step.gain, DECIMALS) <= 0:
+                return
+            yield step
+
+    def why(self, run: Run) -> str:
+        return f"It stopped after {run.iterations_text}: {run.criterion.why_no_gain(run)}"
+
+    def why_nothing(self, run: Run) -> str:
+        return run.criterion.why_nothing_gained(run)
+
+
+@STOPS.enter
+class Never(MayCountNull):
+    """Keep all steps.
+
+    Parameters
+    ----------
+    null_feature : bool, default=False
+        Count the paper's artificial feature "null" in the overlapping index.
+    """
+
+    name = "never"
+    summary = "only when no pair is left that may be joined"
+
+    def kept(self, steps: Iterable[Step]) -> Iterator[Step]:
+        yield from steps
+
+    def why(self, run: Run) -> str:
+        return run.criterion.why_no_more(run)
+
 
 # an overlapping index below which there is little for RMS to weigh complexity against
 _LOW_OVERLAP = 0.1

@@ -1,11 +1,12 @@
-"""The books of a run: its features, how often each is true, and what each merge saved."""
+"""The state of a run: its features, how often each is true, and what each merge saved."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +17,77 @@ from conjunct.features import (
     Merge,
     bits_saved_by,
     complexity,
+    mean_length,
     mean_length_of,
     merge_cost,
     overlapping_index,
     primitive_costs,
     rms,
 )
-from conjunct.ufc.course import Indicators
+
+
+@dataclass(frozen=True)
+class Indicators:
+    """One line of a run's history. C0 and RMS are NaN where C0 has no meaning.
+
+    ``bits`` is the length of the description of the data by these features in Krimp's code, and
+    ``evidence`` what the merges so far brought less what they cost; NaN where it is not looked at.
+    """
+
+    iteration: int
+    n_features: int
+    length: float
+    oi: float
+    c0: float
+    rms: float
+    bits: float = math.nan
+    evidence: float = math.nan
+
+
+class Evaluated(Protocol):
+    """What of a stage is evaluated."""
+
+    @property
+    def iteration(self) -> int: ...
+
+    @property
+    def features(self) -> tuple[int, ...]: ...
+
+    @property
+    def supports(self) -> Counts: ...
+
+    @property
+    def observed(self) -> int | Counts: ...
+
+
+@dataclass(frozen=True)
+class Evaluator:
+    """Computes the indicators of stages over the same primitives and rows."""
+
+    lineage: Lineage
+    n_rows: int
+    n_distinct_rows: int
+    null_support: int | None = None
+
+    def __call__(self, stage: Evaluated) -> Indicators:
+        oi = self._overlap(stage.supports, stage.observed)
+        c0 = math.nan
+        if self.has_complexity:
+            n_primitives = len(self.lineage.primitives)
+            c0 = complexity(len(stage.features), n_primitives, self.n_distinct_rows)
+        length = mean_length(self.lineage.lengths(stage.features))
+        return Indicators(stage.iteration, len(stage.features), length, oi, c0, rms(oi, c0))
+
+    def _overlap(self, supports: Counts, observed: int | Counts) -> float:
+        if isinstance(observed, int) or self.null_support is None:
+            return overlapping_index(supports, observed, null_support=self.null_support)
+        # "null" is another feature, known in every row
+        return overlapping_index([*supports, self.null_support], [*observed, self.n_rows])
+
+    @property
+    def has_complexity(self) -> bool:
+        """Whether C0 has a meaning: there must be more distinct rows than primitives."""
+        return self.n_distinct_rows > len(self.lineage.primitives)
 
 
 class Step:
