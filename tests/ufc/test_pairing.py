@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from conjunct.columns import Contingency
 from conjunct.expressions import Primitive, canonical_key
-from conjunct.ufc.association import CutOff, Pairs
+from conjunct.ufc.association import Cutoff, Pairs
 from conjunct.ufc.search import batch as batch_search
 from conjunct.ufc.search.batch import (
     greedy_matching,
-    in_order_of_texts,
+    sort_equals_by_text,
 )
 
 
@@ -38,7 +38,7 @@ def as_pairs(chosen, r, joint):
         score,
         unused,
         unused,
-        CutOff("score", 0.0, 66),
+        Cutoff("score", 0.0, 66),
     )
 
 
@@ -79,7 +79,7 @@ def test_matching_is_that_of_a_full_sort(drawn, batch):
     rank = [(-r[k], -joint[k]) for k in taken]
     assert rank == sorted(rank)
     assert sorted(taken) == sorted(expected)
-    ordered = in_order_of_texts(pairs.take(taken), by_text(names))
+    ordered = sort_equals_by_text(pairs.take(taken), by_text(names))
     assert [*zip(ordered.left, ordered.right, strict=True)] == [chosen[k] for k in expected]
 
 

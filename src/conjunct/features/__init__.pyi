@@ -1,4 +1,4 @@
-"""Evaluation of feature sets: indicators, the Pareto front and the closest point."""
+"""Feature sets: their lineage, their codes, and measures of how good they are."""
 
 from .measures import closest_point as closest_point
 from .measures import complexity as complexity

@@ -1,4 +1,14 @@
-"""Measures of feature sets: the paper's indicators, and Krimp's description length."""
+"""Measures of feature sets: the paper's indicators, and Krimp's description length.
+
+The indicators are OI, C0, C1 and RMS (§4, §6.2).
+
+Krimp's description: each true cell is written with the code of its feature. The code table is
+written once: each used feature's code, and its pattern in the codes of the primitives. With
+supports s_f, S = Σ s_f, T used features and the cost c_p of naming a primitive,
+
+    L = Σ s_f · log₂(S/s_f) + Σ [log₂(S/s_f) + Σ c_p]
+      = (S + T) · log₂ S − Σ (s_f + 1) · log₂ s_f + Σ Σ c_p
+"""
 
 from __future__ import annotations
 
@@ -14,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 def overlapping_index(
     supports: ArrayLike, n_rows: ArrayLike, *, null_support: int | None = None
 ) -> float:
-    """OI(F): 0 where no two features share a row, 1 where all features are true everywhere.
+    """Return OI(F): 0 where no two features share a row, 1 where all features are true everywhere.
 
     Parameters
     ----------
@@ -54,7 +64,7 @@ def overlapping_index(
 
 
 def complexity(n_features: int, n_primitives: int, n_distinct_rows: int) -> float:
-    """C0(F): how much of the possible growth in features was used. Never clipped.
+    """Return C0(F): how much of the possible growth in features was used. Never clipped.
 
     Raises
     ------
@@ -76,7 +86,7 @@ def complexity(n_features: int, n_primitives: int, n_distinct_rows: int) -> floa
 
 
 def mean_length(lengths: Iterable[int]) -> float:
-    """C1(F): literal occurrences per feature.
+    """Return C1(F): literal occurrences per feature.
 
     Examples
     --------
@@ -88,7 +98,7 @@ def mean_length(lengths: Iterable[int]) -> float:
 
 
 def mean_length_of(total: int, n_features: int) -> float:
-    """The same from the sum of all lengths, which may be larger than any float."""
+    """Return C1 from the sum of all lengths, which may be larger than any float."""
     try:
         return total / n_features
     except OverflowError:
@@ -96,12 +106,12 @@ def mean_length_of(total: int, n_features: int) -> float:
 
 
 def rms(oi: float, c0: float) -> float:
-    """Root mean square of OI and C0: the quantity whose rise ends the risk-based run (§6.2)."""
+    """Return the root mean square of OI and C0, whose rise ends the risk-based run (§6.2)."""
     return math.sqrt((oi * oi + c0 * c0) / 2)
 
 
 def pareto_front(oi: Sequence[float], c0: Sequence[float]) -> list[int]:
-    """Positions of the solutions that no other solution beats, ordered by C0 (§4.2).
+    """Return the positions of solutions that no other one beats, ordered by C0 (§4.2).
 
     A solution beats another when it is no worse in both and better in one. Of equal solutions
     the first is kept.
@@ -121,7 +131,9 @@ def pareto_front(oi: Sequence[float], c0: Sequence[float]) -> list[int]:
 
 
 def closest_point(oi: Sequence[float], c0: Sequence[float]) -> int:
-    """Position of the solution nearest to the ideal point (0, 0); the first of equals (§4.2).
+    """Return the position of the solution nearest to the ideal point (0, 0) (§4.2).
+
+    Of equals, the first.
 
     Examples
     --------
@@ -147,7 +159,7 @@ def description_length(
     patterns: Iterable[Iterable[Hashable]],
     primitive_supports: Mapping[Any, int] | Sequence[int],
 ) -> float:
-    """Bits that describe the data by some features, model included.
+    """Return the bits that describe the data by some features, model included.
 
     Parameters
     ----------
@@ -186,7 +198,7 @@ def description_length(
 
 
 def primitive_costs(supports: ArrayLike) -> Floats:
-    """Bits that name each primitive in a pattern; what never occurs is never named."""
+    """Return the bits that name each primitive; what never occurs is never named."""
     counts = np.asarray(supports, np.float64)
     occurs = counts > 0
     safe = np.where(occurs, counts, 1.0)
@@ -202,7 +214,7 @@ def bits_saved(
     left_cost: ArrayLike,
     right_cost: ArrayLike,
 ) -> Floats:
-    """How much shorter L becomes when a pair gives way to its conjunctions.
+    """Return how much shorter L becomes when a pair is replaced by its conjunctions.
 
     ``total`` is S and ``n_used`` is T before; ``left`` and ``right`` are the two supports,
     ``left_cost`` and ``right_cost`` the costs of the two patterns. Differences of logarithms are
@@ -220,7 +232,9 @@ def bits_saved(
     added = 1.0 - (~stays_s).astype(np.float64) - (~stays_t)
     whole = (total - a + n_used + added) * -np.log1p(-a / max(total, 1)) / _LN2
     whole += (a - added) * math.log2(max(total, 1))
-    lost = (a + 1) * np.log2(a) - _shrunk(s, a, rest_s, stays_s) - _shrunk(t, a, rest_t, stays_t)
+    lost = (
+        (a + 1) * np.log2(a) - _shrinkage(s, a, rest_s, stays_s) - _shrinkage(t, a, rest_t, stays_t)
+    )
     named = np.where(stays_s, left_cost, 0.0) + np.where(stays_t, right_cost, 0.0)
     return np.asarray(whole + lost - named, np.float64)
 
@@ -234,7 +248,7 @@ def bits_saved_by(
     left_cost: float,
     right_cost: float,
 ) -> float:
-    """``bits_saved`` of one pair, in plain numbers: a run of thousands of merges asks for each.
+    """Return ``bits_saved`` of one pair, in plain numbers: quicker for a single pair.
 
     Examples
     --------
@@ -254,12 +268,12 @@ def bits_saved_by(
 
 
 def rounded(saved: Floats) -> Floats:
-    """Savings as they are compared."""
+    """Round savings as they are compared."""
     return np.round(saved, DECIMALS)
 
 
 def largest_rise(total: float, n_used: int, joint: int, added: int, largest_joint: int) -> float:
-    """By how much at most a merge makes other pairs save more than they did.
+    """Return by how much at most a merge makes other pairs save more than they did.
 
     The merge has a joint count and adds ``added`` features; S falls, which makes every pair save
     less, and the code table changes, which may make it save a little more. For a pair with joint
@@ -285,8 +299,8 @@ def largest_rise(total: float, n_used: int, joint: int, added: int, largest_join
     return max(0.0, float(rise.max())) + 10.0**-DECIMALS
 
 
-def _shrunk(support: Floats, joint: Floats, rest: Floats, stays: NDArray[np.bool_]) -> Floats:
-    """(s + 1) log₂ s − (s − a + 1) log₂ (s − a)."""
+def _shrinkage(support: Floats, joint: Floats, rest: Floats, stays: NDArray[np.bool_]) -> Floats:
+    """Return (s + 1) log₂ s − (s − a + 1) log₂ (s − a)."""
     safe = np.where(stays, rest, 1.0)
     log = np.log2(support)
     change = (rest + 1) * -np.log1p(-np.where(stays, joint / support, 0.0)) / _LN2 + joint * log

@@ -1,4 +1,4 @@
-"""."""
+"""Clustering trees, and features built from the paths and tests of trees."""
 
 from .clustering import Limits as Limits
 from .clustering import Path as Path

@@ -1,4 +1,26 @@
-"""Decision trees whose tests count literals."""
+"""Decision trees whose tests count literals: ID2-of-3 and XofN.
+
+The trees are grown node by node, then cut back where bits say so. At each node a search looks for
+the best test of the rows there; the two algorithms differ in that search alone.
+
+**Bits.** The classes of rows are coded one after the other, each class as likely as it was so far,
+and half a row more (Krichevsky and Trofimov). Of n rows, nᵢ of the i-th of k classes:
+
+    log₂ [Γ(n + k/2) / Γ(k/2)] − Σᵢ log₂ [Γ(nᵢ + ½) / Γ(½)]
+
+So a small group pays for its own distribution, and a tree that splits noise is longer, not shorter.
+
+**ID2-of-3** (Murphy and Pazzani 1991) grows an M-of-N test at each node. It starts with the literal
+of the largest information gain. A literal is added and either as many must be true as before (more
+rows pass) or one more (fewer do), whichever gains most, for as long as the gain rises.
+
+**XofN** (Zheng 1995) searches a set of literals at each node, each number of true ones a branch.
+The best set is that with which test and classes take the fewest bits (MDL). There are two searches:
+one starts with the best literal or pair of literals, the other with the literals that ID2-of-3
+would count. Then the best neighbour is taken, one literal added or left out, even if it is worse:
+parity shows nothing until all its literals are there. A search ends after some steps without a new
+best.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +46,7 @@ DECIMALS = 6
 
 
 def class_bits(counts: NDArray[Any]) -> Floats:
-    """Bits that tell the classes of groups of rows; the last axis is that of classes."""
+    """Return the bits that code the classes of groups of rows; the last axis is of classes."""
     n, k = counts.sum(axis=-1), counts.shape[-1]
     of_classes = gammaln(counts + 0.5) - gammaln(0.5)
     nats = gammaln(n + k / 2) - gammaln(k / 2) - of_classes.sum(axis=-1)
@@ -32,7 +54,7 @@ def class_bits(counts: NDArray[Any]) -> Floats:
 
 
 def entropy_bits(counts: NDArray[Any]) -> Floats:
-    """n times the entropy of the classes of groups of rows; the last axis is that of classes."""
+    """Return n times the entropy of the classes of groups of rows; the last axis is of classes."""
 
     def n_log_n(values: NDArray[Any]) -> Floats:
         found: Floats = values * np.log2(np.maximum(values, 1))
@@ -42,7 +64,7 @@ def entropy_bits(counts: NDArray[Any]) -> Floats:
 
 
 def literals_bits(n_literals: int, n_columns: int) -> float:
-    """Bits that name some literals: how many there are, which columns, and a sign each.
+    """Return the bits that name some literals: their number, their columns, and a sign each.
 
     A number N takes 2 log₂ N + 1. Negating all literals asks the same, which saves a sign.
     """
@@ -53,27 +75,27 @@ Truths = NDArray[np.bool_]
 
 
 class CountTest(NamedTuple):
-    """How many of some literals are true: at least ``number``, or each number is a branch."""
+    """A count of true literals: at least ``number``, or each number is a branch."""
 
     literals: Path
     number: int | None
 
     def branches(self, table: Truths) -> NDArray[np.intp]:
-        """The branch of each row: how many are true, or whether that is enough."""
+        """Return the branch of each row: how many are true, or whether that is enough."""
         n_true = np.zeros(len(table), np.intp)
         for literal in self.literals:
             n_true += table[:, literal] if literal >= 0 else ~table[:, ~literal]
         return n_true if self.number is None else (n_true >= self.number).astype(np.intp)
 
     def bits(self, n_columns: int) -> float:
-        """Bits that tell the test: its literals, and which of their numbers is enough."""
+        """Return the bits that code the test: its literals, and which number is enough."""
         threshold = 0.0 if self.number is None else log2(len(self.literals))
         return literals_bits(len(self.literals), n_columns) + threshold
 
 
 @dataclass(frozen=True)
 class CountNode:
-    """How many rows of each class; where there is a test, the node of each branch."""
+    """A node: its rows of each class; where there is a test, the node of each branch."""
 
     counts: tuple[int, ...]
     test: CountTest | None = None
@@ -97,13 +119,13 @@ class Labelled:
         return replace(self, table=self.table[rows], codes=self.codes[rows])
 
     def totals_by(self, groups: NDArray[np.intp], n_groups: int) -> Counts:
-        """Rows of each class in each group."""
+        """Count the rows of each class in each group."""
         size = n_groups * self.n_classes
         counts = np.bincount(groups * self.n_classes + self.codes, minlength=size)
         return counts.reshape(n_groups, self.n_classes)
 
     def true_by(self, groups: NDArray[np.intp], n_groups: int) -> Counts:
-        """Rows in which each column is true, by group and class: (groups, columns, classes)."""
+        """Count rows in which each column is true: (groups, columns, classes)."""
         n_rows = len(self.codes)
         cells = np.zeros((n_rows, n_groups * self.n_classes), self._floats.dtype)
         cells[np.arange(n_rows), groups * self.n_classes + self.codes] = 1
@@ -111,7 +133,7 @@ class Labelled:
         return true.reshape(-1, n_groups, self.n_classes).transpose(1, 0, 2)
 
     def true_together(self) -> Counts:
-        """Rows in which two columns are true, by class: (columns, columns, classes)."""
+        """Count rows in which two columns are true, by class: (columns, columns, classes)."""
         of_class = [self._floats[:, self.codes == code] for code in range(self.n_classes)]
         return np.stack([some @ some.T for some in of_class], axis=-1).astype(np.int64)
 
@@ -137,13 +159,13 @@ class CountTree:
         return tuple(node.test for node in self.nodes if node.test is not None)
 
     def bits(self, n_columns: int) -> float:
-        """Bits that tell the tree, and with it the classes of the rows it was grown on."""
+        """Return the bits that code the tree, and with it the classes of its training rows."""
         tests = sum(test.bits(n_columns) for test in self.tests)
         leaves = np.array([node.counts for node in self.nodes if node.test is None])
         return len(self.nodes) + tests + float(class_bits(leaves).sum())
 
     def on(self, columns: Sequence[int]) -> CountTree:
-        """The same tree for a table in which column k has the position ``columns[k]``."""
+        """Return the same tree for a table in which column k has the position ``columns[k]``."""
 
         def moved(test: CountTest) -> CountTest:
             literals = (columns[x] if x >= 0 else ~columns[~x] for x in test.literals)
@@ -154,7 +176,7 @@ class CountTree:
         )
 
     def class_counts(self, table: Truths) -> Counts:
-        """Rows of each class in the leaf of each row.
+        """Return the rows of each class in the leaf of each row.
 
         A row whose number of true literals was never seen at a node stays there.
         """
@@ -172,19 +194,19 @@ class CountTree:
         return found
 
 
-def labelled(
+def label_columns(
     stage: PackedStage,
     expressions: tuple[Expression, ...],
     codes: NDArray[np.intp],
     n_classes: int,
 ) -> tuple[Labelled, list[int]]:
-    """The columns of a stage that a tree may look at, with classes; and their positions."""
+    """Return the columns of a stage that a tree may look at, with classes, and where they are."""
     columns = telling_columns(stage, expressions)
     return Labelled(stage.store.select(columns).to_dense(), codes, n_classes), columns.tolist()
 
 
 class CountProposer:
-    """One tree on the columns; each of its tests that counts becomes a feature, or one a branch."""
+    """One tree on the columns; each test that counts becomes a feature, or one per branch."""
 
     def __init__(
         self,
@@ -205,7 +227,7 @@ class CountProposer:
     def __call__(self, stage: PackedStage, expressions: tuple[Expression, ...]) -> Iterable[Made]:
         if self.tree is not None:  # features are made as the tree grows: there is no second one
             return
-        data, columns = labelled(stage, expressions, self.codes, self.n_classes)
+        data, columns = label_columns(stage, expressions, self.codes, self.n_classes)
         self.tree = grow_counts(data, self.limits, self.search, prune=self.prune).on(columns)
         for node in self.tree.nodes:
             if node.test is not None and len(node.test.literals) > 1:
@@ -225,7 +247,7 @@ def _features(test: CountTest, branches: Iterable[int]) -> Iterator[Made]:
 def grow_counts(data: Labelled, limits: Limits, search: Search, *, prune: bool) -> CountTree:
     """Split until a node has one class or cannot be split; then, with ``prune``, cut back.
 
-    A node whose rows are told in fewer bits as a leaf than by all that is below it becomes one.
+    A node whose rows take fewer bits as a leaf than by all that is below it becomes one.
     """
     nodes: list[CountNode] = []
     pending: list[tuple[Labelled, int, int | None, int]] = [(data, 0, None, 0)]
@@ -250,12 +272,12 @@ def grow_counts(data: Labelled, limits: Limits, search: Search, *, prune: bool) 
             for value in np.unique(branches)[::-1].tolist()
         ]
     if prune:
-        nodes = _pruned(nodes, data.table.shape[1])
+        nodes = _prune(nodes, data.table.shape[1])
     return CountTree(tuple(nodes))
 
 
-def _pruned(nodes: list[CountNode], n_columns: int) -> list[CountNode]:
-    """The nodes left, numbered in preorder again."""
+def _prune(nodes: list[CountNode], n_columns: int) -> list[CountNode]:
+    """Return the nodes that stay, numbered in preorder again."""
     bits = (1 + class_bits(np.array([node.counts for node in nodes]))).tolist()
     leaf = [node.test is None for node in nodes]
     for number in reversed(range(len(nodes))):
@@ -282,7 +304,7 @@ def _pruned(nodes: list[CountNode], n_columns: int) -> list[CountNode]:
 
 
 def best_m_of_n(max_literals: int | None = None) -> Search:
-    """Greedy search for the M-of-N test of the largest information gain; none if nothing gains."""
+    """Return a greedy search for the M-of-N test of the largest information gain."""
 
     def search(data: Labelled, min_samples_leaf: int) -> CountTest | None:
         literals: tuple[int, ...] = ()
@@ -309,7 +331,7 @@ def best_m_of_n(max_literals: int | None = None) -> Search:
 def _gains(
     data: Labelled, n_true: NDArray[np.intp], number: int, min_samples_leaf: int
 ) -> NDArray[np.float64]:
-    """The information gain of each test with one literal more.
+    """Return the information gain of each test with one literal more.
 
     Of shape (as many or one more must be true, the literal or its negation, columns).
     """
@@ -333,22 +355,22 @@ MOST_PAIRED = 500
 
 
 def best_x_of_n(patience: int) -> Search:
-    """Search that ends after ``patience`` steps without a shorter description."""
+    """Return a search that ends after ``patience`` steps without a shorter description."""
 
     def search(data: Labelled, min_samples_leaf: int) -> CountTest | None:
         m_of_n = best_m_of_n()(data, min_samples_leaf)
         starts: list[Literals] = [(), *([m_of_n.literals] if m_of_n is not None else [])]
-        found = [_climbed(data, start, patience, min_samples_leaf) for start in starts]
+        found = [_climb(data, start, patience, min_samples_leaf) for start in starts]
         best, _ = min(found, key=lambda each: each[1])
         return CountTest(best, None) if best else None
 
     return search
 
 
-def _climbed(
+def _climb(
     data: Labelled, literals: Literals, patience: int, min_samples_leaf: int
 ) -> tuple[Literals, float]:
-    """The best set on the way from a set of literals, and its bits; infinite for no set."""
+    """Return the best set on the way from a set of literals, and its bits; infinite if none."""
     best, fewest = literals, _bits_of(data, literals, min_samples_leaf)
     waited = 0
     seen = {frozenset(literals)}
@@ -375,7 +397,7 @@ def _bits_of(data: Labelled, literals: Literals, min_samples_leaf: int) -> float
 def _best_neighbour(
     data: Labelled, literals: Literals, seen: set[frozenset[int]], min_samples_leaf: int
 ) -> tuple[Literals, float] | None:
-    """The set with one literal less or more that takes the fewest bits; smaller sets first.
+    """Return the set with one literal less or more of the fewest bits; smaller sets first.
 
     From the empty set, one of two literals is a neighbour too.
     """
@@ -393,7 +415,7 @@ def _best_neighbour(
     free = [column for column in range(n_columns) if column not in used]
     for negated in (False, True) if free else ():
         of_literal = totals[:, None] - true if negated else true
-        moved = _moved(totals, of_literal)
+        moved = _add_literal(totals, of_literal)
         found = _bits(moved, len(literals) + 1, n_columns, min_samples_leaf)
         sets += [(*literals, ~column if negated else column) for column in free]
         bits += found[free].tolist()
@@ -409,7 +431,7 @@ def _best_neighbour(
 
 
 def _best_pair(data: Labelled, min_samples_leaf: int) -> tuple[Literals, float]:
-    """Two literals, the first of which is positive: negating both changes nothing."""
+    """Return the best two literals, the first positive: negating both changes nothing."""
     n_columns = data.table.shape[1]
     left, right = np.triu_indices(n_columns, 1)
     both = data.true_together()[left, right]
@@ -426,8 +448,8 @@ def _best_pair(data: Labelled, min_samples_leaf: int) -> tuple[Literals, float]:
     return (int(left[pair]), ~second if negated else second), float(bits[k])
 
 
-def _moved(totals: Counts, of_literal: Counts) -> Counts:
-    """Rows by number of true literals with one more, given those in which that is true."""
+def _add_literal(totals: Counts, of_literal: Counts) -> Counts:
+    """Count rows by number of true literals with one more, given where that is true."""
     n_groups, n_columns, n_classes = of_literal.shape
     moved = np.zeros((n_groups + 1, n_columns, n_classes), np.int64)
     moved[:-1] = totals[:, None] - of_literal
@@ -436,7 +458,7 @@ def _moved(totals: Counts, of_literal: Counts) -> Counts:
 
 
 def _bits(moved: Counts, n_literals: int, n_columns: int, min_samples_leaf: int) -> Floats:
-    """Bits of test and classes; infinite where fewer than two branches have enough rows."""
+    """Return the bits of test and classes; infinite unless two branches have enough rows."""
     sizes = moved.sum(axis=-1)
     total: Floats = np.where(sizes > 0, 1 + class_bits(moved), 0.0).sum(axis=0)
     enough = (sizes >= min_samples_leaf).sum(axis=0) >= 2

@@ -19,7 +19,7 @@ from conjunct.trees.count_trees import (
     Truths,
     best_m_of_n,
     grow_counts,
-    labelled,
+    label_columns,
 )
 from conjunct.trees.schema import PackedStage, Proposer, all_of
 
@@ -73,7 +73,7 @@ MOST_LOOKED_AT = 2_000
 class CatProposer:
     """A tree on the present features; the best conjunction of each of its paths.
 
-    Nothing more is proposed once the tree, with the classes that it tells, takes no fewer bits
+    Nothing more is proposed once the tree, with the classes that it codes, takes no fewer bits
     than the one before.
     """
 
@@ -97,7 +97,7 @@ class CatProposer:
         self._fewest = np.inf
 
     def __call__(self, stage: PackedStage, expressions: tuple[Expression, ...]) -> Iterable[Made]:
-        data, columns = labelled(stage, expressions, self.codes, self.n_classes)
+        data, columns = label_columns(stage, expressions, self.codes, self.n_classes)
         tree = grow_counts(data, self.limits, best_m_of_n(max_literals=1), prune=self.prune)
         bits = round(tree.bits(len(columns)), DECIMALS)
         if bits >= self._fewest:
@@ -112,7 +112,7 @@ class CatProposer:
 
 
 def class_paths(tree: CountTree) -> Iterator[tuple[Path, int]]:
-    """The conditions of each leaf of a tree with one literal a test, and its class."""
+    """Yield the conditions of each leaf of a tree with one literal per test, and its class."""
     pending: list[tuple[int, Path]] = [(0, ())]
     while pending:
         number, path = pending.pop()
@@ -126,10 +126,10 @@ def class_paths(tree: CountTree) -> Iterator[tuple[Path, int]]:
 
 
 def best_conjunction(path: Path, table: Truths, is_class: Truths) -> Path | None:
-    """The conditions, two or more, whose conjunction tells most about the class.
+    """Return the conditions, two or more, whose conjunction says most about the class.
 
     Of those with the same information gain, the fewest, then those nearest to the root. None if no
-    conjunction tells anything.
+    conjunction gains anything.
     """
     n_rows = len(table)
     positive, everywhere = _as_bits(is_class), _as_bits(np.ones(n_rows, bool))
@@ -137,7 +137,7 @@ def best_conjunction(path: Path, table: Truths, is_class: Truths) -> Path | None
     n_positive = positive.bit_count()
 
     def gain(n_inside: int, n_outside: int) -> float:
-        """Of rows of which so many are of the class, and so many of others."""
+        """Return the gain of rows, given how many are of the class and of others."""
         return _gain(n_inside, n_outside, n_positive, n_rows - n_positive)
 
     best: Path | None = None
@@ -166,7 +166,7 @@ def _as_bits(rows: Truths) -> int:
 
 
 def _gain(inside: int, outside: int, n_class: int, n_others: int) -> float:
-    """Bits about the class that a set of rows tells, given its rows of the class and others."""
+    """Return the bits about the class that a set of rows gives, by its rows of class and others."""
     after = _entropy_bits(inside, outside) + _entropy_bits(n_class - inside, n_others - outside)
     return round(_entropy_bits(n_class, n_others) - after, DECIMALS)
 

@@ -1,4 +1,4 @@
-"""Algorithm 1 and what follows from it: uFC as a generator of stages, and policies that stop it."""
+"""uFC: measures, criteria, searches, stopping rules, runs and paths."""
 
 from .association.corrections import CORRECTIONS as CORRECTIONS
 from .association.corrections import adjusted as adjusted
@@ -38,6 +38,7 @@ from .run import run_ufc as run_ufc
 from .run_state import Evaluator as Evaluator
 from .run_state import Indicators as Indicators
 from .run_state import Ledger as Ledger
+from .run_state import RunState as RunState
 from .search.batch import Stage as Stage
 from .stops import STOPS as STOPS
 from .stops import Never as Never

@@ -6,7 +6,6 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import isinf
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
@@ -18,7 +17,7 @@ from conjunct.ufc.association import (
     CORRECTIONS,
     MEASURES,
     TESTS,
-    CutOff,
+    Cutoff,
     Floats,
     PairFilter,
     Pairs,
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from conjunct.counting import Merging
     from conjunct.features import Merge
     from conjunct.ufc.run import Run
-    from conjunct.ufc.run_state import Ledger
+    from conjunct.ufc.run_state import RunState
     from conjunct.ufc.search.batch import Stage
     from conjunct.ufc.search.best import Order
 
@@ -52,43 +51,47 @@ class Criterion(Rule):
     searches: ClassVar[tuple[Search, ...]] = SEARCHES
     """All searches that can be asked for."""
     counts_tags: ClassVar[bool] = False
-    """Whether ``max_length`` bounds the tags of a pattern, and not the literals of a formula."""
+    """True if ``max_length`` bounds the tags of a pattern, and not the literals of a formula."""
     draws_once: ClassVar[bool] = False
-    """Whether the line is drawn once even where an iteration replaces many pairs."""
+    """True if the cutoff is fixed once even where an iteration replaces many pairs."""
     needs_patterns: ClassVar[bool] = False
-    """Whether pairs are judged by the rows that have all their tags, too."""
+    """True if pairs are judged by the rows that have all their tags, too."""
     ending: ClassVar[tuple[str, ...]] = ()
     """Settings that only say where a run ends, so that a run can go on with others."""
 
     @property
     @abstractmethod
     def pair_filter(self) -> PairFilter:
-        """Which pairs may be joined."""
+        """The filter of pairs that may be joined."""
 
     def fixed_threshold(self, n_rows: int) -> float | None:
-        """The threshold of every iteration; ``None`` where the data draw a line."""
+        """Return the threshold of every iteration; ``None`` where it depends on the data."""
         return self.pair_filter.fixed_threshold(n_rows)
 
-    def judge(self, first: Callable[[], PairCounts], search: Search) -> Judge:
-        """The criterion at work, given the counts of the pairs of columns.
+    def make_pair_test(self, first: Callable[[], PairCounts], search: Search) -> PairTest:
+        """Return the test of pairs, given what counts the pairs of columns.
 
-        Where one pair is taken at a time, these draw a line that holds for all that follows.
+        Where one pair is taken at a time, these counts fix the cutoff for the whole run.
         """
         if search == "batch" and not self.draws_once:
-            return Judge(self.pair_filter, self.pair_filter.alpha)
-        pair_filter, cut_off = self.pair_filter.drawn_once(first())
-        return Judge(pair_filter, self.pair_filter.alpha, cut_off)
+            return PairTest(self.pair_filter, self.pair_filter.alpha)
+        pair_filter, cutoff = self.pair_filter.with_fixed_cutoff(first())
+        return PairTest(pair_filter, self.pair_filter.alpha, cutoff)
+
+    judge = make_pair_test  # the name that estimators.pairs uses
 
     @abstractmethod
-    def order(self, merging: Merging, ledger: Ledger, judge: Judge, features: list[int]) -> Order:
-        """Which pair comes first, where one pair is taken at a time.
+    def order(
+        self, merging: Merging, state: RunState, pair_test: PairTest, features: list[int]
+    ) -> Order:
+        """Return the order of pairs, where one pair is taken at a time.
 
         ``features`` are those of the columns, by their numbers in the lineage.
         """
 
-    def candidates(self, stage: Stage, ledger: Ledger, judge: Judge) -> Pairs:
-        """The pairs that may be joined, with what orders them, where many are taken at once."""
-        return correlated_pairs(stage.counts, judge.pair_filter)
+    def candidates(self, stage: Stage, state: RunState, pair_test: PairTest) -> Pairs:
+        """Return the pairs that may be joined and their scores, where many are taken at once."""
+        return correlated_pairs(stage.counts, pair_test.pair_filter)
 
     def gain(self, saved: float, cost: float) -> float:
         """Return what a merge is worth; a run goes on while that is above 0.
@@ -114,34 +117,34 @@ class Criterion(Rule):
 
     @abstractmethod
     def why_nothing(self, run: Run) -> str:
-        """Why no pair could be joined, and what would help with these data."""
+        """Return why no pair could be joined, and what would help with these data."""
 
     @abstractmethod
     def why_no_more(self, run: Run) -> str:
-        """Why no further pair could be joined."""
+        """Return why no further pair could be joined."""
 
 
 @dataclass(frozen=True, eq=False)
-class Judge:
-    """A filter, and the line that it draws; ``None`` where each iteration draws one of its own.
+class PairTest:
+    """A filter and its cutoff; ``None`` where each iteration has another cutoff.
 
-    ``alpha`` is the level that was asked for, which the line corrects for the number of pairs.
+    ``alpha`` is the level that was asked for; the cutoff corrects it for the number of pairs.
     """
 
     pair_filter: PairFilter
     alpha: float | None
-    cut_off: CutOff | None = None
+    cutoff: Cutoff | None = None
 
     def evidence(self, counts: Contingency, score: Floats) -> Pairs:
-        """What speaks for pairs that are taken, and their scores."""
-        if self.cut_off is None:
-            raise ValueError("each iteration draws a line of its own")
-        pairs = with_evidence(counts, self.cut_off.family_size, self.pair_filter)
+        """Return pairs that were chosen with their p-values and scores."""
+        if self.cutoff is None:
+            raise ValueError("each iteration has another cutoff")
+        pairs = with_evidence(counts, self.cutoff.family_size, self.pair_filter)
         if self.alpha is not None and self.pair_filter.alpha is not None:
-            # the line is where the adjusted p-value would be alpha
+            # the cutoff is where the adjusted p-value would be alpha
             adjusted = np.minimum(pairs.p_value * (self.alpha / self.pair_filter.alpha), 1.0)
             pairs = replace(pairs, p_adjusted=adjusted)
-        return replace(pairs, score=score, cut_off=self.cut_off)
+        return replace(pairs, score=score, cutoff=self.cutoff)
 
 
 class _Criteria(RuleRegistry[Criterion]):
@@ -155,11 +158,12 @@ class _Criteria(RuleRegistry[Criterion]):
 CRITERIA: RuleRegistry[Criterion] = _Criteria("criterion", "conjunct.ufc.criteria")
 
 
-def share(value: float) -> str:
-    """
+def format_share(value: float) -> str:
+    """Format a small number with two digits.
+
     Examples
     --------
-    >>> share(0.05), share(0.0004), share(0.0)
+    >>> format_share(0.05), format_share(0.0004), format_share(0.0)
     ('0.05', '0.0004', '0')
     """
     return f"{value:.2g}" if math.isfinite(value) else str(value)
@@ -207,18 +211,18 @@ class Evidence(Criterion):
         return None
 
     def order(
-        self, merging: Merging, ledger: Ledger, judge: Judge, features: list[int]
+        self, merging: Merging, state: RunState, pair_test: PairTest, features: list[int]
     ) -> ByJointCount:
         raise TypeError("pairs are ordered by find_most_evidence")
 
-    def candidates(self, stage: Stage, ledger: Ledger, judge: Judge) -> Pairs:
-        needed = self.factor * ledger.merge_cost(1)
+    def candidates(self, stage: Stage, state: RunState, pair_test: PairTest) -> Pairs:
+        needed = self.factor * state.merge_cost(1)
         found = [
             block.take(np.flatnonzero(evidence(*block.table) > needed))
             for block in stage.counts.pair_blocks()
         ]
         counts = Contingency.joined(found, stage.counts.n_rows)
-        return judge.evidence(counts, evidence(*counts.table))
+        return pair_test.evidence(counts, evidence(*counts.table))
 
     def gain(self, saved: float, cost: float) -> float:
         return saved + (1 - self.factor) * cost
@@ -228,7 +232,7 @@ class Evidence(Criterion):
         return f"the next strongest pair, {run.pair_text(merge)}, has {self._lack(merge)}"
 
     def _lack(self, merge: Merge) -> str:
-        """Return what a pair has, and what it needs, with as many digits as tell the two."""
+        """Return what a pair has, and what it needs, with enough digits to distinguish them."""
         needed = self.factor * merge.threshold
         digits = 1 if f"{merge.score:.1f}" != f"{needed:.1f}" else 3
         return (
@@ -309,29 +313,32 @@ class Bits(Criterion):
         return None
 
     def order(
-        self, merging: Merging, ledger: Ledger, judge: Judge, features: list[int]
+        self, merging: Merging, state: RunState, pair_test: PairTest, features: list[int]
     ) -> BySavedBits:
-        return BySavedBits(merging, ledger, features)
+        return BySavedBits(merging, state, features)
 
-    def candidates(self, stage: Stage, ledger: Ledger, judge: Judge) -> Pairs:
+    def candidates(self, stage: Stage, state: RunState, pair_test: PairTest) -> Pairs:
         counts = Contingency.joined(
-            [block.take(judge.pair_filter.accepts(block)) for block in stage.counts.pair_blocks()],
+            [
+                block.take(pair_test.pair_filter.accepts(block))
+                for block in stage.counts.pair_blocks()
+            ],
             stage.counts.n_rows,
         )
-        costs = np.array([ledger.costs[number] for number in stage.features])
+        costs = np.array([state.costs[number] for number in stage.features])
         saved = rounded(
             bits_saved(
                 counts.left_support,
                 counts.right_support,
                 counts.joint,
-                ledger.total,
-                ledger.n_used,
+                state.total,
+                state.n_used,
                 costs[counts.left],
                 costs[counts.right],
             )
         )
         shorter = np.flatnonzero(saved > 0)
-        return judge.evidence(counts.take(shorter), saved[shorter])
+        return pair_test.evidence(counts.take(shorter), saved[shorter])
 
     def why_nothing(self, run: Run) -> str:
         nothing = "No feature was constructed"
@@ -344,10 +351,11 @@ class Bits(Criterion):
         if self.alpha is None:
             return f"{nothing}: no pair of columns goes together more often than by chance"
         text, p_value = nearest
+        needed = format_share(run.pair_test.pair_filter.alpha or 0.0)
         return (
             f"{nothing}: no pair of columns goes together more than chance may explain. Of "
-            f"{n_pairs} pairs, {text} comes nearest: p = {share(p_value)}, and only "
-            f"{share(run.judge.pair_filter.alpha or 0.0)} or less would do. More rows would help; "
+            f"{n_pairs} pairs, {text} comes nearest: p = {format_share(p_value)}, and only "
+            f"{needed} or less would do. More rows would help; "
             f"criterion=Bits(alpha=None) leaves the test out"
         )
 
@@ -424,9 +432,9 @@ class Risk(Criterion):
         )
 
     def order(
-        self, merging: Merging, ledger: Ledger, judge: Judge, features: list[int]
+        self, merging: Merging, state: RunState, pair_test: PairTest, features: list[int]
     ) -> ByJointCount:
-        return ByJointCount(judge.pair_filter)
+        return ByJointCount(pair_test.pair_filter)
 
     def why_nothing(self, run: Run) -> str:
         threshold = self.fixed_threshold(run.n_rows)
@@ -486,7 +494,7 @@ class Threshold(Criterion):
         measure = MEASURES[self.measure]
         value = self.threshold
         in_range = is_number(value) and measure.least <= value < measure.below
-        below = "" if isinf(measure.below) else f" up to, but not including, {measure.below:g}"
+        below = "" if math.isinf(measure.below) else f" up to, but not including, {measure.below:g}"
         check(in_range, "threshold", value, f"a number from {measure.least:g}{below}")
         check(isinstance(self.prune, bool), "prune", self.prune, "True or False")
 
@@ -495,9 +503,9 @@ class Threshold(Criterion):
         return PairFilter(float(self.threshold), prune=self.prune, measure=self.measure)
 
     def order(
-        self, merging: Merging, ledger: Ledger, judge: Judge, features: list[int]
+        self, merging: Merging, state: RunState, pair_test: PairTest, features: list[int]
     ) -> ByJointCount:
-        return ByJointCount(judge.pair_filter)
+        return ByJointCount(pair_test.pair_filter)
 
     def why_nothing(self, run: Run) -> str:
         pruned = " and has expected frequencies of 5" if self.prune else ""

@@ -30,7 +30,7 @@ Status = Literal["feature", "suppressed", "not a feature"]
 
 @dataclass(frozen=True)
 class Nugget:
-    """A conjunction of two parts, with what is surprising about it.
+    """A conjunction of two parts that is rare and far too frequent for chance.
 
     ``status`` says whether it is a feature of the model.
     """
@@ -54,7 +54,7 @@ def find_nuggets(
     alpha: float,
     correction: str | None,
 ) -> list[Nugget]:
-    """Nuggets in the rows of ``store``, which holds the primitives; the largest lift first."""
+    """Find nuggets in the rows of ``store``, which holds the primitives; the largest lift first."""
     n_rows = store.n_rows
     matrix = store.pair_counts()
     pairs = correlated_pairs(matrix, PairFilter(alpha=alpha, test="exact"))
@@ -93,7 +93,7 @@ def find_nuggets(
 def _other_conjunctions(
     store: PackedColumns, feature_set: FeatureSet
 ) -> tuple[list[int], tuple[Counts, Counts, Counts]]:
-    """The model's conjunctions that are no pair of primitives, with the counts of their parts."""
+    """Return the model's conjunctions that are no pair of primitives, and their counts."""
     lineage = feature_set.lineage
     m = len(lineage.primitives)
     numbers, operands = [], []

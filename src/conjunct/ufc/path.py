@@ -1,4 +1,10 @@
-"""Every λ at once: the distinct solutions of uFC over a range of thresholds (§5.3)."""
+"""Every λ at once: the distinct solutions of uFC over a range of thresholds (§5.3).
+
+The pairs of a greedy matching come in falling order of r, and λ only says where the sequence is
+cut. So what an iteration makes of a stage depends on λ only through the interval between two
+neighbouring r. Following each interval separately meets every distinct state once, for every real
+λ instead of a grid of them.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +27,7 @@ from conjunct.ufc import row_stages
 from conjunct.ufc.association import PairFilter
 from conjunct.ufc.row_stages import RowReplacement, RowStage
 from conjunct.ufc.run_state import Evaluator
-from conjunct.ufc.search.batch import Replacement, Stage, matched
+from conjunct.ufc.search.batch import Replacement, Stage, match_greedily
 
 AnyStage = Stage | RowStage
 AnyReplacement = Replacement | RowReplacement
@@ -29,7 +35,7 @@ AnyReplacement = Replacement | RowReplacement
 # No r exceeds 1, so that every λ from the strongest r up to 1 leaves a stage as it is.
 _NO_PAIR = 1.0
 
-# what is followed at once: enough for long arrays, little enough for memory and a short wait
+# stages are followed together up to this size: enough for long arrays, little enough for memory
 _MAX_AT_ONCE = 1 << 16
 
 # neighbouring λ make many of the same features: those of past stages are kept while they are few
@@ -38,7 +44,7 @@ _MAX_REMEMBERED = 1 << 16
 
 @dataclass(frozen=True)
 class Range:
-    """What a path covers: every λ in [lowest, highest], and up to ``max_iter`` iterations."""
+    """The range of a path: every λ in [lowest, highest], and up to ``max_iter`` iterations."""
 
     lowest: float
     highest: float
@@ -87,13 +93,13 @@ class Batch:
 
 
 def first_stage(store: Store) -> AnyStage:
-    """The primitives, by rows where that is less to look at."""
+    """Return the primitives, by rows where that is less to look at."""
     by_rows = RowStage.first(store) if isinstance(store, Columns) else None
     return Stage.first(store) if by_rows is None else by_rows
 
 
 def batches(first: AnyStage, lineage: Lineage, covered: Range) -> Iterator[Batch]:
-    """Every distinct state, from the highest λ down, each before those that follow from it.
+    """Yield every distinct state, from the highest λ down, each before those that follow from it.
 
     Small ones are made many at once, and of these a later one may come before those that follow
     from an earlier one. Only the stages of a batch exist, and those that states to come are made
@@ -103,27 +109,27 @@ def batches(first: AnyStage, lineage: Lineage, covered: Range) -> Iterator[Batch
     stages, intervals = [first], [(covered.lowest, _NO_PAIR)]
     pending: list[NextState] = []  # the highest λ last
     while True:
-        states, coming = _followed(engine, stages, intervals, lineage, covered)
+        states, coming = _follow(engine, stages, intervals, lineage, covered)
         pending += reversed(coming)
         yield Batch(states, pending[-1] if pending else None)
         if not pending:
             return
         del stages, states, coming
-        chosen = _popped(pending)
+        chosen = _pop_next(pending)
         if len(lineage) > _MAX_REMEMBERED:
             lineage.forget_after(chosen[0].n_features)
         stages = engine.replaced([(state.replacement, state.n_pairs) for state in chosen])
         intervals = [(state.low, state.high) for state in chosen]
 
 
-def _followed(
+def _follow(
     engine: _Engine,
     stages: list[AnyStage],
     intervals: list[tuple[float, float]],
     lineage: Lineage,
     covered: Range,
 ) -> tuple[list[State], list[NextState]]:
-    """The states of these stages, and those to come after them, both from the highest λ down."""
+    """Return the states of these stages and those to come, both from the highest λ down."""
     going = [k for k, stage in enumerate(stages) if stage.iteration < covered.max_iter]
     found: list[AnyReplacement | None] = [None] * len(stages)
     if going:
@@ -154,8 +160,8 @@ def _followed(
     return states, coming
 
 
-def _popped(pending: list[NextState]) -> list[NextState]:
-    """The next states to make: one, and others as long as they are small."""
+def _pop_next(pending: list[NextState]) -> list[NextState]:
+    """Pop the next states to make: one, and others as long as they are small."""
     chosen: list[NextState] = []
     room = _MAX_AT_ONCE
     while pending and (not chosen or pending[-1].replacement.size <= room):
@@ -165,7 +171,7 @@ def _popped(pending: list[NextState]) -> list[NextState]:
 
 
 class _Engine(NamedTuple):
-    """How stages of one kind are followed, several at once."""
+    """The functions that follow stages of one kind, several at once."""
 
     replacements: Callable[[Sequence[Any], Sequence[float], bool, Lineage], Sequence[Any]]
     replaced: Callable[[Sequence[tuple[Any, int]]], list[Any]]
@@ -176,7 +182,9 @@ def _replacements(
 ) -> list[Replacement]:
     found = []
     for stage, low in zip(stages, lows, strict=True):
-        pairs = matched(stage.candidates(PairFilter(low, prune=prune)), stage.features, lineage)
+        pairs = match_greedily(
+            stage.candidates(PairFilter(low, prune=prune)), stage.features, lineage
+        )
         found.append(Replacement(stage, pairs, lineage))
     return found
 
@@ -222,7 +230,7 @@ class Solution:
         return math.hypot(self.oi, self.c0)
 
     def is_result_of(self, threshold: float, limit_iter: int) -> bool:
-        """Whether uFC(threshold, limit_iter) ends with this solution."""
+        """Return True if uFC(threshold, limit_iter) ends with this solution."""
         if self.iterations == limit_iter:
             return self.min_threshold <= threshold < self.max_threshold
         return self.iterations < limit_iter and self.settled_from <= threshold < self.max_threshold
@@ -230,7 +238,7 @@ class Solution:
 
 @dataclass(frozen=True)
 class Budget:
-    """When to give up: ``None`` is never."""
+    """The limits of a path: ``None`` is no limit."""
 
     solutions: int | None = None
     seconds: float | None = None
@@ -253,7 +261,7 @@ class Path:
         return grouped
 
     def result_of(self, threshold: float, limit_iter: int) -> Solution | None:
-        """The solution of uFC(threshold, limit_iter); ``None`` if the path does not cover it."""
+        """Return the solution of uFC(threshold, limit_iter); ``None`` if it is not covered."""
         for iterations in range(limit_iter, -1, -1):
             there = self._by_iterations.get(iterations, [])
             k = bisect_right(there, threshold, key=lambda solution: solution.min_threshold) - 1
@@ -291,7 +299,7 @@ def follow_path(
     null_feature: bool = False,
     watch: Callable[[Solution], None] = lambda solution: None,
 ) -> Path:
-    """All solutions of a range of λ. ``watch`` is called with each, for progress."""
+    """Find all solutions of a range of λ. ``watch`` is called with each, for progress."""
     n_distinct_rows = store.count_distinct_rows()
     null_support = store.count_null_rows() if null_feature else None
     deadline = math.inf if budget.seconds is None else time.monotonic() + budget.seconds
@@ -315,7 +323,7 @@ def follow_path(
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """A path makes many objects and no cycles: looking for some takes a fifth of the time."""
+    """Suspend the search for cycles: a path makes many objects and none, and that is slow."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -326,7 +334,7 @@ def _without_garbage_collection() -> Iterator[None]:
 
 
 def readable_threshold(low: float, high: float) -> float:
-    """A λ in [low, high) that is easy to read and to type.
+    """Return a λ in [low, high) that is easy to read and to type.
 
     The first point of the paper's grid (0.002, 0.004, …) where the interval holds one; else the
     number with the fewest decimals, of several the smallest.
@@ -360,7 +368,7 @@ def _no_complexity(n_distinct_rows: int, n_columns: int) -> str:
 
 
 def _by_falling_threshold(store: Store, evaluate: Evaluator, covered: Range) -> Iterator[Solution]:
-    """The solutions from the highest λ down, each before those that follow from it."""
+    """Yield the solutions from the highest λ down, each before those that follow from it."""
     waiting: list[Solution] = []
     for batch in batches(first_stage(store), evaluate.lineage, covered):
         waiting += [_solution(state, evaluate) for state in batch.states]

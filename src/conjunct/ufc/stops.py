@@ -21,27 +21,27 @@ class Stop(Rule):
     """Base of the stopping rules."""
 
     null_feature: bool = False
-    """Whether the overlapping index counts the paper's artificial feature "null"."""
+    """True if the overlapping index counts the paper's artificial feature "null"."""
 
     @abstractmethod
     def kept(self, steps: Iterable[Step]) -> Iterator[Step]:
-        """The steps up to the last one that is kept. The first, the primitives, always is."""
+        """Yield the steps up to the last one that is kept. The first, the primitives, always is."""
 
     @abstractmethod
     def why(self, run: Run) -> str:
-        """Why the last step that was tried was not kept."""
+        """Return why the last step that was tried was not kept."""
 
     def ends_early(self, run: Run) -> bool:
-        """Whether the run ended for another reason than what the rule is about."""
+        """Return True if the run ended for another reason than what the rule is about."""
         return False
 
     def why_nothing(self, run: Run) -> str:
-        """Why nothing was kept, and what would help with these data."""
+        """Return why nothing was kept, and what would help with these data."""
         return self.why(run)
 
 
 class MayCountNull(Stop):
-    """Base of the rules that can be told to count the feature "null"."""
+    """Base of the rules that can count the feature "null"."""
 
     def __init__(self, null_feature: bool = False) -> None:
         self.null_feature = null_feature
@@ -169,7 +169,7 @@ class Rms(MayCountNull):
 
 
 def _until_rms_rises(steps: Iterable[Step]) -> Iterator[Step]:
-    """The steps up to the last one before RMS rises (§6.2). The first always comes.
+    """Yield the steps up to the last one before RMS rises (§6.2). The first always comes.
 
     They end, too, before formulas have more than ``_READABLE_LENGTH`` literals on average: with
     many distinct rows C0 stays near 0 whatever is constructed, and RMS alone would go on until
@@ -185,5 +185,5 @@ def _until_rms_rises(steps: Iterable[Step]) -> Iterator[Step]:
 
 
 def _is_too_long(run: Run) -> bool:
-    """Whether the run ended because formulas would become too long to read."""
+    """Return True if the run ended because formulas would become too long to read."""
     return len(run.tried) > len(run.kept) and run.tried[-1].indicators.length > _READABLE_LENGTH

@@ -1,10 +1,10 @@
-"""How strongly two features go together, from exact counts (paper, 3.2, 6.1 and 6.2).
+"""The strength of the association of two features, from exact counts (paper, 3.2, 6.1 and 6.2).
 
 Everything here is a function of four integers: the number of rows ``n``, the two supports and the
 joint count. They become floating-point numbers in the measures and the tests, and nowhere else.
 """
 
-from .candidates import CutOff as CutOff
+from .candidates import Cutoff as Cutoff
 from .candidates import PairFilter as PairFilter
 from .candidates import Pairs as Pairs
 from .candidates import correlated_pairs as correlated_pairs

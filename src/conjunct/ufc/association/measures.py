@@ -1,4 +1,11 @@
-"""Measures of association of two Boolean columns."""
+"""Measures of association of two Boolean columns.
+
+Each takes the number of rows, the two supports and the joint count, and is exactly symmetric in
+the two columns, so that ties do not depend on the order of columns. All grow with the joint count
+where the supports are given; they differ in how they compare pairs of different supports.
+
+``evidence`` is no measure to choose: it is what the default criterion counts.
+"""
 
 from __future__ import annotations
 
@@ -38,24 +45,24 @@ MEASURES: Registry[Measure] = Registry("measure", "conjunct.ufc.association.meas
 
 
 def wide(counts: Counts) -> NDArray[np.int64]:
-    """Counts in 64 bits, for products and sums of two of them."""
+    """Convert counts to 64 bits, for products and sums of two of them."""
     return counts.astype(np.int64, copy=False)
 
 
 def covariance(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> NDArray[np.int64]:
-    """n² times the covariance: above 0 where columns go together, 0 where one is constant."""
+    """Return n² times the covariance: above 0 where columns go together, 0 if one is constant."""
     # |n c − s_i s_j| ≤ n²/4: exact in 64 bits up to 6·10⁹ rows, even where the products wrap.
     return n_rows * wide(joint) - wide(left) * wide(right)
 
 
 def product(one: Counts, other: Counts) -> Floats:
-    """The product of two counts."""
+    """Multiply two counts."""
     # in floating point, since products of counts of 3·10⁹ rows leave 64 bits
     return one.astype(np.float64) * other
 
 
 def phi(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
-    """Pearson's r of Boolean columns (§3.2), in [−1, 1].
+    """Return Pearson's r of Boolean columns (§3.2), in [−1, 1].
 
     Undefined (NaN) where a column is constant.
 
@@ -84,7 +91,7 @@ MEASURES.enter(
 
 
 def yule_q(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
-    """Yule's Q = (ad − bc) / (ad + bc) of the four cells, in [−1, 1].
+    """Return Yule's Q = (ad − bc) / (ad + bc) of the four cells, in [−1, 1].
 
     1 where one column is part of the other. Undefined (NaN) where a column is constant.
 
@@ -111,7 +118,7 @@ MEASURES.enter(
 
 
 def jaccard(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
-    """Rows with both over rows with at least one, in [0, 1].
+    """Return rows with both over rows with at least one, in [0, 1].
 
     Examples
     --------
@@ -134,7 +141,7 @@ MEASURES.enter(
 
 
 def cosine(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
-    """Joint count over the geometric mean of the supports, in [0, 1].
+    """Return the joint count over the geometric mean of the supports, in [0, 1].
 
     Examples
     --------
@@ -157,7 +164,7 @@ MEASURES.enter(
 
 
 def lift(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
-    """How many times as often as independent columns they occur together: in [0, n], 1 if so.
+    """Return how many times as often as independent columns they occur together, in [0, n].
 
     Examples
     --------
@@ -180,7 +187,7 @@ MEASURES.enter(
 
 
 def pmi(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
-    """Pointwise mutual information: the lift in bits, in [−∞, log₂ n], 0 if independent.
+    """Return the pointwise mutual information: the lift in bits, in [−∞, log₂ n], 0 if independent.
 
     Examples
     --------
@@ -197,7 +204,7 @@ MEASURES.enter(
 
 
 def npmi(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
-    """PMI over its largest value −log₂(c/n), in [−1, 1]; 1 where the columns are the same.
+    """Return PMI over its largest value −log₂(c/n), in [−1, 1]; 1 where the columns are the same.
 
     Undefined (NaN) where both columns are true everywhere.
 
@@ -225,7 +232,7 @@ MEASURES.enter(
 
 
 def mutual_information(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
-    """Mutual information in bits, with the sign of the association: in [−1, 1].
+    """Return the mutual information in bits, with the sign of the association: in [−1, 1].
 
     1 only where the columns are the same and true in half of the rows. Undefined (NaN) where a
     column is constant.
