@@ -138,7 +138,10 @@ def best_conjunction(path: Path, table: Truths, is_class: Truths) -> Path | None
 
     def gain(n_inside: int, n_outside: int) -> float:
         """Return the gain of rows, given how many are of the class and of others."""
-        return _gain(n_inside, n_outside, n_positive, n_rows - n_positive)
+        n_others = n_rows - n_positive
+        rest = _entropy_bits(n_positive - n_inside, n_others - n_outside)
+        after = _entropy_bits(n_inside, n_outside) + rest
+        return round(_entropy_bits(n_positive, n_others) - after, DECIMALS)
 
     best: Path | None = None
     most, looked_at = 0.0, 0
@@ -163,12 +166,6 @@ def best_conjunction(path: Path, table: Truths, is_class: Truths) -> Path | None
 
 def _as_bits(rows: Truths) -> int:
     return int.from_bytes(np.packbits(rows).tobytes(), "big")
-
-
-def _gain(inside: int, outside: int, n_class: int, n_others: int) -> float:
-    """Return the bits about the class that a set of rows gives, by its rows of class and others."""
-    after = _entropy_bits(inside, outside) + _entropy_bits(n_class - inside, n_others - outside)
-    return round(_entropy_bits(n_class, n_others) - after, DECIMALS)
 
 
 def _entropy_bits(one: int, other: int) -> float:

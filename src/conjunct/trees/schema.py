@@ -193,15 +193,14 @@ def _find_useful(
     useful = []
     for k, (each, line) in enumerate(zip(made, columns.lines, strict=True)):
         column = line.tobytes()
-        if column in present or _repeats(lineage.formula(_of_lineage(stage, each))):
+        if column in present:
+            continue
+        formula = lineage.formula(_of_lineage(stage, each))
+        if formula.length > len(formula.literals):
             continue
         present.add(column)
         useful.append(k)
     return useful
-
-
-def _repeats(expression: Expression) -> bool:
-    return expression.length > len(expression.literals)
 
 
 def _without_redundant(stage: PackedStage, lineage: Lineage) -> PackedStage:

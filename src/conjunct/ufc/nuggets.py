@@ -68,7 +68,10 @@ def find_nuggets(
     found = significant(p_adjusted, alpha) & (both / n_rows <= max_support) & (lifts >= min_lift)
 
     primitives = feature_set.lineage.expressions(range(store.n_columns))
-    status = _statuses(feature_set)
+    status: dict[Expression, Status] = {
+        **dict.fromkeys(feature_set.expressions, "feature"),
+        **dict.fromkeys(feature_set.lineage.expressions(feature_set.suppressed), "suppressed"),
+    }
     nuggets = []
     for k in np.flatnonzero(found).tolist():
         if k < len(pairs):
@@ -114,9 +117,3 @@ def _other_conjunctions(
     left = supports([pair[0] for pair in operands])
     right = supports([pair[1] for pair in operands])
     return numbers, (left, right, supports(numbers))
-
-
-def _statuses(feature_set: FeatureSet) -> dict[Expression, Status]:
-    lineage = feature_set.lineage
-    kept: dict[Expression, Status] = dict.fromkeys(feature_set.expressions, "feature")
-    return kept | dict.fromkeys(lineage.expressions(feature_set.suppressed), "suppressed")

@@ -118,7 +118,7 @@ def batches(first: AnyStage, lineage: Lineage, covered: Range) -> Iterator[Batch
         chosen = _pop_next(pending)
         if len(lineage) > _MAX_REMEMBERED:
             lineage.forget_after(chosen[0].n_features)
-        stages = engine.replaced([(state.replacement, state.n_pairs) for state in chosen])
+        stages = engine.replace_first([(state.replacement, state.n_pairs) for state in chosen])
         intervals = [(state.low, state.high) for state in chosen]
 
 
@@ -136,7 +136,7 @@ def _follow(
         lows = [intervals[k][0] for k in going]
         for k, replacement in zip(
             going,
-            engine.replacements([stages[k] for k in going], lows, covered.prune, lineage),
+            engine.find_replacements([stages[k] for k in going], lows, covered.prune, lineage),
             strict=True,
         ):
             found[k] = replacement
@@ -173,11 +173,11 @@ def _pop_next(pending: list[NextState]) -> list[NextState]:
 class _Engine(NamedTuple):
     """The functions that follow stages of one kind, several at once."""
 
-    replacements: Callable[[Sequence[Any], Sequence[float], bool, Lineage], Sequence[Any]]
-    replaced: Callable[[Sequence[tuple[Any, int]]], list[Any]]
+    find_replacements: Callable[[Sequence[Any], Sequence[float], bool, Lineage], Sequence[Any]]
+    replace_first: Callable[[Sequence[tuple[Any, int]]], list[Any]]
 
 
-def _replacements(
+def _find_replacements(
     stages: Sequence[Stage], lows: Sequence[float], prune: bool, lineage: Lineage
 ) -> list[Replacement]:
     found = []
@@ -189,12 +189,12 @@ def _replacements(
     return found
 
 
-def _replaced(wanted: Sequence[tuple[Replacement, int]]) -> list[Stage]:
+def _replace_first(wanted: Sequence[tuple[Replacement, int]]) -> list[Stage]:
     return [replacement.of_first(n_pairs) for replacement, n_pairs in wanted]
 
 
-_BY_MATRIX = _Engine(_replacements, _replaced)
-_BY_ROWS = _Engine(row_stages.replacements, row_stages.replaced)
+_BY_MATRIX = _Engine(_find_replacements, _replace_first)
+_BY_ROWS = _Engine(row_stages.find_replacements, row_stages.replace_first)
 
 
 # §5.3: λ between 0.002 and 0.5 with a step of 0.002
@@ -310,7 +310,12 @@ def follow_path(
         evaluate = Evaluator(Lineage(names), store.n_rows, n_distinct_rows, null_support)
         for solution in _by_falling_threshold(store, evaluate, covered):
             if solution.iterations and not evaluate.has_complexity:
-                raise InputError(_no_complexity(n_distinct_rows, len(names)))
+                raise InputError(
+                    f"a path weighs OI against C0, and C0 has no meaning here: it needs more "
+                    f"distinct rows than columns, and there are {n_distinct_rows} distinct rows "
+                    f"for {len(names)} columns. Choose one threshold and number of iterations "
+                    f"instead"
+                )
             if found and (len(found) >= most or time.monotonic() > deadline):
                 complete, covered_from = False, solution.max_threshold
                 break
@@ -357,14 +362,6 @@ def readable_threshold(low: float, high: float) -> float:
         if low <= candidate < high:
             return candidate
     return low
-
-
-def _no_complexity(n_distinct_rows: int, n_columns: int) -> str:
-    return (
-        f"a path weighs OI against C0, and C0 has no meaning here: it needs more distinct rows "
-        f"than columns, and there are {n_distinct_rows} distinct rows for {n_columns} "
-        f"columns. Choose one threshold and number of iterations instead"
-    )
 
 
 def _by_falling_threshold(store: Store, evaluate: Evaluator, covered: Range) -> Iterator[Solution]:

@@ -155,7 +155,7 @@ class JoinedRows:
         return RowPairs(left[passes], right[passes], joint[passes], r[passes])
 
 
-def replacements(
+def find_replacements(
     stages: Sequence[RowStage], lows: Sequence[float], prune: bool, lineage: Lineage
 ) -> list[RowReplacement]:
     """Return what the next iteration takes from each stage, for thresholds from ``lows`` up."""
@@ -194,7 +194,7 @@ def replacements(
     ]
 
 
-def replaced(wanted: Sequence[tuple[RowReplacement, int]]) -> list[RowStage]:
+def replace_first(wanted: Sequence[tuple[RowReplacement, int]]) -> list[RowStage]:
     """Replace the first pairs of each replacement, as many as wanted, and return the stages."""
     joined = JoinedRows([replacement.stage for replacement, _ in wanted])
     n_pairs = np.array([n for _, n in wanted])

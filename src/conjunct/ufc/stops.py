@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from math import inf, isnan
 from typing import TYPE_CHECKING
 
@@ -120,18 +120,22 @@ class Rms(MayCountNull):
     summary = "the paper's: before the RMS of overlap (OI) and growth (C0) rises"
 
     def kept(self, steps: Iterable[Step]) -> Iterator[Step]:
+        # They end, too, before formulas have more than _READABLE_LENGTH literals on average: with
+        # many distinct rows C0 stays near 0 whatever is constructed, and RMS alone would go on
+        # until formulas have millions of literals.
         waiting = iter(steps)
         first = next(waiting)
         if isnan(first.indicators.rms):
             yield first
             yield from islice(waiting, 1)
             return
-
-        def all_steps() -> Iterator[Step]:
-            yield first
-            yield from waiting
-
-        yield from _until_rms_rises(all_steps())
+        lowest = inf
+        for step in chain([first], waiting):
+            present = step.indicators.rms
+            if present > lowest or step.indicators.length > _READABLE_LENGTH:
+                return
+            lowest = present
+            yield step
 
     def ends_early(self, run: Run) -> bool:
         return isnan(run.kept[-1].indicators.rms) or _is_too_long(run)
@@ -166,22 +170,6 @@ class Rms(MayCountNull):
             f"{tried.rms:.3g} (OI {first.oi:.3g} → {tried.oi:.3g}, C0 {first.c0:.3g} → "
             f"{tried.c0:.3g}). Try {advice}"
         )
-
-
-def _until_rms_rises(steps: Iterable[Step]) -> Iterator[Step]:
-    """Yield the steps up to the last one before RMS rises (§6.2). The first always comes.
-
-    They end, too, before formulas have more than ``_READABLE_LENGTH`` literals on average: with
-    many distinct rows C0 stays near 0 whatever is constructed, and RMS alone would go on until
-    formulas have millions of literals.
-    """
-    lowest = inf
-    for step in steps:
-        present = step.indicators.rms
-        if present > lowest or step.indicators.length > _READABLE_LENGTH:
-            return
-        lowest = present
-        yield step
 
 
 def _is_too_long(run: Run) -> bool:

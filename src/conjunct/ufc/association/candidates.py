@@ -188,8 +188,13 @@ def with_evidence(counts: Contingency, family_size: int, criterion: PairFilter) 
     p_adjusted = adjusted(p, family_size, criterion.correction)
     cutoff = _draw_cutoff(criterion, counts.n_rows, p_adjusted, family_size)
     pairs = Pairs(counts, r, score, p, p_adjusted, cutoff)
-    # without a correction the screen has decided already
-    return pairs if criterion.correction is None else pairs.take(_above(cutoff, pairs))
+    if criterion.correction is None:
+        return pairs  # the screen has decided already
+    if cutoff.compared == "score":
+        return pairs.take(np.asarray(score > cutoff.threshold))
+    if cutoff.compared == "r":
+        return pairs.take(np.asarray(r >= cutoff.threshold))
+    return pairs.take(significant(p, cutoff.threshold))
 
 
 def _draw_cutoff(
@@ -203,11 +208,3 @@ def _draw_cutoff(
     if least is None:
         return Cutoff("p_value", critical, family_size)
     return Cutoff("r", least, family_size)
-
-
-def _above(cutoff: Cutoff, pairs: Pairs) -> Mask:
-    if cutoff.compared == "score":
-        return np.asarray(pairs.score > cutoff.threshold)
-    if cutoff.compared == "r":
-        return np.asarray(pairs.r >= cutoff.threshold)
-    return np.asarray(significant(pairs.p_value, cutoff.threshold))

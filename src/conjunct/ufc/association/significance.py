@@ -195,9 +195,16 @@ TESTS.enter(ExactTest())
 
 def count_tested_pairs(counts: PairCounts, *, prune: bool) -> int:
     """Count the pairs of a family: columns that are not constant; with ``prune``, that pass."""
-    if isinstance(counts.observed, np.ndarray):
-        return sum(_count_tested(pairs, prune=prune) for pairs in counts.pair_blocks())
-    return count_complete_pairs(counts.n_rows, counts.supports, prune=prune)
+    if not isinstance(counts.observed, np.ndarray):
+        return count_complete_pairs(counts.n_rows, counts.supports, prune=prune)
+    total = 0
+    for pairs in counts.pair_blocks():
+        n_rows, left, right, _ = pairs.table
+        tested = (rarer_side(n_rows, left) > 0) & (rarer_side(n_rows, right) > 0)
+        if prune:
+            tested &= has_expected_frequencies(n_rows, left, right)
+        total += int(np.count_nonzero(tested))
+    return total
 
 
 def count_complete_pairs(n_rows: int, supports: Counts, *, prune: bool) -> int:
@@ -213,14 +220,6 @@ def count_complete_pairs(n_rows: int, supports: Counts, *, prune: bool) -> int:
     partners = len(rarer) - np.searchsorted(rarer, -(-least // rarer))
     with_itself = np.count_nonzero(rarer * rarer >= least)
     return int(partners.sum() - with_itself) // 2
-
-
-def _count_tested(pairs: Contingency, *, prune: bool) -> int:
-    n_rows, left, right, _ = pairs.table
-    tested = (rarer_side(n_rows, left) > 0) & (rarer_side(n_rows, right) > 0)
-    if prune:
-        tested &= has_expected_frequencies(n_rows, left, right)
-    return int(np.count_nonzero(tested))
 
 
 def rarer_side(n_rows: Rows, supports: Counts) -> NDArray[np.int64]:

@@ -60,7 +60,7 @@ class Stage:
     @property
     def merges(self) -> tuple[Merge, ...]:
         """The merges of the last iteration."""
-        return () if self.replaced is None else tuple(self.replaced.merges(self.iteration))
+        return () if self.replaced is None else self.replaced.write_merges(self.iteration)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +71,10 @@ class ReplacedPairs:
     pairs: Pairs
     made: list[Numbers]
 
-    def merges(self, iteration: int, saved: Sequence[float] | None = None) -> Iterator[Merge]:
-        """Yield the merges of an iteration; with the bits that each saved, if these are known."""
+    def write_merges(
+        self, iteration: int, saved: Sequence[float] | None = None
+    ) -> tuple[Merge, ...]:
+        """Return the merges of an iteration; with the bits that each saved, if these are known."""
         pairs, cutoff = self.pairs, self.pairs.cutoff
         columns = (pairs.left, pairs.right, pairs.joint, pairs.r, pairs.score)
         tests = (pairs.p_value, pairs.p_adjusted)
@@ -85,26 +87,30 @@ class ReplacedPairs:
             [math.nan] * len(pairs) if saved is None else saved,
             strict=True,
         )
+        merges = []
         for i, j, joint, r, score, p, p_adjusted, n_rows, threshold, made, bits in lines:
             both, right_only, left_only = made
-            yield Merge(
-                iteration=iteration,
-                left=self.features[i],
-                right=self.features[j],
-                both=both,
-                right_only=right_only,
-                left_only=left_only,
-                n_rows=n_rows,
-                joint=joint,
-                r=r,
-                score=score,
-                p_value=p,
-                p_adjusted=p_adjusted,
-                threshold=threshold,
-                compared=cutoff.compared,
-                family_size=cutoff.family_size,
-                saved=bits,
+            merges.append(
+                Merge(
+                    iteration=iteration,
+                    left=self.features[i],
+                    right=self.features[j],
+                    both=both,
+                    right_only=right_only,
+                    left_only=left_only,
+                    n_rows=n_rows,
+                    joint=joint,
+                    r=r,
+                    score=score,
+                    p_value=p,
+                    p_adjusted=p_adjusted,
+                    threshold=threshold,
+                    compared=cutoff.compared,
+                    family_size=cutoff.family_size,
+                    saved=bits,
+                )
             )
+        return tuple(merges)
 
 
 def replace_pairs(stage: Stage, pairs: Pairs, lineage: Lineage) -> Stage:
@@ -385,7 +391,7 @@ class BatchSearch:
         merges: Callable[[], tuple[Merge, ...]] = tuple
         if replaced is not None:
             saved = self._enter_merges(replaced)
-            merges = partial(_write_merges, replaced, iteration, saved)
+            merges = partial(replaced.write_merges, iteration, saved)
         indicators = self._state.indicators(iteration)
         return Step(iteration, indicators, merges, saved)
 
@@ -409,10 +415,6 @@ class BatchSearch:
             of_pair = (left_support, right_support, joint)
             saved.append(self._state.enter(features[i], features[j], of_pair, made))
         return saved
-
-
-def _write_merges(replaced: ReplacedPairs, iteration: int, saved: list[float]) -> tuple[Merge, ...]:
-    return tuple(replaced.merges(iteration, saved))
 
 
 def _each(counts: dict[int, int], numbers: Sequence[int | None]) -> tuple[int, int, int]:
