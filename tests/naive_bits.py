@@ -127,7 +127,7 @@ def best_pair(features, primitives, critical, max_length=None):
     return -bits, i, j
 
 
-def run(columns, alpha=0.05, max_iter=None, max_length=None, stop="bits"):
+def run(columns, alpha=0.05, max_iter=None, max_length=None, stop="gain"):
     """All stages ``(features, saved)`` of a run on ``{name: column}``, primitives first."""
     features = [(name, frozenset([name]), tuple(column)) for name, column in columns.items()]
     primitives = features
@@ -135,7 +135,7 @@ def run(columns, alpha=0.05, max_iter=None, max_length=None, stop="bits"):
     stages = [(features, 0.0)]
     while max_iter is None or len(stages) <= max_iter:
         best = best_pair(features, primitives, critical, max_length)
-        if best is None or (stop == "bits" and best[0] <= 0):
+        if best is None or (stop == "gain" and best[0] <= 0):
             break
         bits, i, j = best
         features = replaced(features, i, j)

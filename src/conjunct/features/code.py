@@ -99,12 +99,12 @@ class Asked(NamedTuple):
 
     @property
     def questions(self) -> Mask:
-        """Where each feature is asked for; with variables, the second questions after the first."""
+        """The questions: where each feature is asked for; second ones after the first."""
         return self.first if self.second is None else np.concatenate([self.first, self.second])
 
     @property
     def yes(self) -> Mask:
-        """Where the answer is yes, of the same questions."""
+        """The same questions, where the answer is yes."""
         if self.second is None:
             return self.true
         return np.concatenate([self.true & self.first, self.true & self.second])

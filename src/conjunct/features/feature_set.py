@@ -278,7 +278,7 @@ class FeatureSet:
         lineage = self.lineage.copy()
         iterations, unseen, merges = list(self.iterations), [], []
 
-        def known(number: int | None, left: int, right: int, iteration: int) -> int:
+        def add_if_empty(number: int | None, left: int, right: int, iteration: int) -> int:
             if number is None:
                 number = lineage.conjoin(left, right)
                 unseen.append(number)
@@ -290,9 +290,9 @@ class FeatureSet:
             merges.append(
                 replace(
                     merge,
-                    both=known(merge.both, left, right, iteration),
-                    right_only=known(merge.right_only, ~left, right, iteration),
-                    left_only=known(merge.left_only, left, ~right, iteration),
+                    both=add_if_empty(merge.both, left, right, iteration),
+                    right_only=add_if_empty(merge.right_only, ~left, right, iteration),
+                    left_only=add_if_empty(merge.left_only, left, ~right, iteration),
                 )
             )
         n_features = len(self.features)

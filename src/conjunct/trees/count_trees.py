@@ -167,12 +167,12 @@ class CountTree:
     def on(self, columns: Sequence[int]) -> CountTree:
         """Return the same tree for a table in which column k has the position ``columns[k]``."""
 
-        def moved(test: CountTest) -> CountTest:
+        def move(test: CountTest) -> CountTest:
             literals = (columns[x] if x >= 0 else ~columns[~x] for x in test.literals)
             return test._replace(literals=tuple(literals))
 
         return CountTree(
-            tuple(replace(node, test=node.test and moved(node.test)) for node in self.nodes)
+            tuple(replace(node, test=node.test and move(node.test)) for node in self.nodes)
         )
 
     def class_counts(self, table: Truths) -> Counts:

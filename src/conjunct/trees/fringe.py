@@ -1,4 +1,11 @@
-"""Conjunctions of the conditions on the paths of a tree: FRINGE and CAT."""
+"""Conjunctions of the conditions on the paths of a tree: the FRINGE family and CAT.
+
+FRINGE, CITRE and uFRINGE (§1.2, §2) join two conditions of each path of a tree.
+
+CAT (Zheng 1998) joins the best conditions of each path of a pruned tree. Which ones, and how many,
+is found by a systematic search: all subsets of two or more are looked at, except those that cannot
+be better than the best so far.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +39,7 @@ CHOSEN: dict[Strategy, tuple[int, int]] = {
     "root-fringe": (0, -1),
 }
 
-# what a tree may have in any case, however few features are wanted
+# leaves that a tree may have even if fewer features are wanted
 _FEW_LEAVES = 100
 
 Learner = Callable[[PackedStage, tuple[Expression, ...]], Iterable[Path]]
@@ -40,9 +47,9 @@ Learner = Callable[[PackedStage, tuple[Expression, ...]], Iterable[Path]]
 
 
 def clustering_paths(limits: Limits, max_features: int) -> Learner:
-    """uFRINGE's learner: every path of a clustering tree on the present features.
+    """Return uFRINGE's learner: every path of a clustering tree on the present features.
 
-    A path gives one feature at most. The leaves of many rows are so large that there are no more
+    A path gives at most one feature. The leaves of many rows are so large that there are no more
     than ``max_features`` of them, or a few.
     """
     most_leaves = max(max_features, _FEW_LEAVES)
@@ -56,7 +63,7 @@ def clustering_paths(limits: Limits, max_features: int) -> Learner:
 
 
 def joined_conditions(learner: Learner, strategy: Strategy) -> Proposer:
-    """Two conditions of every path that has as many."""
+    """Return a proposer that joins two conditions of every path that has two."""
     one, other = CHOSEN[strategy]
 
     def propose(stage: PackedStage, expressions: tuple[Expression, ...]) -> Iterable[Made]:

@@ -54,7 +54,7 @@ class RunIdentity:
 
 
 class ProgressStore(Protocol):
-    """Where the progress of a run is kept."""
+    """A place that keeps the progress of a run."""
 
     def load(self, identity: RunIdentity) -> Progress | None:
         """Return the progress kept, if there is some; refuse that of another identity."""

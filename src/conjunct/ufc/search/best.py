@@ -62,7 +62,7 @@ class Order(Protocol):
         """Return the score reported for chosen pairs, given the bits that each saved."""
         ...
 
-    def merged(self, left: int, right: int) -> None:
+    def note_merge(self, left: int, right: int) -> None:
         """Take notice of a merge: the new column has the next position."""
         ...
 
@@ -86,7 +86,7 @@ class ByJointCount:
     def score(self, pairs: Contingency, saved: Sequence[float]) -> Floats:
         return self.second(pairs)
 
-    def merged(self, left: int, right: int) -> None:
+    def note_merge(self, left: int, right: int) -> None:
         pass
 
     def rise(self) -> float:
@@ -133,7 +133,7 @@ class BySavedBits:
     def score(self, pairs: Contingency, saved: Sequence[float]) -> Floats:
         return rounded(np.array(saved))
 
-    def merged(self, left: int, right: int) -> None:
+    def note_merge(self, left: int, right: int) -> None:
         costs, state = self._costs.values, self._state
         self._costs.append(costs[left] + costs[right])
         self._before = self._total, self._n_used
@@ -195,9 +195,9 @@ class BestPairs:
     def before_merge(self, left: int, right: int) -> None:
         """Do nothing: bounds are made anew after the merge."""
 
-    def merged(self, left: int, right: int) -> None:
+    def note_merge(self, left: int, right: int) -> None:
         """Take notice of a merge: the new column has the next position."""
-        self._order.merged(left, right)
+        self._order.note_merge(left, right)
         self._n_merges += 1
         self._rise += self._order.rise()
         self._rows.clear()
@@ -213,17 +213,17 @@ class BestPairs:
         bounds = np.full(self._merging.n_columns, -math.inf)
         for pairs in self._merging.first.pair_blocks():
             # all tests at once: where chance explains most pairs, one by one would take long
-            some = self._allowed(pairs.take(np.flatnonzero(self._filter.accepts(pairs))))
+            some = self._select_allowed(pairs.take(np.flatnonzero(self._filter.accepts(pairs))))
             np.maximum.at(bounds, some.left, self._order.worth(some))
         return bounds
 
-    def _allowed(self, pairs: Contingency) -> Contingency:
+    def _select_allowed(self, pairs: Contingency) -> Contingency:
         pairs = pairs.take(np.flatnonzero(self._filter.may_accept(pairs)))
         return pairs.take(np.flatnonzero(self._fits(pairs)))
 
     def _renew(self, column: int) -> None:
         """Make the bound of a column exact, but for pairs that the exact test would refuse."""
-        pairs = self._allowed(self._merging.row(column))
+        pairs = self._select_allowed(self._merging.row(column))
         if refused := self._refused.get(column):
             pairs = pairs.take(np.flatnonzero(~np.isin(pairs.right, list(refused))))
         self._keep(column, pairs, self._order.worth(pairs))
@@ -308,9 +308,9 @@ class CompiledBest:
     def before_merge(self, left: int, right: int) -> None:
         """Do nothing: C knows which columns change."""
 
-    def merged(self, left: int, right: int) -> None:
+    def note_merge(self, left: int, right: int) -> None:
         """Pass a merge on to the order; C knows already."""
-        self._order.merged(left, right)
+        self._order.note_merge(left, right)
 
     def _first_of(self, pairs: list[Pair]) -> Pair | None:
         """Return the best of some pairs; ``None`` if the test refuses any, which C then skips."""

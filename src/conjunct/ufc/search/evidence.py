@@ -107,7 +107,7 @@ class EvidencePairs:
         for column in (left, right):
             self._is_stale.values[self._merging.row(column).right] = True
 
-    def merged(self, left: int, right: int) -> None:
+    def note_merge(self, left: int, right: int) -> None:
         """Take notice of a merge: the new column has the next position."""
         self._patterns.join(left, right)
         self._tags.append(tuple(sorted(self._tags[left] + self._tags[right])))
@@ -189,7 +189,7 @@ class CompiledEvidence:
     def before_merge(self, left: int, right: int) -> None:
         """Do nothing: C knows which best pairs change."""
 
-    def merged(self, left: int, right: int) -> None:
+    def note_merge(self, left: int, right: int) -> None:
         """Take notice of a merge: the new column has the next position."""
         rows = 0
         if self._counts_patterns:

@@ -116,7 +116,7 @@ class PairwiseSearch:
         if self._max_length is not None:
             self._sizes.append(0)
             self._sizes.values[[left, right, new]] = self._sizes_of([left_only, right_only, both])
-        self._best.merged(left, right)
+        self._best.note_merge(left, right)
         return saved
 
     def _make_features(self, pair: Pair, new: int) -> Made:
