@@ -60,17 +60,12 @@ def test_folders_are_entered_by_their_doors(part):
 
 # What a newcomer writes for a new member of each family, and a command that uses it.
 MEASURE = """
-from conjunct.ufc.association.measures.base import MEASURES, Measure
-
 def kulczynski(n_rows, left, right, joint):
     return (joint / left + joint / right) / 2
 
 MEASURES.enter(Measure(name="yours", summary="Kulczynski's", compute=kulczynski, least=0, below=1))
 """
 CRITERION = """
-from conjunct.ufc.criteria.base import CRITERIA
-from conjunct.ufc.criteria.threshold import Threshold
-
 @CRITERIA.enter
 class Yours(Threshold):
     name = "yours"
@@ -80,8 +75,6 @@ class Yours(Threshold):
         super().__init__(0.4, measure, prune)
 """
 STOP = """
-from conjunct.ufc.stops.base import STOPS, Stop
-
 @STOPS.enter
 class Yours(Stop):
     name = "yours"
@@ -167,9 +160,13 @@ def yours(data: str) -> None:
     print(f"yours: {data}")
 '''
 FAMILIES = {
-    "measure": ("ufc/association/measures", MEASURE, "fit zoo.csv --criterion 0.6 --measure yours"),
-    "criterion": ("ufc/criteria", CRITERION, "fit zoo.csv --criterion yours"),
-    "stopping rule": ("ufc/stops", STOP, "fit zoo.csv --criterion risk --stop yours"),
+    "measure": (
+        "ufc/association/measures.py",
+        MEASURE,
+        "fit zoo.csv --criterion 0.6 --measure yours",
+    ),
+    "criterion": ("ufc/criteria.py", CRITERION, "fit zoo.csv --criterion yours"),
+    "stopping rule": ("ufc/stops.py", STOP, "fit zoo.csv --criterion risk --stop yours"),
     "format": ("files/formats", FORMAT, "fit zoo.stars --format stars"),
     "dialect": ("export/dialects.py", DIALECT, "export model.json --dialect materialize"),
     "command": ("cli/commands", COMMAND, "yours zoo.csv"),

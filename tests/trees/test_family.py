@@ -6,12 +6,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive_family
-from conjunct.trees.cat import best_conjunction, class_paths
-from conjunct.trees.class_bits import class_bits, entropy_bits
 from conjunct.trees.clustering import Limits
-from conjunct.trees.count_tree import CountNode, CountTest, CountTree, Labelled, grow_counts
-from conjunct.trees.m_of_n import best_m_of_n
-from conjunct.trees.x_of_n import best_x_of_n
+from conjunct.trees.count_trees import (
+    CountNode,
+    CountTest,
+    CountTree,
+    Labelled,
+    best_m_of_n,
+    best_x_of_n,
+    class_bits,
+    entropy_bits,
+    grow_counts,
+)
+from conjunct.trees.fringe import best_conjunction, class_paths
 from tables import tables
 
 
@@ -149,7 +156,7 @@ def test_search_on_a_long_path_ends(monkeypatch):
     rng = np.random.default_rng(0)
     table = rng.random((200, 40)) < 0.9
     is_class = rng.random(200) < 0.5
-    monkeypatch.setattr("conjunct.trees.cat.MOST_LOOKED_AT", 50)
+    monkeypatch.setattr("conjunct.trees.fringe.MOST_LOOKED_AT", 50)
     found = best_conjunction(tuple(range(40)), table, is_class)
     assert found is not None
     assert len(found) >= 2

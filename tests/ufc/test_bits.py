@@ -15,7 +15,7 @@ from conjunct.counting import PartitionedColumns, compiled, merging, tally
 from conjunct.counting.disk import DiskPartitions
 from conjunct.counting.scratch import ScratchFile
 from conjunct.expressions import canonical_text
-from conjunct.features.bits import bits_saved, bits_saved_by, largest_rise
+from conjunct.features.measures import bits_saved, bits_saved_by, largest_rise
 from conjunct.ufc import STOPS, Bits, Risk, Threshold
 from conjunct.ufc.run import Plan, run_ufc
 from tables import tables

@@ -41,7 +41,7 @@ def test_pairs_and_their_evidence_are_the_oracles(table, options):
     expected, family_size = naive_statistics.candidates(features, **options)
     found = {pair[2:4]: pair for pair in expected}
     assert set(zip(pairs.left, pairs.right, strict=True)) == set(found)
-    assert pairs.cut_off.family_size == family_size
+    assert pairs.cutoff.family_size == family_size
     limit = options.get("alpha", 0.5)
     for k in range(len(pairs)):
         score, both, _, _, r, p, p_adjusted = found[pairs.left[k], pairs.right[k]]
@@ -59,7 +59,7 @@ def test_pairs_and_their_evidence_are_the_oracles(table, options):
 def test_the_line_parts_accepted_pairs_from_the_others(table, options):
     joint = table.T.astype(np.int64) @ table.astype(np.int64)
     pairs = correlated_pairs(CountMatrix(len(table), joint), PairFilter(**options))
-    line = pairs.cut_off
+    line = pairs.cutoff
     if "threshold" in options:
         assert line.compared == "score"
         assert (pairs.score > line.threshold).all()

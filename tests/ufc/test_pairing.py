@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from conjunct.columns import Contingency
 from conjunct.expressions import Primitive, canonical_key
-from conjunct.ufc.association import CutOff, Pairs
-from conjunct.ufc.search import pairing
-from conjunct.ufc.search.pairing import (
+from conjunct.ufc.association import Cutoff, Pairs
+from conjunct.ufc.search import batch as batch_search
+from conjunct.ufc.search.batch import (
     greedy_matching,
-    in_order_of_texts,
+    sort_equals_by_text,
 )
 
 
@@ -38,7 +38,7 @@ def as_pairs(chosen, r, joint):
         score,
         unused,
         unused,
-        CutOff("score", 0.0, 66),
+        Cutoff("score", 0.0, 66),
     )
 
 
@@ -67,19 +67,19 @@ def by_text(names):
 @given(pair_lists(), st.integers(1, 20))
 def test_matching_is_that_of_a_full_sort(drawn, batch):
     m, chosen, r, joint, names = drawn
-    original = pairing._at_least_nth
-    pairing._at_least_nth = lambda values, n: original(values, batch)
+    original = batch_search._at_least_nth
+    batch_search._at_least_nth = lambda values, n: original(values, batch)
     try:
         pairs = as_pairs(chosen, r, joint)
         taken = greedy_matching(pairs, m, by_text(names))
     finally:
-        pairing._at_least_nth = original
+        batch_search._at_least_nth = original
     expected = naive_matching(chosen, naive_order(chosen, r, joint, names, "r"))
     # tied pairs without a common end may come in any order
     rank = [(-r[k], -joint[k]) for k in taken]
     assert rank == sorted(rank)
     assert sorted(taken) == sorted(expected)
-    ordered = in_order_of_texts(pairs.take(taken), by_text(names))
+    ordered = sort_equals_by_text(pairs.take(taken), by_text(names))
     assert [*zip(ordered.left, ordered.right, strict=True)] == [chosen[k] for k in expected]
 
 

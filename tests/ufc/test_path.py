@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import conjunct.ufc.path.states
+import conjunct.ufc.path
 import naive
 import naive_path
 from conjunct import datasets
@@ -18,13 +18,19 @@ from conjunct.columns.counts import CountMatrix
 from conjunct.errors import InputError
 from conjunct.expressions import And, Not, Primitive, canonical_text
 from conjunct.features.lineage import Lineage
-from conjunct.ufc import Threshold
+from conjunct.ufc import Threshold, row_stages
 from conjunct.ufc.association import PairFilter, correlated_pairs
-from conjunct.ufc.path import rows
-from conjunct.ufc.path.path import Budget, Solution, follow_path, readable_threshold
-from conjunct.ufc.path.rows import JoinedRows, RowStage
-from conjunct.ufc.path.states import Range, batches, first_stage
-from conjunct.ufc.search.stage import Stage
+from conjunct.ufc.path import (
+    Budget,
+    Range,
+    Solution,
+    batches,
+    first_stage,
+    follow_path,
+    readable_threshold,
+)
+from conjunct.ufc.row_stages import JoinedRows, RowStage
+from conjunct.ufc.search.batch import Stage
 from runs import planned, ran
 from tables import named, tables
 
@@ -218,7 +224,7 @@ def test_indicators_are_those_of_a_run_of_its_own(table, prune):
 def test_rows_and_matrices_give_the_same_states(table, prune, at_once):
     names, covered = NAMES[: table.shape[1]], Range(0.0, 0.6, 4, prune)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(conjunct.ufc.path.states, "_MAX_AT_ONCE", at_once)
+        patch.setattr(conjunct.ufc.path, "_MAX_AT_ONCE", at_once)
         by_rows = walked(table, names, covered, RowStage.first)
     by_matrix = walked(table, names, covered, Stage.first)
     # features of tied pairs may come in another order
@@ -252,7 +258,7 @@ def test_too_many_meetings_are_counted_in_a_matrix(monkeypatch):
     assert isinstance(first_stage(store), RowStage)
     for limit in ("_MAX_MEETINGS", "_MAX_CELLS"):
         with monkeypatch.context() as patch:
-            patch.setattr(rows, limit, 8)
+            patch.setattr(row_stages, limit, 8)
             assert isinstance(first_stage(store), Stage)
 
 
@@ -268,8 +274,8 @@ def test_garbage_is_collected_again_afterwards():
 
 
 def test_states_of_a_path_are_not_all_kept(monkeypatch):
-    monkeypatch.setattr(conjunct.ufc.path.states, "_MAX_REMEMBERED", 100)
-    monkeypatch.setattr(conjunct.ufc.path.states, "_MAX_AT_ONCE", 0)
+    monkeypatch.setattr(conjunct.ufc.path, "_MAX_REMEMBERED", 100)
+    monkeypatch.setattr(conjunct.ufc.path, "_MAX_AT_ONCE", 0)
     spect = datasets.load_spect()
     lineage = Lineage(spect.feature_names)
     most, alive = 0, []
@@ -291,7 +297,7 @@ def test_states_are_followed_many_at_once_within_bounds():
     sizes = [[len(state.stage.one) for state in batch.states] for batch in found]
     assert len(sizes) < sum(map(len, sizes)) / 20
     # a state has fewer meetings than the one that it follows from
-    assert max(map(sum, sizes)) <= conjunct.ufc.path.states._MAX_AT_ONCE
+    assert max(map(sum, sizes)) <= conjunct.ufc.path._MAX_AT_ONCE
 
 
 @given(tables(min_rows=12, max_columns=6), st.booleans(), st.sampled_from([0, 40, 1 << 16]))
@@ -301,7 +307,7 @@ def test_solutions_come_from_the_highest_threshold_down(table, prune, at_once):
         return
     seen = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(conjunct.ufc.path.states, "_MAX_AT_ONCE", at_once)
+        patch.setattr(conjunct.ufc.path, "_MAX_AT_ONCE", at_once)
         path = follow_path(store, names, Range(0.0, 0.5, 4, prune), watch=seen.append)
     assert seen == sorted(seen, key=lambda s: (-s.max_threshold, s.iterations))
     assert sorted(seen, key=lambda s: (s.min_threshold, s.iterations)) == list(path.solutions)

@@ -14,8 +14,7 @@ from conjunct.expressions import canonical_text
 from conjunct.features.lineage import Lineage
 from conjunct.ufc import Risk, Threshold
 from conjunct.ufc.association import correlated_pairs
-from conjunct.ufc.search.batch import taken_pairs
-from conjunct.ufc.search.stage import Stage, replace_pairs
+from conjunct.ufc.search.batch import Stage, choose_pairs, replace_pairs
 from runs import planned, ran, with_null
 from tables import named, tables
 
@@ -90,7 +89,7 @@ def test_a_pair_gives_way_to_three_disjoint_parts_of_its_union(table, criterion)
     stage = Stage.first(PackedColumns.from_table(table))
     for _ in range(3):
         found = correlated_pairs(stage.counts, criterion.pair_filter)
-        pairs = taken_pairs(found, stage.features, lineage)
+        pairs = choose_pairs(found, stage.features, lineage)
         after = replace_pairs(stage, pairs, lineage)
         columns = dict(
             zip(stage.features, unpack(stage.tally.store.bits, len(table)).T, strict=True)
@@ -113,7 +112,7 @@ def test_counts_carried_along_are_those_counted_anew(table, criterion):
     stage = Stage.first(PackedColumns.from_table(table))
     for _ in range(4):
         pairs = correlated_pairs(stage.counts, criterion.pair_filter)
-        stage = replace_pairs(stage, taken_pairs(pairs, stage.features, lineage), lineage)
+        stage = replace_pairs(stage, choose_pairs(pairs, stage.features, lineage), lineage)
         assert np.array_equal(stage.tally.counts.joint, stage.tally.store.joint_counts())
 
 

@@ -68,7 +68,7 @@ _LINES_AT_ONCE = 64
 
 
 class CodeCounts(NamedTuple):
-    """What the code of some rows needs, in whole numbers that add up over parts.
+    """The counts that the code of some rows needs; they add up over parts.
 
     ``features`` has four lines: in how many rows each feature is asked for with its first
     probability, in how many of these it is true, and both again with its second probability.
@@ -83,7 +83,7 @@ class CodeCounts(NamedTuple):
     patterns: Counts
 
     def plus(self, other: CodeCounts) -> CodeCounts:
-        """The counts of these rows and of others."""
+        """Return the counts of these rows and of others."""
         return CodeCounts(*(a + b for a, b in zip(self, other, strict=True)))
 
 
@@ -99,32 +99,32 @@ class Asked(NamedTuple):
 
     @property
     def questions(self) -> Mask:
-        """Where each feature is asked for; with variables, the second questions after the first."""
+        """The questions: where each feature is asked for; second ones after the first."""
         return self.first if self.second is None else np.concatenate([self.first, self.second])
 
     @property
     def yes(self) -> Mask:
-        """Where the answer is yes, of the same questions."""
+        """The same questions, where the answer is yes."""
         if self.second is None:
             return self.true
         return np.concatenate([self.true & self.first, self.true & self.second])
 
     def counts(self) -> Counts:
-        """The four lines of ``CodeCounts.features``."""
-        true = _counted(self.true)
+        """Return the four lines of ``CodeCounts.features``."""
+        true = _count_true(self.true)
         if self.second is None:
             none = np.zeros_like(true)
-            return np.stack([_counted(self.first), true, none, none])
-        second_true = _counted(self.true & self.second)
+            return np.stack([_count_true(self.first), true, none, none])
+        second_true = _count_true(self.true & self.second)
         # what is true is always asked for: nothing that is true excludes it
         return np.stack(
-            [_counted(self.first), true - second_true, _counted(self.second), second_true]
+            [_count_true(self.first), true - second_true, _count_true(self.second), second_true]
         )
 
 
 @dataclass(frozen=True, eq=False)
 class RowCode:
-    """In which order features are asked for, and what excludes them.
+    """The order in which features are asked for, and what excludes them.
 
     A feature is known by its *place*: that of the primitive of which it is what remains after all
     merges, or after the primitives that of the merge which made it. So ``left[k]`` and
@@ -143,7 +143,7 @@ class RowCode:
 
     @classmethod
     def of(cls, fitted: FeatureSet) -> RowCode:
-        """The code of all features that a row could have."""
+        """Return the code of all features that a row could have."""
         n_primitives = len(fitted.lineage.primitives)
         place: dict[int | None, int] = {k: k for k in range(n_primitives)}
         patterns: list[tuple[str, ...]] = [(name,) for name in fitted.lineage.primitives]
@@ -157,17 +157,17 @@ class RowCode:
         places = [place[number] for number in fitted.features + fitted.suppressed]
         supports = np.zeros(len(patterns), np.int64)
         supports[places] = fitted.supports + fitted.suppressed_supports
-        return cls._ordered(left, right, patterns, supports.tolist(), fitted.variables, places)
+        return cls._with_order(left, right, patterns, supports.tolist(), fitted.variables, places)
 
     @classmethod
     def of_columns(cls, fitted: FeatureSet) -> RowCode:
-        """The code of the primitives, as if nothing had been merged."""
+        """Return the code of the primitives, as if nothing had been merged."""
         patterns = [(name,) for name in fitted.lineage.primitives]
         supports, places = fitted.primitive_supports, range(len(patterns))
-        return cls._ordered([], [], patterns, supports, fitted.variables, places)
+        return cls._with_order([], [], patterns, supports, fitted.variables, places)
 
     @classmethod
-    def _ordered(
+    def _with_order(
         cls,
         left: Sequence[int],
         right: Sequence[int],
@@ -213,7 +213,7 @@ class RowCode:
         )
 
     def blocks(self, columns: Columns) -> Iterator[tuple[slice, Mask, Mask | None]]:
-        """Some rows at a time: where primitives are true in them, and where they are known."""
+        """Yield some rows at a time: where primitives are true in them, and where known."""
         fits = _BLOCK_BYTES // (_BYTES_PER_CELL * self.n_features) // 64 * 64
         step = min(_BLOCK_ROWS, max(64, fits))
         for start in range(0, columns.n_rows, step):
@@ -221,7 +221,7 @@ class RowCode:
             yield slice(start, stop), *columns.row_block(start, stop)
 
     def asked(self, columns: Columns) -> Iterator[tuple[slice, Asked]]:
-        """What is asked for, some rows at a time."""
+        """Yield the questions and answers, some rows at a time."""
         for rows, true, known in self.blocks(columns):
             yield rows, self.ask(true, known)
 
@@ -249,11 +249,11 @@ class RowCode:
         return alone, others, inner
 
     def count(self, columns: Columns) -> Counts:
-        """``CodeCounts.features`` of some rows."""
+        """Return ``CodeCounts.features`` of some rows."""
         return self.count_with_patterns(columns)[0]
 
     def count_with_patterns(self, columns: Columns) -> tuple[Counts, Counts]:
-        """``CodeCounts.features`` and ``CodeCounts.patterns`` of some rows."""
+        """Return ``CodeCounts.features`` and ``CodeCounts.patterns`` of some rows."""
         alone, others, inner = self._inner
         features = np.zeros((4, self.n_features), np.int64)
         patterns = np.zeros((4, len(self.left)), np.int64)
@@ -316,17 +316,17 @@ class RowCode:
         return total[:4], total[4]
 
     def count_block(self, primitives: Mask, known: Mask | None) -> Counts:
-        """``CodeCounts.features`` of rows in which the primitives are as given."""
+        """Return ``CodeCounts.features`` of rows in which the primitives are as given."""
         if native_library is not None:
             return self._ask_in_c(primitives, known)[2]
         return self.ask(primitives, known).counts()
 
     def ask(self, primitives: Mask, known: Mask | None) -> Asked:
-        """What is asked for in rows in which the primitives are as given."""
+        """Ask for each feature in rows in which the primitives are as given."""
         if native_library is not None:
             true, asked, _ = self._ask_in_c(primitives, known)
             return Asked(true, asked == 1, asked == 2 if self.variables else None)
-        true, false = self._merged(primitives, known)
+        true, false = self._apply_merges(primitives, known)
         turn, never = self.rank[:, None], self.rank.dtype.type(self.n_features)
         ranks = np.where(true if false is None else ~false, turn, never)
         self._go_back(ranks)
@@ -349,7 +349,7 @@ class RowCode:
     def _ask_in_c(
         self, primitives: Mask, known: Mask | None
     ) -> tuple[Mask, NDArray[np.uint8], Counts]:
-        """Where features are true, how each is asked for (not at all, first, second), counts."""
+        """Return where features are true, how each is asked for (0: not, 1st, 2nd), and counts."""
         m, shape = self.n_primitives, (self.n_features, primitives.shape[1])
         true, asked = np.empty(shape, np.bool_), np.empty(shape, np.uint8)
         true[:m] = primitives
@@ -381,8 +381,8 @@ class RowCode:
         )
         return true, asked, counts
 
-    def _merged(self, primitives: Mask, known: Mask | None) -> tuple[Mask, Mask | None]:
-        """Where all features are true, and where false; ``None``: everywhere else."""
+    def _apply_merges(self, primitives: Mask, known: Mask | None) -> tuple[Mask, Mask | None]:
+        """Return where all features are true, and where false; ``None``: everywhere else."""
         m = self.n_primitives
         true = np.empty((self.n_features, primitives.shape[1]), np.bool_)
         true[:m] = primitives
@@ -427,7 +427,7 @@ class RowCode:
             least(one, other, out=first)
 
     def _other_values(self, there: NDArray[Any]) -> NDArray[Any]:
-        """The first that asserts another value of a variable in the pattern of each feature."""
+        """Return the first that asserts another value of a variable in each pattern."""
         others = np.full_like(there, self.n_features)
         values, sizes = np.concatenate(self.variables), [*map(len, self.variables)]
         starts = np.cumsum([0, *sizes[:-1]])
@@ -448,7 +448,7 @@ class RowCode:
         return list(zip(self.left.tolist(), self.right.tolist(), strict=True))
 
     def pattern_tables(self, primitives: Mask, known: Mask | None) -> Counts:
-        """``CodeCounts.patterns`` of rows in which the primitives are as given."""
+        """Return ``CodeCounts.patterns`` of rows in which the primitives are as given."""
         m = self.n_primitives
         true = np.empty((self.n_features, primitives.shape[1]), np.bool_)
         true[:m] = primitives
@@ -473,7 +473,7 @@ class RowCode:
         lines = list(true)
         for k, (i, j) in enumerate(self._pairs, m):
             np.logical_and(lines[i], lines[j], out=lines[k])
-        supports = _counted(true)
+        supports = _count_true(true)
         if known_lines is None:
             n_rows = np.full(len(self.left), primitives.shape[1])
             return np.stack([n_rows, supports[self.left], supports[self.right], supports[m:]])
@@ -487,7 +487,7 @@ class RowCode:
         return np.concatenate([tables, supports[None, m:]])
 
     def log_probs(self, columns: Columns, counts: Counts) -> Floats:
-        """The natural logarithm of each row's probability, by ``CodeCounts.features``."""
+        """Return the natural logarithm of each row's probability, by ``CodeCounts.features``."""
         alone, others, inner = self._inner
         no, yes = -math.log(2) * answer_bits(counts)
         total = np.full(columns.n_rows, math.fsum(no[alone].tolist()))
@@ -508,7 +508,7 @@ class RowCode:
 
 @dataclass(frozen=True)
 class CodeCounter:
-    """Counts what the code needs, in a part of the rows."""
+    """A function that counts what the code needs, in a part of the rows."""
 
     code: RowCode
     columns: RowCode
@@ -519,7 +519,7 @@ class CodeCounter:
 
 
 def answer_bits(counts: Counts) -> Floats:
-    """Bits of no and of yes, of first questions and then of second ones."""
+    """Return the bits of no and of yes, of first questions and then of second ones."""
     first, first_yes, second, second_yes = counts
     # another value nearly excludes, whatever the variable: one number for the whole code
     asked = np.concatenate([first, np.full_like(second, second.sum())])
@@ -529,7 +529,7 @@ def answer_bits(counts: Counts) -> Floats:
 
 
 def bits_of_rows(counts: Counts, known: Counts) -> float:
-    """Bits of the rows that were counted, with the probabilities of ``known`` ones."""
+    """Return the bits of the rows that were counted, with the probabilities of ``known`` ones."""
     no, yes = answer_bits(known)
     asked, true = np.concatenate(counts[::2]), np.concatenate(counts[1::2])
     # exact, so that the order of columns is of no account
@@ -567,7 +567,7 @@ def _of_these(columns: Columns, positions: Positions) -> Columns:
 
 
 def _row_sums(asked: Asked, no: Floats, yes: Floats) -> Floats:
-    """What all answers of each row sum to."""
+    """Sum the answers of each row."""
     questions, true = asked.questions, asked.yes
     total = np.zeros(questions.shape[1])
     for start in range(0, len(questions), _LINES_AT_ONCE):
@@ -578,6 +578,6 @@ def _row_sums(asked: Asked, no: Floats, yes: Floats) -> Floats:
     return total
 
 
-def _counted(lines: Mask) -> Counts:
+def _count_true(lines: Mask) -> Counts:
     # much quicker than a sum along an axis
     return np.array([*map(np.count_nonzero, lines)], np.int64)

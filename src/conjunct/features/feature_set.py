@@ -43,7 +43,7 @@ class Lines(Protocol):
 
 S = TypeVar("S", bound=Lines)
 Compared = Literal["score", "r", "p_value"]
-"""Which number of a pair was held against the cut-off."""
+"""The number of a pair that is compared with the cutoff."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class Merge:
     """One replaced pair. Features are numbers in the lineage; an empty conjunction is ``None``.
 
     ``r``, ``score`` (the measure) and the p-values are the pair's, from the ``n_rows`` rows in
-    which both are known; ``threshold`` is where its iteration drew the line, ``compared`` which
-    of them was held against it, and ``family_size`` how many pairs were tested.
+    which both are known; ``threshold`` is the cutoff of its iteration, ``compared`` which
+    of them is compared with it, and ``family_size`` how many pairs were tested.
     """
 
     iteration: int
@@ -118,7 +118,7 @@ class FeatureSet:
         primitive_supports: Iterable[int] = (),
         variables: Iterable[str | None] = (),
     ) -> FeatureSet:
-        """With a lineage of its own, which holds what the merges made and nothing else."""
+        """Return a set whose lineage holds what the merges made and nothing else."""
         own = Lineage(lineage.primitives)
         number = dict(zip(range(len(own)), range(len(own)), strict=True))
         iterations: list[int] = []
@@ -161,7 +161,7 @@ class FeatureSet:
         return tuple(s / k if k else 0.0 for s, k in zip(self.supports, known, strict=False))
 
     def without_rare(self, min_support: float) -> FeatureSet:
-        """With the features suppressed that are true in less than this share of rows."""
+        """Suppress the features that are true in less than this share of rows."""
         frequencies = self.frequencies
         kept = [k for k, frequency in enumerate(frequencies) if frequency >= min_support]
         rare = [k for k, frequency in enumerate(frequencies) if frequency < min_support]
@@ -181,12 +181,12 @@ class FeatureSet:
         )
 
     def renamed(self, primitives: Sequence[str]) -> FeatureSet:
-        """The same features over primitives with other names."""
+        """Return the same features over primitives with other names."""
         # the order of features that are equally common is that of their names
         return replace(self, lineage=self.lineage.renamed(primitives), code_counts=None)
 
     def with_rare(self) -> FeatureSet:
-        """With the suppressed features after the others."""
+        """Return all features, the suppressed ones after the others."""
         return replace(
             self,
             features=self.features + self.suppressed,
@@ -196,7 +196,7 @@ class FeatureSet:
         )
 
     def after_first(self, n_merges: int) -> FeatureSet:
-        """The features after the first few merges, suppressed ones among them.
+        """Return the features after the first few merges, suppressed ones among them.
 
         The three conjunctions of a pair are disjoint, so their supports follow from the joint
         count; where cells are missing they do not.
@@ -227,7 +227,7 @@ class FeatureSet:
         return replace(fitted, code_counts=counts)
 
     def rare(self) -> FeatureSet:
-        """The suppressed features instead of the others."""
+        """Return the suppressed features instead of the others."""
         return replace(
             self,
             features=self.suppressed,
@@ -238,10 +238,10 @@ class FeatureSet:
         )
 
     def beside_primitives(self) -> FeatureSet:
-        """The primitives, then the features of two tags or more: to be evaluated and named.
+        """Return the primitives, then the features of two tags or more.
 
-        What is left of a single tag is the tag without the features that hold it: beside these
-        it says nothing new. In how many rows a primitive is known is not kept.
+        The rest of a single tag is the tag without the features that hold it: next to these it
+        says nothing new. In how many rows a primitive is known is not kept.
         """
         chunks = [k for k, pattern in enumerate(self.patterns) if len(pattern) > 1]
         return replace(
@@ -262,7 +262,7 @@ class FeatureSet:
 
     @cached_property
     def pattern_texts(self) -> tuple[str, ...]:
-        """The patterns as texts, all different; what is left of a pattern is marked."""
+        """The patterns as texts, all different; the rest of a pattern is marked."""
         return tuple(
             pattern_text(self.lineage.pattern(number), is_rest=self.lineage.denies(number))
             for number in self.features
@@ -270,7 +270,7 @@ class FeatureSet:
 
     @cached_property
     def with_unseen(self) -> FeatureSet:
-        """With the conjunctions that never occurred in training, after the others.
+        """All features, and after them the conjunctions that never occurred in training.
 
         New rows may hold them. They are true nowhere in the training data, so nothing else
         changes; and with them, every tag of every row there could be is in one true feature.
@@ -278,7 +278,7 @@ class FeatureSet:
         lineage = self.lineage.copy()
         iterations, unseen, merges = list(self.iterations), [], []
 
-        def known(number: int | None, left: int, right: int, iteration: int) -> int:
+        def add_if_empty(number: int | None, left: int, right: int, iteration: int) -> int:
             if number is None:
                 number = lineage.conjoin(left, right)
                 unseen.append(number)
@@ -290,9 +290,9 @@ class FeatureSet:
             merges.append(
                 replace(
                     merge,
-                    both=known(merge.both, left, right, iteration),
-                    right_only=known(merge.right_only, ~left, right, iteration),
-                    left_only=known(merge.left_only, left, ~right, iteration),
+                    both=add_if_empty(merge.both, left, right, iteration),
+                    right_only=add_if_empty(merge.right_only, ~left, right, iteration),
+                    left_only=add_if_empty(merge.left_only, left, ~right, iteration),
                 )
             )
         n_features = len(self.features)
@@ -308,7 +308,7 @@ class FeatureSet:
         )
 
     def primitive_supports_from_features(self) -> tuple[int, ...]:
-        """Rows in which each primitive is true, where the supports of the features tell.
+        """Return the rows in which each primitive is true, by the supports of the features.
 
         A primitive is true where one of the features is true that assert it, and these are
         disjoint: exact where no cell is missing.
@@ -326,20 +326,20 @@ class FeatureSet:
 
     @cached_property
     def row_code(self) -> RowCode:
-        """How rows are coded by all features that they could have."""
+        """The code of rows by all features that they could have."""
         return RowCode.of(self)
 
     @cached_property
     def code_counter(self) -> CodeCounter:
-        """What counts rows for the complete code."""
+        """The function that counts rows for the complete code."""
         return CodeCounter(self.row_code, RowCode.of_columns(self))
 
     def counted(self, store: Any) -> FeatureSet:
-        """With the counts of the training rows for the complete code, in one pass over them."""
+        """Count the training rows for the complete code, in one pass over them."""
         return replace(self, code_counts=CodeCounts(*store.total(self.code_counter)))
 
     def is_code_of(self, n_rows: int) -> bool:
-        """Whether the counts of so many rows can be those of training, by the supports."""
+        """Return True if the counts of this many rows can be those of training, by the supports."""
         counts, supports = self.known_counts(), self.supports + self.suppressed_supports
         places = self.row_code.places
         expected = np.zeros(self.row_code.n_features, np.int64)
@@ -352,12 +352,12 @@ class FeatureSet:
 
     @property
     def has_code(self) -> bool:
-        """Whether the training rows were counted for the complete code."""
+        """True if the training rows were counted for the complete code."""
         return self.code_counts is not None and self.code_counts.features.size > 0
 
     @property
     def pattern_tables(self) -> list[list[int]] | None:
-        """For each merge, how often its two patterns occur in all rows; None if not counted.
+        """The table of each merge: how often its patterns occur in all rows; None if not counted.
 
         Rows in which both are known, and those with all tags of the left one, of the right one,
         and of both.
@@ -366,7 +366,7 @@ class FeatureSet:
         return None if counts is None else counts.patterns.T.tolist()
 
     def known_counts(self) -> CodeCounts:
-        """The counts of the training rows for the complete code."""
+        """Return the counts of the training rows for the complete code."""
         if self.code_counts is None or not self.has_code:
             raise InputError(
                 "the code of this model was not counted, as it was cut or is of an earlier "
@@ -376,12 +376,12 @@ class FeatureSet:
         return self.code_counts
 
     def description_length(self) -> float:
-        """Bits of the training rows in the complete code, and of its features."""
+        """Return the bits of the training rows in the complete code, and of its features."""
         counts = self.known_counts().features
         return bits_of_rows(counts, counts) + self._bits_of_model(len(self.merges))
 
     def baseline_length(self) -> float:
-        """The same without merges: each column or variable by itself."""
+        """Return the same without merges: each column or variable by itself."""
         counts = self.known_counts().columns
         return bits_of_rows(counts, counts) + self._bits_of_model(0)
 
@@ -391,7 +391,7 @@ class FeatureSet:
         return bits_of_model(n_merges, self.n_rows, len(supports), n_occurring)
 
     def krimp_length(self) -> float:
-        """Bits that describe the training data in Krimp's code, suppressed features included."""
+        """Return the bits of the training data in Krimp's code, with suppressed features."""
         numbers = self.features + self.suppressed
         return description_length(
             self.supports + self.suppressed_supports,
@@ -400,13 +400,13 @@ class FeatureSet:
         )
 
     def krimp_baseline(self) -> float:
-        """Bits that describe the columns of the training data as they are in Krimp's code."""
+        """Return the bits of the columns of the training data in Krimp's code."""
         names, supports = self.lineage.primitives, self.primitive_supports
         patterns = [(name,) for name in names]
         return description_length(supports, patterns, dict(zip(names, supports, strict=True)))
 
     def evaluate(self, primitives: S, numbers: Iterable[int] | None = None) -> S:
-        """The features' columns, given those of the primitives.
+        """Compute the features' columns, given those of the primitives.
 
         ``numbers`` asks for other features of the lineage instead.
         """
@@ -428,7 +428,7 @@ class FeatureSet:
         return primitives.with_lines([lines[number] for number in wanted])
 
     def recover(self, features: S) -> S:
-        """The primitives' columns, given those of the features.
+        """Compute the primitives' columns, given those of the features.
 
         Undoes the merges, last one first: ``i`` is ``i ∧ j`` or ``i ∧ ¬j``. Exact wherever no
         conjunction that was empty in training, and so dropped, is true, and no suppressed one;
@@ -444,7 +444,7 @@ class FeatureSet:
         return features.with_lines([lines.get(number, nothing) for number in primitives])
 
     def lost_cells(self) -> tuple[int, ...]:
-        """For each primitive, the rows of the training data in which ``recover`` misses it.
+        """Count for each primitive the rows of the training data in which ``recover`` misses it.
 
         The features below a primitive are disjoint, so that the supports of the suppressed ones
         add up.
@@ -459,8 +459,8 @@ class FeatureSet:
         return tuple(lost.get(number, 0) for number in range(len(self.lineage.primitives)))
 
     def position(self, feature: object) -> int:
-        """Where a feature stands, given its position, its formula, or the text of either or of
-        its pattern.
+        """Return the position of a feature, given that, its formula, or the text of either or
+        of its pattern.
 
         Suppressed features stand after the others.
         """
@@ -483,15 +483,15 @@ class FeatureSet:
         raise InputError(f"there is no feature {wanted} in this model")
 
     def iteration(self, number: int) -> int:
-        """The iteration that made a feature; 0 for a primitive."""
+        """Return the iteration that made a feature; 0 for a primitive."""
         k = number - len(self.lineage.primitives)
         return self.iterations[k] if k >= 0 else 0
 
     def parents(self, number: int) -> tuple[int, ...]:
-        """The features that a feature was made from, two or more; none for a primitive."""
+        """Return the features that a feature was made from; none for a primitive."""
         operands = self.lineage.operands(number) or ()
         return tuple(feature_of(literal) for literal in operands)
 
     def origins(self) -> dict[int, Merge]:
-        """The merge that made each feature, where one did."""
+        """Return the merge that made each feature, where one did."""
         return {number: merge for merge in self.merges for number in merge.made}

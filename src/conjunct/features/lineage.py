@@ -1,4 +1,4 @@
-"""Where features come from: primitives, and what is made of literals over earlier features.
+"""The origin of features: primitives, and what is made of literals over earlier features.
 
 Everything that Algorithm 1 constructs is a conjunction of two literals or a count of several,
 whatever the learner. A feature is known by its number: primitives first, then the others in the
@@ -47,12 +47,12 @@ class Tally(NamedTuple):
 
     @property
     def is_conjunction(self) -> bool:
-        """Whether all of them must be true."""
+        """True if all of them must be true."""
         return not self.exactly and self.number == len(self.literals)
 
 
 Made = tuple[Literal, Literal] | Tally
-"""What a feature is made of: two literals that are joined, or several that are counted."""
+"""The parts of a feature: two literals that are joined, or several that are counted."""
 
 # of all formulas that are written out together, with the parts they are made of
 _MOST_CHARACTERS = 1 << 25
@@ -107,7 +107,7 @@ class Lineage:
         return [made for made in self.made if not isinstance(made, Tally)]
 
     def conjoin(self, left: Literal, right: Literal) -> int:
-        """The number of ``left ∧ right``, which is made if it is new."""
+        """Return the number of ``left ∧ right``, which is made if it is new."""
         pair = (left, right)
         number = self._numbers.get(pair)
         if number is None:
@@ -118,7 +118,7 @@ class Lineage:
         return number
 
     def count(self, tally: Tally) -> int:
-        """The number of "so many of these literals", which is made if it is new."""
+        """Return the number of a count of literals, which is made if it is new."""
         number = self._numbers.get(tally)
         if number is None:
             number = self._numbers[tally] = len(self._lengths)
@@ -128,11 +128,11 @@ class Lineage:
         return number
 
     def make(self, made: Made) -> int:
-        """The number of what is made so, new or not."""
+        """Return the number of what is made of these parts, new or not."""
         return self.count(made) if isinstance(made, Tally) else self.conjoin(*made)
 
     def formula(self, made: Made) -> Expression:
-        """What would be made so, as an expression."""
+        """Return the expression of what would be made of these parts."""
         if not isinstance(made, Tally):
             return self.conjunction(*made)
         literals = [self._literal(x) for x in made.literals]
@@ -143,7 +143,7 @@ class Lineage:
         return (Exactly if made.exactly else AtLeast)(made.number, literals)
 
     def conjunction(self, left: Literal, right: Literal) -> Expression:
-        """``left ∧ right`` as an expression, which is not made for it."""
+        """Return ``left ∧ right`` as an expression, without making a feature."""
         return And(self._literal(left), self._literal(right))
 
     def forget_after(self, length: int) -> None:
@@ -177,7 +177,7 @@ class Lineage:
         return tuple(self.expression(number) for number in numbers)
 
     def texts(self, numbers: Iterable[int], style: Style = "unicode") -> list[str]:
-        """The formulas as ``Expression.text`` writes them, each part once for all of them.
+        """Write formulas as ``Expression.text`` does, each part once for all of them.
 
         Raises
         ------
@@ -222,11 +222,11 @@ class Lineage:
                 )
 
     def length(self, number: int) -> int:
-        """Literal occurrences."""
+        """Return the number of literal occurrences."""
         return self._lengths[number]
 
     def pattern(self, number: int) -> tuple[str, ...]:
-        """The primitives that a feature asserts, in the order of their names.
+        """Return the primitives that a feature asserts, in the order of their names.
 
         A count asserts none of those it counts.
         """
@@ -252,14 +252,14 @@ class Lineage:
         return patterns[number]
 
     def denies(self, number: int) -> bool:
-        """Whether a feature is ``f ∧ ¬g``, and so is what is left of the pattern of f.
+        """Return True if a feature is ``f ∧ ¬g``, and so the rest of the pattern of f.
 
         ``f ∧ g`` is not, though f or g may be: all rows that ever had its pattern have it still.
         """
         return not self.is_count(number) and any(x < 0 for x in self.operands(number) or ())
 
     def by_text(self, numbers: Iterable[int]) -> list[int]:
-        """The features in the order of their canonical texts."""
+        """Sort features by their canonical texts."""
         wanted = list(numbers)
         # keys are those of conjunctions
         if self._has_plain_names and not self._counts_literals:
@@ -281,11 +281,11 @@ class Lineage:
         return sorted(wanted, key=lambda number: canonical_key(self.expression(number)))
 
     def lengths(self, numbers: Iterable[int]) -> list[int]:
-        """Literal occurrences of each feature."""
+        """Return the literal occurrences of each feature."""
         return [*map(self._lengths.__getitem__, numbers)]
 
     def operands(self, number: int) -> tuple[Literal, ...] | None:
-        """The literals that a feature was made of; ``None`` for a primitive."""
+        """Return the literals that a feature was made of; ``None`` for a primitive."""
         k = number - len(self.primitives)
         if k < 0:
             return None
@@ -293,13 +293,13 @@ class Lineage:
         return made.literals if isinstance(made, Tally) else made
 
     def is_count(self, number: int) -> bool:
-        """Whether a feature counts literals, rather than joins them."""
+        """Return True if a feature counts literals, rather than joins them."""
         k = number - len(self.primitives)
         made = self.made[k] if k >= 0 else None
         return isinstance(made, Tally) and not made.is_conjunction
 
     def ancestors(self, numbers: Iterable[int]) -> list[int]:
-        """The features that are no primitives among these and what they are made from, in order."""
+        """Return these features and all they are made from, without primitives, in order."""
         n_primitives = len(self.primitives)
         found: set[int] = set()
         pending = [number for number in numbers if number >= n_primitives]
@@ -312,25 +312,25 @@ class Lineage:
         return sorted(found)
 
     def copy(self) -> Lineage:
-        """The same features, to make more of."""
+        """Return the same features, to make more of."""
         other = Lineage.__new__(Lineage)
         other.__dict__.update((name, copy(value)) for name, value in vars(self).items())
         return other
 
     def renamed(self, primitives: Sequence[str]) -> Lineage:
-        """The same features over primitives with other names."""
+        """Return the same features over primitives with other names."""
         other = Lineage(primitives)
         for made in self.made:
             other.make(made)
         return other
 
     def _pair(self, number: int) -> tuple[Literal, Literal]:
-        """The two literals of a conjunction."""
+        """Return the two literals of a conjunction."""
         left, right = self.made[number - len(self.primitives)]  # type: ignore[misc]
         return left, right
 
     def _make_start(self, number: int) -> None:
-        """How a text begins: its primitives, and whether more follows them.
+        """Store how a text begins: its primitives, and whether more follows them.
 
         Different starts are in the order of the texts.
         """
@@ -373,5 +373,5 @@ class Lineage:
 
 
 def feature_of(literal: Literal) -> int:
-    """The feature that a literal asserts or denies."""
+    """Return the feature that a literal asserts or denies."""
     return literal if literal >= 0 else ~literal

@@ -1,4 +1,4 @@
-"""."""
+"""Clustering trees, and features built from the paths and tests of trees."""
 
 import lazy_loader
 

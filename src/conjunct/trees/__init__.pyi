@@ -1,21 +1,21 @@
-"""."""
+"""Clustering trees, and features built from the paths and tests of trees."""
 
-from .cat import CatProposer as CatProposer
 from .clustering import Limits as Limits
 from .clustering import Path as Path
 from .clustering import Tree as Tree
 from .clustering import grow as grow
 from .clustering import simplest_first as simplest_first
-from .count_tree import CountProposer as CountProposer
-from .count_tree import CountTree as CountTree
+from .count_trees import CountProposer as CountProposer
+from .count_trees import CountTree as CountTree
+from .count_trees import best_m_of_n as best_m_of_n
+from .count_trees import best_x_of_n as best_x_of_n
+from .fringe import CatProposer as CatProposer
 from .fringe import Learner as Learner
 from .fringe import Strategy as Strategy
 from .fringe import clustering_paths as clustering_paths
 from .fringe import joined_conditions as joined_conditions
-from .m_of_n import best_m_of_n as best_m_of_n
 from .schema import PackedStage as PackedStage
 from .schema import Proposer as Proposer
 from .schema import Redundant as Redundant
 from .schema import run_schema as run_schema
 from .schema import telling_columns as telling_columns
-from .x_of_n import best_x_of_n as best_x_of_n

@@ -41,7 +41,7 @@ Path = tuple[Condition, ...]
 
 @dataclass(frozen=True)
 class Limits:
-    """Where a tree ends, in scikit-learn's terms."""
+    """The limits of a tree, in scikit-learn's terms."""
 
     max_depth: int | None = None
     min_samples_split: int = 2
@@ -78,11 +78,11 @@ class Tree:
         return max(len(node.path) for node in self.nodes)
 
     def paths(self) -> tuple[Path, ...]:
-        """The conditions of each leaf."""
+        """Return the conditions of each leaf."""
         return tuple(self.nodes[leaf].path for leaf in self.leaves)
 
     def apply(self, columns: Bits, n_rows: int) -> Positions:
-        """The leaf of each row of packed columns."""
+        """Return the leaf of each row of packed columns."""
         found = np.zeros(n_rows, np.intp)
         pending = [(0, np.arange(n_rows))]
         while pending:
@@ -193,7 +193,7 @@ class _Growth:
 def best_split(
     joint: Counts, n_rows: int, ranks: Positions, min_samples_leaf: int = 1
 ) -> tuple[int, float] | None:
-    """The column whose split reduces the squared error most, and by how much.
+    """Return the column whose split reduces the squared error most, and by how much.
 
     ``None`` where no column leaves ``min_samples_leaf`` rows on both sides.
     """
@@ -209,7 +209,7 @@ def best_split(
 
 
 def reductions(joint: Counts, n_rows: int, candidates: Positions) -> NDArray[np.float64]:
-    """What a split on each candidate takes from the summed squared error, where that is most.
+    """Return how much a split on each candidate reduces the summed squared error.
 
     The largest reductions are exact integers up to one division, which Python rounds correctly:
     equal ones are equal numbers, whatever the order of columns. Of the others, which floats show
@@ -224,7 +224,7 @@ def reductions(joint: Counts, n_rows: int, candidates: Positions) -> NDArray[np.
 
 
 def gains_of_new(new: PackedColumns, store: PackedColumns) -> NDArray[np.float64]:
-    """What a split of all rows on each new column takes from the summed squared error."""
+    """Return how much a split of all rows on each new column reduces the squared error."""
     gains, yes = np.zeros(new.n_columns), new.supports()
     both = np.flatnonzero((yes > 0) & (yes < store.n_rows))
     joint = new.select(both).joint_counts(store)
@@ -245,14 +245,14 @@ class _Terms:
 
     @classmethod
     def of(cls, chosen: Counts, yes: Counts, supports: Counts, n_rows: int) -> _Terms:
-        """From what candidates have in common with each column."""
+        """Compute the terms from what candidates have in common with each column."""
         dtype = _exact_dtype(len(supports) * n_rows**2)
         chosen, supports = chosen.astype(dtype), supports.astype(dtype)
         squares = np.einsum("fk,fk->f", chosen, chosen)
         return cls(n_rows, yes.astype(dtype), squares, chosen @ supports, supports @ supports)
 
     def approximate(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The reductions in floats, and a bound of the error of each."""
+        """Return the reductions in floats, and a bound of the error of each."""
         n, yes = float(self.n_rows), self.yes.astype(np.float64)
         plus = n * n * self.squares.astype(np.float64) + yes * yes * float(self.total)
         minus = 2 * n * yes * self.products.astype(np.float64)
@@ -269,14 +269,14 @@ class _Terms:
 
 
 def _exact_dtype(largest: int) -> type[Any]:
-    """The quickest type in which sums up to ``largest`` are exact."""
+    """Return the quickest type in which sums up to ``largest`` are exact."""
     if largest < 1 << 53:
         return np.float64
     return np.int64 if largest < 1 << 63 else object
 
 
 def simplest_first(expressions: Iterable[Expression]) -> Positions:
-    """A rank for each expression: fewer literals first, then canonical text, then the older."""
+    """Rank expressions: fewer literals first, then canonical text, then the older."""
     listed = list(expressions)
     order = sorted(
         range(len(listed)), key=lambda k: (listed[k].length, canonical_key(listed[k]), k)
@@ -287,7 +287,7 @@ def simplest_first(expressions: Iterable[Expression]) -> Positions:
 
 
 def _preorder(nodes: list[TreeNode]) -> Iterator[TreeNode]:
-    """The nodes again, numbered in preorder."""
+    """Yield the nodes, numbered in preorder."""
     order: list[int] = []
     pending = [0]
     while pending:

@@ -42,11 +42,11 @@ class PackedStage:
 
 
 Proposer = Callable[[PackedStage, tuple[Expression, ...]], Iterable[Made]]
-"""What to make of conditions on the columns of a stage, given the stage and its expressions."""
+"""A function that proposes features of conditions on columns, given a stage and expressions."""
 
 
 def all_of(conditions: Path) -> Made:
-    """The conjunction of two or more conditions."""
+    """Return the conjunction of two or more conditions."""
     if len(conditions) == 2:
         return conditions[0], conditions[1]
     return Tally(conditions, len(conditions), exactly=False)
@@ -104,7 +104,7 @@ def run_schema(
 
 
 def until_enough(stages: Iterable[PackedStage], max_features: int) -> Iterator[PackedStage]:
-    """The stages up to the first with ``max_features`` features or more."""
+    """Yield the stages up to the first with ``max_features`` features or more."""
     for stage in stages:
         yield stage
         if len(stage.features) >= max_features:
@@ -118,14 +118,14 @@ def iterate(
     redundant: Redundant,
     at_most: int | None = None,
 ) -> Iterator[PackedStage]:
-    """The stages after ``first``, for as long as something new is built."""
+    """Yield the stages after ``first``, for as long as something new is built."""
     stage = first
     while True:
         proposed = propose(stage, lineage.expressions(stage.features))
-        made = _unseen(stage, lineage, proposed)
+        made = _find_unseen(stage, lineage, proposed)
         columns = stage.store.with_lines([_line(stage.store, each) for each in made])
         if redundant == "drop":
-            useful = _useful(stage, lineage, made, columns)
+            useful = _find_useful(stage, lineage, made, columns)
             made = [made[k] for k in useful]
             columns = columns.select(useful)
         if at_most is not None and len(stage.features) + len(made) > at_most:
@@ -136,12 +136,12 @@ def iterate(
             columns = columns.select(best)
         if not made:
             return
-        stage = _extended(stage, lineage, made, columns)
+        stage = _extend(stage, lineage, made, columns)
         yield stage
 
 
-def _unseen(stage: PackedStage, lineage: Lineage, proposed: Iterable[Made]) -> list[Made]:
-    """What was never made of the same literals, in any order, once each."""
+def _find_unseen(stage: PackedStage, lineage: Lineage, proposed: Iterable[Made]) -> list[Made]:
+    """Return what was never made of the same literals, in any order, once each."""
     known = set(map(_key, lineage.made))
     unseen: dict[object, Made] = {}
     for each in proposed:
@@ -158,7 +158,7 @@ def _key(made: Made) -> object:
 
 
 def _line(store: PackedColumns, made: Made) -> Any:
-    """The column of what is made of conditions."""
+    """Compute the column of what is made of conditions."""
     if not isinstance(made, Tally):
         return store.conjunctions([made[0]], [made[1]]).lines[0]
     counted = [(store.lines[max(x, ~x)], x < 0) for x in made.literals]
@@ -166,7 +166,7 @@ def _line(store: PackedColumns, made: Made) -> Any:
 
 
 def simplest_of_equals(store: PackedColumns, expressions: Sequence[Expression]) -> Positions:
-    """The positions of distinct columns, the simplest of equal ones, simplest first."""
+    """Return the positions of distinct columns, the simplest of equal ones, simplest first."""
     first: dict[bytes, int] = {}
     for k in np.argsort(simplest_first(expressions)).tolist():
         first.setdefault(store.lines[k].tobytes(), k)
@@ -174,7 +174,7 @@ def simplest_of_equals(store: PackedColumns, expressions: Sequence[Expression]) 
 
 
 def telling_columns(stage: PackedStage, expressions: Sequence[Expression]) -> Positions:
-    """The columns that a decision tree may look at: not constant, one of equal ones.
+    """Return the columns that a decision tree may look at: not constant, one of equal ones.
 
     Of equal columns it would take any, and formulas would grow without need; constant ones, never
     split on, would change which of equal splits scikit-learn draws.
@@ -184,28 +184,27 @@ def telling_columns(stage: PackedStage, expressions: Sequence[Expression]) -> Po
     return columns[(supports > 0) & (supports < stage.store.n_rows)]
 
 
-def _useful(
+def _find_useful(
     stage: PackedStage, lineage: Lineage, made: list[Made], columns: PackedColumns
 ) -> list[int]:
-    """Which features repeat no literal and are no column that is there already."""
+    """Return the features that repeat no literal and no column that is there already."""
     present = {line.tobytes() for line in stage.store.lines}
     present.add(bytes(line_bytes(columns.n_rows)))
     useful = []
     for k, (each, line) in enumerate(zip(made, columns.lines, strict=True)):
         column = line.tobytes()
-        if column in present or _repeats(lineage.formula(_of_lineage(stage, each))):
+        if column in present:
+            continue
+        formula = lineage.formula(_of_lineage(stage, each))
+        if formula.length > len(formula.literals):
             continue
         present.add(column)
         useful.append(k)
     return useful
 
 
-def _repeats(expression: Expression) -> bool:
-    return expression.length > len(expression.literals)
-
-
 def _without_redundant(stage: PackedStage, lineage: Lineage) -> PackedStage:
-    """The primitives that are true somewhere, one of each kind of equal ones."""
+    """Return the primitives that are true somewhere, one of each kind of equal ones."""
     simplest = simplest_of_equals(stage.store, lineage.expressions(stage.features))
     kept = np.sort(simplest[stage.supports[simplest] > 0])
     if not len(kept):
@@ -218,7 +217,7 @@ def _without_redundant(stage: PackedStage, lineage: Lineage) -> PackedStage:
     )
 
 
-def _extended(
+def _extend(
     stage: PackedStage, lineage: Lineage, made: list[Made], columns: PackedColumns
 ) -> PackedStage:
     features = [lineage.make(_of_lineage(stage, each)) for each in made]
@@ -229,7 +228,7 @@ def _extended(
 
 
 def _of_lineage(stage: PackedStage, made: Made) -> Made:
-    """What is made of conditions on columns, as made of literals of the lineage."""
+    """Translate conditions on columns into literals of the lineage."""
 
     def literal(condition: int) -> int:
         return stage.features[condition] if condition >= 0 else ~stage.features[~condition]

@@ -1,4 +1,4 @@
-"""Algorithm 1 and what follows from it: uFC as a generator of stages, and policies that stop it."""
+"""uFC: measures, criteria, searches, stopping rules, runs and paths."""
 
 import lazy_loader
 

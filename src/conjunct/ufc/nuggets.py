@@ -30,7 +30,7 @@ Status = Literal["feature", "suppressed", "not a feature"]
 
 @dataclass(frozen=True)
 class Nugget:
-    """A conjunction of two parts, with what is surprising about it.
+    """A conjunction of two parts that is rare and far too frequent for chance.
 
     ``status`` says whether it is a feature of the model.
     """
@@ -54,7 +54,7 @@ def find_nuggets(
     alpha: float,
     correction: str | None,
 ) -> list[Nugget]:
-    """Nuggets in the rows of ``store``, which holds the primitives; the largest lift first."""
+    """Find nuggets in the rows of ``store``, which holds the primitives; the largest lift first."""
     n_rows = store.n_rows
     matrix = store.pair_counts()
     pairs = correlated_pairs(matrix, PairFilter(alpha=alpha, test="exact"))
@@ -68,7 +68,10 @@ def find_nuggets(
     found = significant(p_adjusted, alpha) & (both / n_rows <= max_support) & (lifts >= min_lift)
 
     primitives = feature_set.lineage.expressions(range(store.n_columns))
-    status = _statuses(feature_set)
+    status: dict[Expression, Status] = {
+        **dict.fromkeys(feature_set.expressions, "feature"),
+        **dict.fromkeys(feature_set.lineage.expressions(feature_set.suppressed), "suppressed"),
+    }
     nuggets = []
     for k in np.flatnonzero(found).tolist():
         if k < len(pairs):
@@ -93,7 +96,7 @@ def find_nuggets(
 def _other_conjunctions(
     store: PackedColumns, feature_set: FeatureSet
 ) -> tuple[list[int], tuple[Counts, Counts, Counts]]:
-    """The model's conjunctions that are no pair of primitives, with the counts of their parts."""
+    """Return the model's conjunctions that are no pair of primitives, and their counts."""
     lineage = feature_set.lineage
     m = len(lineage.primitives)
     numbers, operands = [], []
@@ -114,9 +117,3 @@ def _other_conjunctions(
     left = supports([pair[0] for pair in operands])
     right = supports([pair[1] for pair in operands])
     return numbers, (left, right, supports(numbers))
-
-
-def _statuses(feature_set: FeatureSet) -> dict[Expression, Status]:
-    lineage = feature_set.lineage
-    kept: dict[Expression, Status] = dict.fromkeys(feature_set.expressions, "feature")
-    return kept | dict.fromkeys(lineage.expressions(feature_set.suppressed), "suppressed")

@@ -13,8 +13,7 @@ import numpy as np
 from conjunct.columns import AnyRewrite, MergeRewrite, Rewrite
 from conjunct.errors import InputError
 from conjunct.features import Lineage, Merge
-from conjunct.ufc.course import Indicators
-from conjunct.ufc.search.ledger import Ledger, Step
+from conjunct.ufc.run_state import Indicators, RunState, Step
 
 
 class ProgressError(InputError):
@@ -23,7 +22,7 @@ class ProgressError(InputError):
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run has come: all merges so far, and the indicators of every step.
+    """The progress of a run: all merges so far, and the indicators of every step.
 
     Supports, and the rows in which features are known where cells are missing, are those of all
     features ever made, by their numbers.
@@ -37,7 +36,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class RunIdentity:
-    """What a run is about. Progress of a run about something else is of no use to it."""
+    """The data and options of a run. Progress of a run on others is of no use to it."""
 
     options: str
     names: str
@@ -49,16 +48,16 @@ class RunIdentity:
     def of(
         cls, names: Sequence[str], n_rows: int, fingerprint: int, options: tuple[object, ...]
     ) -> RunIdentity:
-        """``options`` are those that iterations depend on: not those that end them."""
+        """Return the identity; ``options`` are those that steps depend on."""
         digest = sha256("\0".join(names).encode("utf-8", "surrogatepass")).hexdigest()
         return cls(repr(options), digest, n_rows, fingerprint)
 
 
 class ProgressStore(Protocol):
-    """Where the progress of a run is kept."""
+    """A place that keeps the progress of a run."""
 
     def load(self, identity: RunIdentity) -> Progress | None:
-        """The progress kept, if there is some; that of another identity is refused."""
+        """Return the progress kept, if there is some; refuse that of another identity."""
         ...
 
     def save(self, identity: RunIdentity, news: Callable[[], Progress], *, last: bool) -> None:
@@ -69,7 +68,7 @@ class ProgressStore(Protocol):
         ...
 
     def wrong_run(self, why: object) -> Exception:
-        """What to raise where the progress kept turns out to be that of another run."""
+        """Return the error for progress that turns out to be that of another run."""
         ...
 
 
@@ -101,7 +100,7 @@ def check_progress(progress: Progress, lineage: Lineage) -> None:
 
 
 def rewrites_in_place(merges: Sequence[Merge], n_primitives: int) -> list[MergeRewrite]:
-    """What one pair at a time does to the columns."""
+    """Return what merging one pair at a time does to the columns."""
     column = {feature: feature for feature in range(n_primitives)}
     rewrites: list[MergeRewrite] = []
     for n_columns, merge in enumerate(merges, start=n_primitives):
@@ -115,16 +114,16 @@ def rewrites_in_place(merges: Sequence[Merge], n_primitives: int) -> list[MergeR
 def rewrites_in_batches(
     merges: Sequence[Merge], n_primitives: int
 ) -> tuple[tuple[int, ...], list[AnyRewrite]]:
-    """What whole iterations do to the columns, and the features that they leave."""
+    """Return the features that whole iterations leave, and what these do to the columns."""
     features = tuple(range(n_primitives))
     rewrites: list[AnyRewrite] = []
     for _, some in groupby(merges, key=lambda merge: merge.iteration):
-        features, rewrite = _rewritten(features, list(some))
+        features, rewrite = _rewrite_columns(features, list(some))
         rewrites.append(rewrite)
     return features, rewrites
 
 
-def _rewritten(
+def _rewrite_columns(
     features: tuple[int, ...], merges: Sequence[Merge]
 ) -> tuple[tuple[int, ...], Rewrite]:
     position = {feature: k for k, feature in enumerate(features)}
@@ -148,10 +147,13 @@ def _rewritten(
     return tuple(following), Rewrite(*columns)
 
 
-def recorded(
-    steps: Iterable[Step], save: Callable[..., None], books: Callable[[], Ledger], n_saved: int
+def record_steps(
+    steps: Iterable[Step],
+    save: Callable[..., None],
+    current_state: Callable[[], RunState],
+    n_saved: int,
 ) -> Generator[Step]:
-    """The steps, of which what is new is saved as they come.
+    """Yield the steps, and save what is new as they come.
 
     ``n_saved`` features are saved already; so is what is replayed.
     """
@@ -159,11 +161,11 @@ def recorded(
 
     def news() -> Progress:
         nonlocal n_saved
-        ledger = books()
-        observed = None if ledger.observed is None else tuple(ledger.observed[n_saved:])
+        state = current_state()
+        observed = None if state.observed is None else tuple(state.observed[n_saved:])
         merges = tuple(merge for step in new for merge in step.merges)
         tried = tuple(step.indicators for step in new)
-        supports = tuple(ledger.supports[n_saved:])
+        supports = tuple(state.supports[n_saved:])
         new.clear()
         n_saved += len(supports)
         return Progress(merges, tried, supports, observed)

@@ -13,25 +13,24 @@ import numpy as np
 
 from conjunct.columns import AnyRewrite, Counts, PairCounts
 from conjunct.counting import Store, Tally
+from conjunct.errors import InputError
 from conjunct.features import FeatureSet, Lineage, Merge
 from conjunct.ufc.association import PairFilter, correlated_pairs, count_tested_pairs
-from conjunct.ufc.course import Indicators, beginning_text, last_within
-from conjunct.ufc.criteria.base import Criterion, Judge, Search
+from conjunct.ufc.criteria import Criterion, PairTest, Search
 from conjunct.ufc.resuming import (
     Progress,
     ProgressError,
     ProgressStore,
     RunIdentity,
     check_progress,
-    recorded,
+    record_steps,
     rewrites_in_batches,
     rewrites_in_place,
 )
-from conjunct.ufc.search.batch import BatchSearch
-from conjunct.ufc.search.ledger import Ledger, Step
+from conjunct.ufc.run_state import Indicators, RunState, Step
+from conjunct.ufc.search.batch import BatchSearch, Stage
 from conjunct.ufc.search.pairwise import PairwiseSearch
-from conjunct.ufc.search.stage import Stage
-from conjunct.ufc.stops.base import Stop
+from conjunct.ufc.stops import Stop
 
 FindVariables = Callable[[Callable[[], PairCounts]], Sequence[str | None]]
 """Returns the variable of each column, given what counts the pairs of columns."""
@@ -39,7 +38,10 @@ FindVariables = Callable[[Callable[[], PairCounts]], Sequence[str | None]]
 
 @dataclass(frozen=True)
 class Plan:
-    """What iterations depend on. ``max_length`` bounds the tags or literals of a new feature."""
+    """The options that iterations depend on.
+
+    ``max_length`` bounds the tags or literals of a new feature.
+    """
 
     criterion: Criterion
     search: Search
@@ -47,7 +49,7 @@ class Plan:
 
     @property
     def noun(self) -> str:
-        """What a step is called."""
+        """The word for a step."""
         return "iteration" if self.search == "batch" else "merge"
 
     @property
@@ -74,7 +76,7 @@ class Run:
     stop: Stop
     max_iter: int | None
     max_features: int | None
-    judge: Judge
+    pair_test: PairTest
     lineage: Lineage
     first: Callable[[], PairCounts]
     """The counts of the pairs of columns."""
@@ -102,7 +104,7 @@ class Run:
 
     @property
     def outcome(self) -> str:
-        """Why the run ended where it did; where nothing was made, what would help."""
+        """The reason why the run ended; where nothing was made, what would help."""
         if self.max_features is not None and len(self.kept) < len(self.made):
             noun, n_made = self.plan.noun, len(self.made) - 1
             return beginning_text(self.n_iter, n_made, noun, self.max_features)
@@ -118,7 +120,7 @@ class Run:
 
     @property
     def is_worth_a_warning(self) -> bool:
-        """Whether a person should be told at once: nothing was made, or not what was asked for."""
+        """True if the user should be warned: nothing was made, or not what was asked for."""
         if self.n_iter == 0:
             return self.max_iter != 0
         return len(self.kept) == len(self.made) and self.stop.ends_early(self)
@@ -129,7 +131,7 @@ class Run:
 
     @property
     def bound_text(self) -> str:
-        """What ``max_length`` asks of a pair besides, as the end of a sentence about pairs."""
+        """The demand of ``max_length`` on a pair, as the end of a sentence about pairs."""
         longest = self.plan.max_length
         if longest is None:
             return ""
@@ -137,18 +139,18 @@ class Run:
         return f" and that makes a feature of at most {longest} {noun}"
 
     def count_tested_pairs(self) -> int:
-        """Pairs of columns, without constant ones."""
+        """Count the pairs of columns, without constant ones."""
         return count_tested_pairs(self.first(), prune=self.criterion.pair_filter.prune)
 
     def count_open_pairs(self) -> int:
-        """Pairs of columns that may be joined."""
-        accepts = self.judge.pair_filter.accepts
+        """Count the pairs of columns that may be joined."""
+        accepts = self.pair_test.pair_filter.accepts
         return sum(int(accepts(pairs).sum()) for pairs in self.first().pair_blocks())
 
     def nearest_pair(self) -> tuple[str, float] | None:
-        """The pair of columns with the smallest p-value, and that; ``None``: no r is above 0."""
+        """Return the pair with the smallest p-value, and that; ``None``: no r is above 0."""
         asked = self.criterion.pair_filter
-        # whether a p-value is small is quicker to tell than what it is
+        # testing whether a p-value is small is quicker than computing it
         for level in (1e-9, 1e-6, 1e-3, None):
             among = PairFilter(0.0, alpha=level, test=asked.test, prune=asked.prune)
             every = correlated_pairs(self.first(), among)
@@ -161,7 +163,7 @@ class Run:
         return f"{names[every.left[k]]} with {names[every.right[k]]}", float(every.p_value[k])
 
     def pair_text(self, merge: Merge) -> str:
-        """The two features of a merge, by their patterns."""
+        """Return the two features of a merge, by their patterns."""
         one, other = (" + ".join(self.lineage.pattern(n)) for n in (merge.left, merge.right))
         return f"{one} with {other}"
 
@@ -183,18 +185,18 @@ def run_ufc(
     Of that, the last step with at most ``max_features`` features is kept.
 
     ``watch`` is called with the indicators of each step looked at, for progress. A run whose
-    progress a ``progress_store`` has goes on from there, and is told of its steps all the same.
+    progress a ``progress_store`` has goes on from there; steps already saved are reported again.
     ``find_variables`` says which columns are values of one variable; by default, none are.
     """
     null_support = store.count_null_rows() if stop.null_feature else None
-    work = _Work(store, names, plan, null_support)
-    variables = () if find_variables is None else find_variables(work.first)
-    steps = work.steps()
+    construction = _Construction(store, names, plan, null_support)
+    variables = () if find_variables is None else find_variables(construction.first)
+    steps = construction.steps()
     if progress_store is not None:
-        steps = work.recorded(progress_store, (*plan.options, stop.null_feature))
+        steps = construction.record_steps(progress_store, (*plan.options, stop.null_feature))
     tried: list[Step] = []
 
-    def watched() -> Iterator[Step]:
+    def watch_steps() -> Iterator[Step]:
         for step in steps:
             tried.append(step)
             if watch is not None:
@@ -203,30 +205,30 @@ def run_ufc(
 
     # a number past any count is no limit
     limit = None if max_iter is None else min(max_iter + 1, sys.maxsize)
-    made = tuple(stop.kept(islice(watched(), limit)))
+    made = tuple(stop.kept(islice(watch_steps(), limit)))
     steps.close()
     kept = made
     if max_features is not None:
         kept = made[: last_within([step.indicators for step in made], max_features) + 1]
     merges = tuple(merge for step in kept for merge in step.merges)
     return Run(
-        work.feature_set(merges, variables),
+        construction.feature_set(merges, variables),
         kept,
         made,
         tuple(tried),
-        work.n_distinct_rows(),
+        construction.n_distinct_rows(),
         plan,
         stop,
         max_iter,
         max_features,
-        work.judge,
-        work.lineage,
-        work.first,
+        construction.pair_test,
+        construction.lineage,
+        construction.first,
     )
 
 
-class _Work:
-    """The columns of a run, its books, and the steps that it makes."""
+class _Construction:
+    """The columns of a run, its state, and the steps that it makes."""
 
     def __init__(
         self, store: Store, names: Sequence[str], plan: Plan, null_support: int | None
@@ -240,25 +242,25 @@ class _Work:
         self._null_support = null_support
 
     def first(self) -> PairCounts:
-        """The counts of the pairs of columns."""
+        """Count the pairs of columns, once."""
         return self._first().counts
 
     @cached_property
-    def judge(self) -> Judge:
-        return self.plan.criterion.judge(self.first, self.plan.search)
+    def pair_test(self) -> PairTest:
+        return self.plan.criterion.make_pair_test(self.first, self.plan.search)
 
     def steps(self) -> Generator[Step]:
-        """The primitives, and all that follows from them."""
+        """Yield the primitives, and all that follows from them."""
         first = self.first()
-        self.ledger = self._books(first.supports, first.observed)
+        self.state = self._begin_state(first.supports, first.observed)
         search = self._search(())
         yield search.first()
         yield from search.steps()
 
-    def recorded(
+    def record_steps(
         self, progress_store: ProgressStore, options: tuple[object, ...]
     ) -> Generator[Step]:
-        """The same, from where an earlier run came to; recorded as they go on."""
+        """Yield the same from where an earlier run came to, and record the new ones."""
         names, store = self.lineage.primitives, self.store
         identity = RunIdentity.of(names, store.n_rows, store.fingerprint(), options)
         progress = progress_store.load(identity)
@@ -269,50 +271,50 @@ class _Work:
                 check_progress(progress, self.lineage)
             except ProgressError as error:
                 raise progress_store.wrong_run(error) from None
-            steps = self._resumed(progress)
+            steps = self._resume(progress)
         n_saved = 0 if progress is None else len(progress.supports)
         save = partial(progress_store.save, identity)
-        return recorded(steps, save, lambda: self.ledger, n_saved)
+        return record_steps(steps, save, lambda: self.state, n_saved)
 
     def feature_set(self, merges: Sequence[Merge], variables: Sequence[str | None]) -> FeatureSet:
-        """The features that some merges leave."""
-        ledger = self.ledger
-        features = ledger.features_after(merges)
-        observed = ledger.observed
+        """Return the features that some merges leave."""
+        state = self.state
+        features = state.features_after(merges)
+        observed = state.observed
         return FeatureSet.compacted(
             self.lineage,
             features,
-            [ledger.supports[number] for number in features],
+            [state.supports[number] for number in features],
             self.store.n_rows,
             merges,
             None if observed is None else [observed[number] for number in features],
-            ledger.primitive_supports,
+            state.primitive_supports,
             variables,
         )
 
-    def _resumed(self, progress: Progress) -> Generator[Step]:
-        """What was made is told again; columns are made and counted only if the run goes on."""
-        self.ledger = self._books_after(progress)
+    def _resume(self, progress: Progress) -> Generator[Step]:
+        """Report saved steps again; make and count columns only if the run goes on."""
+        self.state = self._resume_state(progress)
         by_iteration = groupby(progress.merges, key=lambda merge: merge.iteration)
         groups = [(), *(tuple(merges) for _, merges in by_iteration)]
         for k, merges in enumerate(groups):
             saved = [merge.saved for merge in merges]
-            cost = self.ledger.merge_cost(max(k, 1))
+            cost = self.state.merge_cost(max(k, 1))
             gain = self.plan.criterion.gain(math.fsum(saved), cost)
             indicators = partial(progress.tried.__getitem__, k)
             yield Step(k, indicators, partial(tuple, merges), saved, gain, is_replayed=True)
         yield from self._search(progress.merges).steps()
 
-    def _books_after(self, progress: Progress) -> Ledger:
+    def _resume_state(self, progress: Progress) -> RunState:
         m = len(self.lineage.primitives)
         supports, observed = np.array(progress.supports), progress.observed
         known = self.store.n_rows if observed is None else np.array(observed)[:m]
-        ledger = self._books(supports[:m], known)
-        ledger.resume(progress.merges, progress.supports, observed, progress.tried[-1])
-        return ledger
+        state = self._begin_state(supports[:m], known)
+        state.resume(progress.merges, progress.supports, observed, progress.tried[-1])
+        return state
 
-    def _books(self, supports: Counts, observed: int | Counts) -> Ledger:
-        return Ledger(
+    def _begin_state(self, supports: Counts, observed: int | Counts) -> RunState:
+        return RunState(
             self.lineage,
             supports,
             observed,
@@ -322,9 +324,9 @@ class _Work:
         )
 
     def _search(self, merges: tuple[Merge, ...]) -> BatchSearch | PairwiseSearch:
-        """The search after some merges. Only the columns of that stage are made and counted."""
+        """Return the search after some merges. Only the columns of that stage are counted."""
         m, plan = len(self.lineage.primitives), self.plan
-        rules = self.ledger, plan.criterion, self.judge, plan.max_length
+        rules = self.state, plan.criterion, self.pair_test, plan.max_length
         if plan.search == "pairwise":
             in_place = rewrites_in_place(merges, m)
             if plan.criterion.needs_patterns:
@@ -337,3 +339,29 @@ class _Work:
 
     def _tally_after(self, rewrites: Sequence[AnyRewrite]) -> Tally:
         return Tally.of(self.store.after(rewrites)) if rewrites else self._first()
+
+
+def last_within(history: Sequence[Indicators], max_features: int) -> int:
+    """Return the last step that has at most ``max_features`` features.
+
+    A merge replaces two features by one to three, so steps with few features need not come first.
+    Every step that a stopping rule keeps is better than those before it, so this is the best one.
+    """
+    fits = [line.iteration for line in history if line.n_features <= max_features]
+    if not fits:
+        fewest = min(line.n_features for line in history)
+        raise InputError(
+            f"max_features is {max_features}, but no step of the run has fewer than {fewest} "
+            f"features, because rows must stay recoverable from {history[0].n_features} columns: "
+            f"choose at least {fewest}"
+        )
+    return fits[-1]
+
+
+def beginning_text(n_kept: int, n_made: int, noun: str, max_features: int) -> str:
+    """Return why not all of a run was kept."""
+    kept = f"the first {n_kept} {'is' if n_kept == 1 else 'are'}" if n_kept else "none is"
+    return (
+        f"Of {n_made} {noun}{'s' * (n_made != 1)} {kept} kept: the next would leave more than "
+        f"{max_features} features, which is max_features."
+    )

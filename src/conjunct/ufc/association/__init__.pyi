@@ -1,10 +1,10 @@
-"""How strongly two features go together, from exact counts (paper, 3.2, 6.1 and 6.2).
+"""The strength of the association of two features, from exact counts (paper, 3.2, 6.1 and 6.2).
 
 Everything here is a function of four integers: the number of rows ``n``, the two supports and the
 joint count. They become floating-point numbers in the measures and the tests, and nowhere else.
 """
 
-from .candidates import CutOff as CutOff
+from .candidates import Cutoff as Cutoff
 from .candidates import PairFilter as PairFilter
 from .candidates import Pairs as Pairs
 from .candidates import correlated_pairs as correlated_pairs
@@ -12,12 +12,12 @@ from .candidates import with_evidence as with_evidence
 from .corrections import CORRECTIONS as CORRECTIONS
 from .corrections import adjusted as adjusted
 from .corrections import significant as significant
-from .evidence import evidence as evidence
-from .evidence import x_log2_x as x_log2_x
-from .measures.base import MEASURES as MEASURES
-from .measures.base import Floats as Floats
-from .measures.correlation import phi as phi
-from .measures.information import lift as lift
+from .measures import MEASURES as MEASURES
+from .measures import Floats as Floats
+from .measures import evidence as evidence
+from .measures import lift as lift
+from .measures import phi as phi
+from .measures import x_log2_x as x_log2_x
 from .significance import TESTS as TESTS
 from .significance import count_complete_pairs as count_complete_pairs
 from .significance import count_tested_pairs as count_tested_pairs

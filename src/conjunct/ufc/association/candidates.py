@@ -1,4 +1,4 @@
-"""Which pairs of features are candidates for replacement, and on what evidence."""
+"""Candidates for replacement: pairs of features, their scores and p-values."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from conjunct.columns import Contingency, Counts, PairCounts, Positions, Which, taken
 from conjunct.features import Compared
 from conjunct.ufc.association.corrections import adjusted, critical_p_value, significant
-from conjunct.ufc.association.measures.base import MEASURES, Floats, covariance
-from conjunct.ufc.association.measures.correlation import phi
+from conjunct.ufc.association.measures import MEASURES, Floats, covariance, phi
 from conjunct.ufc.association.significance import (
     TESTS,
     count_tested_pairs,
@@ -23,8 +22,8 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class CutOff:
-    """Where an iteration drew its line: ``compared`` names what was held against ``threshold``.
+class Cutoff:
+    """The cutoff of an iteration: ``compared`` names what is compared with ``threshold``.
 
     A score must exceed it, r must reach it, a p-value must not exceed it. One number for all
     pairs, unless they are known in different numbers of rows.
@@ -34,20 +33,20 @@ class CutOff:
     threshold: float | Floats
     family_size: int
 
-    def take(self, which: Which) -> CutOff:
+    def take(self, which: Which) -> Cutoff:
         return replace(self, threshold=taken(self.threshold, which))
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs of columns with what speaks for them; ``score`` orders them."""
+    """Pairs of columns with their tests; ``score`` orders them."""
 
     counts: Contingency
     r: Floats
     score: Floats
     p_value: Floats
     p_adjusted: Floats
-    cut_off: CutOff
+    cutoff: Cutoff
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -71,13 +70,13 @@ class Pairs:
             self.score[which],
             self.p_value[which],
             self.p_adjusted[which],
-            self.cut_off.take(which),
+            self.cutoff.take(which),
         )
 
 
 @dataclass(frozen=True)
 class PairFilter:
-    """Which pairs are candidates for replacement, and what orders them.
+    """The rule for candidates: which pairs pass, and what orders them.
 
     Given a ``threshold``, those whose measure exceeds it (§3.2). Given ``alpha`` instead, those
     that are significant at that level (§6.1), whatever the measure. Only positive association
@@ -92,7 +91,7 @@ class PairFilter:
     correction: str | None = None
 
     def fixed_threshold(self, n_rows: int) -> float | None:
-        """The threshold of every iteration; ``None`` where each draws a line of its own."""
+        """Return the threshold of every iteration; ``None`` where each has another one."""
         if self.alpha is None:
             return self.threshold
         if self.correction is not None:
@@ -101,7 +100,7 @@ class PairFilter:
         return None if least is None else float(least)
 
     def accepts(self, counts: Contingency) -> Mask:
-        """Which of these pairs pass, but for the correction. NaN (a constant column) never does."""
+        """Test which pairs pass, except for the correction. NaN (a constant column) never does."""
         passes = self.may_accept(counts)
         if self.needs_more_than_r:
             some = np.flatnonzero(passes)
@@ -109,7 +108,7 @@ class PairFilter:
         return passes
 
     def may_accept(self, counts: Contingency) -> Mask:
-        """Which of these pairs pass, but for a test that needs more than r and takes longer."""
+        """Test which pairs pass, except for a test that needs more than r and takes longer."""
         if self.alpha is not None and not self.needs_more_than_r:
             least = TESTS[self.test].least_r(self.alpha, counts.n_rows)
             passes = np.asarray(phi(*counts.table) >= least)
@@ -125,39 +124,39 @@ class PairFilter:
 
     @property
     def needs_more_than_r(self) -> bool:
-        """Whether pairs must pass a test that r alone does not decide."""
+        """True if pairs must pass a test that r alone does not decide."""
         return self.alpha is not None and TESTS[self.test].least_r(self.alpha, 1) is None
 
     def confirms(self, counts: Contingency) -> Mask:
-        """Which of the pairs that may pass do pass the test."""
+        """Test which of the pairs that may pass do."""
         if self.alpha is None:
             return np.ones(len(counts), np.bool_)
         return TESTS[self.test].confirms(counts, self.alpha)
 
-    def drawn_once(self, counts: PairCounts) -> tuple[PairFilter, CutOff]:
-        """A filter that needs no correction any more, and the line that it draws.
+    def with_fixed_cutoff(self, counts: PairCounts) -> tuple[PairFilter, Cutoff]:
+        """Return a filter that needs no correction, and its cutoff.
 
-        The line is that of the pairs of these columns; whatever pairs come later, each is judged
-        by itself against it.
+        The cutoff is that of the pairs of these columns; each pair that comes later is judged
+        against it.
         """
         if self.alpha is None or self.correction is None:
             family_size = count_tested_pairs(counts, prune=self.prune)
             nothing = np.empty(0, np.float64)
-            return replace(self, correction=None), _cut_off(
+            return replace(self, correction=None), _draw_cutoff(
                 self, counts.n_rows, nothing, family_size
             )
         found = correlated_pairs(counts, self)
-        cut_off = found.cut_off
+        cutoff = found.cutoff
         n_significant = int(np.count_nonzero(significant(found.p_adjusted, self.alpha)))
-        critical = critical_p_value(self.alpha, n_significant, cut_off.family_size, self.correction)
-        return replace(self, alpha=critical, correction=None), cut_off
+        critical = critical_p_value(self.alpha, n_significant, cutoff.family_size, self.correction)
+        return replace(self, alpha=critical, correction=None), cutoff
 
     def score(self, r: Floats, counts: Contingency) -> Floats:
-        """The measure, which orders the pairs."""
+        """Return the measure, which orders the pairs."""
         return r if self.measure == "phi" else MEASURES[self.measure].compute(*counts.table)
 
     def screen(self, n_pairs: int, family_size: int) -> PairFilter:
-        """What keeps every pair whose p-value matters, of a number of pairs at hand."""
+        """Return a filter that keeps every pair whose p-value matters, of a number of pairs."""
         if self.correction is None:
             return self
         if self.alpha is None:
@@ -169,7 +168,7 @@ class PairFilter:
 
 
 def correlated_pairs(counts: PairCounts, criterion: PairFilter) -> Pairs:
-    """The paper's ``search_correlated_pairs`` on joint counts (§3.2).
+    """Find the candidates: the paper's ``search_correlated_pairs`` on joint counts (§3.2).
 
     The family of the tests is every pair of columns that are not constant and, with ``prune``,
     pass the filter of expected frequencies.
@@ -182,33 +181,30 @@ def correlated_pairs(counts: PairCounts, criterion: PairFilter) -> Pairs:
 
 
 def with_evidence(counts: Contingency, family_size: int, criterion: PairFilter) -> Pairs:
-    """Pairs that the screen of a criterion let through, with the evidence and the correction."""
+    """Return the pairs that passed the screen of a criterion, tested and corrected."""
     r = phi(*counts.table)
     score = criterion.score(r, counts)
     p = TESTS[criterion.test].p_values(counts, r)
     p_adjusted = adjusted(p, family_size, criterion.correction)
-    cut_off = _cut_off(criterion, counts.n_rows, p_adjusted, family_size)
-    pairs = Pairs(counts, r, score, p, p_adjusted, cut_off)
-    # without a correction the screen has decided already
-    return pairs if criterion.correction is None else pairs.take(_above(cut_off, pairs))
+    cutoff = _draw_cutoff(criterion, counts.n_rows, p_adjusted, family_size)
+    pairs = Pairs(counts, r, score, p, p_adjusted, cutoff)
+    if criterion.correction is None:
+        return pairs  # the screen has decided already
+    if cutoff.compared == "score":
+        return pairs.take(np.asarray(score > cutoff.threshold))
+    if cutoff.compared == "r":
+        return pairs.take(np.asarray(r >= cutoff.threshold))
+    return pairs.take(significant(p, cutoff.threshold))
 
 
-def _cut_off(
+def _draw_cutoff(
     criterion: PairFilter, n_rows: int | Counts, p_adjusted: Floats, family_size: int
-) -> CutOff:
+) -> Cutoff:
     if criterion.alpha is None:
-        return CutOff("score", criterion.threshold, family_size)
+        return Cutoff("score", criterion.threshold, family_size)
     n_significant = int(np.count_nonzero(significant(p_adjusted, criterion.alpha)))
     critical = critical_p_value(criterion.alpha, n_significant, family_size, criterion.correction)
     least = TESTS[criterion.test].least_r(critical, n_rows)
     if least is None:
-        return CutOff("p_value", critical, family_size)
-    return CutOff("r", least, family_size)
-
-
-def _above(cut_off: CutOff, pairs: Pairs) -> Mask:
-    if cut_off.compared == "score":
-        return np.asarray(pairs.score > cut_off.threshold)
-    if cut_off.compared == "r":
-        return np.asarray(pairs.r >= cut_off.threshold)
-    return np.asarray(significant(pairs.p_value, cut_off.threshold))
+        return Cutoff("p_value", critical, family_size)
+    return Cutoff("r", least, family_size)

@@ -16,24 +16,24 @@ from numpy.typing import NDArray
 from scipy.special import digamma
 
 from conjunct.registry import Registry
-from conjunct.ufc.association.measures.base import Floats
+from conjunct.ufc.association.measures import Floats
 
 Ranks = NDArray[np.intp]
 
 
 class Correction(ABC):
-    """How a level is corrected for the number of tests."""
+    """A correction of a level for the number of tests."""
 
     name: ClassVar[str]
     summary: ClassVar[str]
 
     @abstractmethod
-    def scaled(self, p_values: Floats, rank: Ranks, family_size: int) -> Floats:
-        """Adjusted p-values of a family, the smallest first; ``rank`` counts them from 1."""
+    def adjust(self, p_values: Floats, rank: Ranks, family_size: int) -> Floats:
+        """Adjust the p-values of a family, the smallest first; ``rank`` counts them from 1."""
 
     @abstractmethod
     def critical(self, alpha: float, step: int, family_size: int) -> float:
-        """The bound of the last step of a procedure that ends after ``step`` steps."""
+        """Return the bound of the last step of a procedure that ends after ``step`` steps."""
 
 
 CORRECTIONS: Registry[Correction] = Registry("correction", __name__)
@@ -43,7 +43,7 @@ class Bonferroni(Correction):
     name = "bonferroni"
     summary = "Bonferroni's"
 
-    def scaled(self, p_values: Floats, rank: Ranks, family_size: int) -> Floats:
+    def adjust(self, p_values: Floats, rank: Ranks, family_size: int) -> Floats:
         return p_values * family_size
 
     def critical(self, alpha: float, step: int, family_size: int) -> float:
@@ -57,7 +57,7 @@ class Holm(Correction):
     name = "holm"
     summary = "Holm's"
 
-    def scaled(self, p_values: Floats, rank: Ranks, family_size: int) -> Floats:
+    def adjust(self, p_values: Floats, rank: Ranks, family_size: int) -> Floats:
         return np.maximum.accumulate(p_values * (family_size - rank + 1))
 
     def critical(self, alpha: float, step: int, family_size: int) -> float:
@@ -71,7 +71,7 @@ class BenjaminiHochberg(Correction):
     name = "bh"
     summary = "Benjamini and Hochberg's"
 
-    def scaled(self, p_values: Floats, rank: Ranks, family_size: int) -> Floats:
+    def adjust(self, p_values: Floats, rank: Ranks, family_size: int) -> Floats:
         steps = p_values * (family_size * self.inflation(family_size)) / rank
         return np.minimum.accumulate(steps[::-1])[::-1]
 
@@ -79,7 +79,7 @@ class BenjaminiHochberg(Correction):
         return alpha * step / (family_size * self.inflation(family_size))
 
     def inflation(self, family_size: int) -> float:
-        """What p-values that depend on each other cost."""
+        """Return the factor that dependent p-values cost."""
         return 1.0
 
 
@@ -91,7 +91,7 @@ class BenjaminiYekutieli(BenjaminiHochberg):
     summary = "Benjamini and Yekutieli's"
 
     def inflation(self, family_size: int) -> float:
-        """1 + 1/2 + … + 1/n."""
+        """Return 1 + 1/2 + … + 1/n."""
         return float(digamma(family_size + 1) + np.euler_gamma)
 
 
@@ -99,7 +99,7 @@ CORRECTIONS.enter(BenjaminiYekutieli())
 
 
 def adjusted(p_values: Floats, family_size: int, correction: str | None) -> Floats:
-    """Adjusted p-values: those at most α are significant at level α over the whole family.
+    """Adjust p-values: those at most α are significant at level α over the whole family.
 
     ``p_values`` holds the smallest of the family. Every value below the smallest that it leaves
     out is exact; with Benjamini–Hochberg and –Yekutieli a larger one may be too large.
@@ -116,12 +116,12 @@ def adjusted(p_values: Floats, family_size: int, correction: str | None) -> Floa
     order = np.argsort(p_values, kind="stable")
     rank = np.arange(1, len(order) + 1)
     result = np.empty_like(p_values)
-    result[order] = CORRECTIONS[correction].scaled(p_values[order], rank, family_size)
+    result[order] = CORRECTIONS[correction].adjust(p_values[order], rank, family_size)
     return np.minimum(result, 1.0)
 
 
 def significant(p_values: Floats, level: float | Floats) -> NDArray[np.bool_]:
-    """Whether p-values are at most a level, which they may equal but for rounding."""
+    """Test whether p-values are at most a level, which they may equal up to rounding."""
     # exact p-values are fractions: 1/20 is significant at 0.05 on every machine
     return np.asarray(p_values <= level * (1 + 1e-9))
 
@@ -129,7 +129,7 @@ def significant(p_values: Floats, level: float | Floats) -> NDArray[np.bool_]:
 def critical_p_value(
     alpha: float, n_significant: int, family_size: int, correction: str | None
 ) -> float:
-    """The p-value that parts the significant pairs of a family from the others.
+    """Return the p-value that separates the significant pairs of a family from the others.
 
     A step procedure that ends after ``n_significant`` steps accepts what lies at or below the
     bound of its last step, and nothing else does.

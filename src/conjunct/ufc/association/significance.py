@@ -15,7 +15,7 @@ from scipy.special import gammaln, ndtr, ndtri
 from conjunct.columns import Contingency, Counts, PairCounts, taken
 from conjunct.registry import Registry
 from conjunct.ufc.association.corrections import significant
-from conjunct.ufc.association.measures.base import Floats, Rows, wide
+from conjunct.ufc.association.measures import Floats, Rows, wide
 
 # Logarithms of factorials of large numbers are right to about this much.
 _UNDECIDED = 1e-4
@@ -27,7 +27,7 @@ MIN_EXPECTED_FREQUENCY = 5
 
 
 def risk_threshold(alpha: float, n_rows: Rows) -> Any:
-    """The threshold λ(α) = u₁₋α/√n above which r is significantly positive (§6.1).
+    """Return the threshold λ(α) = u₁₋α/√n above which r is significantly positive (§6.1).
 
     Examples
     --------
@@ -38,12 +38,12 @@ def risk_threshold(alpha: float, n_rows: Rows) -> Any:
 
 
 def p_value(r: Floats, n_rows: Rows) -> Floats:
-    """One-sided p-value of r under independence: r√n is standard normal (§6.1)."""
+    """Return the one-sided p-value of r under independence: r√n is standard normal (§6.1)."""
     return np.asarray(ndtr(-np.asarray(r) * _root(n_rows)), np.float64)
 
 
 def exact_p_value(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
-    """Chance of at least this joint count, given the supports: Fisher's exact test, one-sided.
+    """Return the chance of at least this joint count: Fisher's exact test, one-sided.
 
     Under independence the joint count is hypergeometric, whatever the supports.
 
@@ -62,7 +62,7 @@ def exact_p_value(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> F
 def is_exactly_significant(
     n_rows: Rows, left: Counts, right: Counts, joint: Counts, alpha: float
 ) -> NDArray[np.bool_]:
-    """Whether exact p-values are at most a level, for pairs with r > 0.
+    """Test whether exact p-values are at most a level, for pairs with r > 0.
 
     Above the mean, the terms of the tail fall at least as fast as the first two do. So the first
     term and a geometric series bound the sum, which need not be made where these decide.
@@ -82,10 +82,10 @@ def is_exactly_significant(
 
 
 def _upper_tail(n_rows: Rows, s: Counts, t: Counts, c: Counts) -> Floats:
-    """P(C ≥ c) of a hypergeometric C, for c above its mean.
+    """Return P(C ≥ c) of a hypergeometric C, for c above its mean.
 
-    There the terms of the sum fall, and each follows from the one before; a sum ends where what
-    is left adds nothing to it. scipy.stats takes many times as long for up to 10⁵ rows.
+    There the terms of the sum fall, and each follows from the one before; a sum ends where the
+    next term adds nothing to it. scipy.stats takes many times as long for up to 10⁵ rows.
     """
     total = np.where(c > np.minimum(s, t), 0.0, 1.0)
     chance = np.zeros_like(total)
@@ -109,7 +109,7 @@ def _upper_tail(n_rows: Rows, s: Counts, t: Counts, c: Counts) -> Floats:
 
 
 def _first_term(n_rows: Any, s: Counts, t: Counts, c: Counts) -> Floats:
-    """P(C = c) of a hypergeometric C."""
+    """Return P(C = c) of a hypergeometric C."""
     log = _log_factorials(int(np.max(n_rows, initial=0)), len(c))
 
     def log_binomial(n: Any, k: Counts) -> Any:
@@ -120,7 +120,7 @@ def _first_term(n_rows: Any, s: Counts, t: Counts, c: Counts) -> Floats:
 
 
 def _log_factorials(most: int, n_wanted: int) -> Callable[[Any], Any]:
-    """Logarithms of factorials up to one; looked up, if a table is worth while."""
+    """Return a function for logarithms of factorials: a table where that is worth while."""
     if most > min(_LARGEST_TABLE, 16 * n_wanted):
         return lambda n: gammaln(np.asarray(n, np.float64) + 1)
     return _table(most).__getitem__
@@ -132,7 +132,7 @@ def _table(most: int) -> Floats:
 
 
 def has_expected_frequencies(n_rows: Rows, left: Counts, right: Counts) -> NDArray[np.bool_]:
-    """Whether all four expected frequencies are at least 5 (§6.2, with the cells corrected).
+    """Test whether all four expected frequencies are at least 5 (§6.2, with the cells corrected).
 
     The smallest of the four is the product of the two rarer sides over n: one exact comparison.
     """
@@ -148,14 +148,14 @@ class IndependenceTest(ABC):
 
     @abstractmethod
     def p_values(self, counts: Contingency, r: Floats) -> Floats:
-        """The p-values of pairs with these counts and correlations."""
+        """Return the p-values of pairs with these counts and correlations."""
 
     @abstractmethod
     def least_r(self, alpha: float, n_rows: Rows) -> Any:
-        """The least r that is significant; ``None`` where r alone does not tell."""
+        """Return the least r that is significant; ``None`` where r alone does not decide."""
 
     def confirms(self, counts: Contingency, alpha: float) -> NDArray[np.bool_]:
-        """Which pairs are significant, of those with r > 0 that reach ``least_r``."""
+        """Test which pairs are significant, of those with r > 0 that reach ``least_r``."""
         return np.ones(len(counts), np.bool_)
 
 
@@ -194,14 +194,21 @@ TESTS.enter(ExactTest())
 
 
 def count_tested_pairs(counts: PairCounts, *, prune: bool) -> int:
-    """The size of a family: pairs of columns that are not constant; with ``prune``, that pass."""
-    if isinstance(counts.observed, np.ndarray):
-        return sum(_count_tested(pairs, prune=prune) for pairs in counts.pair_blocks())
-    return count_complete_pairs(counts.n_rows, counts.supports, prune=prune)
+    """Count the pairs of a family: columns that are not constant; with ``prune``, that pass."""
+    if not isinstance(counts.observed, np.ndarray):
+        return count_complete_pairs(counts.n_rows, counts.supports, prune=prune)
+    total = 0
+    for pairs in counts.pair_blocks():
+        n_rows, left, right, _ = pairs.table
+        tested = (rarer_side(n_rows, left) > 0) & (rarer_side(n_rows, right) > 0)
+        if prune:
+            tested &= has_expected_frequencies(n_rows, left, right)
+        total += int(np.count_nonzero(tested))
+    return total
 
 
 def count_complete_pairs(n_rows: int, supports: Counts, *, prune: bool) -> int:
-    """The size of the family where no cell is missing.
+    """Count the pairs of the family where no cell is missing.
 
     Sorts the columns by their rarer side, so that the m² pairs need not be looked at.
     """
@@ -215,16 +222,8 @@ def count_complete_pairs(n_rows: int, supports: Counts, *, prune: bool) -> int:
     return int(partners.sum() - with_itself) // 2
 
 
-def _count_tested(pairs: Contingency, *, prune: bool) -> int:
-    n_rows, left, right, _ = pairs.table
-    tested = (rarer_side(n_rows, left) > 0) & (rarer_side(n_rows, right) > 0)
-    if prune:
-        tested &= has_expected_frequencies(n_rows, left, right)
-    return int(np.count_nonzero(tested))
-
-
 def rarer_side(n_rows: Rows, supports: Counts) -> NDArray[np.int64]:
-    """Rows with the rarer of a column's two values; 0 for a constant column."""
+    """Return the rows with the rarer of a column's two values; 0 for a constant column."""
     return np.minimum(wide(supports), n_rows - wide(supports))
 
 

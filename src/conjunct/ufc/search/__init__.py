@@ -1,1 +1,1 @@
-"""."""
+"""The searches: which pairs are joined, and in what order."""

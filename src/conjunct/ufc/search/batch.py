@@ -1,16 +1,353 @@
-"""Batch search: Algorithm 2 as a generator of steps. An iteration replaces a whole matching."""
+"""Batch search: Algorithm 2 as a generator of steps. An iteration replaces a whole matching.
+
+The choice among candidate pairs is greedy (§3.3), in the documented order: larger score (the
+measure: r in the paper) first, then the larger joint count, then the two canonical texts in
+code-point order. It does not depend on the order of columns, and so neither do the features.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
+from conjunct.columns import Contingency, Counts, PairCounts, Positions, Rewrite
+from conjunct.counting import Store, Tally
 from conjunct.features import Lineage, Merge
-from conjunct.ufc.association import Pairs
-from conjunct.ufc.criteria.base import Criterion, Judge
-from conjunct.ufc.search.ledger import Ledger, Made, Step
-from conjunct.ufc.search.pairing import ByText, greedy_matching, in_order_of_texts
-from conjunct.ufc.search.stage import Replaced, Stage, replace_pairs
+from conjunct.ufc.association import Floats, PairFilter, Pairs, correlated_pairs
+from conjunct.ufc.run_state import Made, Numbers, RunState, Step
+
+if TYPE_CHECKING:
+    from conjunct.ufc.criteria import Criterion, PairTest
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """The feature set after some iterations, and the merges of the last one."""
+
+    iteration: int
+    features: tuple[int, ...]
+    tally: Tally
+    replaced: ReplacedPairs | None = None
+
+    @classmethod
+    def first(cls, store: Store) -> Stage:
+        """Return the primitives."""
+        return cls(0, tuple(range(store.n_columns)), Tally.of(store))
+
+    @property
+    def counts(self) -> PairCounts:
+        return self.tally.counts
+
+    @property
+    def supports(self) -> Counts:
+        return self.counts.supports
+
+    @property
+    def observed(self) -> int | Counts:
+        return self.counts.observed
+
+    def candidates(self, criterion: PairFilter) -> Pairs:
+        """Return the pairs that pass."""
+        return correlated_pairs(self.counts, criterion)
+
+    @property
+    def merges(self) -> tuple[Merge, ...]:
+        """The merges of the last iteration."""
+        return () if self.replaced is None else self.replaced.write_merges(self.iteration)
+
+
+@dataclass(frozen=True, eq=False)
+class ReplacedPairs:
+    """The pairs that an iteration replaced; written out as merges only where they are wanted."""
+
+    features: tuple[int, ...]
+    pairs: Pairs
+    made: list[Numbers]
+
+    def write_merges(
+        self, iteration: int, saved: Sequence[float] | None = None
+    ) -> tuple[Merge, ...]:
+        """Return the merges of an iteration; with the bits that each saved, if these are known."""
+        pairs, cutoff = self.pairs, self.pairs.cutoff
+        columns = (pairs.left, pairs.right, pairs.joint, pairs.r, pairs.score)
+        tests = (pairs.p_value, pairs.p_adjusted)
+        each = (
+            np.broadcast_to(value, len(pairs)) for value in (pairs.counts.n_rows, cutoff.threshold)
+        )
+        lines = zip(
+            *(column.tolist() for column in (*columns, *tests, *each)),
+            self.made,
+            [math.nan] * len(pairs) if saved is None else saved,
+            strict=True,
+        )
+        merges = []
+        for i, j, joint, r, score, p, p_adjusted, n_rows, threshold, made, bits in lines:
+            both, right_only, left_only = made
+            merges.append(
+                Merge(
+                    iteration=iteration,
+                    left=self.features[i],
+                    right=self.features[j],
+                    both=both,
+                    right_only=right_only,
+                    left_only=left_only,
+                    n_rows=n_rows,
+                    joint=joint,
+                    r=r,
+                    score=score,
+                    p_value=p,
+                    p_adjusted=p_adjusted,
+                    threshold=threshold,
+                    compared=cutoff.compared,
+                    family_size=cutoff.family_size,
+                    saved=bits,
+                )
+            )
+        return tuple(merges)
+
+
+def replace_pairs(stage: Stage, pairs: Pairs, lineage: Lineage) -> Stage:
+    """Replace each pair by its non-empty conjunctions, and return the next stage (§3.3).
+
+    Kept features come first, then ``i ∧ j``, ``¬i ∧ j``, ``i ∧ ¬j`` of each pair in turn.
+    """
+    return Replacement(stage, pairs, lineage).of_first(len(pairs))
+
+
+class Replacement:
+    """The next stages of a sequence of pairs: that of all of them, or of the first few only.
+
+    What is new is counted once for all.
+    """
+
+    def __init__(self, stage: Stage, pairs: Pairs, lineage: Lineage) -> None:
+        self.pairs = pairs
+        self.stage = stage
+        self._tally = stage.tally.with_conjunctions(pairs.left, pairs.right)
+        both = len(stage.features) + np.arange(len(pairs))
+        # one line per pair: i ∧ j, ¬i ∧ j, i ∧ ¬j
+        self._plus = np.column_stack([both, pairs.right, pairs.left])
+        self._minus = np.column_stack([np.full_like(both, -1), both, both])
+        self._occurs = parts_of(pairs.counts) > 0
+        self._made = number_conjunctions(
+            stage.features, pairs.left, pairs.right, self._occurs, lineage
+        )
+
+    @property
+    def r(self) -> list[float]:
+        return list(map(float, self.pairs.r))
+
+    @property
+    def size(self) -> int:
+        """The number of pairs to look at."""
+        return len(self.stage.features) ** 2
+
+    def of_first(self, n_pairs: int) -> Stage:
+        """Return the stage in which the first ``n_pairs`` pairs are replaced."""
+        stage = self.stage
+        pairs = self.pairs.take(slice(n_pairs))
+        keeps = np.ones(len(stage.features), bool)
+        keeps[pairs.left] = keeps[pairs.right] = False
+        kept = np.flatnonzero(keeps)
+        occurs = self._occurs[:n_pairs]
+        rewrite = Rewrite(
+            pairs.left,
+            pairs.right,
+            np.concatenate([kept, self._plus[:n_pairs][occurs]]),
+            np.concatenate([np.full_like(kept, -1), self._minus[:n_pairs][occurs]]),
+        )
+        features = [stage.features[position] for position in kept.tolist()]
+        for made in self._made[:n_pairs]:
+            features += [number for number in made if number is not None]
+        return Stage(
+            stage.iteration + 1,
+            tuple(features),
+            self._tally.rewritten(rewrite),
+            ReplacedPairs(stage.features, pairs, self._made[:n_pairs]),
+        )
+
+
+def parts_of(pairs: Contingency) -> Counts:
+    """Count the rows with ``i ∧ j``, ``¬i ∧ j`` and ``i ∧ ¬j``, one line per pair."""
+    joint = pairs.joint
+    return np.column_stack([joint, pairs.right_support - joint, pairs.left_support - joint])
+
+
+def number_conjunctions(
+    features: Sequence[int],
+    left: Positions,
+    right: Positions,
+    occurs: NDArray[np.bool_],
+    lineage: Lineage,
+) -> list[Numbers]:
+    """Return the numbers of the conjunctions of each pair, ``None`` for empty ones."""
+    made: list[Numbers] = []
+    conjoin = lineage.conjoin
+    for i, j, (both, right_only, left_only) in zip(
+        left.tolist(), right.tolist(), occurs.tolist(), strict=True
+    ):
+        f, g = features[i], features[j]
+        made.append(
+            (
+                conjoin(f, g) if both else None,
+                conjoin(~f, g) if right_only else None,
+                conjoin(f, ~g) if left_only else None,
+            )
+        )
+    return made
+
+
+class Associated(Protocol):
+    """Pairs of columns with the numbers that order them."""
+
+    @property
+    def left(self) -> Positions: ...
+
+    @property
+    def right(self) -> Positions: ...
+
+    @property
+    def joint(self) -> Counts: ...
+
+    @property
+    def r(self) -> Floats: ...
+
+
+ByText = Callable[[list[int]], list[int]]
+"""Sort columns in the order of the canonical texts of their features."""
+
+
+def greedy_matching(pairs: Pairs, n_columns: int, by_text: ByText) -> Positions:
+    """Return the pairs that ``highest_scoring_pair`` and ``remove_candidate`` take, in order.
+
+    The sequence for a higher threshold is a prefix of this one. Only the strongest pairs that
+    are still free are ever sorted: after each batch, pairs with a used end are dropped. Texts are
+    compared only where tied pairs share an end: nowhere else do they decide what is taken;
+    ``sort_equals_by_text`` puts the others in order too.
+    """
+    free = bytearray(b"\1") * n_columns
+    taken: list[int] = []
+    left = np.arange(len(pairs))
+    while len(left):
+        strongest = left[_at_least_nth(pairs.score[left], 2 * n_columns)]
+        order, edges = _sort_in_runs(strongest, pairs.score, pairs.joint)
+        ends = list(zip(pairs.left[order].tolist(), pairs.right[order].tolist(), strict=True))
+        numbers = order.tolist()
+        for start, stop in pairwise(edges):
+            if stop - start == 1:
+                run = [start]
+            else:
+                run = [k for k in range(start, stop) if free[ends[k][0]] and free[ends[k][1]]]
+                if len(run) > 1 and _overlap([ends[k] for k in run]):
+                    run = [run[k] for k in sort_ties([ends[k] for k in run], by_text)]
+            for k in run:
+                i, j = ends[k]
+                if free[i] and free[j]:
+                    free[i] = free[j] = 0
+                    taken.append(numbers[k])
+        if len(strongest) == len(left):
+            break
+        is_free = np.frombuffer(free, bool)
+        left = left[is_free[pairs.left[left]] & is_free[pairs.right[left]]]
+    return np.array(taken, np.intp)
+
+
+def greedy_matchings(pairs: Associated, group_of: Positions, by_text: ByText) -> Positions:
+    """Return the greedy matchings of several groups of columns at once, group after group.
+
+    ``group_of`` is the group of each column; no pair goes from one to another.
+    """
+    group = group_of[pairs.left]
+    order = np.lexsort((-pairs.joint, -pairs.r, group))
+    joint, r, group = pairs.joint[order], pairs.r[order], group[order]
+    changes = (group[1:] != group[:-1]) | (r[1:] != r[:-1]) | (joint[1:] != joint[:-1])
+    edges = [0, *(np.flatnonzero(changes) + 1).tolist(), len(order)] if len(order) else []
+    left, right = pairs.left[order].tolist(), pairs.right[order].tolist()
+    free = bytearray(b"\1") * len(group_of)
+    taken: list[int] = []
+    for start, stop in pairwise(edges):
+        if stop - start == 1:
+            i, j = left[start], right[start]
+            if free[i] and free[j]:
+                free[i] = free[j] = 0
+                taken.append(start)
+            continue
+        run = [k for k in range(start, stop) if free[left[k]] and free[right[k]]]
+        if len(run) > 1:
+            run = _break_ties(run, left, right, by_text)
+        for k in run:
+            i, j = left[k], right[k]
+            if free[i] and free[j]:
+                free[i] = free[j] = 0
+                taken.append(k)
+    return order[np.array(taken, np.intp)]
+
+
+def _break_ties(run: list[int], left: list[int], right: list[int], by_text: ByText) -> list[int]:
+    """Sort tied pairs in the order in which to try them, without those that have no chance."""
+    columns = [left[k] for k in run] + [right[k] for k in run]
+    others = set(columns)
+    if len(others) == len(columns):
+        return run
+    if len(others) == len(run) + 1:
+        for shared in (left[run[0]], right[run[0]]):
+            if columns.count(shared) == len(run):
+                # whatever the text of the shared end, that of the other decides, and one is taken
+                others.remove(shared)
+                first = by_text([*others])[0]
+                return [k for k in run if left[k] == first or right[k] == first]
+    return [run[k] for k in sort_ties([(left[k], right[k]) for k in run], by_text)]
+
+
+def sort_equals_by_text(pairs: Pairs, by_text: ByText) -> Pairs:
+    """Sort matched pairs of equal score and joint count in the order of their texts."""
+    order, edges = _sort_in_runs(np.arange(len(pairs)), pairs.score, pairs.joint)
+    for start, stop in pairwise(edges):
+        if stop - start > 1:
+            run = order[start:stop]
+            ends = list(zip(pairs.left[run].tolist(), pairs.right[run].tolist(), strict=True))
+            order[start:stop] = run[sort_ties(ends, by_text)]
+    return pairs.take(order)
+
+
+def _at_least_nth(values: Floats, n: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Test which values are at least the n-th largest, ties included."""
+    if len(values) <= n:
+        return np.ones(len(values), bool)
+    nth = np.partition(values, len(values) - n)[len(values) - n]
+    return np.asarray(values >= nth)
+
+
+def _sort_in_runs(
+    which: Positions, first: Floats | Counts, second: Floats | Counts
+) -> tuple[Positions, list[int]]:
+    """Sort by falling ``first``, then ``second``; also return where runs of equals begin."""
+    order = which[np.lexsort((-second[which], -first[which]))]
+    one, other = first[order], second[order]
+    edges = np.flatnonzero((one[1:] != one[:-1]) | (other[1:] != other[:-1])) + 1
+    return order, [0, *edges.tolist(), len(order)]
+
+
+def _overlap(ends: list[tuple[int, int]]) -> bool:
+    """Return True if two of the pairs share a column."""
+    return len({column for pair in ends for column in pair}) < 2 * len(ends)
+
+
+def sort_ties(ends: list[tuple[int, int]], by_text: ByText) -> list[int]:
+    """Sort tied pairs by their smaller text, then by the other one; return positions."""
+    if len(ends) == 1:
+        return [0]
+    columns = by_text(list({column for pair in ends for column in pair}))
+    rank = dict(zip(columns, range(len(columns)), strict=True))
+    ranks = [(rank[i], rank[j]) if rank[i] < rank[j] else (rank[j], rank[i]) for i, j in ends]
+    return sorted(range(len(ends)), key=ranks.__getitem__)
 
 
 class BatchSearch:
@@ -19,47 +356,47 @@ class BatchSearch:
     def __init__(
         self,
         stage: Stage,
-        ledger: Ledger,
+        state: RunState,
         criterion: Criterion,
-        judge: Judge,
+        pair_test: PairTest,
         max_length: int | None,
     ) -> None:
         self.stage = stage
-        self._ledger = ledger
+        self._state = state
         self._criterion = criterion
-        self._judge = judge
+        self._pair_test = pair_test
         self._max_length = max_length
 
     def first(self) -> Step:
         return self._step()
 
     def steps(self) -> Iterator[Step]:
-        """The next iterations, for as long as a pair is replaced."""
-        lineage = self._ledger.lineage
-        while len(pairs := taken_pairs(self._candidates(), self.stage.features, lineage)):
+        """Yield the next iterations, for as long as a pair is replaced."""
+        lineage = self._state.lineage
+        while len(pairs := choose_pairs(self._candidates(), self.stage.features, lineage)):
             self.stage = replace_pairs(self.stage, pairs, lineage)
             yield self._step(self.stage.replaced)
 
     def _candidates(self) -> Pairs:
-        """The pairs that the next iteration may replace."""
-        pairs = self._criterion.candidates(self.stage, self._ledger, self._judge)
+        """Return the pairs that the next iteration may replace."""
+        pairs = self._criterion.candidates(self.stage, self._state, self._pair_test)
         if self._max_length is None:
             return pairs
         in_tags = self._criterion.counts_tags
-        sizes = self._ledger.sizes(self.stage.features, self._max_length, in_tags=in_tags)
+        sizes = self._state.sizes(self.stage.features, self._max_length, in_tags=in_tags)
         return pairs.take(sizes[pairs.left] + sizes[pairs.right] <= self._max_length)
 
-    def _step(self, replaced: Replaced | None = None) -> Step:
+    def _step(self, replaced: ReplacedPairs | None = None) -> Step:
         iteration, saved = self.stage.iteration, list[float]()
         merges: Callable[[], tuple[Merge, ...]] = tuple
         if replaced is not None:
-            saved = self._entered(replaced)
-            merges = partial(_written, replaced, iteration, saved)
-        indicators = self._ledger.indicators(iteration)
+            saved = self._enter_merges(replaced)
+            merges = partial(replaced.write_merges, iteration, saved)
+        indicators = self._state.indicators(iteration)
         return Step(iteration, indicators, merges, saved)
 
-    def _entered(self, replaced: Replaced) -> list[float]:
-        """Enter the merges of the last iteration in the books; what each saved."""
+    def _enter_merges(self, replaced: ReplacedPairs) -> list[float]:
+        """Enter the merges of the last iteration in the current_state; what each saved."""
         supports = dict(zip(self.stage.features, self.stage.supports.tolist(), strict=True))
         observed = self.stage.observed
         known: dict[int, int] | None = None
@@ -76,12 +413,8 @@ class BatchSearch:
                 None if known is None else _each(known, numbers),
             )
             of_pair = (left_support, right_support, joint)
-            saved.append(self._ledger.enter(features[i], features[j], of_pair, made))
+            saved.append(self._state.enter(features[i], features[j], of_pair, made))
         return saved
-
-
-def _written(replaced: Replaced, iteration: int, saved: list[float]) -> tuple[Merge, ...]:
-    return tuple(replaced.merges(iteration, saved))
 
 
 def _each(counts: dict[int, int], numbers: Sequence[int | None]) -> tuple[int, int, int]:
@@ -89,21 +422,23 @@ def _each(counts: dict[int, int], numbers: Sequence[int | None]) -> tuple[int, i
     return both, right, left
 
 
-def taken_pairs(pairs: Pairs, features: Sequence[int], lineage: Lineage) -> Pairs:
-    """The candidates that an iteration replaces, in the order in which they are taken."""
-    return in_order_of_texts(matched(pairs, features, lineage), text_order(features, lineage))
+def choose_pairs(pairs: Pairs, features: Sequence[int], lineage: Lineage) -> Pairs:
+    """Choose the candidates that an iteration replaces, in the order of replacement."""
+    return sort_equals_by_text(
+        match_greedily(pairs, features, lineage), text_order(features, lineage)
+    )
 
 
-def matched(pairs: Pairs, features: Sequence[int], lineage: Lineage) -> Pairs:
-    """The pairs that a greedy matching takes, by falling score."""
+def match_greedily(pairs: Pairs, features: Sequence[int], lineage: Lineage) -> Pairs:
+    """Return the pairs that a greedy matching takes, by falling score."""
     return pairs.take(greedy_matching(pairs, len(features), text_order(features, lineage)))
 
 
 def text_order(features: Sequence[int], lineage: Lineage) -> ByText:
-    """What puts columns in the order of the texts of their features."""
+    """Return a function that sorts columns by the texts of their features."""
 
-    def ordered(columns: list[int]) -> list[int]:
+    def sort(columns: list[int]) -> list[int]:
         column_of = {features[column]: column for column in columns}
         return [column_of[feature] for feature in lineage.by_text(column_of)]
 
-    return ordered
+    return sort

@@ -19,11 +19,11 @@ from conjunct.columns import Contingency, Counts
 from conjunct.counting import CompiledMerging, Growing, Merging
 from conjunct.features import bits_saved, largest_rise, rounded
 from conjunct.ufc.association import Floats, PairFilter, phi
-from conjunct.ufc.search.ledger import Ledger
-from conjunct.ufc.search.pairing import in_order
+from conjunct.ufc.run_state import RunState
+from conjunct.ufc.search.batch import sort_ties
 
 # the feature of a column that is true nowhere any more
-GONE = -1
+EMPTY = -1
 
 
 class Pair(NamedTuple):
@@ -38,36 +38,36 @@ class Pair(NamedTuple):
 
     @classmethod
     def of(cls, pairs: Contingency) -> Pair:
-        """The only one of some pairs."""
+        """Return the only one of some pairs."""
         n_rows = pairs.n_rows if isinstance(pairs.n_rows, int) else int(pairs.n_rows[0])
         left, right = int(pairs.left[0]), int(pairs.right[0])
         return cls(left, right, n_rows, *(int(counts[0]) for counts in pairs.table[1:]))
 
-    def swapped(self) -> Pair:
-        """The same pair, the other column first."""
+    def swap(self) -> Pair:
+        """Return the same pair, the other column first."""
         left, right, n_rows, left_support, right_support, joint = self
         return Pair(right, left, n_rows, right_support, left_support, joint)
 
 
 class Order(Protocol):
-    """What a pair is worth. It may change with merges of other pairs, but hardly upwards."""
+    """The worth of pairs. Merges of other pairs change it, but raise it only a little."""
 
     def worth(self, pairs: Contingency) -> Floats: ...
 
     def second(self, pairs: Contingency) -> Floats:
-        """What decides between pairs of equal worth, before their texts do."""
+        """Return what decides between pairs of equal worth, before their texts do."""
         ...
 
     def score(self, pairs: Contingency, saved: Sequence[float]) -> Floats:
-        """What is told of pairs that were taken, and saved so many bits."""
+        """Return the score reported for chosen pairs, given the bits that each saved."""
         ...
 
-    def merged(self, left: int, right: int) -> None:
-        """Two columns were merged, and the new one has the next position."""
+    def note_merge(self, left: int, right: int) -> None:
+        """Take notice of a merge: the new column has the next position."""
         ...
 
     def rise(self) -> float:
-        """By how much at most the last merge has made any pair worth more."""
+        """Return by how much at most the last merge has made any pair worth more."""
         ...
 
 
@@ -86,7 +86,7 @@ class ByJointCount:
     def score(self, pairs: Contingency, saved: Sequence[float]) -> Floats:
         return self.second(pairs)
 
-    def merged(self, left: int, right: int) -> None:
+    def note_merge(self, left: int, right: int) -> None:
         pass
 
     def rise(self) -> float:
@@ -100,12 +100,12 @@ class BySavedBits:
     number of cells that are known to be true.
     """
 
-    def __init__(self, merging: Merging, ledger: Ledger, features: list[int]) -> None:
+    def __init__(self, merging: Merging, state: RunState, features: list[int]) -> None:
         self._merging = merging
-        self._ledger = ledger
-        costs = [0.0 if number == GONE else ledger.costs[number] for number in features]
+        self._state = state
+        costs = [0.0 if number == EMPTY else state.costs[number] for number in features]
         self._costs = Growing(np.array(costs))
-        self._total, self._n_used = ledger.total, ledger.n_used
+        self._total, self._n_used = state.total, state.n_used
         self._before = self._total, self._n_used
 
     @property
@@ -133,11 +133,11 @@ class BySavedBits:
     def score(self, pairs: Contingency, saved: Sequence[float]) -> Floats:
         return rounded(np.array(saved))
 
-    def merged(self, left: int, right: int) -> None:
-        costs, ledger = self._costs.values, self._ledger
+    def note_merge(self, left: int, right: int) -> None:
+        costs, state = self._costs.values, self._state
         self._costs.append(costs[left] + costs[right])
         self._before = self._total, self._n_used
-        self._total, self._n_used = ledger.total, ledger.n_used
+        self._total, self._n_used = state.total, state.n_used
 
     def rise(self) -> float:
         total, n_used = self._before
@@ -178,7 +178,7 @@ class BestPairs:
         self._refused: dict[int, set[int]] = {}
 
     def best(self) -> Pair | None:
-        """The best pair; ``None`` if no pair may be joined."""
+        """Return the best pair; ``None`` if no pair may be joined."""
         while True:
             bounds = self._bounds.values
             highest = bounds.max(initial=-math.inf)
@@ -195,9 +195,9 @@ class BestPairs:
     def before_merge(self, left: int, right: int) -> None:
         """Do nothing: bounds are made anew after the merge."""
 
-    def merged(self, left: int, right: int) -> None:
-        """Two columns were merged, and the new one has the next position."""
-        self._order.merged(left, right)
+    def note_merge(self, left: int, right: int) -> None:
+        """Take notice of a merge: the new column has the next position."""
+        self._order.note_merge(left, right)
         self._n_merges += 1
         self._rise += self._order.rise()
         self._rows.clear()
@@ -209,21 +209,21 @@ class BestPairs:
         self._bounds.values[[left, right]] = math.inf
 
     def _first_bounds(self) -> Floats:
-        """Each pair is looked at once, and is in the bound of one of its columns."""
+        """Look at each pair once, and put it in the bound of one of its columns."""
         bounds = np.full(self._merging.n_columns, -math.inf)
         for pairs in self._merging.first.pair_blocks():
             # all tests at once: where chance explains most pairs, one by one would take long
-            some = self._allowed(pairs.take(np.flatnonzero(self._filter.accepts(pairs))))
+            some = self._select_allowed(pairs.take(np.flatnonzero(self._filter.accepts(pairs))))
             np.maximum.at(bounds, some.left, self._order.worth(some))
         return bounds
 
-    def _allowed(self, pairs: Contingency) -> Contingency:
+    def _select_allowed(self, pairs: Contingency) -> Contingency:
         pairs = pairs.take(np.flatnonzero(self._filter.may_accept(pairs)))
         return pairs.take(np.flatnonzero(self._fits(pairs)))
 
     def _renew(self, column: int) -> None:
         """Make the bound of a column exact, but for pairs that the exact test would refuse."""
-        pairs = self._allowed(self._merging.row(column))
+        pairs = self._select_allowed(self._merging.row(column))
         if refused := self._refused.get(column):
             pairs = pairs.take(np.flatnonzero(~np.isin(pairs.right, list(refused))))
         self._keep(column, pairs, self._order.worth(pairs))
@@ -235,7 +235,7 @@ class BestPairs:
         self._made_at.values[column] = self._n_merges
 
     def _refuses_some(self, columns: list[int]) -> bool:
-        """Put the pairs that would come first to the exact test; whether it refuses any."""
+        """Put the pairs that would come first to the exact test; return True if it refuses any."""
         if not self._filter.needs_more_than_r:
             return False
         refuses_any = False
@@ -256,7 +256,7 @@ class BestPairs:
         return refuses_any
 
     def _first_of(self, columns: list[int]) -> Pair:
-        """The best of the pairs of some columns, whose bounds are exact and the same."""
+        """Return the best of the pairs of some columns, whose bounds are exact and the same."""
         found = []
         for column in columns:
             pairs, worth = self._rows[column]
@@ -268,16 +268,16 @@ class BestPairs:
 
 
 def _first_of_ties(ties: Contingency, order: Order, by_text: _ByText) -> tuple[int, int]:
-    """The columns of the pair that comes first, of those of equal worth."""
+    """Return the columns of the pair that comes first, of those of equal worth."""
     second = order.second(ties)
     ties = ties.take(np.flatnonzero(second == second.max()))
     ends = zip(ties.left.tolist(), ties.right.tolist(), strict=True)
     pairs_of_columns = sorted({(min(pair), max(pair)) for pair in ends})
-    return pairs_of_columns[in_order(pairs_of_columns, by_text)[0]]
+    return pairs_of_columns[sort_ties(pairs_of_columns, by_text)[0]]
 
 
-def is_in_c(order: Order, pair_filter: PairFilter) -> TypeGuard[BySavedBits]:
-    """Whether C knows what pairs are worth, and which may be joined."""
+def has_native_search(order: Order, pair_filter: PairFilter) -> TypeGuard[BySavedBits]:
+    """Return True if C can compute what pairs are worth, and which may be joined."""
     tests = pair_filter.test == "exact" if pair_filter.alpha else pair_filter.threshold == 0
     is_plain = pair_filter.measure == "phi" and not pair_filter.prune
     return isinstance(order, BySavedBits) and tests and is_plain
@@ -297,7 +297,7 @@ class CompiledBest:
         self._by_text = by_text
 
     def best(self) -> Pair | None:
-        """The best pair; ``None`` if no pair may be joined."""
+        """Return the best pair; ``None`` if no pair may be joined."""
         while found := self._merging.candidates():
             pairs = [Pair(i, j, self._merging.n_rows, *counts) for i, j, *counts in found]
             pair = pairs[0] if len(pairs) == 1 else self._first_of(pairs)
@@ -308,12 +308,12 @@ class CompiledBest:
     def before_merge(self, left: int, right: int) -> None:
         """Do nothing: C knows which columns change."""
 
-    def merged(self, left: int, right: int) -> None:
-        """Tell the order of a merge; C knows already."""
-        self._order.merged(left, right)
+    def note_merge(self, left: int, right: int) -> None:
+        """Pass a merge on to the order; C knows already."""
+        self._order.note_merge(left, right)
 
     def _first_of(self, pairs: list[Pair]) -> Pair | None:
-        """The best of some pairs; ``None`` if the test refuses any, which C will leave out."""
+        """Return the best of some pairs; ``None`` if the test refuses any, which C then skips."""
         by_columns = {(pair.left, pair.right): pair for pair in pairs}
         counts = counts_of(list(by_columns.values()), self._merging.n_rows)
         refused = counts.take(np.flatnonzero(~self._filter.confirms(counts)))

@@ -95,7 +95,8 @@ class EvidencePairs:
             most = max(pair.joint for pair in ties)
             ties = [pair for pair in ties if pair.joint == most]
             pair = min(ties, key=self._names)
-            if self._is_known(pair.left, pair.right):
+            is_whole = self._is_whole[pair.left] and self._is_whole[pair.right]
+            if is_whole or self._caps.get(pair.left, pair.right) is not None:
                 self.value = float(highest)
                 return pair
             self._caps.count(pair.left, pair.right)
@@ -106,7 +107,7 @@ class EvidencePairs:
         for column in (left, right):
             self._is_stale.values[self._merging.row(column).right] = True
 
-    def merged(self, left: int, right: int) -> None:
+    def note_merge(self, left: int, right: int) -> None:
         """Take notice of a merge: the new column has the next position."""
         self._patterns.join(left, right)
         self._tags.append(tuple(sorted(self._tags[left] + self._tags[right])))
@@ -153,10 +154,6 @@ class EvidencePairs:
     def _names(self, pair: Pair) -> tuple[Tags, ...]:
         return tuple(sorted((self._tags[pair.left], self._tags[pair.right])))
 
-    def _is_known(self, one: int, other: int) -> bool:
-        is_whole = self._is_whole[one] and self._is_whole[other]
-        return is_whole or self._caps.get(one, other) is not None
-
 
 class CompiledEvidence:
     """The same as ``EvidencePairs``, found by C."""
@@ -192,7 +189,7 @@ class CompiledEvidence:
     def before_merge(self, left: int, right: int) -> None:
         """Do nothing: C knows which best pairs change."""
 
-    def merged(self, left: int, right: int) -> None:
+    def note_merge(self, left: int, right: int) -> None:
         """Take notice of a merge: the new column has the next position."""
         rows = 0
         if self._counts_patterns:

@@ -1,11 +1,12 @@
-"""The books of a run: its features, how often each is true, and what each merge saved."""
+"""The state of a run: its features, how often each is true, and what each merge saved."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,21 +17,85 @@ from conjunct.features import (
     Merge,
     bits_saved_by,
     complexity,
+    mean_length,
     mean_length_of,
     merge_cost,
     overlapping_index,
     primitive_costs,
     rms,
 )
-from conjunct.ufc.course import Indicators
+
+
+@dataclass(frozen=True)
+class Indicators:
+    """One line of a run's history. C0 and RMS are NaN where C0 has no meaning.
+
+    ``bits`` is the length of the description of the data by these features in Krimp's code, and
+    ``evidence`` what the merges so far brought less what they cost; NaN where it is not looked at.
+    """
+
+    iteration: int
+    n_features: int
+    length: float
+    oi: float
+    c0: float
+    rms: float
+    bits: float = math.nan
+    evidence: float = math.nan
+
+
+class Evaluated(Protocol):
+    """The part of a stage that is evaluated."""
+
+    @property
+    def iteration(self) -> int: ...
+
+    @property
+    def features(self) -> tuple[int, ...]: ...
+
+    @property
+    def supports(self) -> Counts: ...
+
+    @property
+    def observed(self) -> int | Counts: ...
+
+
+@dataclass(frozen=True)
+class Evaluator:
+    """Computes the indicators of stages over the same primitives and rows."""
+
+    lineage: Lineage
+    n_rows: int
+    n_distinct_rows: int
+    null_support: int | None = None
+
+    def __call__(self, stage: Evaluated) -> Indicators:
+        oi = self._overlap(stage.supports, stage.observed)
+        c0 = math.nan
+        if self.has_complexity:
+            n_primitives = len(self.lineage.primitives)
+            c0 = complexity(len(stage.features), n_primitives, self.n_distinct_rows)
+        length = mean_length(self.lineage.lengths(stage.features))
+        return Indicators(stage.iteration, len(stage.features), length, oi, c0, rms(oi, c0))
+
+    def _overlap(self, supports: Counts, observed: int | Counts) -> float:
+        if isinstance(observed, int) or self.null_support is None:
+            return overlapping_index(supports, observed, null_support=self.null_support)
+        # "null" is another feature, known in every row
+        return overlapping_index([*supports, self.null_support], [*observed, self.n_rows])
+
+    @property
+    def has_complexity(self) -> bool:
+        """True if C0 has a meaning: there must be more distinct rows than primitives."""
+        return self.n_distinct_rows > len(self.lineage.primitives)
 
 
 class Step:
-    """What an iteration replaced, and the indicators after it. The first step is the primitives.
+    """The merges of an iteration, and the indicators after it. The first step is the primitives.
 
     ``merges`` are written out when they are first asked for, as the evidence in them takes longer
-    than a merge does; ``saved`` are the bits that each saved. Indicators wait, too, as long as
-    nobody asks for them: rows may still be told apart elsewhere.
+    than a merge does; ``saved`` are the bits that each saved. Indicators are computed on first use,
+    too: distinct rows may still be counted elsewhere.
     """
 
     def __init__(
@@ -65,7 +130,7 @@ class Step:
 
     @property
     def gain(self) -> float:
-        """What the step is worth by its criterion: what it saved, unless that says otherwise."""
+        """The worth of the step by its criterion: what it saved, unless that says otherwise."""
         return self.saved if self._gain is None else self._gain
 
 
@@ -84,8 +149,8 @@ class Made(NamedTuple):
     observed: tuple[int, int, int] | None = None
 
 
-class Ledger:
-    """What is known of the features of a run, by their numbers in the lineage."""
+class RunState:
+    """The features of a run by their numbers in the lineage: supports, costs, lengths."""
 
     def __init__(
         self,
@@ -116,7 +181,7 @@ class Ledger:
         self._n_occurring = self.n_used
 
     def enter(self, left: int, right: int, counts: tuple[int, int, int], made: Made) -> float:
-        """Replace a pair of features; the bits that it saved in Krimp's code, if that is counted.
+        """Replace a pair of features, and return the bits it saved in Krimp's code, if counted.
 
         ``counts`` are the two supports and the joint count of the pair, in the rows in which both
         are known.
@@ -147,7 +212,7 @@ class Ledger:
         return merge_cost(self.n_rows, self._n_occurring, k)
 
     def indicators(self, iteration: int) -> Callable[[], Indicators]:
-        """What they are now, to be told later."""
+        """Return a function that gives the present indicators later, when rows are counted."""
         n_features = len(self.present)
         length = mean_length_of(self._total_length, n_features)
         lengths = self.bits, self.evidence
@@ -170,7 +235,7 @@ class Ledger:
         return Indicators(iteration, n_features, length, oi, c0, rms(oi, c0), bits, evidence)
 
     def features_after(self, merges: Iterable[Merge]) -> tuple[int, ...]:
-        """The features that some merges leave: those that were kept, then those that were made."""
+        """Return the features that some merges leave: kept ones first, then those made."""
         present = dict.fromkeys(range(len(self.lineage.primitives)))
         for merge in merges:
             del present[merge.left], present[merge.right]
@@ -198,7 +263,7 @@ class Ledger:
         self.bits, self.evidence = indicators.bits, indicators.evidence
 
     def sizes(self, numbers: Iterable[int], at_most: int, *, in_tags: bool) -> NDArray[np.int64]:
-        """Tags or literals of features; those beyond a limit as a little more than it."""
+        """Return the tags or literals of features; those beyond a limit as the limit plus 1."""
         size = self.n_tags.__getitem__ if in_tags else self.lineage.length
         return np.array([min(size(number), at_most + 1) for number in numbers], np.int64)
 
@@ -246,3 +311,6 @@ class Ledger:
         supports = np.array([self.supports[number] for number in numbers], np.float64)
         cells = (supports + 1) * (math.log2(self.total) - np.log2(supports))
         return math.fsum([*cells.tolist(), *(self.costs[number] for number in numbers)])
+
+
+Ledger = RunState  # the name that estimators.pairs uses

@@ -19,8 +19,7 @@ from conjunct.columns import Columns, Counts, unpack
 from conjunct.features import Lineage
 from conjunct.ufc.association import Floats, phi
 from conjunct.ufc.association.significance import has_expected_frequencies
-from conjunct.ufc.search.batch import text_order
-from conjunct.ufc.search.pairing import greedy_matchings
+from conjunct.ufc.search.batch import greedy_matchings, text_order
 
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
@@ -53,7 +52,7 @@ class RowStage:
 
     @classmethod
     def first(cls, store: Columns) -> RowStage | None:
-        """The primitives; ``None`` where cells are missing, or there are too many to look at."""
+        """Return the primitives; ``None`` where cells are missing, or are too many to look at."""
         if store.has_missing or store.n_rows * store.n_columns > _MAX_CELLS:
             return None
         table = unpack(store.to_bits().bits, store.n_rows)
@@ -95,13 +94,13 @@ class RowReplacement:
 
     @property
     def size(self) -> int:
-        """How much there is to look at."""
+        """The number of meetings to look at."""
         return len(self.stage.one)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RowPairs:
-    """Pairs of columns (``left < right``) with what speaks for them."""
+    """Pairs of columns (``left < right``), their joint counts and correlations."""
 
     left: Indices
     right: Indices
@@ -130,10 +129,10 @@ class JoinedRows:
         self.other += shifts
 
     def candidates(self, lows: Sequence[float], prune: bool) -> RowPairs:
-        """The pairs above the threshold of their stage, as ``correlated_pairs`` finds them.
+        """Find the pairs above the threshold of their stage, as ``correlated_pairs`` does.
 
-        For thresholds from that which led to a stage on: no two features that were kept can pass,
-        for the matching would have taken them, or another pair in their way.
+        Thresholds are at least the one that led to the stage. So no two features that were kept
+        can pass: the matching would have taken them, or another pair in their way.
         """
         m, supports = len(self.supports), self.supports
         n_kept = np.array([stage.n_kept for stage in self.stages])
@@ -156,10 +155,10 @@ class JoinedRows:
         return RowPairs(left[passes], right[passes], joint[passes], r[passes])
 
 
-def replacements(
+def find_replacements(
     stages: Sequence[RowStage], lows: Sequence[float], prune: bool, lineage: Lineage
 ) -> list[RowReplacement]:
-    """What the next iteration takes from each stage, for thresholds from ``lows`` up."""
+    """Return what the next iteration takes from each stage, for thresholds from ``lows`` up."""
     joined = JoinedRows(stages)
     pairs = joined.candidates(lows, prune)
     features = [*chain.from_iterable([stage.features for stage in stages])]
@@ -195,8 +194,8 @@ def replacements(
     ]
 
 
-def replaced(wanted: Sequence[tuple[RowReplacement, int]]) -> list[RowStage]:
-    """For each replacement, the stage in which its first pairs are replaced, as many as wanted."""
+def replace_first(wanted: Sequence[tuple[RowReplacement, int]]) -> list[RowStage]:
+    """Replace the first pairs of each replacement, as many as wanted, and return the stages."""
     joined = JoinedRows([replacement.stage for replacement, _ in wanted])
     n_pairs = np.array([n for _, n in wanted])
     shifts = np.repeat(joined.first_column, n_pairs)
@@ -230,7 +229,7 @@ def replaced(wanted: Sequence[tuple[RowReplacement, int]]) -> list[RowStage]:
     column_of = alone[joined.column_of]
     column_of[joined.one[merged]] = together[one[merged]]
     column_of -= np.repeat(first_column, joined.n_entries)
-    # of two entries that were merged one is left: the other meets none any more
+    # of two entries that were merged one stays: the other meets none any more
     is_gone = np.zeros(len(column_of), bool)
     is_gone[joined.other[merged]] = True
     stays = ~(is_gone[joined.one] | is_gone[joined.other])
@@ -266,7 +265,7 @@ def replaced(wanted: Sequence[tuple[RowReplacement, int]]) -> list[RowStage]:
 
 
 def _starts(lengths: Indices) -> Indices:
-    """Where each of several pieces begins, end to end."""
+    """Return where each of several pieces begins, end to end."""
     return np.cumsum(lengths) - lengths
 
 
@@ -276,7 +275,7 @@ def _slices(lengths: Indices) -> Iterator[slice]:
 
 
 def _totals(values: Mask, lengths: Indices) -> Indices:
-    """How many are true in each of several pieces, end to end."""
+    """Count how many are true in each of several pieces, end to end."""
     before = np.concatenate([[0], np.cumsum(values)])
     ends = np.cumsum(lengths)
     return np.asarray(before[ends] - before[ends - lengths])

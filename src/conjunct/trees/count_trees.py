@@ -1,0 +1,466 @@
+"""Decision trees whose tests count literals: ID2-of-3 and XofN.
+
+The trees are grown node by node, then cut back where bits say so. At each node a search looks for
+the best test of the rows there; the two algorithms differ in that search alone.
+
+**Bits.** The classes of rows are coded one after the other, each class as likely as it was so far,
+and half a row more (Krichevsky and Trofimov). Of n rows, nᵢ of the i-th of k classes:
+
+    log₂ [Γ(n + k/2) / Γ(k/2)] − Σᵢ log₂ [Γ(nᵢ + ½) / Γ(½)]
+
+So a small group pays for its own distribution, and a tree that splits noise is longer, not shorter.
+
+**ID2-of-3** (Murphy and Pazzani 1991) grows an M-of-N test at each node. It starts with the literal
+of the largest information gain. A literal is added and either as many must be true as before (more
+rows pass) or one more (fewer do), whichever gains most, for as long as the gain rises.
+
+**XofN** (Zheng 1995) searches a set of literals at each node, each number of true ones a branch.
+The best set is that with which test and classes take the fewest bits (MDL). There are two searches:
+one starts with the best literal or pair of literals, the other with the literals that ID2-of-3
+would count. Then the best neighbour is taken, one literal added or left out, even if it is worse:
+parity shows nothing until all its literals are there. A search ends after some steps without a new
+best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import comb, log2
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from conjunct.columns import Counts
+from conjunct.expressions import Expression
+from conjunct.features import Made, Tally
+from conjunct.trees.clustering import Limits, Path
+from conjunct.trees.schema import PackedStage, all_of, telling_columns
+
+Floats = NDArray[np.float64]
+DECIMALS = 6
+"""Bits are compared to a millionth: the last digits of a logarithm are those of one machine."""
+
+
+def class_bits(counts: NDArray[Any]) -> Floats:
+    """Return the bits that code the classes of groups of rows; the last axis is of classes."""
+    n, k = counts.sum(axis=-1), counts.shape[-1]
+    of_classes = gammaln(counts + 0.5) - gammaln(0.5)
+    nats = gammaln(n + k / 2) - gammaln(k / 2) - of_classes.sum(axis=-1)
+    return np.asarray(nats / np.log(2))
+
+
+def entropy_bits(counts: NDArray[Any]) -> Floats:
+    """Return n times the entropy of the classes of groups of rows; the last axis is of classes."""
+
+    def n_log_n(values: NDArray[Any]) -> Floats:
+        found: Floats = values * np.log2(np.maximum(values, 1))
+        return found
+
+    return np.asarray(n_log_n(counts.sum(axis=-1)) - n_log_n(counts).sum(axis=-1))
+
+
+def literals_bits(n_literals: int, n_columns: int) -> float:
+    """Return the bits that name some literals: their number, their columns, and a sign each.
+
+    A number N takes 2 log₂ N + 1. Negating all literals asks the same, which saves a sign.
+    """
+    return 2 * log2(n_literals) + log2(comb(n_columns, n_literals)) + n_literals
+
+
+Truths = NDArray[np.bool_]
+
+
+class CountTest(NamedTuple):
+    """A count of true literals: at least ``number``, or each number is a branch."""
+
+    literals: Path
+    number: int | None
+
+    def branches(self, table: Truths) -> NDArray[np.intp]:
+        """Return the branch of each row: how many are true, or whether that is enough."""
+        n_true = np.zeros(len(table), np.intp)
+        for literal in self.literals:
+            n_true += table[:, literal] if literal >= 0 else ~table[:, ~literal]
+        return n_true if self.number is None else (n_true >= self.number).astype(np.intp)
+
+    def bits(self, n_columns: int) -> float:
+        """Return the bits that code the test: its literals, and which number is enough."""
+        threshold = 0.0 if self.number is None else log2(len(self.literals))
+        return literals_bits(len(self.literals), n_columns) + threshold
+
+
+@dataclass(frozen=True)
+class CountNode:
+    """A node: its rows of each class; where there is a test, the node of each branch."""
+
+    counts: tuple[int, ...]
+    test: CountTest | None = None
+    children: Mapping[int, int] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """Some rows: their columns, and the number of the class of each."""
+
+    table: Truths
+    codes: NDArray[np.intp]
+    n_classes: int
+
+    @property
+    def counts(self) -> Counts:
+        """Rows of each class."""
+        return np.bincount(self.codes, minlength=self.n_classes)
+
+    def take(self, rows: NDArray[Any]) -> Self:
+        return replace(self, table=self.table[rows], codes=self.codes[rows])
+
+    def totals_by(self, groups: NDArray[np.intp], n_groups: int) -> Counts:
+        """Count the rows of each class in each group."""
+        size = n_groups * self.n_classes
+        counts = np.bincount(groups * self.n_classes + self.codes, minlength=size)
+        return counts.reshape(n_groups, self.n_classes)
+
+    def true_by(self, groups: NDArray[np.intp], n_groups: int) -> Counts:
+        """Count rows in which each column is true: (groups, columns, classes)."""
+        n_rows = len(self.codes)
+        cells = np.zeros((n_rows, n_groups * self.n_classes), self._floats.dtype)
+        cells[np.arange(n_rows), groups * self.n_classes + self.codes] = 1
+        true = (self._floats @ cells).astype(np.int64)
+        return true.reshape(-1, n_groups, self.n_classes).transpose(1, 0, 2)
+
+    def true_together(self) -> Counts:
+        """Count rows in which two columns are true, by class: (columns, columns, classes)."""
+        of_class = [self._floats[:, self.codes == code] for code in range(self.n_classes)]
+        return np.stack([some @ some.T for some in of_class], axis=-1).astype(np.int64)
+
+    @cached_property
+    def _floats(self) -> NDArray[Any]:
+        # in which sums of this many ones are exact
+        exact = np.float32 if len(self.codes) < 1 << 24 else np.float64
+        return np.ascontiguousarray(self.table.T, exact)
+
+
+Search = Callable[[Labelled, int], CountTest | None]
+"""The best test of some rows, each side of which has a number of rows; None if none tells."""
+
+
+@dataclass(frozen=True)
+class CountTree:
+    """Nodes in preorder, branches by their number."""
+
+    nodes: tuple[CountNode, ...]
+
+    @property
+    def tests(self) -> tuple[CountTest, ...]:
+        return tuple(node.test for node in self.nodes if node.test is not None)
+
+    def bits(self, n_columns: int) -> float:
+        """Return the bits that code the tree, and with it the classes of its training rows."""
+        tests = sum(test.bits(n_columns) for test in self.tests)
+        leaves = np.array([node.counts for node in self.nodes if node.test is None])
+        return len(self.nodes) + tests + float(class_bits(leaves).sum())
+
+    def on(self, columns: Sequence[int]) -> CountTree:
+        """Return the same tree for a table in which column k has the position ``columns[k]``."""
+
+        def move(test: CountTest) -> CountTest:
+            literals = (columns[x] if x >= 0 else ~columns[~x] for x in test.literals)
+            return test._replace(literals=tuple(literals))
+
+        return CountTree(
+            tuple(replace(node, test=node.test and move(node.test)) for node in self.nodes)
+        )
+
+    def class_counts(self, table: Truths) -> Counts:
+        """Return the rows of each class in the leaf of each row.
+
+        A row whose number of true literals was never seen at a node stays there.
+        """
+        found = np.zeros((len(table), len(self.nodes[0].counts)), np.int64)
+        pending = [(0, np.arange(len(table)))]
+        while pending:
+            number, rows = pending.pop()
+            node = self.nodes[number]
+            found[rows] = node.counts
+            if node.test is not None and node.children is not None:
+                branches = node.test.branches(table[rows])
+                pending += [
+                    (child, rows[branches == branch]) for branch, child in node.children.items()
+                ]
+        return found
+
+
+def label_columns(
+    stage: PackedStage,
+    expressions: tuple[Expression, ...],
+    codes: NDArray[np.intp],
+    n_classes: int,
+) -> tuple[Labelled, list[int]]:
+    """Return the columns of a stage that a tree may look at, with classes, and where they are."""
+    columns = telling_columns(stage, expressions)
+    return Labelled(stage.store.select(columns).to_dense(), codes, n_classes), columns.tolist()
+
+
+class CountProposer:
+    """One tree on the columns; each test that counts becomes a feature, or one per branch."""
+
+    def __init__(
+        self,
+        codes: NDArray[np.intp],
+        n_classes: int,
+        limits: Limits,
+        search: Search,
+        *,
+        prune: bool,
+    ) -> None:
+        self.codes = codes
+        self.n_classes = n_classes
+        self.limits = limits
+        self.search = search
+        self.prune = prune
+        self.tree: CountTree | None = None
+
+    def __call__(self, stage: PackedStage, expressions: tuple[Expression, ...]) -> Iterable[Made]:
+        if self.tree is not None:  # features are made as the tree grows: there is no second one
+            return
+        data, columns = label_columns(stage, expressions, self.codes, self.n_classes)
+        self.tree = grow_counts(data, self.limits, self.search, prune=self.prune).on(columns)
+        for node in self.tree.nodes:
+            if node.test is not None and len(node.test.literals) > 1:
+                yield from _features(node.test, sorted(node.children or ()))
+
+
+def _features(test: CountTest, branches: Iterable[int]) -> Iterator[Made]:
+    literals = tuple(sorted(test.literals, key=lambda x: max(x, ~x)))
+    if test.number is None:
+        yield from (Tally(literals, number, exactly=True) for number in branches)
+    elif test.number == len(literals):
+        yield all_of(literals)
+    else:
+        yield Tally(literals, test.number, exactly=False)
+
+
+def grow_counts(data: Labelled, limits: Limits, search: Search, *, prune: bool) -> CountTree:
+    """Split until a node has one class or cannot be split; then, with ``prune``, cut back.
+
+    A node whose rows take fewer bits as a leaf than by all that is below it becomes one.
+    """
+    nodes: list[CountNode] = []
+    pending: list[tuple[Labelled, int, int | None, int]] = [(data, 0, None, 0)]
+    while pending:
+        here, depth, parent, branch = pending.pop()
+        number = len(nodes)
+        nodes.append(CountNode(tuple(here.counts.tolist())))
+        if parent is not None:
+            children = {**(nodes[parent].children or {}), branch: number}
+            nodes[parent] = replace(nodes[parent], children=children)
+        n_rows = len(here.table)
+        ends = limits.max_depth is not None and depth >= limits.max_depth
+        if ends or n_rows < limits.min_samples_split or max(nodes[number].counts) == n_rows:
+            continue
+        test = search(here, limits.min_samples_leaf)
+        if test is None:
+            continue
+        nodes[number] = replace(nodes[number], test=test, children={})
+        branches = test.branches(here.table)
+        pending += [
+            (here.take(branches == value), depth + 1, number, value)
+            for value in np.unique(branches)[::-1].tolist()
+        ]
+    if prune:
+        nodes = _prune(nodes, data.table.shape[1])
+    return CountTree(tuple(nodes))
+
+
+def _prune(nodes: list[CountNode], n_columns: int) -> list[CountNode]:
+    """Return the nodes that stay, numbered in preorder again."""
+    bits = (1 + class_bits(np.array([node.counts for node in nodes]))).tolist()
+    leaf = [node.test is None for node in nodes]
+    for number in reversed(range(len(nodes))):
+        node = nodes[number]
+        if node.test is not None and node.children is not None:
+            below = sum(bits[child] for child in node.children.values())
+            split = 1 + node.test.bits(n_columns) + below
+            leaf[number] = round(split - bits[number], DECIMALS) >= 0
+            bits[number] = min(bits[number], split)
+    kept: list[CountNode] = []
+    pending: list[tuple[int, int | None, int]] = [(0, None, 0)]
+    while pending:
+        number, parent, branch = pending.pop()
+        node = nodes[number]
+        here = len(kept)
+        kept.append(CountNode(node.counts) if leaf[number] else replace(node, children={}))
+        if parent is not None:
+            children = {**(kept[parent].children or {}), branch: here}
+            kept[parent] = replace(kept[parent], children=children)
+        if not leaf[number]:
+            below_it = sorted((node.children or {}).items(), reverse=True)
+            pending += [(child, here, value) for value, child in below_it]
+    return kept
+
+
+def best_m_of_n(max_literals: int | None = None) -> Search:
+    """Return a greedy search for the M-of-N test of the largest information gain."""
+
+    def search(data: Labelled, min_samples_leaf: int) -> CountTest | None:
+        literals: tuple[int, ...] = ()
+        number, gain = 0, 0.0
+        n_true = np.zeros(len(data.table), np.intp)
+        free = np.ones(data.table.shape[1], bool)
+        while free.any() and (max_literals is None or len(literals) < max_literals):
+            gains = _gains(data, n_true, number, min_samples_leaf)
+            gains[..., ~free] = -1.0
+            if gains.max() <= gain:
+                break
+            # of equal ones the first: as many before one more, a literal before its negation
+            one_more, negated, column = np.unravel_index(int(gains.argmax()), gains.shape)
+            gain = float(gains.max())
+            number += int(one_more)
+            literals = (*literals, ~int(column) if negated else int(column))
+            n_true += data.table[:, column] ^ bool(negated)
+            free[column] = False
+        return CountTest(literals, number) if literals else None
+
+    return search
+
+
+def _gains(
+    data: Labelled, n_true: NDArray[np.intp], number: int, min_samples_leaf: int
+) -> NDArray[np.float64]:
+    """Return the information gain of each test with one literal more.
+
+    Of shape (as many or one more must be true, the literal or its negation, columns).
+    """
+    # rows that one more literal cannot help, those it makes pass if as many must be true, those
+    # it keeps passing if one more must be, and those that pass in any case
+    groups = np.clip(n_true - number + 2, 0, 3)
+    totals, true = data.totals_by(groups, 4), data.true_by(groups, 4)
+    signed = np.stack([true, totals[:, None] - true])
+    yes = np.stack([totals[2] + totals[3] + signed[:, 1], totals[3] + signed[:, 2]])
+    total = data.counts
+    no = total - yes
+    gains = entropy_bits(total) - entropy_bits(yes) - entropy_bits(no)
+    smaller = np.minimum(yes.sum(axis=-1), no.sum(axis=-1))
+    return np.where(smaller < min_samples_leaf, -1.0, np.round(gains, DECIMALS))
+
+
+Literals = tuple[int, ...]
+
+MOST_PAIRED = 500
+"""Columns of which all pairs are looked at; of more, the search starts with a single literal."""
+
+
+def best_x_of_n(patience: int) -> Search:
+    """Return a search that ends after ``patience`` steps without a shorter description."""
+
+    def search(data: Labelled, min_samples_leaf: int) -> CountTest | None:
+        m_of_n = best_m_of_n()(data, min_samples_leaf)
+        starts: list[Literals] = [(), *([m_of_n.literals] if m_of_n is not None else [])]
+        found = [_climb(data, start, patience, min_samples_leaf) for start in starts]
+        best, _ = min(found, key=lambda each: each[1])
+        return CountTest(best, None) if best else None
+
+    return search
+
+
+def _climb(
+    data: Labelled, literals: Literals, patience: int, min_samples_leaf: int
+) -> tuple[Literals, float]:
+    """Return the best set on the way from a set of literals, and its bits; infinite if none."""
+    best, fewest = literals, _bits_of(data, literals, min_samples_leaf)
+    waited = 0
+    seen = {frozenset(literals)}
+    while waited < patience:
+        found = _best_neighbour(data, literals, seen, min_samples_leaf)
+        if found is None:
+            break
+        literals, bits = found
+        seen.add(frozenset(literals))
+        waited += 1
+        if bits < fewest:
+            best, fewest, waited = literals, bits, 0
+    return best, fewest
+
+
+def _bits_of(data: Labelled, literals: Literals, min_samples_leaf: int) -> float:
+    if not literals:
+        return np.inf
+    branches = CountTest(literals, None).branches(data.table)
+    totals = data.totals_by(branches, len(literals) + 1)
+    return float(_bits(totals[:, None], len(literals), data.table.shape[1], min_samples_leaf)[0])
+
+
+def _best_neighbour(
+    data: Labelled, literals: Literals, seen: set[frozenset[int]], min_samples_leaf: int
+) -> tuple[Literals, float] | None:
+    """Return the set with one literal less or more of the fewest bits; smaller sets first.
+
+    From the empty set, one of two literals is a neighbour too.
+    """
+    n_columns = data.table.shape[1]
+    sets: list[Literals] = []
+    bits: list[float] = []
+    for k in range(len(literals)) if len(literals) > 1 else ():
+        fewer = literals[:k] + literals[k + 1 :]
+        sets.append(fewer)
+        bits.append(_bits_of(data, fewer, min_samples_leaf))
+    n_true = CountTest(literals, None).branches(data.table)
+    n_groups = len(literals) + 1
+    totals, true = data.totals_by(n_true, n_groups), data.true_by(n_true, n_groups)
+    used = {max(x, ~x) for x in literals}
+    free = [column for column in range(n_columns) if column not in used]
+    for negated in (False, True) if free else ():
+        of_literal = totals[:, None] - true if negated else true
+        moved = _add_literal(totals, of_literal)
+        found = _bits(moved, len(literals) + 1, n_columns, min_samples_leaf)
+        sets += [(*literals, ~column if negated else column) for column in free]
+        bits += found[free].tolist()
+    if not literals and 1 < n_columns <= MOST_PAIRED:
+        pair, its_bits = _best_pair(data, min_samples_leaf)
+        sets.append(pair)
+        bits.append(its_bits)
+    new = [k for k, each in enumerate(sets) if frozenset(each) not in seen and bits[k] < np.inf]
+    if not new:
+        return None
+    chosen = min(new, key=lambda k: bits[k])
+    return sets[chosen], bits[chosen]
+
+
+def _best_pair(data: Labelled, min_samples_leaf: int) -> tuple[Literals, float]:
+    """Return the best two literals, the first positive: negating both changes nothing."""
+    n_columns = data.table.shape[1]
+    left, right = np.triu_indices(n_columns, 1)
+    both = data.true_together()[left, right]
+    true = data.true_by(np.zeros(len(data.codes), np.intp), 1)[0]
+    one, other = true[left] - both, true[right] - both
+    neither = data.counts - one - other - both
+    same = np.stack([neither, one + other, both])
+    opposite = np.stack([other, both + neither, one])
+    moved = np.concatenate([same, opposite], axis=1)
+    bits = _bits(moved, 2, n_columns, min_samples_leaf)
+    k = int(bits.argmin())
+    negated, pair = divmod(k, len(left))
+    second = int(right[pair])
+    return (int(left[pair]), ~second if negated else second), float(bits[k])
+
+
+def _add_literal(totals: Counts, of_literal: Counts) -> Counts:
+    """Count rows by number of true literals with one more, given where that is true."""
+    n_groups, n_columns, n_classes = of_literal.shape
+    moved = np.zeros((n_groups + 1, n_columns, n_classes), np.int64)
+    moved[:-1] = totals[:, None] - of_literal
+    moved[1:] += of_literal
+    return moved
+
+
+def _bits(moved: Counts, n_literals: int, n_columns: int, min_samples_leaf: int) -> Floats:
+    """Return the bits of test and classes; infinite unless two branches have enough rows."""
+    sizes = moved.sum(axis=-1)
+    total: Floats = np.where(sizes > 0, 1 + class_bits(moved), 0.0).sum(axis=0)
+    enough = (sizes >= min_samples_leaf).sum(axis=0) >= 2
+    bits = np.round(total + literals_bits(n_literals, n_columns), DECIMALS)
+    return np.where(enough, bits, np.inf)

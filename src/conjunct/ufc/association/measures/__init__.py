@@ -1,1 +1,0 @@
-"""Measures of association: each enters itself in ``MEASURES``."""

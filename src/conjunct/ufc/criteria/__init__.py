@@ -1,1 +1,0 @@
-"""The criteria, one file each: which pairs may be joined, and which comes first."""

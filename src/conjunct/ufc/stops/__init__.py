@@ -1,1 +1,0 @@
-"""The stopping rules, one file each."""
