@@ -17,7 +17,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 from conjunct import UFC, ClusterError, InputError
-from conjunct.counting import dask_cluster as cluster
+from conjunct.counting import dask as cluster
 
 TABLE = pd.DataFrame(np.random.default_rng(0).random((200, 4)) < 0.4, columns=list("abcd"))
 TABLE["e"] = TABLE["a"]

@@ -2,7 +2,6 @@
 
 from .base import Arrays as Arrays
 from .base import Columns as Columns
-from .base import MergedColumns as MergedColumns
 from .counts import CommonPairs as CommonPairs
 from .counts import Contingency as Contingency
 from .counts import CountMatrix as CountMatrix
@@ -10,12 +9,21 @@ from .counts import PairCounts as PairCounts
 from .counts import PairList as PairList
 from .counts import Which as Which
 from .counts import taken as taken
+from .in_place import AnyRewrite as AnyRewrite
 from .in_place import CompiledLists as CompiledLists
 from .in_place import CompiledPatterns as CompiledPatterns
+from .in_place import JoinRewrite as JoinRewrite
+from .in_place import MergedColumns as MergedColumns
+from .in_place import MergeRewrite as MergeRewrite
+from .in_place import Positions as Positions
+from .in_place import Rewrite as Rewrite
+from .kernel import Bits as Bits
 from .kernel import Counts as Counts
 from .kernel import count_pairs as count_pairs
 from .kernel import counting_way as counting_way
 from .kernel import counts_dtype as counts_dtype
+from .kernel import even_edges as even_edges
+from .kernel import share as share
 from .layouts import columns_of_lines as columns_of_lines
 from .layouts import joined_parts as joined_parts
 from .layouts import layout_for_parts as layout_for_parts
@@ -28,7 +36,6 @@ from .native.library import address as address
 from .native.library import addresses as addresses
 from .native.library import native_library as native_library
 from .packed import PackedColumns as PackedColumns
-from .packing import Bits as Bits
 from .packing import InBuckets as InBuckets
 from .packing import bits_of_rows as bits_of_rows
 from .packing import count_distinct as count_distinct
@@ -39,11 +46,6 @@ from .packing import pack_column as pack_column
 from .packing import pack_rows as pack_rows
 from .packing import packed_rows as packed_rows
 from .packing import unpack as unpack
-from .rewriting import AnyRewrite as AnyRewrite
-from .rewriting import JoinRewrite as JoinRewrite
-from .rewriting import MergeRewrite as MergeRewrite
-from .rewriting import Positions as Positions
-from .rewriting import Rewrite as Rewrite
 from .sizing import LARGEST_MATRIX as LARGEST_MATRIX
 from .sizing import STORE_KINDS as STORE_KINDS
 from .sizing import Need as Need
@@ -55,5 +57,3 @@ from .sizing import counts_too_large as counts_too_large
 from .sizing import is_sparse as is_sparse
 from .sizing import surveyed as surveyed
 from .sparse import SparseColumns as SparseColumns
-from .threads import even_edges as even_edges
-from .threads import share as share

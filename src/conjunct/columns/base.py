@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,14 +13,15 @@ from joblib import effective_n_jobs
 from numpy.typing import DTypeLike, NDArray
 
 from conjunct.columns.counts import Contingency, PairCounts
-from conjunct.columns.kernel import Counts
-from conjunct.columns.rewriting import (
+from conjunct.columns.in_place import (
     AnyRewrite,
     JoinRewrite,
+    MergedColumns,
     MergeRewrite,
     Positions,
     Rewrite,
 )
+from conjunct.columns.kernel import Counts
 from conjunct.columns.sizing import Need, Size
 
 if TYPE_CHECKING:
@@ -30,18 +31,6 @@ Arrays = tuple[NDArray[Any], ...]
 """What columns are made of, to be written and read again, or sent."""
 Mask = NDArray[np.bool_]
 Words = NDArray[np.uint64]
-
-
-class MergedColumns(Protocol):
-    """Columns that are merged in place, one pair after the other."""
-
-    def merge(self, left: int, right: int) -> Any:
-        """Replace a pair, and count what is new: one array, or four where cells are missing.
-
-        The first is in how many rows each column before the merge was true with ``i ∧ j``; the
-        four are the counts of the three columns that changed with all (``Borders``).
-        """
-        ...
 
 
 class Columns(ABC):

@@ -17,8 +17,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
+from conjunct.columns.in_place import Positions, Rewrite
 from conjunct.columns.kernel import Counts
-from conjunct.columns.rewriting import Positions, Rewrite
 from conjunct.columns.sizing import check_counts
 
 Which = Positions | NDArray[np.bool_] | slice

@@ -8,14 +8,88 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.columns.kernel import Counts, counting_way, counts_dtype, merge_lines
+from conjunct.columns.kernel import Bits, Counts, counting_way, counts_dtype, merge_lines
 from conjunct.columns.native.library import address, addresses, native_library
-from conjunct.columns.packing import Bits
+
+Positions = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Rewrite:
+    """Replaces some pairs of columns by their conjunctions.
+
+    Present columns have the positions 0 … m−1, the conjunctions of the pairs
+    ``(left[k], right[k])`` the positions m + k. Next column t is column ``plus[t]`` less column
+    ``minus[t]`` (−1: less nothing). What is taken away is always a part of what it is taken
+    from, since ``i ∧ ¬j`` is ``i`` less ``i ∧ j``; so indicators subtract, and counts with them.
+    """
+
+    left: Positions
+    right: Positions
+    plus: Positions
+    minus: Positions
+
+    @property
+    def n_after(self) -> int:
+        """Number of columns after it."""
+        return len(self.plus)
+
+    def kept(self, n_columns: int) -> NDArray[np.bool_]:
+        """Which of the next columns are present ones (of ``n_columns``) as they are."""
+        return (self.plus < n_columns) & (self.minus < 0)
+
+
+@dataclass(frozen=True)
+class MergeRewrite:
+    """Merges two columns in place.
+
+    ``i ∧ ¬j`` and ``¬i ∧ j`` are at the places of i and j, and ``i ∧ j`` comes after all
+    ``n_columns`` columns.
+    """
+
+    left: int
+    right: int
+    n_columns: int
+
+    @property
+    def n_after(self) -> int:
+        """Number of columns after it."""
+        return self.n_columns + 1
+
+
+@dataclass(frozen=True)
+class JoinRewrite:
+    """Adds ``i ∧ j`` after all ``n_columns`` columns, which stay as they are."""
+
+    left: int
+    right: int
+    n_columns: int
+
+    @property
+    def n_after(self) -> int:
+        """Return the number of columns after it."""
+        return self.n_columns + 1
+
+
+AnyRewrite = Rewrite | MergeRewrite | JoinRewrite
+
+
+class MergedColumns(Protocol):
+    """Columns that are merged in place, one pair after the other."""
+
+    def merge(self, left: int, right: int) -> Any:
+        """Replace a pair, and count what is new: one array, or four where cells are missing.
+
+        The first is in how many rows each column before the merge was true with ``i ∧ j``; the
+        four are the counts of the three columns that changed with all (``Borders``).
+        """
+        ...
 
 
 class MergedBits:

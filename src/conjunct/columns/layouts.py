@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from conjunct.columns.base import Columns, Mask
+from conjunct.columns.kernel import Bits
 from conjunct.columns.masked import MaskedColumns
 from conjunct.columns.packed import PackedColumns
-from conjunct.columns.packing import Bits, line_bytes, pack_column
+from conjunct.columns.packing import line_bytes, pack_column
 from conjunct.columns.sizing import (
     StoreKind,
     chosen_for_parts,

@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from conjunct.columns import packing
-from conjunct.columns.base import Arrays, Columns, Mask, MergedColumns, Words
+from conjunct.columns.base import Arrays, Columns, Mask, Words
 from conjunct.columns.counts import Borders, Contingency, MaskedCounts, as_dtype
-from conjunct.columns.kernel import Counts
+from conjunct.columns.in_place import MergedColumns, MergeRewrite, Positions, Rewrite
+from conjunct.columns.kernel import Bits, Counts
 from conjunct.columns.packed import PackedColumns
-from conjunct.columns.packing import Bits
-from conjunct.columns.rewriting import MergeRewrite, Positions, Rewrite
 from conjunct.columns.sizing import Need, Size
 
 # counted: true with true, true with known, known with true, known with known; held: three of them
@@ -230,7 +229,7 @@ class MaskedColumns(Columns):
     def united(cls, parts: Sequence[Self]) -> Self:
         true, known = ([each[k] for each in (part.arrays() for part in parts)] for k in range(2))
         n_rows = [part.n_rows for part in parts]
-        united = packing.unite(true, n_rows), packing.unite(known, n_rows)
+        united = packing.concat_rows(true, n_rows), packing.concat_rows(known, n_rows)
         return cls.from_arrays(united, sum(n_rows))
 
     def pieces(self, limit: int) -> Iterator[Self]:

@@ -12,14 +12,20 @@ from joblib import effective_n_jobs
 from numpy.typing import DTypeLike, NDArray
 
 from conjunct.columns import packing
-from conjunct.columns.base import Arrays, Columns, Mask, MergedColumns, Words
+from conjunct.columns.base import Arrays, Columns, Mask, Words
 from conjunct.columns.counts import Contingency, CountMatrix, as_dtype
-from conjunct.columns.in_place import MergedBits, merged_lists
-from conjunct.columns.kernel import Counts, count_across, count_each, count_pairs
-from conjunct.columns.packing import Bits, line_bytes
-from conjunct.columns.rewriting import Positions, Rewrite
+from conjunct.columns.in_place import MergedBits, MergedColumns, Positions, Rewrite, merged_lists
+from conjunct.columns.kernel import (
+    Bits,
+    Counts,
+    count_across,
+    count_each,
+    count_pairs,
+    line_edges,
+    share,
+)
+from conjunct.columns.packing import line_bytes
 from conjunct.columns.sizing import COPIES_OF_COUNTS, Need, Size, merges_as_lists
-from conjunct.columns.threads import line_edges, share
 
 Literals = Sequence[int] | Positions
 
@@ -293,7 +299,7 @@ class PackedColumns(Columns):
     @classmethod
     def united(cls, parts: Sequence[Self]) -> Self:
         n_rows = [part.n_rows for part in parts]
-        return cls(packing.unite([part.bits for part in parts], n_rows), sum(n_rows))
+        return cls(packing.concat_rows([part.bits for part in parts], n_rows), sum(n_rows))
 
     def pieces(self, limit: int) -> Iterator[Self]:
         bits = self.bits

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Self
@@ -12,14 +14,18 @@ import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
 from conjunct.columns.base import Arrays, Columns, Mask, Words
-from conjunct.columns.counts import Contingency, PairList, as_dtype
-from conjunct.columns.in_place import CompiledLists, MergedLists, merged_lists
+from conjunct.columns.counts import CommonPairs, Contingency, PairList, as_dtype
+from conjunct.columns.in_place import (
+    CompiledLists,
+    MergedLists,
+    Positions,
+    Rewrite,
+    merged_lists,
+)
 from conjunct.columns.kernel import Counts
-from conjunct.columns.meetings import meeting_pairs
-from conjunct.columns.native import library as native
+from conjunct.columns.native.library import address, native_library
 from conjunct.columns.packed import PackedColumns
-from conjunct.columns.packing import line_bytes, pack_column
-from conjunct.columns.rewriting import Positions, Rewrite
+from conjunct.columns.packing import count_distinct_in_c, line_bytes, pack_column
 from conjunct.columns.sizing import Need, Size, check_packed, first_seen, surveyed
 
 RowList = NDArray[np.int32]
@@ -244,7 +250,7 @@ class SparseColumns(Columns):
 
     def count_distinct_rows(self) -> int:
         rows = self.rows_matrix
-        n_distinct = native.count_distinct(rows.indices, rows.indptr, self.n_threads)
+        n_distinct = count_distinct_in_c(rows.indices, rows.indptr, self.n_threads)
         return len(_firsts(rows)) if n_distinct is None else n_distinct
 
     def count_null_rows(self) -> int:
@@ -369,3 +375,80 @@ def _cells_differ(
     within = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
     left = columns[np.repeat(starts[one], length) + within]
     return bool((left != columns[np.repeat(starts[other], length) + within]).any())
+
+
+Counter = Callable[[NDArray[np.int32], int], CommonPairs]
+"""Counts the pairs of some new columns, which are no more than a number."""
+
+# Meetings of two columns in a row that are counted together, at about 20 bytes each.
+_AT_ONCE = 1 << 22
+# Fewer meetings than this are counted faster than a thread starts.
+_PER_THREAD = 1 << 20
+
+
+def meeting_pairs(ones: Any, rows: Any, keeps: Mask, n_threads: int = 1) -> CommonPairs:
+    """The pairs of columns that are not kept with each other and with those that are.
+
+    ``ones`` is a matrix of ones column by column, and ``rows`` the same row by row.
+    """
+    new = np.flatnonzero(~keeps).astype(np.int32)
+    meetings = ones[:, new].T @ np.diff(rows.indptr).astype(np.int64)
+    # a column is in as many pairs as there are columns, or meetings in its rows, at most
+    room = np.minimum(meetings, len(keeps))
+    counter = _with_scipy if native_library is None else _in_c
+    count = counter(ones, rows, keeps)
+
+    def counted(some: tuple[int, int]) -> CommonPairs:
+        start, stop = some
+        return count(new[start:stop], int(room[start:stop].sum()))
+
+    ranges = _ranges(meetings, n_threads)
+    if n_threads == 1 or len(ranges) == 1:
+        parts = [*map(counted, ranges)]
+    else:
+        with ThreadPoolExecutor(n_threads) as pool:
+            parts = [*pool.map(counted, ranges)]
+    return CommonPairs.joined([CommonPairs(*np.empty((3, 0), np.int32)), *parts])
+
+
+def _ranges(meetings: NDArray[np.int64], n_threads: int) -> list[tuple[int, int]]:
+    """Ranges of columns that are counted together."""
+    done = np.cumsum(meetings)
+    total = int(done[-1]) if len(done) else 0
+    step = min(_AT_ONCE, max(_PER_THREAD, -(-total // n_threads)))
+    inner = np.searchsorted(done, np.arange(step, total, step))
+    return [*pairwise(np.unique([0, *inner.tolist(), len(meetings)]).tolist())]
+
+
+def _in_c(ones: Any, rows: Any, keeps: Mask) -> Counter:
+    lists = [
+        np.ascontiguousarray(array, dtype)
+        for matrix in (ones, rows)
+        for array, dtype in ((matrix.indptr, np.int64), (matrix.indices, np.int32))
+    ]
+    is_kept = address(keeps) if keeps.any() else None
+
+    def count(new: NDArray[np.int32], room: int) -> CommonPairs:
+        places = (ctypes.c_void_p * 5)(len(keeps), *map(address, lists))
+        found = np.empty((3, room), np.int32)
+        n = native_library.native_meetings(
+            places, address(new), len(new), is_kept, *map(address, found)
+        )
+        if n < 0:
+            raise MemoryError("no memory is left to count in")
+        return CommonPairs(*found[:, :n])
+
+    return count
+
+
+def _with_scipy(ones: Any, rows: Any, keeps: Mask) -> Counter:
+    def count(new: NDArray[np.int32], room: int) -> CommonPairs:
+        product = ones[:, new].T @ rows
+        one = np.repeat(new, np.diff(product.indptr))
+        other = product.indices.astype(np.int32, copy=False)
+        # the product has each pair of new columns twice, and each column with itself
+        once = np.flatnonzero((other < one) | keeps[other])
+        one, other = one[once], other[once]
+        return CommonPairs(np.minimum(one, other), np.maximum(one, other), product.data[once])
+
+    return count

@@ -1,16 +1,30 @@
-"""Partitions on Dask: the columns stay on the workers, and only counts come back.
+"""Dask: the parts of a data frame or an array, on the workers of a cluster or in threads.
 
-What a worker holds is a function of its source and the rewrites, so that Dask makes it again
-where a worker is lost. Only this module and ``cluster`` name Dask.
+The columns stay on the workers, and only counts come back. What a worker holds is a function of its
+source and the rewrites, so that Dask makes it again where a worker is lost. Dask waits without end
+for workers that are paused or gone; whatever waits here raises an error of one line instead.
+Only this module names Dask, and imports it where it is used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+import gc
+import logging
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import cache, partial
 from itertools import pairwise
 from math import inf
-from typing import Any
+from multiprocessing import resource_tracker
+from threading import current_thread, main_thread
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from conjunct.columns import (
     AnyRewrite,
@@ -22,25 +36,28 @@ from conjunct.columns import (
     in_buckets,
     layout_for_parts,
 )
-from conjunct.counting.dask_cluster import (
-    NOT_INSTALLED,
-    Worker,
-    active_client,
-    checked_workers,
-    computed,
-    gathered,
-    holders,
-    memory_of,
-    persisted,
-)
-from conjunct.counting.partitioned import Partitions, Rewrites, added
-from conjunct.errors import InputError
-from conjunct.memory import available_bytes
+from conjunct.counting.partitioned import ENGINES, Engine, Partitions, ReadPart, Rewrites, added
+from conjunct.errors import CellError, ClusterError, InputError
+from conjunct.memory import available_bytes, byte_text
 
-try:
-    from dask import delayed
-except ImportError:
-    raise InputError(NOT_INSTALLED) from None
+NOT_INSTALLED = "Dask is not installed: pip install 'dask[array,dataframe]' distributed"
+
+_SECONDS_TO_CONNECT = 10
+# How often to look whether the workers go on, and how long they may not.
+_SECONDS_BETWEEN_LOOKS = 2.0
+_SECONDS_OF_PATIENCE = 30.0
+# What a task needs beside the part it reads.
+_LEAST_BYTES = 1 << 25
+# What must be alike on driver and workers for the same features, or for being understood at all.
+_CHECKED = ("conjunct", "dask", "distributed", "narwhals", "numpy")
+# What a worker loads sooner or later, and has in memory then.
+_LOADED = ("conjunct.estimators", "polars")
+# Fifty times a second, each part of a cluster looks whether it still answers, and each worker
+# a hundred times at what it does: that takes a tenth of a core or more.
+_UNWATCHED = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+}
 
 Lazy = Any
 """A ``Delayed`` that makes a part, some parts, or what is counted in them."""
@@ -70,6 +87,78 @@ _LISTS = 8
 _TASK_BYTES = 1 << 28
 # The least a part takes while it is read, times its packed size; measured on Parquet files.
 _WHILE_READ = 5
+
+
+class Dask(Engine):
+    name = "dask"
+    summary = "data frames and arrays of Dask, counted by its workers"
+    advice = "only fit and transform take a Dask collection: call .compute() first"
+
+    def holds(self, data: Any) -> bool:
+        return type(data).__module__.partition(".")[0] == "dask" and hasattr(data, "to_delayed")
+
+    def head(self, data: Any) -> Any:
+        if getattr(data, "ndim", 0) != 2:
+            raise InputError(
+                f"a Dask {type(data).__name__} has no columns: give a Dask DataFrame or a Dask "
+                "array of two dimensions"
+            )
+        if hasattr(data, "columns"):
+            if not len(data.columns):
+                raise InputError("the table has no columns (0 feature(s)): at least 1 is needed")
+            return data._meta
+        return np.empty((0, data.shape[1]), data.dtype)
+
+    def partitions(
+        self, data: Any, read: ReadPart, n_columns: int, store: StoreKind, n_jobs: int | None
+    ) -> Partitions:
+        rows = _whole_rows(data)
+        parts = np.ravel(np.array(rows.to_delayed(), object)).tolist()
+        make = with_value(_read_part, read, len(parts), n_columns)
+        numbered = [make(k, part) for k, part in enumerate(parts)]
+        # arrays mostly know how many rows there are in each of their chunks
+        most_rows = 0 if hasattr(rows, "columns") else np.nan_to_num(max(rows.chunks[0]))
+        return DaskPartitions(numbered, n_columns, store, int(most_rows) * n_columns // 8)
+
+    def made_by(
+        self,
+        tasks: Sequence[Callable[[], Columns]],
+        n_columns: int,
+        store: StoreKind,
+        part_bytes: int,
+    ) -> Partitions:
+        return DaskPartitions([task(_made)(make) for make in tasks], n_columns, store, part_bytes)
+
+    def connected(self, address: str | None, memory: int | None) -> AbstractContextManager[object]:
+        return connected(address or "local", memory)
+
+    def mapped(self, data: Any, make: Callable[[Any], Any], n_columns: int, dtype: Any) -> Any:
+        if hasattr(data, "columns"):
+            return data.map_partitions(make, meta=make(data._meta))
+        rows = _whole_rows(data)
+        chunks = rows.chunks[0], (n_columns,)
+        # the blocks of an array are of one type, whether a cell is missing in them or not
+        return rows.map_blocks(_of_type, make, dtype, chunks=chunks, dtype=dtype)
+
+
+def _whole_rows(data: Any) -> Any:
+    """An array whose chunks have all columns; a data frame's parts always do."""
+    return data if hasattr(data, "columns") else data.rechunk({1: -1})
+
+
+def _read_part(read: ReadPart, number: int, part: Any) -> Columns:
+    try:
+        return read(part)
+    except CellError as error:
+        raise InputError(f"partition {number}, {error}") from None
+
+
+def _made(make: Callable[[], Columns]) -> Columns:
+    return make()
+
+
+def _of_type(block: Any, make: Callable[[Any], Any], dtype: Any) -> Any:
+    return make(block).astype(dtype)
 
 
 class DaskPartitions(Partitions):
@@ -174,7 +263,15 @@ class DaskPartitions(Partitions):
 
 def task(function: Callable[..., Any]) -> Any:
     """A function that is called on a worker, when what it makes is asked for."""
-    return delayed(function, pure=False, traverse=False)
+    return _delayed(function)
+
+
+def _delayed(value: object) -> Any:
+    try:
+        from dask import delayed
+    except ImportError:
+        raise InputError(NOT_INSTALLED) from None
+    return delayed(value, pure=False, traverse=False)
 
 
 def with_value(
@@ -188,7 +285,7 @@ def with_value(
     if n_tasks * n_columns * _BYTES_A_COLUMN <= _WITH_TASKS:
         alone: Callable[..., Lazy] = task(partial(function, value))
         return alone
-    return partial(task(function), delayed(value, pure=False, traverse=False))
+    return partial(task(function), _delayed(value))
 
 
 def _tree(values: Sequence[Lazy], combine: Callable[[list[Lazy]], Lazy]) -> Lazy:
@@ -260,3 +357,319 @@ def _between(parts: list[InBuckets], first: int, last: int) -> list[InBuckets]:
 
 def _count_united(shares: list[list[InBuckets]]) -> int:
     return count_united([part for share in shares for part in share])
+
+
+class Worker(NamedTuple):
+    """What the scheduler knows of a worker."""
+
+    address: str
+    n_threads: int
+    memory: int
+    """Bytes that it may take, 0 if there is no limit."""
+    is_idle: bool
+    """Whether it is paused, and does nothing."""
+
+
+@contextmanager
+def connected(scheduler: str, memory: int | None = None) -> Iterator[Any]:
+    """A client of the cluster at an address, or (``"local"``) of one made on this machine.
+
+    ``memory`` is for all workers of the latter together. Dask says nothing meanwhile: what it
+    would say of a lost worker or an interrupt is a hundred lines, and one of conjunct's.
+    """
+    try:
+        from distributed import Client
+    except ImportError:
+        raise InputError(NOT_INSTALLED) from None
+    logging.disable(logging.CRITICAL)
+    try:
+        if scheduler == "local":
+            room = available_bytes() if memory is None else memory
+            with local_cluster(os.cpu_count() or 1, room) as client:
+                yield client
+            return
+        try:
+            client = Client(scheduler, timeout=_SECONDS_TO_CONNECT)
+        except (OSError, ValueError, TypeError) as error:
+            reason = str(error).partition("\n")[0]
+            raise InputError(f"no Dask scheduler answers at {scheduler}: {reason}") from None
+        with client:
+            yield client
+    finally:
+        gc.collect()  # what was given up complains when it goes
+        logging.disable(logging.NOTSET)
+
+
+@contextmanager
+def local_cluster(n_workers: int, memory: int) -> Iterator[Any]:
+    """A client of some workers on this machine, which may take so many bytes together (0: any).
+
+    Nobody looks at them: they have no dashboard, make no profiles and do not watch themselves.
+    """
+    import dask
+    from distributed import Client, LocalCluster
+
+    with _undisturbed(), dask.config.set(_UNWATCHED):
+        cluster = LocalCluster(
+            n_workers=n_workers,
+            threads_per_worker=1,
+            memory_limit=memory // n_workers,
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,
+        )
+        client = Client(cluster)
+    try:
+        yield client
+    finally:
+        for half in (client, cluster):
+            # that it cannot be closed in good order is no news after what was lost
+            with _undisturbed(), suppress(Exception):
+                half.close()
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Keep Ctrl-C and SIGTERM until a cluster is there, or gone: half of one cannot be closed.
+
+    Workers that are started here never see Ctrl-C, which a terminal sends to them too.
+    """
+    if sys.platform == "win32" or current_thread() is not main_thread():
+        yield
+        return
+    kept: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, lambda n, _: kept.append(n)) for number in numbers}
+    resource_tracker.ensure_running()  # which unblocks Ctrl-C where it starts
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if kept:
+            signal.raise_signal(kept[0])
+
+
+def active_client() -> Any | None:
+    """The client that Dask works with, if it is one of a cluster."""
+    import dask
+
+    return getattr(dask.base.get_scheduler(), "__self__", None)
+
+
+def computed(values: Sequence[Any]) -> list[Any]:
+    """What some ``Delayed`` are in the end; an error where the cluster does not get there."""
+    return gathered(persisted(values))
+
+
+def gathered(values: Sequence[Any]) -> list[Any]:
+    """What persisted values are, once they are there."""
+    import dask
+
+    client = active_client()
+    if client is None:
+        return [*dask.compute(*values)]
+    with _one_line_errors(client):
+        futures = _futures(values)
+        _wait(client, futures)
+        found: list[Any] = client.gather(futures)
+        return found
+
+
+def holders(client: Any, values: Sequence[Any]) -> list[str]:
+    """The worker that has each of some persisted values, once they are there."""
+    with _one_line_errors(client):
+        futures = _futures(values)
+        _wait(client, futures)
+        held = client.who_has(futures)
+    # what failed is nowhere, and fails again where it is used
+    return [min(held.get(future.key) or ("",)) for future in futures]
+
+
+def _futures(values: Sequence[Any]) -> list[Any]:
+    from distributed import futures_of
+
+    return [futures_of(value)[0] for value in values]
+
+
+def _wait(client: Any, futures: Sequence[Any]) -> None:
+    """Wait for as long as the workers go on."""
+    from distributed import wait
+
+    stuck_since = None
+    while True:
+        # apart from the result, which may be a TimeoutError of the work itself
+        with suppress(TimeoutError):
+            wait(futures, timeout=_SECONDS_BETWEEN_LOOKS)
+        if all(future.done() for future in futures):
+            return
+        why = _what_holds_up(client)
+        now = time.monotonic()
+        stuck_since = None if why is None else stuck_since or now
+        if stuck_since is not None and now - stuck_since > _SECONDS_OF_PATIENCE:
+            raise ClusterError(why)
+
+
+def persisted(values: Sequence[Any]) -> Sequence[Any]:
+    """The same values, which Dask computes meanwhile and keeps."""
+    import dask
+
+    with _one_line_errors(active_client()):
+        kept: Sequence[Any] = dask.persist(*values)
+        return kept
+
+
+def checked_workers(client: Any, needed: int = 0) -> list[Worker]:
+    """The workers; refuse a cluster without any, or with other versions, or too little memory.
+
+    ``needed`` are the bytes that a task takes, as far as that is known.
+    """
+    with _one_line_errors(client):
+        workers = _workers(client)
+        if all(worker.is_idle for worker in workers):
+            # those that are paused are not waited for, and what they lack is told below
+            with suppress(TimeoutError):
+                client.wait_for_workers(1, timeout=_SECONDS_TO_CONNECT)
+            workers = _workers(client)
+        if not workers:
+            raise InputError(
+                f"the Dask scheduler at {_address(client)} has no workers: start some first"
+            )
+        found = client.run(_looking(), _CHECKED, _LOADED)
+    check_versions({worker: versions for worker, (versions, _) in found.items()})
+    _check_room(workers, {worker: resident for worker, (_, resident) in found.items()}, needed)
+    return workers
+
+
+def check_versions(found: Mapping[str, Mapping[str, str]]) -> None:
+    """Refuse workers with other versions of what counts here."""
+    for worker, there in found.items():
+        for name, wanted in _versions_here().items():
+            if there[name] != wanted:
+                raise InputError(
+                    f"worker {worker} has {name} {there[name]}, and this session {wanted}: "
+                    f"install the same versions on all workers"
+                )
+
+
+@cache
+def _versions_here() -> dict[str, str]:
+    versions, _ = _looking()(_CHECKED, ())
+    return versions
+
+
+def _looking() -> Callable[[Sequence[str], Sequence[str]], tuple[dict[str, str], int]]:
+    """What tells the versions of a worker, and the bytes of Python and its libraries there.
+
+    It is sent as it is, for a worker may not even have conjunct.
+    """
+
+    def look(names: Sequence[str], loaded: Sequence[str]) -> tuple[dict[str, str], int]:
+        import sys
+        from contextlib import suppress
+        from importlib import import_module
+        from importlib.metadata import PackageNotFoundError, version
+
+        versions = {"python": "{}.{}".format(*sys.version_info)}
+        for name in names:
+            try:
+                versions[name] = version(name)
+            except PackageNotFoundError:
+                versions[name] = "none"
+        for name in loaded:
+            with suppress(ImportError):
+                import_module(name)
+        try:
+            from conjunct.memory import resident_bytes
+        except ImportError:
+            return versions, 0
+        return versions, resident_bytes()
+
+    return look
+
+
+def memory_of(workers: Sequence[Worker]) -> float:
+    """Bytes of all workers, without end where they have no limit."""
+    return sum(worker.memory or inf for worker in workers)
+
+
+def _check_room(workers: Sequence[Worker], taken: Mapping[str, int], needed: int) -> None:
+    """Refuse workers whose memory is too little for what they have already and a task."""
+    import dask
+
+    # beyond this share of its memory, a worker pauses
+    share = dask.config.get("distributed.worker.memory.pause") or 1
+    for worker in workers:
+        least = int((taken.get(worker.address, 0) + _LEAST_BYTES + needed) / share)
+        least += -least % 10**7  # what is said must do
+        if worker.memory and worker.memory < least:
+            raise InputError(
+                f"worker {worker.address} may take {byte_text(worker.memory)} of memory, of which "
+                f"Python and its libraries have {byte_text(taken.get(worker.address, 0))}: each "
+                f"worker needs {byte_text(least)} or more ({byte_text(least * len(taken))} for all "
+                f"{len(taken)} workers)"
+            )
+
+
+def _what_holds_up(client: Any) -> str | None:
+    """Why nothing goes on, if nothing does."""
+    workers = _workers(client)
+    if not workers:
+        return f"no worker of the Dask scheduler at {_address(client)} is left: start some"
+    if all(worker.is_idle for worker in workers):
+        first = workers[0]
+        return (
+            f"all {len(workers)} workers of Dask are paused, since their memory is full "
+            f"({first.address} may take {byte_text(first.memory)}): allow them more, or make "
+            "smaller partitions"
+        )
+    return None
+
+
+def _workers(client: Any) -> list[Worker]:
+    def look(dask_scheduler: Any) -> list[tuple[str, int, int, bool]]:
+        return [
+            (
+                worker.address,
+                worker.nthreads,
+                worker.memory_limit,
+                worker.status.name == "paused"
+                and not worker.metrics.get("task_counts", {}).get("executing"),
+            )
+            for worker in dask_scheduler.workers.values()
+        ]
+
+    return [Worker(*found) for found in client.run_on_scheduler(look)]
+
+
+@contextmanager
+def _one_line_errors(client: Any | None) -> Iterator[None]:
+    if client is None:
+        yield
+        return
+    from distributed import KilledWorker
+    from distributed.comm import CommClosedError
+
+    try:
+        yield
+    except KilledWorker as error:
+        raise ClusterError(
+            f"workers of Dask died of the same work {error.allowed_failures + 1} times, the last "
+            f"at {error.last_worker.address}, most likely for lack of memory: allow them more, or "
+            "make smaller partitions"
+        ) from None
+    except (Exception, CancelledError) as error:
+        if isinstance(error, CancelledError | CommClosedError) or client.status != "running":
+            raise ClusterError(
+                f"the Dask scheduler at {_address(client)} was lost: see that it runs, and start "
+                "again; a fit with a checkpoint goes on where it was"
+            ) from None
+        raise
+
+
+def _address(client: Any) -> str:
+    return str(getattr(client.scheduler, "address", None) or client._start_arg)
+
+
+ENGINES.enter(Dask())

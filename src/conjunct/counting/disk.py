@@ -1,25 +1,150 @@
-"""Partitions on disk: pages of columns, read one after the other."""
+"""Rows on disk: streams of files, whose columns are kept in pages of a scratch file.
+
+For tables that memory does not hold: pages are read one after the other.
+"""
 
 from __future__ import annotations
 
+import tempfile
+import weakref
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from operator import methodcaller
 from typing import Any
 
 import numpy as np
 
 from conjunct.columns import (
+    Arrays,
     Columns,
     StoreKind,
     counts_dtype,
     counts_too_large,
     layout_for_parts,
 )
-from conjunct.counting.partitioned import Partitions, Rewrites, added
-from conjunct.counting.scratch import Page, ScratchFile
+from conjunct.counting.partitioned import ENGINES, Engine, Partitions, ReadPart, Rewrites, added
+from conjunct.errors import InputError
 
 # A page is in memory with what it is rewritten to, its conjunctions, and the kernel's copies.
 _COPIES_OF_A_PAGE = 5
+
+
+class StreamedRows(ABC):
+    """Rows that come some at a time, whenever they are wanted."""
+
+    @property
+    @abstractmethod
+    def head(self) -> Any:
+        """A container in memory with the same columns and without rows."""
+
+    @abstractmethod
+    def partitions(self, read: ReadPart, n_jobs: int | None, store: StoreKind) -> Partitions:
+        """The rows in parts."""
+
+
+class Disk(Engine):
+    name = "disk"
+    summary = "streams of files, whose rows stay on disk"
+    advice = "a stream gives tables to use one by one: for table in stream: …"
+
+    def holds(self, data: Any) -> bool:
+        return isinstance(data, StreamedRows)
+
+    def head(self, data: StreamedRows) -> Any:
+        return data.head
+
+    def partitions(
+        self,
+        data: StreamedRows,
+        read: ReadPart,
+        n_columns: int,
+        store: StoreKind,
+        n_jobs: int | None,
+    ) -> Partitions:
+        return data.partitions(read, n_jobs, store)
+
+    def mapped(self, data: Any, make: Callable[[Any], Any], n_columns: int, dtype: Any) -> Any:
+        raise InputError(self.advice)
+
+
+@dataclass(frozen=True)
+class Page:
+    """Where some arrays stand in a scratch file, one after the other."""
+
+    start: int
+    arrays: tuple[tuple[np.dtype[Any], tuple[int, ...]], ...]
+
+    @property
+    def nbytes(self) -> int:
+        return sum(dtype.itemsize * int(np.prod(shape)) for dtype, shape in self.arrays)
+
+
+@dataclass(frozen=True)
+class PartPage:
+    """A part of the rows, as a page."""
+
+    page: Page
+    layout: type[Columns]
+    n_rows: int
+
+
+@contextmanager
+def room_in_scratch() -> Iterator[None]:
+    """Say of which folder it is that there is no room in it: files without a name have none."""
+    try:
+        yield
+    except OSError as error:
+        why = f"{error.strerror}, and rows are kept there: set TMPDIR to a folder with more room"
+        raise OSError(error.errno, why, tempfile.gettempdir()) from None
+
+
+class ScratchFile:
+    """Pages one after the other in a file without a name, which goes when the process does."""
+
+    def __init__(self) -> None:
+        # in TMPDIR; no kill leaves it behind
+        # without a buffer: what a full disk did not take must not be tried again at the end
+        self._file = tempfile.TemporaryFile(prefix="conjunct-", buffering=0)  # noqa: SIM115
+        self._close = weakref.finalize(self, self._file.close)
+        self.parts: list[PartPage] = []
+
+    @property
+    def n_rows(self) -> int:
+        return sum(part.n_rows for part in self.parts)
+
+    def append(self, part: Columns) -> None:
+        """Write a part of the rows."""
+        self.parts.append(PartPage(self.write(part.arrays()), type(part), part.n_rows))
+
+    def read_part(self, part: PartPage, n_jobs: int | None = None) -> Columns:
+        return part.layout.from_arrays(self.read(part.page), part.n_rows, n_jobs)
+
+    def write(self, arrays: Arrays) -> Page:
+        """Write a page."""
+        start = self._file.seek(0, 2)
+        with room_in_scratch():
+            for array in arrays:
+                left = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+                while left:
+                    left = left[self._file.write(left) :]
+        return Page(start, tuple((array.dtype, array.shape) for array in arrays))
+
+    def read(self, page: Page) -> Arrays:
+        self._file.seek(page.start)
+        arrays = tuple(np.empty(shape, dtype) for dtype, shape in page.arrays)
+        for array in arrays:
+            left = array.reshape(-1).view(np.uint8).data
+            while left:
+                n_read = self._file.readinto(left)
+                if not n_read:
+                    raise OSError("a scratch file is shorter than what was written to it")
+                left = left[n_read:]
+        return arrays
+
+    def close(self) -> None:
+        self._close()
 
 
 class DiskPartitions(Partitions):
@@ -101,3 +226,6 @@ def _summed(values: Iterator[Any]) -> Any:
     for value in values:
         total = added([total, value])
     return total
+
+
+ENGINES.enter(Disk())

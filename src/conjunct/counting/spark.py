@@ -30,8 +30,7 @@ from conjunct.columns import (
     layout_named,
     united,
 )
-from conjunct.counting.engines.base import ENGINES, Engine, ReadPart
-from conjunct.counting.partitioned import Partitions, Rewrites, added
+from conjunct.counting.partitioned import ENGINES, Engine, Partitions, ReadPart, Rewrites, added
 from conjunct.errors import CellError, ClusterError, InputError
 from conjunct.memory import available_bytes
 
