@@ -126,7 +126,7 @@ DIALECTS.enter(Yours())
 """
 ENGINE = '''
 from conjunct.columns import PackedColumns
-from conjunct.counting.partitioned import ENGINES, Engine, Partitions, added
+from conjunct.counting.partitioned import ENGINES, Engine, Partitions, sum_counts
 
 class Blocks(list):
     """Rows as a list of arrays."""
@@ -140,7 +140,7 @@ class InMemory(Partitions):
         self.n_columns = parts[0].n_columns
 
     def total(self, rewrites, count, n_columns):
-        return added([count(part.after(rewrites)) for part in self.parts])
+        return sum_counts([count(part.after(rewrites)) for part in self.parts])
 
     def total_of_source(self, count):
         return self.total((), count, self.n_columns)

@@ -8,6 +8,7 @@ from .counts import CountMatrix as CountMatrix
 from .counts import PairCounts as PairCounts
 from .counts import PairList as PairList
 from .counts import Which as Which
+from .counts import count_borders as count_borders
 from .counts import taken as taken
 from .in_place import AnyRewrite as AnyRewrite
 from .in_place import CompiledLists as CompiledLists
@@ -25,9 +26,9 @@ from .kernel import counts_dtype as counts_dtype
 from .kernel import even_edges as even_edges
 from .kernel import share as share
 from .layouts import columns_of_lines as columns_of_lines
+from .layouts import find_layout as find_layout
 from .layouts import joined_parts as joined_parts
 from .layouts import layout_for_parts as layout_for_parts
-from .layouts import layout_named as layout_named
 from .layouts import packed_columns as packed_columns
 from .layouts import stored_as as stored_as
 from .layouts import united as united
@@ -55,5 +56,5 @@ from .sizing import check_counts as check_counts
 from .sizing import check_packed as check_packed
 from .sizing import counts_too_large as counts_too_large
 from .sizing import is_sparse as is_sparse
-from .sizing import surveyed as surveyed
+from .sizing import survey_size as survey_size
 from .sparse import SparseColumns as SparseColumns

@@ -11,7 +11,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,14 @@ from conjunct.columns import (
     counts_too_large,
     layout_for_parts,
 )
-from conjunct.counting.partitioned import ENGINES, Engine, Partitions, ReadPart, Rewrites, added
+from conjunct.counting.partitioned import (
+    ENGINES,
+    Engine,
+    Partitions,
+    ReadPart,
+    Rewrites,
+    sum_counts,
+)
 from conjunct.errors import InputError
 
 # A page is in memory with what it is rewritten to, its conjunctions, and the kernel's copies.
@@ -32,16 +38,16 @@ _COPIES_OF_A_PAGE = 5
 
 
 class StreamedRows(ABC):
-    """Rows that come some at a time, whenever they are wanted."""
+    """Rows that are read in batches, whenever they are needed."""
 
     @property
     @abstractmethod
     def head(self) -> Any:
-        """A container in memory with the same columns and without rows."""
+        """Return a container in memory with the same columns and without rows."""
 
     @abstractmethod
     def partitions(self, read: ReadPart, n_jobs: int | None, store: StoreKind) -> Partitions:
-        """The rows in parts."""
+        """Return the rows in parts."""
 
 
 class Disk(Engine):
@@ -71,7 +77,7 @@ class Disk(Engine):
 
 @dataclass(frozen=True)
 class Page:
-    """Where some arrays stand in a scratch file, one after the other."""
+    """The place of some arrays in a scratch file, one after the other."""
 
     start: int
     arrays: tuple[tuple[np.dtype[Any], tuple[int, ...]], ...]
@@ -92,7 +98,7 @@ class PartPage:
 
 @contextmanager
 def room_in_scratch() -> Iterator[None]:
-    """Say of which folder it is that there is no room in it: files without a name have none."""
+    """Name the folder that is full: a file without a name cannot be named in an error."""
     try:
         yield
     except OSError as error:
@@ -101,11 +107,11 @@ def room_in_scratch() -> Iterator[None]:
 
 
 class ScratchFile:
-    """Pages one after the other in a file without a name, which goes when the process does."""
+    """Pages in a file without a name, which is deleted when the process ends."""
 
     def __init__(self) -> None:
-        # in TMPDIR; no kill leaves it behind
-        # without a buffer: what a full disk did not take must not be tried again at the end
+        # In TMPDIR; not even a kill leaves it behind. Without a buffer: what a full disk refused
+        # must not be tried again at the end.
         self._file = tempfile.TemporaryFile(prefix="conjunct-", buffering=0)  # noqa: SIM115
         self._close = weakref.finalize(self, self._file.close)
         self.parts: list[PartPage] = []
@@ -119,6 +125,7 @@ class ScratchFile:
         self.parts.append(PartPage(self.write(part.arrays()), type(part), part.n_rows))
 
     def read_part(self, part: PartPage, n_jobs: int | None = None) -> Columns:
+        """Read a part of the rows."""
         return part.layout.from_arrays(self.read(part.page), part.n_rows, n_jobs)
 
     def write(self, arrays: Arrays) -> Page:
@@ -132,6 +139,7 @@ class ScratchFile:
         return Page(start, tuple((array.dtype, array.shape) for array in arrays))
 
     def read(self, page: Page) -> Arrays:
+        """Read a page."""
         self._file.seek(page.start)
         arrays = tuple(np.empty(shape, dtype) for dtype, shape in page.arrays)
         for array in arrays:
@@ -150,7 +158,7 @@ class ScratchFile:
 class DiskPartitions(Partitions):
     """Columns in a scratch file, for which ``memory`` bytes may be used.
 
-    The counts of pairs of columns are in memory; what is left is for one page at a time.
+    The counts of pairs of columns are in memory; the rest is for one page at a time.
     """
 
     def __init__(
@@ -175,33 +183,32 @@ class DiskPartitions(Partitions):
         self._latest = (), source
 
     def total(self, rewrites: Rewrites, count: Callable[[Any], Any], n_columns: int) -> Any:
-        return _summed(map(count, self._parts(rewrites, self._page_limit(n_columns))))
+        return _add_up(map(count, self._parts(rewrites, self._page_limit(n_columns))))
 
     def total_of_source(self, count: Callable[[Any], Any]) -> Any:
-        return _summed(map(count, map(self._source.read_part, self._source.parts)))
+        return _add_up(map(count, map(self._source.read_part, self._source.parts)))
 
     def count_distinct_rows(self) -> int:
-        """Exact: equal rows are brought together in buckets, each of which memory holds."""
+        """Count the distinct rows exactly: equal ones are in one bucket, which memory holds."""
         n_bytes = sum(part.page.nbytes for part in self._source.parts)
         n_buckets = max(1, -(-n_bytes // self._page_limit(0)))
-        apart = ScratchFile()
+        scratch = ScratchFile()
         buckets: list[list[Page]] = [[] for _ in range(n_buckets)]
         for part in self._parts((), self._page_limit(0)):
             for bucket, rows in zip(buckets, part.row_buckets(n_buckets), strict=True):
-                bucket.append(apart.write(rows))
-        return sum(self.layout.count_united(list(map(apart.read, bucket))) for bucket in buckets)
+                bucket.append(scratch.write(rows))
+        return sum(self.layout.count_united(list(map(scratch.read, bucket))) for bucket in buckets)
 
     def _parts(self, rewrites: Rewrites, limit: int) -> Iterator[Columns]:
-        """The parts after the rewrites, which are kept on disk for the next time."""
+        """Yield the parts after the rewrites, which are kept on disk for the next time."""
         kept, ahead = self._nearest(rewrites)
         parts = (self.layout.of(kept.read_part(page, self.n_jobs)) for page in kept.parts)
         if not ahead:
             yield from parts
             return
         written = ScratchFile()
-        # a part as it was goes as soon as it is rewritten
-        for part in map(methodcaller("after", ahead), parts):
-            for piece in part.pieces(limit):
+        for part in parts:
+            for piece in part.after(ahead).pieces(limit):
                 written.append(piece)
                 yield piece
         if kept is not self._source:
@@ -209,7 +216,7 @@ class DiskPartitions(Partitions):
         self._latest = rewrites, written
 
     def _page_limit(self, n_columns: int) -> int:
-        """Bytes that a page may take besides the counts of ``n_columns`` columns."""
+        """Return the bytes that a page may take besides the counts of ``n_columns`` columns."""
         counts = 0
         if n_columns:
             size = self.layout.size_in_parts(self.n_rows, n_columns, lambda: self.size)
@@ -220,11 +227,11 @@ class DiskPartitions(Partitions):
         return max(1, (self.memory - counts) // _COPIES_OF_A_PAGE)
 
 
-def _summed(values: Iterator[Any]) -> Any:
-    """The sum of what parts counted, made as they come."""
+def _add_up(values: Iterator[Any]) -> Any:
+    """Add up what parts count, one after the other."""
     total = next(values)
     for value in values:
-        total = added([total, value])
+        total = sum_counts([total, value])
     return total
 
 
