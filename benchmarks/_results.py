@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).with_name("results")
-_LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "mlxtend", "numkong", "dask")
+_LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "mlxtend", "dask")
 
 
 def save(name: str, found: dict[str, Any]) -> None:

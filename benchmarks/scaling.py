@@ -100,7 +100,7 @@ def _on_workers() -> Iterator[Fits]:
     import dask.array as da
     from distributed import wait as wait_for
 
-    from conjunct.counting.dask_cluster import local_cluster
+    from conjunct.counting.dask import local_cluster
 
     with ExitStack() as stack:
         clients, tables = {}, {}

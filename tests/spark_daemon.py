@@ -2,7 +2,7 @@
 
 from pyspark.daemon import manager
 
-import conjunct.counting.engines.spark
+import conjunct.counting.spark
 import conjunct.data.boolean_data
 import conjunct.estimators.base
 import conjunct.files.streaming  # noqa: F401

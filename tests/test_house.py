@@ -112,8 +112,7 @@ DIALECTS.enter(Dialect(name="materialize", summary="Materialize", longest_name=2
 """
 ENGINE = '''
 from conjunct.columns import PackedColumns
-from conjunct.counting.partitioned import Partitions, added
-from conjunct.counting.engines.base import ENGINES, Engine
+from conjunct.counting.partitioned import ENGINES, Engine, Partitions, sum_counts
 
 class Blocks(list):
     """Rows as a list of arrays."""
@@ -127,7 +126,7 @@ class InMemory(Partitions):
         self.n_columns = parts[0].n_columns
 
     def total(self, rewrites, count, n_columns):
-        return added([count(part.after(rewrites)) for part in self.parts])
+        return sum_counts([count(part.after(rewrites)) for part in self.parts])
 
     def total_of_source(self, count):
         return self.total((), count, self.n_columns)
@@ -182,12 +181,12 @@ sys.exit(main())
 
 ENGINE_RUN = """
 import importlib, sys
-importlib.import_module("conjunct.counting.engines").__path__.append(sys.argv[1])
+importlib.import_module("conjunct.counting").__path__.append(sys.argv[1])
 import numpy as np
 from conjunct import UFC, datasets
 from conjunct.counting import ENGINES
 ENGINES["yours"]
-from conjunct.counting.engines.yours import Blocks
+from conjunct.counting.yours import Blocks
 table = datasets.load_zoo().values
 blocks = Blocks([table[:40], table[40:41], table[41:]])
 model, expected = UFC().fit(blocks), UFC().fit(table)
@@ -203,7 +202,7 @@ def test_a_new_engine_is_one_file(tmp_path):
     run_ = [sys.executable, "-c", ENGINE_RUN, str(tmp_path)]
     done = subprocess.run(run_, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "same\n", "")
-    assert "| an engine | `counting/engines/yours.py` |" in PAGE
+    assert "| an engine | `counting/yours.py` |" in PAGE
 
 
 def test_the_table_tells_where_each_family_lives():

@@ -65,9 +65,9 @@ HAS_COMPILER = shutil.which("cc") is not None
 @pytest.mark.parametrize(
     ("kind", "compiler", "kernel"),
     [
-        pytest.param("wheel", "cc", "native" if HAS_COMPILER else "numkong", id="wheel"),
-        pytest.param("sdist", "cc", "native" if HAS_COMPILER else "numkong", id="sdist"),
-        pytest.param("wheel", "no-such-compiler", "numkong", id="without a compiler"),
+        pytest.param("wheel", "cc", "native" if HAS_COMPILER else "numpy", id="wheel"),
+        pytest.param("sdist", "cc", "native" if HAS_COMPILER else "numpy", id="sdist"),
+        pytest.param("wheel", "no-such-compiler", "numpy", id="without a compiler"),
     ],
 )
 def test_built_and_installed_without_extras(kind, compiler, kernel, tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""What conjunct raises and warns of.
+"""The errors and warnings of conjunct.
 
 A message is one line that says what is wrong, where, and what to do about it.
 """
@@ -32,8 +32,8 @@ class ModelFileError(InputError):
 
 
 class ClusterError(ConjunctError, RuntimeError):
-    """A cluster was lost on the way, or does not go on."""
+    """A cluster was lost, or stalls."""
 
 
 class ConjunctWarning(UserWarning):
-    """The result is right, but probably not what was hoped for."""
+    """The result is valid, but probably not what the user intended."""

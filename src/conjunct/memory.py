@@ -18,7 +18,7 @@ _AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
 
 
 def parse_bytes(amount: str | int) -> int:
-    """The number of bytes of ``"500MB"``, ``"2 GiB"`` or 500000000.
+    """Return the number of bytes of ``"500MB"``, ``"2 GiB"`` or 500000000.
 
     Examples
     --------
@@ -35,7 +35,8 @@ def parse_bytes(amount: str | int) -> int:
 
 
 def byte_text(n_bytes: int) -> str:
-    """
+    """Write a number of bytes for people.
+
     Examples
     --------
     >>> byte_text(1_500_000), byte_text(512)
@@ -48,12 +49,12 @@ def byte_text(n_bytes: int) -> str:
 
 
 def resident_bytes() -> int:
-    """Memory that the process has now; where the system does not say, the most it ever had."""
-    return _statm(1) or _most_resident_bytes()
+    """Return the memory that the process has now, or at most had if the system does not say."""
+    return _statm(1) or _peak_resident_bytes()
 
 
 def available_bytes() -> int:
-    """Memory that this process may still take, as far as the system tells."""
+    """Return the memory that this process may still take, as far as the system says."""
     return max(0, min(_limits(), default=sys.maxsize))
 
 
@@ -69,7 +70,7 @@ def _limits() -> Iterator[int]:
 
 
 def available_addresses() -> int:
-    """Addresses that this process may still take, used or not (``ulimit -v``)."""
+    """Return the addresses that this process may still take, used or not (``ulimit -v``)."""
     try:
         import resource
     except ImportError:  # Windows
@@ -79,7 +80,7 @@ def available_addresses() -> int:
 
 
 def _own_groups() -> Iterator[Path]:
-    """The folders of the control groups that this process is in, from its own one upwards."""
+    """Yield the folders of this process's control groups, from the innermost upwards."""
     try:
         own = (_ROOT / "proc/self/cgroup").read_text().splitlines()
         mounts = (_ROOT / "proc/self/mountinfo").read_text().splitlines()
@@ -106,7 +107,7 @@ def _own_groups() -> Iterator[Path]:
 
 
 def _group_limits(group: Path) -> Iterator[int]:
-    """What a control group leaves, of each version."""
+    """Yield the bytes that a control group still allows, in either version."""
     for prefix, used, *limits in (
         ("", "memory.current", "memory.max", "memory.high"),
         ("total_", "memory.usage_in_bytes", "memory.limit_in_bytes"),
@@ -120,7 +121,7 @@ def _group_limits(group: Path) -> Iterator[int]:
 
 
 def _reclaimable(stat: dict[str, int], prefix: str) -> int:
-    """Copies of files that the system drops when memory is wanted, as it counts for the machine.
+    """Return the bytes of cached files that the system drops when memory is short.
 
     Those read more than once are active; of these, programs are running from what is mapped.
     """
@@ -130,7 +131,7 @@ def _reclaimable(stat: dict[str, int], prefix: str) -> int:
 
 
 def _fields(path: Path) -> dict[str, int]:
-    """The numbers of a file of the system, by the word before each."""
+    """Read the numbers of a system file, by the word before each."""
     lines = (line.split() for line in path.read_text().splitlines())
     return {words[0]: int(words[1]) for words in lines if len(words) > 1 and words[1].isdigit()}
 
@@ -143,7 +144,7 @@ def _statm(position: int) -> int:
         return 0
 
 
-def _most_resident_bytes() -> int:
+def _peak_resident_bytes() -> int:
     try:
         import resource
     except ImportError:  # Windows: about what Python and its libraries take

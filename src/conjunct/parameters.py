@@ -47,7 +47,7 @@ def check_frequency(name: str, value: Any, *, optional: bool = False) -> None:
 
 
 def check_common(estimator: Any) -> None:
-    """The parameters that every estimator has."""
+    """Check the parameters that every estimator has."""
     binarize = estimator.binarize
     holds = binarize is None or (is_number(binarize) and abs(binarize) <= float_info.max)
     check(holds, "binarize", binarize, "None or a finite number")
@@ -57,18 +57,21 @@ def check_common(estimator: Any) -> None:
 
 
 def check_jobs(n_jobs: Any) -> None:
-    """Of threads; asked for before data are read, which is on threads already."""
+    """Check the number of threads, before data are read: that uses threads already."""
     holds = n_jobs is None or (is_whole(n_jobs) and n_jobs != 0)
     check(holds, "n_jobs", n_jobs, "None or a whole number other than 0")
 
 
 def at_least(value: Any, least: float) -> bool:
+    """Return True if a number is at least ``least``."""
     return bool(value >= least)
 
 
 def is_number(value: object) -> bool:
+    """Return True for real numbers, but not for Booleans."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def is_whole(value: object) -> bool:
+    """Return True for whole numbers, but not for Booleans."""
     return isinstance(value, Integral) and not isinstance(value, bool)

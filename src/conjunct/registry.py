@@ -1,4 +1,4 @@
-"""Families of things by name: who adds one writes one file, and everything finds it there."""
+"""Families of things by name. A new member is defined in one place, and found everywhere."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ T = TypeVar("T")
 class Registry(Mapping[str, T]):
     """The members of one family by name. Each enters itself in the file that defines it.
 
-    The first look at the family imports every file of its ``home``, so that a new file is found
-    without being named anywhere else. Members come in the order of their
-    ``rank``, if they have one, and of their names.
+    ``home`` is a module, or a package of which the first use imports every module: a new file is
+    found without being named anywhere else. Members are sorted by ``rank``, if they have one, and
+    by name.
     """
 
     def __init__(self, what: str, home: str) -> None:
@@ -56,9 +56,9 @@ class Registry(Mapping[str, T]):
 
 
 def described(home: str) -> dict[str, dict[str, Any]]:
-    """What a family's members say of themselves, from its files, which are not run.
+    """Return the constants of a family's members, read from its files, which are not run.
 
-    Help must be quick, and to import a family takes a second. A member has a ``name`` and a
+    Help must be fast, and to import a family takes a second. A member has a ``name`` and a
     ``summary``, as constants of its class or of the call that makes it.
 
     Examples
@@ -73,23 +73,23 @@ def described(home: str) -> dict[str, dict[str, Any]]:
     files = [Path(spec.origin), *(file for place in folders for file in Path(place).glob("*.py"))]
     texts = (file.read_text(encoding="utf-8") for file in files)
     found = [
-        told
+        constants
         for text in texts
         if "summary=" in text or "summary =" in text  # to parse the others takes time
-        for told in map(_constants, _outside_functions(ast.parse(text)))
-        if "name" in told and "summary" in told
+        for constants in map(_read_constants, _outside_functions(ast.parse(text)))
+        if "name" in constants and "summary" in constants
     ]
-    found.sort(key=lambda told: (told.get("rank", 0), told["name"]))
-    return {told["name"]: told for told in found}
+    found.sort(key=lambda one: (one.get("rank", 0), one["name"]))
+    return {one["name"]: one for one in found}
 
 
 def summaries(home: str) -> dict[str, str]:
-    """What a family's members are called, and what each does."""
-    return {name: told["summary"] for name, told in described(home).items()}
+    """Return the names of a family's members, and what each does."""
+    return {name: one["summary"] for name, one in described(home).items()}
 
 
 def _outside_functions(node: ast.AST) -> Iterator[ast.AST]:
-    """The classes and calls of a file that run when it is imported."""
+    """Yield the classes and calls of a file that run when it is imported."""
     if isinstance(node, ast.ClassDef | ast.Call):
         yield node
     for part in ast.iter_child_nodes(node):
@@ -97,8 +97,8 @@ def _outside_functions(node: ast.AST) -> Iterator[ast.AST]:
             yield from _outside_functions(part)
 
 
-def _constants(node: ast.AST) -> dict[str, Any]:
-    """The constants that a class sets, or that a call gives by name."""
+def _read_constants(node: ast.AST) -> dict[str, Any]:
+    """Return the constants that a class sets, or that a call gives by name."""
     pairs: list[tuple[Any, ast.expr]] = []
     if isinstance(node, ast.ClassDef):
         assigned = [part for part in node.body if isinstance(part, ast.Assign)]

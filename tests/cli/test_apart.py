@@ -149,7 +149,7 @@ def test_killed_at_any_point_it_resumes_to_the_same_model(moments, call, tmp_pat
     ],
 )
 def test_bad_input_is_one_line(call, halves, words, message, monkeypatch):
-    monkeypatch.setattr("conjunct.counting.dask_cluster._SECONDS_TO_CONNECT", 0.5)
+    monkeypatch.setattr("conjunct.counting.dask._SECONDS_TO_CONNECT", 0.5)
     done = call("fit", "--out", "m.json", *words)
     assert done.code == 2
     assert done.out == ""

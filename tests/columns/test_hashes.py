@@ -13,8 +13,7 @@ from hypothesis.extra.numpy import arrays
 from conjunct import UFC
 from conjunct.columns import PackedColumns, SparseColumns, packing
 from conjunct.columns.native import library
-from conjunct.counting.disk import DiskPartitions
-from conjunct.counting.scratch import ScratchFile
+from conjunct.counting.disk import DiskPartitions, ScratchFile
 from naive_hashes import hash_row, murmur_finaliser, splitmix_finaliser
 
 N_COLUMNS = 256

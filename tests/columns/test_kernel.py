@@ -13,7 +13,7 @@ from conjunct.columns.native import library
 any_table = arrays(np.bool_, st.tuples(st.integers(1, 200), st.integers(1, 40)))
 
 
-KERNELS = ["native", "numkong", "numpy"]
+KERNELS = ["native", "numpy"]
 
 
 def use(name, monkeypatch):
@@ -22,8 +22,6 @@ def use(name, monkeypatch):
         pytest.skip("conjunct was installed without a C compiler")
     if name != "native":
         monkeypatch.setattr(counting, "native", None)
-    if name == "numpy":
-        monkeypatch.setattr(counting, "numkong", None)
     assert counting.kernel_name() == name
 
 

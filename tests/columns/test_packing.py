@@ -75,7 +75,7 @@ def test_without_c_and_on_threads_it_is_the_same(table, n_threads):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(packing, "_CELLS_PER_THREAD", 1)
         patch.setattr(packing, "_BLOCK_ROWS", 64)
-        patch.setattr(library, "_ROWS_PER_THREAD", 1)
+        patch.setattr(packing, "_ROWS_PER_THREAD", 1)
         ours = everything()
         patch.setattr(library, "native_library", None)
         plain = everything()
@@ -157,6 +157,6 @@ def test_rows_that_mix_alike_are_still_told_apart(monkeypatch):
     monkeypatch.setattr(library, "native_library", None)
     monkeypatch.setattr(packing, "hash_lane", lambda rows: np.zeros(len(rows), np.uint64))
     rows = np.array([[1, 0], [0, 1], [1, 0], [2, 2]], np.uint64)
-    assert packing._firsts(rows) is None
+    assert packing._find_firsts(rows) is None
     assert packing.count_distinct(rows) == 3
     assert packing.count_united([packing.in_buckets(rows, 2)]) == 3

@@ -12,7 +12,6 @@ from conjunct.columns import (
     Rewrite,
     SparseColumns,
     counts,
-    meetings,
     sizing,
     sparse,
 )
@@ -84,10 +83,10 @@ def test_same_integers_before_and_after_rewrites(table, data, at_once, n_jobs, i
     """Whatever is counted at once, on however many threads, in C or by SciPy."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(counts, "_PAIRS_AT_ONCE", at_once)
-        patch.setattr(meetings, "_AT_ONCE", at_once)
-        patch.setattr(meetings, "_PER_THREAD", 1)
+        patch.setattr(sparse, "_AT_ONCE", at_once)
+        patch.setattr(sparse, "_PER_THREAD", 1)
         if not in_c:
-            patch.setattr(meetings, "native_library", None)
+            patch.setattr(sparse, "native_library", None)
         stores = PackedColumns.from_table(table), SparseColumns.from_table(table, n_jobs)
         tallies = list(map(Tally.of, stores))
         assert_same(*(tally.counts for tally in tallies))

@@ -17,7 +17,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 from conjunct import UFC, ClusterError, InputError
-from conjunct.counting import dask_cluster as cluster
+from conjunct.counting import dask as cluster
 
 TABLE = pd.DataFrame(np.random.default_rng(0).random((200, 4)) < 0.4, columns=list("abcd"))
 TABLE["e"] = TABLE["a"]
@@ -60,9 +60,9 @@ def test_a_limit_below_what_a_worker_has_already():
 
 def test_a_limit_below_what_a_part_takes():
     with made(n_workers=1, memory_limit="4GB") as small, Client(small) as client:
-        cluster.checked_workers(client, 10**8)
+        cluster.check_workers(client, 10**8)
         with pytest.raises(InputError, match=r"each worker needs 1\d(\.\d)? GB or more"):
-            cluster.checked_workers(client, 10**10)
+            cluster.check_workers(client, 10**10)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -84,7 +84,7 @@ def test_workers_that_are_all_paused():
         while not all(worker.is_idle for worker in cluster._workers(client)):
             time.sleep(0.05)
         with pytest.raises(ClusterError, match="all 2 workers of Dask are paused, since"):
-            cluster.computed([dask.delayed(sum)([1, 2])])
+            cluster.compute([dask.delayed(sum)([1, 2])])
 
 
 @pytest.mark.usefixtures("impatient")
@@ -94,13 +94,13 @@ def test_workers_that_are_all_gone():
         while cluster._workers(client):
             time.sleep(0.05)
         with pytest.raises(ClusterError, match=r"no worker of .* is left: start some"):
-            cluster.computed([dask.delayed(sum)([1, 2])])
+            cluster.compute([dask.delayed(sum)([1, 2])])
 
 
 @pytest.mark.usefixtures("impatient")
 def test_slow_work_is_waited_for():
     with made(n_workers=1) as slow, Client(slow):
-        assert cluster.computed([dask.delayed(lambda: time.sleep(1.5) or 7)()]) == [7]
+        assert cluster.compute([dask.delayed(lambda: time.sleep(1.5) or 7)()]) == [7]
 
 
 def test_work_that_ends_just_after_a_look(monkeypatch):
@@ -113,7 +113,7 @@ def test_work_that_ends_just_after_a_look(monkeypatch):
 
     monkeypatch.setattr(distributed, "wait", late)
     with made(n_workers=1) as slow, Client(slow):
-        assert cluster.computed([dask.delayed(sum)([3, 4])]) == [7]
+        assert cluster.compute([dask.delayed(sum)([3, 4])]) == [7]
 
 
 @pytest.mark.parametrize("error", [TimeoutError("own"), OSError("own"), InputError("own")])
@@ -123,7 +123,7 @@ def test_errors_of_the_work_stay_what_they_are(error):
 
     any_cluster = made(n_workers=1)
     with any_cluster, Client(any_cluster), pytest.raises(type(error), match="own"):
-        cluster.computed([dask.delayed(fail)()])
+        cluster.compute([dask.delayed(fail)()])
 
 
 def test_workers_made_here_do_not_watch_themselves():
@@ -143,7 +143,7 @@ def test_work_that_kills_its_workers():
         Client(deadly),
         pytest.raises(ClusterError, match="workers of Dask died of the same work 1 times"),
     ):
-        cluster.computed([dask.delayed(os.kill)(dask.delayed(os.getpid)(), signal.SIGKILL)])
+        cluster.compute([dask.delayed(os.kill)(dask.delayed(os.getpid)(), signal.SIGKILL)])
 
 
 SCHEDULER = """
@@ -164,4 +164,4 @@ def test_a_scheduler_that_is_lost():
         with Client(address, timeout=1):
             Timer(0.5, process.kill).start()
             with pytest.raises(ClusterError, match=f"^the Dask scheduler at {address} was lost"):
-                cluster.computed([dask.delayed(time.sleep)(30)])
+                cluster.compute([dask.delayed(time.sleep)(30)])

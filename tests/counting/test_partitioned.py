@@ -8,8 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from conjunct.columns import MaskedColumns, PackedColumns, SparseColumns, joined_parts, united
 from conjunct.counting import PartitionedColumns, Tally
-from conjunct.counting.disk import DiskPartitions
-from conjunct.counting.scratch import ScratchFile
+from conjunct.counting.disk import DiskPartitions, ScratchFile
 from conjunct.errors import InputError
 from conjunct.ufc import Bits, Threshold
 from runs import planned, ran, with_null

@@ -9,7 +9,7 @@ import pytest
 
 from conjunct.columns import MergeRewrite, PackedColumns, Rewrite, SparseColumns
 from conjunct.columns.packing import pack
-from conjunct.counting.engines.spark import SparkPartitions
+from conjunct.counting.spark import SparkPartitions
 
 pytest.importorskip("pyspark")
 

@@ -34,8 +34,8 @@ from conjunct import (
 )
 from conjunct.columns import PackedColumns
 from conjunct.counting import PartitionedColumns, Tally
+from conjunct.counting import dask as cluster
 from conjunct.counting import dask as dask_store
-from conjunct.counting import dask_cluster as cluster
 from conjunct.files.model import model_json
 from tables import tables
 
@@ -91,8 +91,10 @@ def test_a_part_is_read_once(client, zoo, tmp_path):
 def test_parts_of_known_size_are_not_looked_at(client, monkeypatch):
     """Which would be a wait more; a data frame does not know how many rows its parts have."""
     looked = []
-    look = dask_store._looked_at
-    monkeypatch.setattr(dask_store, "_looked_at", lambda parts: looked.append(parts) or look(parts))
+    look = dask_store._probe_sizes
+    monkeypatch.setattr(
+        dask_store, "_probe_sizes", lambda parts: looked.append(parts) or look(parts)
+    )
     table = np.random.default_rng(0).random((300, 7)) < 0.5
     known = da.from_array(table, chunks=(50, 7))
     expected = in_bytes(fitted(UFC(), table))
@@ -106,12 +108,12 @@ def test_parts_of_known_size_are_not_looked_at(client, monkeypatch):
 
 def test_parts_that_cannot_stay_are_counted_one_after_the_other(client, monkeypatch):
     """Dask would keep what two graphs make until the second had it."""
-    monkeypatch.setattr(dask_store, "memory_of", lambda client: 1)
+    monkeypatch.setattr(dask_store, "total_memory", lambda client: 1)
     table = np.random.default_rng(0).random((300, 7)) < 0.5
     make = dask_store.task(PackedColumns.from_table)
     parts = dask_store.DaskPartitions([make(part) for part in np.array_split(table, 4)], 7)
     with monkeypatch.context() as patch:
-        patch.setattr(dask_store, "persisted", None)
+        patch.setattr(dask_store, "persist", None)
         counted = parts.begin_distinct_rows()
     assert counted() == len(np.unique(table, axis=0))
 
@@ -144,7 +146,7 @@ def test_any_split_gives_the_same_counts(table, data):
 
 
 def test_rows_are_told_apart_in_buckets(monkeypatch):
-    monkeypatch.setattr(dask_store, "_APART_BYTES", 100)
+    monkeypatch.setattr(dask_store, "_DISTINCT_BYTES", 100)
     monkeypatch.setattr(dask_store, "_BUCKET_ROWS", 2)
     table = np.random.default_rng(0).random((300, 7)) < 0.5
     with dask.config.set(scheduler="synchronous"):
@@ -319,7 +321,7 @@ def test_lists_and_bits_give_the_same_model_file(client, store):
 
 
 def test_parts_that_workers_cannot_hold_are_made_again(client, zoo, monkeypatch):
-    monkeypatch.setattr(dask_store, "memory_of", lambda client: 10)
+    monkeypatch.setattr(dask_store, "total_memory", lambda client: 10)
     expected = fitted(UFC(0.1, max_iter=4, names="formula"), zoo)
     actual = fitted(UFC(0.1, max_iter=4, names="formula"), dd.from_pandas(zoo, npartitions=4))
     assert in_bytes(actual) == in_bytes(expected)
@@ -327,7 +329,7 @@ def test_parts_that_workers_cannot_hold_are_made_again(client, zoo, monkeypatch)
 
 def test_the_memory_of_workers(client):
     limits = [worker["memory_limit"] for worker in client.scheduler_info()["workers"].values()]
-    assert cluster.memory_of(cluster.checked_workers(client)) == sum(limits) > 10**8
+    assert cluster.total_memory(cluster.check_workers(client)) == sum(limits) > 10**8
 
 
 def test_expected_cost_of_parts(zoo):
@@ -347,7 +349,7 @@ def test_workers_with_other_versions_are_refused():
 
 def test_a_worker_without_conjunct_is_refused(monkeypatch):
     """Dask asks it all the same: what is asked is sent as it is."""
-    look = pickle.loads(cloudpickle.dumps(cluster._looking()))
+    look = pickle.loads(cloudpickle.dumps(cluster._make_probe()))
     monkeypatch.setitem(sys.modules, "conjunct", None)
     for name in [name for name in sys.modules if name.startswith("conjunct.")]:
         monkeypatch.setitem(sys.modules, name, None)
@@ -359,6 +361,5 @@ def test_a_worker_without_conjunct_is_refused(monkeypatch):
 
 def test_without_dask_one_line_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "dask", None)
-    monkeypatch.delitem(sys.modules, "conjunct.counting.dask")
     with pytest.raises(InputError, match=r"Dask is not installed: pip install"):
-        import conjunct.counting.dask  # noqa: F401
+        dask_store.task(len)

@@ -55,7 +55,7 @@ def test_inverse_transform_wants_the_features_in_order(model):
 def test_kernels_and_threads_change_nothing(model, monkeypatch):
     monkeypatch.setattr(counting, "_PAIRS_PER_THREAD", 1)
     threaded = UFC(Risk(prune=False), max_iter=3, n_jobs=2, names="formula").fit(FRAME)
-    monkeypatch.setattr(counting, "numkong", None)
+    monkeypatch.setattr(counting, "native", None)
     plain = UFC(Risk(prune=False), max_iter=3, names="formula").fit(FRAME)
     for other in (threaded, plain):
         assert other.features_ == model.features_

@@ -56,7 +56,7 @@ def test_same_features_for_any_order_of_rows_and_columns(model, seed):
 def test_kernels_and_threads_change_nothing(model, monkeypatch):
     monkeypatch.setattr(counting, "_PAIRS_PER_THREAD", 1)
     assert UFringe(n_jobs=2).fit(FRAME).features_ == model.features_
-    monkeypatch.setattr(counting, "numkong", None)
+    monkeypatch.setattr(counting, "native", None)
     assert UFringe().fit(FRAME).features_ == model.features_
 
 

@@ -11,9 +11,8 @@ import naive
 import naive_bits
 from conjunct import description_length
 from conjunct.columns import MaskedColumns, PackedColumns, SparseColumns, in_place, kernel
-from conjunct.counting import PartitionedColumns, compiled, merging, tally
-from conjunct.counting.disk import DiskPartitions
-from conjunct.counting.scratch import ScratchFile
+from conjunct.counting import PartitionedColumns, merging, tally
+from conjunct.counting.disk import DiskPartitions, ScratchFile
 from conjunct.expressions import canonical_text
 from conjunct.features.measures import bits_saved, bits_saved_by, largest_rise
 from conjunct.ufc import STOPS, Bits, Risk, Threshold
@@ -129,7 +128,6 @@ def test_long_lists_of_pairs_choose_as_a_matrix_does(table):
     expected = run(SparseColumns.from_table(table), Bits(None))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(merging, "LARGEST_MATRIX", 0)
-        patch.setattr(compiled, "LARGEST_MATRIX", 0)
         actual = run(SparseColumns.from_table(table), Bits(None))
     assert [s.merges for s in actual.tried] == [s.merges for s in expected.tried]
 
@@ -173,7 +171,6 @@ def test_c_chooses_what_numpy_does(layout, table, alpha, max_length, largest):
     options = {"max_length": max_length, "stop": "never"}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(merging, "LARGEST_MATRIX", largest)
-        patch.setattr(compiled, "LARGEST_MATRIX", largest)
         actual = run(LAYOUTS[layout](table), Bits(alpha), **options)
         with without_c():
             expected = run(LAYOUTS[layout](table), Bits(alpha), **options)

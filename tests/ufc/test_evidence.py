@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 import naive_evidence
 from conjunct import UFC, Evidence
 from conjunct.columns import MaskedColumns, PackedColumns, SparseColumns, in_place, kernel
-from conjunct.counting import PartitionedColumns, WeightedColumns, compiled, merging, tally
-from conjunct.counting.disk import DiskPartitions
-from conjunct.counting.scratch import ScratchFile
+from conjunct.counting import PartitionedColumns, WeightedColumns, merging, tally
+from conjunct.counting.disk import DiskPartitions, ScratchFile
 from conjunct.features import merge_cost
 from conjunct.files import Checkpoint
 from conjunct.ufc import STOPS
@@ -106,7 +105,6 @@ def test_long_lists_of_pairs_choose_as_a_matrix_does(table, largest):
     expected = run(SparseColumns.from_table(table), 0.1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(merging, "LARGEST_MATRIX", largest)
-        patch.setattr(compiled, "LARGEST_MATRIX", largest)
         actual = run(SparseColumns.from_table(table), 0.1)
         with without_c(patch):
             slow = run(SparseColumns.from_table(table), 0.1)

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from conjunct.columns import PackedColumns, SparseColumns
 from conjunct.counting import PartitionedColumns
-from conjunct.counting.disk import DiskPartitions
-from conjunct.counting.scratch import ScratchFile
+from conjunct.counting.disk import DiskPartitions, ScratchFile
 from conjunct.errors import InputError
 from conjunct.files.checkpoint import Checkpoint
 from conjunct.ufc import Bits, Risk, Threshold

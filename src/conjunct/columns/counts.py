@@ -1,4 +1,4 @@
-"""How often columns are true, alone and in pairs: what columns count, and what adds up over parts.
+"""Counts of columns, alone and in pairs, which add up over parts of the rows.
 
 Where no cell is missing, counts are a matrix of all pairs, or a list of the pairs that have a
 common row. Where some are, a pair is counted in the rows in which both columns are known.
@@ -9,22 +9,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from operator import methodcaller
+from functools import cached_property, partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
+from conjunct.columns.in_place import Positions, Rewrite
 from conjunct.columns.kernel import Counts
-from conjunct.columns.rewriting import Positions, Rewrite
 from conjunct.columns.sizing import check_counts
 
 Which = Positions | NDArray[np.bool_] | slice
 
 Total = Callable[[Callable[[Any], Any], int], Any]
-"""What a function gives for each part of the rows, added up; for these columns and some more."""
+"""Adds up what a function counts in each part of the rows, for these columns and some more."""
 
 Borders = tuple[Counts, Counts, Counts, Counts]
 """Counts of some columns with all: true with true, true with known, known with true, known."""
@@ -37,7 +36,7 @@ _ROWS_IN_CACHE = 64
 
 @dataclass(frozen=True)
 class Contingency:
-    """How often the two columns of some pairs (``left < right``) are true, alone and together.
+    """Counts of the two columns of some pairs (``left < right``), alone and together.
 
     ``n_rows`` is the number of rows in which both are known, and the supports are counted in
     these: one number for all pairs where no cell is missing.
@@ -55,12 +54,12 @@ class Contingency:
 
     @property
     def table(self) -> tuple[int | Counts, Counts, Counts, Counts]:
-        """What measures and tests are functions of."""
+        """The arguments of measures and tests."""
         return self.n_rows, self.left_support, self.right_support, self.joint
 
     @classmethod
     def joined(cls, parts: Sequence[Contingency], n_rows: int) -> Contingency:
-        """The pairs of all parts, of a table of ``n_rows`` rows."""
+        """Concatenate the pairs of all parts, of a table of ``n_rows`` rows."""
         if not parts:
             nothing = np.empty(0, np.intp)
             return cls(nothing, nothing, n_rows, nothing, nothing, nothing)
@@ -75,12 +74,13 @@ class Contingency:
         )
 
     def swapped(self) -> Contingency:
-        """The same pairs, the other column first."""
+        """Return the same pairs, the other column first."""
         return Contingency(
             self.right, self.left, self.n_rows, self.right_support, self.left_support, self.joint
         )
 
     def take(self, which: Which) -> Contingency:
+        """Return some of the pairs."""
         return Contingency(
             self.left[which],
             self.right[which],
@@ -92,12 +92,12 @@ class Contingency:
 
 
 def taken(values: Any, which: Which) -> Any:
-    """Some of the values; a single value that holds for all of them as it is."""
+    """Return some of the values, or the single value that holds for all of them."""
     return values[which] if isinstance(values, np.ndarray) else values
 
 
 class PairCounts(ABC):
-    """How often columns occur, alone and in pairs. The counts of different rows add up."""
+    """Counts of columns, alone and in pairs. The counts of different rows add up."""
 
     n_rows: int
 
@@ -113,7 +113,7 @@ class PairCounts(ABC):
 
     @abstractmethod
     def pair_blocks(self) -> Iterator[Contingency]:
-        """All pairs with a common row, a block at a time; all pairs where cells are missing."""
+        """Yield blocks of the pairs with a common row; of all pairs where cells are missing."""
 
     @property
     @abstractmethod
@@ -122,22 +122,22 @@ class PairCounts(ABC):
 
     @abstractmethod
     def for_pairs(self, left: Positions, right: Positions) -> Contingency:
-        """The counts of some pairs."""
+        """Return the counts of some pairs."""
 
     @abstractmethod
     def __add__(self, other: Self) -> Self: ...
 
     @abstractmethod
     def times(self, factor: int) -> Self:
-        """The counts of the same rows, each so many times."""
+        """Return the counts of the same rows, each ``factor`` times."""
 
     def with_conjunctions(self, left: Positions, right: Positions, total: Total) -> PairCounts:
-        """These counts, ready for rewrites with the conjunctions ``left[k] ∧ right[k]``."""
+        """Prepare for rewrites with the conjunctions ``left[k] ∧ right[k]``."""
         return self
 
     @abstractmethod
     def rewritten(self, rewrite: Rewrite, total: Total) -> PairCounts:
-        """The counts after a rewrite; ``total`` counts what is new in the columns after it.
+        """Return the counts after a rewrite; ``total`` counts what is new in the columns.
 
         ``rewrite`` names the first pairs of ``with_conjunctions``, or all.
         """
@@ -178,14 +178,14 @@ class CountMatrix(PairCounts):
 
     def with_conjunctions(self, left: Positions, right: Positions, total: Total) -> CountMatrix:
         # only the columns i ∧ j are counted; all the rest follows by subtraction
-        count = methodcaller("conjunction_counts", left, right, self.joint.dtype)
+        count = partial(_count_conjunctions, left, right, self.joint.dtype)
         return self.extended(*total(count, len(left)))
 
     def to_matrix(self, limit: int) -> Counts | None:
         return self.joint
 
     def extended(self, across: Counts, new: Counts) -> CountMatrix:
-        """With the counts of more columns after the present ones."""
+        """Add the counts of more columns after the present ones."""
         m, p = len(self.joint), len(new)
         check_counts(m + p, self.joint.itemsize)
         joint = np.empty((m + p, m + p), self.joint.dtype)
@@ -196,13 +196,13 @@ class CountMatrix(PairCounts):
         return CountMatrix(self.n_rows, joint)
 
     def select(self, columns: Positions) -> CountMatrix:
-        """The counts of some of the columns, in the order given."""
+        """Return the counts of some of the columns, in the order given."""
         return CountMatrix(self.n_rows, self.joint[np.ix_(columns, columns)])
 
     def rewritten(self, rewrite: Rewrite, total: Total | None = None) -> CountMatrix:
         # a column is one indicator less another, so its counts subtract: by rows, then by columns
         n, m = rewrite.n_after, len(self.joint)
-        # what nothing is taken from is less an empty column, which comes after all others
+        # −1: subtract an empty column, which comes after all others
         less = rewrite.minus >= 0
         minus = np.where(less, rewrite.minus, m)
         counts = np.empty((n, n), self.joint.dtype)
@@ -230,10 +230,10 @@ class CommonPairs(NamedTuple):
 
 
 class PairList(PairCounts):
-    """Counts over rows that are complete. Pairs without a common row are nowhere in memory.
+    """Counts over rows that are complete. Pairs without a common row take no memory.
 
     Made of pairs, or of a sparse matrix with the pairs above its diagonal and the supports on it;
-    the other one is made when it is asked for. Matrices can be added.
+    the other one is made on demand. Matrices can be added.
     """
 
     def __init__(self, n_rows: int, supports: Counts, made_of: CommonPairs | Any) -> None:
@@ -287,7 +287,7 @@ class PairList(PairCounts):
         left, right, joint = self.pairs
         for start in range(0, len(left), _PAIRS_AT_ONCE):
             some = slice(start, start + _PAIRS_AT_ONCE)
-            yield self._counted(
+            yield self._with_supports(
                 left[some].astype(np.intp), right[some].astype(np.intp), joint[some]
             )
 
@@ -296,7 +296,7 @@ class PairList(PairCounts):
         # of most pairs, a matrix is read sooner than a list
         matrix = self.to_matrix(4 * self.pairs.joint.itemsize * len(left))
         if matrix is not None:
-            return self._counted(left, right, matrix[left, right])
+            return self._with_supports(left, right, matrix[left, right])
         # of a long list, to sort only the pairs of these columns is much quicker
         is_left, is_right = np.zeros((2, n_columns), np.bool_)
         is_left[left], is_right[right] = True, True
@@ -308,16 +308,16 @@ class PairList(PairCounts):
         place = np.append(order, -1)[np.searchsorted(listed, wanted, sorter=order)]
         is_listed = np.append(listed, -1)[place] == wanted
         joint = np.where(is_listed, np.append(self.pairs.joint[near], 0)[place], 0)
-        return self._counted(left, right, joint)
+        return self._with_supports(left, right, joint)
 
     def rewritten(self, rewrite: Rewrite, total: Total) -> PairList:
         # pairs of kept columns keep their counts
         keeps = rewrite.kept(len(self.supports))
-        new = total(methodcaller("new_pair_counts", keeps, self.pairs.joint.dtype), 0)
+        new = total(partial(_count_new_pairs, keeps, self.pairs.joint.dtype), 0)
         place = np.full(len(self.supports), -1, np.int32)
         place[rewrite.plus[keeps]] = np.flatnonzero(keeps)
         supports = np.where(keeps, self.supports[np.where(keeps, rewrite.plus, 0)], new.supports)
-        pairs = CommonPairs.joined([_renumbered(self.pairs, place), new.pairs])
+        pairs = CommonPairs.joined([_renumber_pairs(self.pairs, place), new.pairs])
         return PairList(self.n_rows, supports, pairs)
 
     def to_matrix(self, limit: int) -> Counts | None:
@@ -329,7 +329,7 @@ class PairList(PairCounts):
         matrix[left, right] = matrix[right, left] = joint
         return matrix
 
-    def _counted(self, left: Positions, right: Positions, joint: Counts) -> Contingency:
+    def _with_supports(self, left: Positions, right: Positions, joint: Counts) -> Contingency:
         supports = self.supports
         return Contingency(left, right, self.n_rows, supports[left], supports[right], joint)
 
@@ -394,38 +394,59 @@ class MaskedCounts(PairCounts):
         kept = rewrite.plus[rewrite.kept(len(self.true))]
         columns = np.arange(len(kept), rewrite.n_after)
         check_counts(rewrite.n_after, 3 * self.true.itemsize)
-        count = methodcaller("border_counts", columns, self.true.dtype)
+        count = partial(count_borders, columns, self.true.dtype)
         true, true_known, known_true, known = total(count, 0)
         square = np.ix_(kept, kept)
         return MaskedCounts(
             self.n_rows,
-            _bordered(self.true[square], true, true),
-            _bordered(self.true_known[square], true_known, known_true),
-            _bordered(self.known[square], known, known),
+            _add_border(self.true[square], true, true),
+            _add_border(self.true_known[square], true_known, known_true),
+            _add_border(self.known[square], known, known),
         )
 
 
+# Parts count with these, here or on a worker: module functions can be pickled.
+
+
+def count_borders(columns: Positions, dtype: DTypeLike, part: Any) -> Borders:
+    """Count some columns of a part with all, where cells are missing."""
+    counts: Borders = part.border_counts(columns, dtype)
+    return counts
+
+
+def _count_conjunctions(
+    left: Positions, right: Positions, dtype: DTypeLike, part: Any
+) -> tuple[Counts, Counts]:
+    counts: tuple[Counts, Counts] = part.conjunction_counts(left, right, dtype)
+    return counts
+
+
+def _count_new_pairs(keeps: NDArray[np.bool_], dtype: DTypeLike, part: Any) -> PairList:
+    counts: PairList = part.new_pair_counts(keeps, dtype)
+    return counts
+
+
 def as_dtype(dtype: DTypeLike | None, *counts: Counts) -> tuple[Counts, ...]:
-    """The counts in another type, if one is named."""
+    """Convert counts to another type, if one is given."""
     return counts if dtype is None else tuple(each.astype(dtype, copy=False) for each in counts)
 
 
 def _row_blocks(n_columns: int) -> Iterator[tuple[int, int]]:
-    """Rows of a square matrix that has pairs above its diagonal, a few at a time."""
+    """Yield ranges of rows of a square matrix that has pairs above its diagonal."""
     step = max(1, _PAIRS_AT_ONCE // max(n_columns, 1))
     for start in range(0, n_columns - 1, step):
         yield start, min(start + step, n_columns - 1)
 
 
-def _renumbered(pairs: CommonPairs, place: NDArray[np.int32]) -> CommonPairs:
-    """The pairs of which both columns are kept, which is where ``place`` is not −1."""
+def _renumber_pairs(pairs: CommonPairs, place: NDArray[np.int32]) -> CommonPairs:
+    """Return the pairs of which both columns are kept, at their new places (−1: dropped)."""
     kept = np.flatnonzero((place[pairs.left] >= 0) & (place[pairs.right] >= 0))
     one, other = place[pairs.left[kept]], place[pairs.right[kept]]
     return CommonPairs(np.minimum(one, other), np.maximum(one, other), pairs.joint[kept])
 
 
-def _bordered(square: Counts, rows: Counts, columns: Counts) -> Counts:
-    """A matrix with more rows and columns; ``columns`` gives the latter as rows."""
+def _add_border(square: Counts, rows: Counts, columns: Counts) -> Counts:
+    """Add rows and columns to a matrix; ``columns`` gives the latter as rows."""
     m = len(square)
     counts = np.empty((rows.shape[1], rows.shape[1]), square.dtype)
     counts[:m, :m] = square

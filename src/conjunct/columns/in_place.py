@@ -1,21 +1,95 @@
-"""Columns that are merged in place: a merge costs the count of one column.
+"""Rewrites of columns, and columns that are merged in place.
 
 When columns i and j are merged, i ∧ j takes the next position, and i ∧ ¬j and ¬i ∧ j stay at the
-positions of i and j. Only i ∧ j is counted with the others.
+positions of i and j. Only i ∧ j is counted with the others: a merge costs the count of one column.
 """
 
 from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.columns.kernel import Counts, counting_way, counts_dtype, merge_lines
+from conjunct.columns.kernel import Bits, Counts, counting_way, counts_dtype, merge_lines
 from conjunct.columns.native.library import address, addresses, native_library
-from conjunct.columns.packing import Bits
+
+Positions = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Rewrite:
+    """Replace some pairs of columns by their conjunctions.
+
+    Present columns have the positions 0 … m−1, the conjunctions of the pairs
+    ``(left[k], right[k])`` the positions m + k. Next column t is column ``plus[t]`` less column
+    ``minus[t]`` (−1: less nothing). What is taken away is always a part of what it is taken
+    from, because ``i ∧ ¬j`` is ``i`` less ``i ∧ j``; so indicators subtract, and counts with them.
+    """
+
+    left: Positions
+    right: Positions
+    plus: Positions
+    minus: Positions
+
+    @property
+    def n_after(self) -> int:
+        """The number of columns after it."""
+        return len(self.plus)
+
+    def kept(self, n_columns: int) -> NDArray[np.bool_]:
+        """Return which of the next columns are unchanged ones of the ``n_columns`` present ones."""
+        return (self.plus < n_columns) & (self.minus < 0)
+
+
+@dataclass(frozen=True)
+class MergeRewrite:
+    """Merge two columns in place.
+
+    ``i ∧ ¬j`` and ``¬i ∧ j`` are at the places of i and j, and ``i ∧ j`` comes after all
+    ``n_columns`` columns.
+    """
+
+    left: int
+    right: int
+    n_columns: int
+
+    @property
+    def n_after(self) -> int:
+        """The number of columns after it."""
+        return self.n_columns + 1
+
+
+@dataclass(frozen=True)
+class JoinRewrite:
+    """Add ``i ∧ j`` after all ``n_columns`` columns, which stay as they are."""
+
+    left: int
+    right: int
+    n_columns: int
+
+    @property
+    def n_after(self) -> int:
+        """The number of columns after it."""
+        return self.n_columns + 1
+
+
+AnyRewrite = Rewrite | MergeRewrite | JoinRewrite
+
+
+class MergedColumns(Protocol):
+    """Columns that are merged in place, one pair after the other."""
+
+    def merge(self, left: int, right: int) -> Any:
+        """Replace a pair, and count what is new: one array, or four where cells are missing.
+
+        The first is in how many rows each column before the merge was true with ``i ∧ j``; the
+        four are the counts of the three columns that changed with all (``Borders``).
+        """
+        ...
 
 
 class MergedBits:
@@ -42,7 +116,7 @@ class MergedBits:
 
 
 def merged_lists(ones: Any) -> MergedLists | CompiledLists:
-    """Lists of rows, in C where it was built and counts fit in 32 bits."""
+    """Return lists of rows, in C where it was built and counts fit in 32 bits."""
     compiled = native_library is not None and counts_dtype(ones.shape[0]) is np.int32
     return CompiledLists(ones) if compiled else MergedLists(ones)
 
@@ -80,7 +154,7 @@ class MergedLists:
         self._is_there = np.zeros(ones.shape[0], np.bool_)
 
     def merge(self, left: int, right: int) -> Counts:
-        both = self._common_rows(left, right)
+        both = self._take_common_rows(left, right)
         lengths, starts = self._lengths[both], self._starts[both]
         # where the cells of these rows stand, row after row
         ends = np.cumsum(lengths)
@@ -94,8 +168,8 @@ class MergedLists:
         self._rows_of.append(both)
         return joint
 
-    def _common_rows(self, left: int, right: int) -> NDArray[np.int32]:
-        """The rows with both, which are taken from the two lists."""
+    def _take_common_rows(self, left: int, right: int) -> NDArray[np.int32]:
+        """Take the rows with both columns from the two lists, and return them."""
         is_there, rows_of = self._is_there, self._rows_of
         is_there[rows_of[right]] = True
         shared = is_there[rows_of[left]]

@@ -1,4 +1,4 @@
-"""Which layout columns are kept in, and the rows of several parts together."""
+"""The choice of a layout for columns, and the concatenation of parts."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from typing import Any
 import numpy as np
 
 from conjunct.columns.base import Columns, Mask
+from conjunct.columns.kernel import Bits
 from conjunct.columns.masked import MaskedColumns
 from conjunct.columns.packed import PackedColumns
-from conjunct.columns.packing import Bits, line_bytes, pack_column
+from conjunct.columns.packing import line_bytes, pack_column
 from conjunct.columns.sizing import (
     StoreKind,
-    chosen_for_parts,
-    chosen_store,
-    first_seen,
+    choose_for_parts,
+    choose_store,
     is_sparse,
     matrix_bytes,
-    surveyed,
+    survey_rows,
+    survey_size,
 )
 from conjunct.columns.sparse import SparseColumns
 from conjunct.errors import InputError
@@ -28,28 +29,26 @@ _BY_KIND: dict[str, type[Columns]] = {"bits": PackedColumns, "sparse": SparseCol
 _LAYOUTS: tuple[type[Columns], ...] = (PackedColumns, SparseColumns, MaskedColumns)
 
 _NO_GAPS_IN_SPARSE = "a sparse store keeps no missing cells: use store='auto'"
-# A matrix of counts below this is made sooner than the data is looked at.
+# A matrix of counts below this is made sooner than the data is surveyed.
 _SMALL_BYTES = 1 << 24
 
 
 def packed_columns(
     cells: Iterable[tuple[Mask, Mask | None]], n_rows: int, n_jobs: int | None = None
 ) -> Columns:
-    """Columns from where each is true and where it is missing, ``None`` for nowhere."""
-    return columns_of_lines(
-        (
-            (pack_column(true), None if missing is None or not missing.any() else _known(missing))
-            for true, missing in cells
-        ),
-        n_rows,
-        n_jobs,
-    )
+    """Make columns from where each is true and where it is missing, ``None`` for nowhere."""
+
+    def pack_cells(true: Mask, missing: Mask | None) -> tuple[Bits, Bits | None]:
+        is_complete = missing is None or not missing.any()
+        return pack_column(true), None if is_complete else pack_column(~np.asarray(missing))
+
+    return columns_of_lines((pack_cells(*each) for each in cells), n_rows, n_jobs)
 
 
 def columns_of_lines(
     lines: Iterable[tuple[Bits, Bits | None]], n_rows: int, n_jobs: int | None = None
 ) -> Columns:
-    """Columns from packed lines: where each is true, and where it is known, ``None`` for all."""
+    """Make columns from packed lines: where each is true, and where known, ``None`` for all."""
     values, known = [], []
     for line, seen in lines:
         values.append(line)
@@ -63,12 +62,8 @@ def columns_of_lines(
     return MaskedColumns(true, PackedColumns(seen, n_rows, n_jobs))
 
 
-def _known(missing: Mask) -> Bits:
-    return pack_column(~np.asarray(missing))
-
-
 def stored_as(columns: Columns, kind: StoreKind, *, counts: bool = False) -> Columns:
-    """The columns in the layout asked for, or (``"auto"``) in the better one.
+    """Return the columns in the layout asked for, or (``"auto"``) in the better one.
 
     ``counts`` says that pairs of columns will be counted, which takes more than to hold them.
     """
@@ -79,19 +74,19 @@ def stored_as(columns: Columns, kind: StoreKind, *, counts: bool = False) -> Col
     if isinstance(columns, PackedColumns):
         if kind == "sparse":
             return SparseColumns.of(columns)
-        if not counts or chosen_store(columns.size(), kind) == "bits":
+        if not counts or choose_store(columns.size(), kind) == "bits":
             return columns
-        # with all rows alike; what they are in fact can be told from the lists
+        # that is an estimate for rows of equal length; the lists give the true lengths
         better = stored_as(SparseColumns.of(columns), kind, counts=True)
         return better if isinstance(better, SparseColumns) else columns
     listed = SparseColumns.of(columns)
-    chosen: str = kind
+    choice: str = kind
     if counts:
-        chosen = chosen_store(listed.least_size(), kind, listed.size)
+        choice = choose_store(listed.least_size(), kind, listed.size)
     elif kind == "auto":
         pays = is_sparse(listed.count_ones(), listed.n_rows, listed.n_columns)
-        chosen = "sparse" if pays else "bits"
-    return listed if chosen == "sparse" else listed.to_bits()
+        choice = "sparse" if pays else "bits"
+    return listed if choice == "sparse" else listed.to_bits()
 
 
 def layout_for_parts(
@@ -101,9 +96,9 @@ def layout_for_parts(
     memory: int,
     total: Callable[[Callable[[Any], Any]], Any],
 ) -> type[Columns]:
-    """One layout for parts in different ones, if counts may take ``memory`` bytes.
+    """Choose one layout for all parts, if counts may take ``memory`` bytes.
 
-    ``total`` gives what is seen in all parts together.
+    ``total`` adds up what is counted in each part.
     """
     if MaskedColumns in layouts:
         if kind == "sparse":
@@ -113,17 +108,17 @@ def layout_for_parts(
         return _BY_KIND[kind]
     if layouts <= {PackedColumns} and matrix_bytes(n_columns) <= min(_SMALL_BYTES, memory):
         return PackedColumns
-    least, _ = first_seen(total, n_columns)
-    return _BY_KIND[chosen_for_parts(least, memory, lambda: surveyed(total, n_columns))]
+    least, _ = survey_rows(total, n_columns)
+    return _BY_KIND[choose_for_parts(least, memory, lambda: survey_size(total, n_columns))]
 
 
-def layout_named(name: str) -> type[Columns]:
-    """The layout that a class of that name is, of parts that are sent as arrays."""
+def find_layout(name: str) -> type[Columns]:
+    """Return the layout whose class has that name, for parts that are sent as arrays."""
     return next(layout for layout in _LAYOUTS if layout.__name__ == name)
 
 
 def united(parts: Sequence[Columns]) -> Columns:
-    """The rows of successive parts, in the one layout that can keep all of them."""
+    """Concatenate successive parts, in the one layout that can hold all of them."""
     if len(parts) == 1:
         return parts[0]
     layout: type[Columns] = max(map(type, parts), key=_LAYOUTS.index)
@@ -131,7 +126,7 @@ def united(parts: Sequence[Columns]) -> Columns:
 
 
 def joined_parts(parts: Iterable[Columns], limit: int) -> Iterator[Columns]:
-    """Successive parts brought together, for about ``limit`` bytes each."""
+    """Concatenate successive parts until they take about ``limit`` bytes."""
     some: list[Columns] = []
     for part in parts:
         is_full = sum(one.work_bytes for one in some) >= limit

@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from conjunct.columns import packing
-from conjunct.columns.base import Arrays, Columns, Mask, MergedColumns, Words
+from conjunct.columns.base import Arrays, Columns, Mask, Words
 from conjunct.columns.counts import Borders, Contingency, MaskedCounts, as_dtype
-from conjunct.columns.kernel import Counts
+from conjunct.columns.in_place import MergedColumns, MergeRewrite, Positions, Rewrite
+from conjunct.columns.kernel import Bits, Counts
 from conjunct.columns.packed import PackedColumns
-from conjunct.columns.packing import Bits
-from conjunct.columns.rewriting import MergeRewrite, Positions, Rewrite
 from conjunct.columns.sizing import Need, Size
 
 # counted: true with true, true with known, known with true, known with known; held: three of them
@@ -125,10 +124,10 @@ class MaskedColumns(Columns):
                 continue
             pair = (plus if minus < 0 else minus) - m
             i, j = rewrite.left[pair], rewrite.right[pair]
-            made = self.conjunction(
+            line = self.conjunction(
                 lines[i], lines[j], not_left=bool(plus == j), not_right=bool(plus == i)
             )
-            following.append(made)
+            following.append(line)
         return self.with_lines(following)
 
     def in_place(self) -> MergedColumns:
@@ -146,7 +145,7 @@ class MaskedColumns(Columns):
         return MaskedCounts(self.n_rows, *as_dtype(dtype, *counts))
 
     def border_counts(self, columns: Positions, dtype: DTypeLike | None = None) -> Borders:
-        """The counts of some columns with all, among the cells that are known."""
+        """Count some columns with all, among the cells that are known."""
         new = self.select(columns.tolist())
         true, true_known, known_true, known = as_dtype(
             dtype,
@@ -179,7 +178,7 @@ class MaskedColumns(Columns):
         return self._side_by_side().count_distinct_rows()
 
     def count_null_rows(self) -> int:
-        """Number of rows in which every column is known to be false."""
+        """Count the rows in which every column is known to be false."""
         false = [line.false for line in self.lines]
         return int(self.true.with_lines([np.bitwise_and.reduce(false)]).supports()[0])
 
@@ -194,7 +193,7 @@ class MaskedColumns(Columns):
         return self._side_by_side().row_words()
 
     def _side_by_side(self) -> PackedColumns:
-        """Values and known cells as columns: two rows are equal if these are."""
+        """Return values and known cells as columns: two rows are equal if these are."""
         return self.true.joined(self.known)
 
     def size(self) -> Size:
@@ -230,8 +229,8 @@ class MaskedColumns(Columns):
     def united(cls, parts: Sequence[Self]) -> Self:
         true, known = ([each[k] for each in (part.arrays() for part in parts)] for k in range(2))
         n_rows = [part.n_rows for part in parts]
-        united = packing.unite(true, n_rows), packing.unite(known, n_rows)
-        return cls.from_arrays(united, sum(n_rows))
+        bits = packing.concat_rows(true, n_rows), packing.concat_rows(known, n_rows)
+        return cls.from_arrays(bits, sum(n_rows))
 
     def pieces(self, limit: int) -> Iterator[Self]:
         halves = self.true.pieces(limit // 2), self.known.pieces(limit // 2)

@@ -12,23 +12,27 @@ from joblib import effective_n_jobs
 from numpy.typing import DTypeLike, NDArray
 
 from conjunct.columns import packing
-from conjunct.columns.base import Arrays, Columns, Mask, MergedColumns, Words
+from conjunct.columns.base import Arrays, Columns, Mask, Words
 from conjunct.columns.counts import Contingency, CountMatrix, as_dtype
-from conjunct.columns.in_place import MergedBits, merged_lists
-from conjunct.columns.kernel import Counts, count_across, count_each, count_pairs
-from conjunct.columns.packing import Bits, line_bytes
-from conjunct.columns.rewriting import Positions, Rewrite
+from conjunct.columns.in_place import MergedBits, MergedColumns, Positions, Rewrite, merged_lists
+from conjunct.columns.kernel import (
+    Bits,
+    Counts,
+    count_across,
+    count_each,
+    count_pairs,
+    line_edges,
+    share,
+)
+from conjunct.columns.packing import line_bytes
 from conjunct.columns.sizing import COPIES_OF_COUNTS, Need, Size, merges_as_lists
-from conjunct.columns.threads import line_edges, share
-
-Literals = Sequence[int] | Positions
 
 
 class PackedColumns(Columns):
     """One line of bits per column; joint counts are population counts of ``and``."""
 
-    # conjunctions of pairs of columns that were made already
-    _made: tuple[Positions, Positions, Self] | None = None
+    # the last conjunctions: left, right, columns
+    _cache: tuple[Positions, Positions, Self] | None = None
 
     def __init__(
         self, lines: Bits | Sequence[Bits], n_rows: int, n_jobs: int | None = None
@@ -39,6 +43,7 @@ class PackedColumns(Columns):
 
     @classmethod
     def from_table(cls, table: NDArray[np.bool_], n_jobs: int | None = None) -> Self:
+        """Pack a Boolean array."""
         return cls(packing.pack(table, effective_n_jobs(n_jobs)), len(table), n_jobs)
 
     @classmethod
@@ -49,7 +54,7 @@ class PackedColumns(Columns):
         n_columns: int,
         n_jobs: int | None = None,
     ) -> Self:
-        """From a table given in blocks of rows: ``block(start, stop)`` → Boolean array."""
+        """Pack a table given in blocks of rows: ``block(start, stop)`` → Boolean array."""
         bits = packing.pack_blocks(block, n_rows, n_columns, effective_n_jobs(n_jobs))
         return cls(bits, n_rows, n_jobs)
 
@@ -137,17 +142,17 @@ class PackedColumns(Columns):
 
     def with_conjunctions(self, left: Positions, right: Positions) -> Self:
         same = self.with_lines(self._lines)
-        same._made = left, right, self.conjunctions(left, right)
+        same._cache = left, right, self.conjunctions(left, right)
         return same
 
     def conjunctions(
         self, left: Sequence[int] | Positions, right: Sequence[int] | Positions
     ) -> Self:
-        """The columns ``left[k] ∧ right[k]`` of literals: ``~position`` is a negated column."""
-        if self._made is not None:
-            n, (one, other, made) = len(left), self._made
+        """Return the columns ``left[k] ∧ right[k]``; ``~position`` is a negated column."""
+        if self._cache is not None:
+            n, (one, other, cached) = len(left), self._cache
             if np.array_equal(one[:n], left) and np.array_equal(other[:n], right):
-                return made.with_lines(made.lines[:n])
+                return cached.with_lines(cached.lines[:n])
         lines = self.lines
 
         def conjunction(i: int, j: int) -> Bits:
@@ -158,10 +163,10 @@ class PackedColumns(Columns):
             return self.conjunction(one, other, not_left=bool(i < 0), not_right=bool(j < 0))
 
         pairs = list(zip(left, right, strict=True))
-        return self.with_lines(self._made_lines(lambda k: conjunction(*pairs[k]), len(pairs)))
+        return self.with_lines(self._make_lines(lambda k: conjunction(*pairs[k]), len(pairs)))
 
     def joined(self, other: Self) -> Self:
-        """These columns, then those of ``other``."""
+        """Return these columns, then those of ``other``."""
         return self.with_lines([*self.lines, *other.lines])
 
     def rewritten(self, rewrite: Rewrite) -> Self:
@@ -173,18 +178,18 @@ class PackedColumns(Columns):
             less: Bits = lines[plus] if minus < 0 else lines[plus] ^ lines[minus]
             return less
 
-        return self.with_lines(self._made_lines(line, len(columns)))
+        return self.with_lines(self._make_lines(line, len(columns)))
 
-    def _made_lines(self, line: Callable[[int], Bits], n_lines: int) -> list[Bits]:
-        """So many lines, made on all threads."""
-        made: list[Bits] = [self.nowhere] * n_lines
+    def _make_lines(self, line: Callable[[int], Bits], n_lines: int) -> list[Bits]:
+        """Make lines on all threads; ``line(k)`` is the k-th."""
+        lines: list[Bits] = [self.nowhere] * n_lines
 
         def make(start: int, stop: int) -> None:
             for k in range(start, stop):
-                made[k] = line(k)
+                lines[k] = line(k)
 
         share(line_edges(n_lines, line_bytes(self.n_rows), self.n_threads), make)
-        return made
+        return lines
 
     def in_place(self) -> MergedColumns:
         if merges_as_lists(self.n_rows, self.n_columns, self.count_ones()):
@@ -192,7 +197,7 @@ class PackedColumns(Columns):
         return MergedBits(self.bits, self.n_threads)
 
     def ones(self) -> Any:
-        """The columns as a sparse matrix of ones, column by column."""
+        """Return the columns as a sparse matrix of ones, column by column."""
         rows = [self.true_rows(k) for k in range(self.n_columns)]
         starts = np.cumsum([0, *map(len, rows)])
         every = np.concatenate([np.empty(0, np.intp), *rows]).astype(np.int32)
@@ -206,7 +211,7 @@ class PackedColumns(Columns):
         return CountMatrix(self.n_rows, *as_dtype(dtype, self.joint_counts()))
 
     def joint_counts(self, other: Self | None = None) -> Counts:
-        """Rows in which a column of these and one of ``other`` (or of these) are both true."""
+        """Count rows in which a column of these and one of ``other`` (or of these) are true."""
         if other is None:
             return count_pairs(self.lines, self.n_threads)
         return count_across(self.lines, other.lines, self.n_threads)
@@ -214,12 +219,12 @@ class PackedColumns(Columns):
     def conjunction_counts(
         self, left: Positions, right: Positions, dtype: DTypeLike
     ) -> tuple[Counts, ...]:
-        """How often ``left[k] ∧ right[k]`` are true with each column, and with each other."""
+        """Count ``left[k] ∧ right[k]`` with each column, and with each other."""
         both = self.conjunctions(left, right)
         return as_dtype(dtype, self.joint_counts(both), both.joint_counts())
 
     def merge_counts(self, left: int, right: int, dtype: DTypeLike) -> Counts:
-        """In how many rows each column is true with both columns of a pair."""
+        """Count the rows in which each column is true with both columns of a pair."""
         both = self.conjunctions([left], [right])
         return self.joint_counts(both)[:, 0].astype(dtype, copy=False)
 
@@ -240,7 +245,7 @@ class PackedColumns(Columns):
         )
 
     def packed_rows(self) -> Words:
-        """Each row as whole words."""
+        """Return each row as whole words."""
         return packing.packed_rows(self.bits, self.n_rows, self.n_threads)
 
     def count_distinct_rows(self) -> int:
@@ -293,7 +298,7 @@ class PackedColumns(Columns):
     @classmethod
     def united(cls, parts: Sequence[Self]) -> Self:
         n_rows = [part.n_rows for part in parts]
-        return cls(packing.unite([part.bits for part in parts], n_rows), sum(n_rows))
+        return cls(packing.concat_rows([part.bits for part in parts], n_rows), sum(n_rows))
 
     def pieces(self, limit: int) -> Iterator[Self]:
         bits = self.bits

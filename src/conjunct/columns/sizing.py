@@ -1,4 +1,4 @@
-"""What a fit will take, before it begins: which store is quicker, and whether memory will do.
+"""Estimates of time and memory before a fit begins, and the choice of a store by them.
 
 The figures are those of a machine of 2020 or later, within a factor of two or so; they need only
 tell minutes from seconds, and gigabytes from what is there. docs/scale.md derives them.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from operator import methodcaller
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -64,17 +64,19 @@ LARGEST_MATRIX = 1 << 28
 COPIES_OF_COUNTS = 3
 """Counts are there with those of the next feature set, and once more while it is made."""
 
-# Columns that tell how many others a column meets.
+# Columns from which the number of pairs that meet is estimated.
 _SAMPLE = 64
 
-# Packed tables below this are quicker to make than to think about.
+# Packed tables below this are made sooner than a choice.
 _SMALL_BYTES = 1 << 24
 
 
 @dataclass(frozen=True)
 class Need:
-    """What the first iteration takes, about; or where pairs are merged one at a time, the first
-    count of all pairs, and each merge after it."""
+    """An estimate of what the first iteration takes.
+
+    Where pairs are merged one at a time: the first count of all pairs, and each merge after it.
+    """
 
     n_bytes: int
     seconds: float
@@ -86,18 +88,18 @@ class Need:
 
     def __str__(self) -> str:
         memory = byte_text(max(self.n_bytes, 10**6))
-        begin = f"about {_time(self.seconds)} and {memory} of memory"
+        begin = f"about {_format_time(self.seconds)} and {memory} of memory"
         if self.merge_seconds is None:
             return f"{begin} for the first iteration, and more as features are added"
         each = f"{max(1e3 * self.merge_seconds, 1):.0f} ms"
         return f"{begin} to begin with, and about {each} for each merge"
 
     def grown(self, factor: float) -> Need:
-        """What an iteration takes once there are ``factor`` times as many features."""
+        """Estimate an iteration once there are ``factor`` times as many features."""
         return Need(int(self.n_bytes * factor**2), self.seconds * factor**2)
 
     def in_merges(self, n_rows: int, n_columns: int, n_ones: int) -> Need:
-        """The same columns, where pairs are merged one at a time.
+        """Estimate the same columns, where pairs are merged one at a time.
 
         All pairs are tested first. A matrix of counts has room for a quarter more columns to
         begin with, until lists of pairs take its place; one new column is counted for each merge.
@@ -114,7 +116,7 @@ class Need:
 
 @dataclass(frozen=True)
 class Size:
-    """What is known of data before it is counted.
+    """The size of data, as far as it is known before counting.
 
     ``n_meetings`` is the sum, over rows, of the square of the number of ones.
     ``n_common_pairs`` is about how many pairs of columns have a common row; 0 before a look.
@@ -128,12 +130,12 @@ class Size:
 
     @classmethod
     def spread(cls, n_rows: int, n_columns: int, n_ones: int) -> Size:
-        """As if every row had as many ones as any other: there cannot be fewer meetings."""
+        """Assume that all rows have equally many ones: there cannot be fewer meetings."""
         n_meetings = n_ones * n_ones // max(n_rows, 1)
         return cls(n_rows, n_columns, n_ones, n_meetings, min(n_meetings, n_columns**2) // 2)
 
     def of_bits(self) -> Need:
-        """A first iteration on packed bits: half the pairs, and as many with conjunctions."""
+        """Estimate a first iteration on packed bits: half the pairs, as many with conjunctions."""
         each = self.n_rows / bit_pairs_a_second() + _CELL_SECONDS
         lines = _LINES * self.n_columns * line_bytes(self.n_rows) + _ROW_BYTES * self.n_rows
         seconds = self.n_columns**2 * each + _PACK_SECONDS * self.n_rows * self.n_columns
@@ -143,17 +145,18 @@ class Size:
         return Need(lines + counts, seconds, n_pairs=n_pairs, batch_bytes=batch)
 
     def of_sparse(self) -> Need:
-        """A first iteration on lists of rows."""
+        """Estimate a first iteration on lists of rows."""
         n_pairs = self.n_common_pairs
         met = _MEETING_SECONDS * self.n_meetings + _MET_SECONDS * n_pairs
         seconds = met + _ONE_SECONDS * self.n_ones + _ROW_SECONDS * self.n_rows
         return Need(_ONE_BYTES * self.n_ones + _MET_BYTES * n_pairs, seconds, n_pairs=n_pairs)
 
     def of(self, kind: Literal["bits", "sparse"]) -> Need:
+        """Estimate a first iteration on one kind of store."""
         return self.of_bits() if kind == "bits" else self.of_sparse()
 
     def of_parts(self, kind: Literal["bits", "sparse"]) -> Need:
-        """A first iteration where rows are elsewhere, and only counts are here."""
+        """Estimate a first iteration where rows are elsewhere, and only counts are here."""
         counts = (
             matrix_bytes(self.n_columns) if kind == "bits" else _MET_BYTES * self.n_common_pairs
         )
@@ -162,22 +165,26 @@ class Size:
 
 
 Sum = Callable[[Callable[[Any], Any]], Any]
-"""Gives what is seen in all parts of the rows together."""
+"""Adds up what a function counts in each part of the rows."""
 
 
-def first_seen(total: Sum, n_columns: int) -> tuple[Size, Counts]:
-    """The size of columns as if no pair met, and their supports."""
+def survey_rows(total: Sum, n_columns: int) -> tuple[Size, Counts]:
+    """Return the size of columns as if no pair met, and their supports."""
     (n_rows, n_meetings), supports = total(_meetings_and_supports)
     return Size(int(n_rows), n_columns, int(supports.sum()), int(n_meetings), 0), supports
 
 
-def surveyed(total: Sum, n_columns: int) -> Size:
-    """The size of columns, with a guess of how many pairs meet, from some columns."""
-    size, supports = first_seen(total, n_columns)
+def survey_size(total: Sum, n_columns: int) -> Size:
+    """Return the size of columns; a sample of columns says about how many pairs meet."""
+    size, supports = survey_rows(total, n_columns)
     # evenly from the rare to the common
     sample = np.argsort(supports, kind="stable")[:: max(1, n_columns // _SAMPLE)]
-    met = total(methodcaller("sharing_rows", sample)).nnz - np.count_nonzero(supports[sample])
+    met = total(partial(_share_rows, sample)).nnz - np.count_nonzero(supports[sample])
     return replace(size, n_common_pairs=int(met * n_columns / max(len(sample), 1)) // 2)
+
+
+def _share_rows(columns: Any, part: Any) -> Any:
+    return part.sharing_rows(columns)
 
 
 def _meetings_and_supports(part: Any) -> tuple[Counts, Counts]:
@@ -186,7 +193,7 @@ def _meetings_and_supports(part: Any) -> tuple[Counts, Counts]:
 
 
 def merges_as_lists(n_rows: int, n_columns: int, n_ones: int) -> bool:
-    """Whether pairs of columns are merged more quickly as lists of rows than as bits.
+    """Return True if pairs are merged faster as lists of rows than as bits.
 
     A merge counts one new column with all others: all bits of all columns, or the ones of the
     rows that a column of average support has.
@@ -197,22 +204,22 @@ def merges_as_lists(n_rows: int, n_columns: int, n_ones: int) -> bool:
 
 
 def matrix_bytes(n_columns: int) -> int:
-    """What the counts of all pairs of columns take, with those of the next iteration."""
+    """Return the bytes of the counts of all pairs, with those of the next iteration."""
     return _MATRIX_BYTES * n_columns**2
 
 
 def is_sparse(n_ones: int, n_rows: int, n_columns: int) -> bool:
-    """Whether lists of rows, at 4 bytes a one, are a large saving over one bit a cell."""
+    """Return True if lists of rows, at 4 bytes per one, save much over one bit per cell."""
     packed = n_columns * line_bytes(n_rows)
     return packed > _SMALL_BYTES and 4 * n_ones < packed
 
 
-def chosen_store(
-    size: Size, kind: StoreKind, looked_closer: Callable[[], Size] | None = None
+def choose_store(
+    size: Size, kind: StoreKind, survey: Callable[[], Size] | None = None
 ) -> Literal["bits", "sparse"]:
-    """Which store to fit on: the one asked for, or the quicker one of those that fit in memory.
+    """Choose the store to fit on: the one asked for, or the fastest that fits in memory.
 
-    ``looked_closer`` gives the size with ``n_common_pairs``, which is asked for only if it matters.
+    ``survey`` gives the size with ``n_common_pairs``; it is called only if that matters.
 
     Raises
     ------
@@ -220,24 +227,24 @@ def chosen_store(
         Where memory will not do.
     """
     available = available_bytes()
-    if kind == "auto" and _bits_will_do(size.of_bits(), size.of_sparse(), available):
+    if kind == "auto" and _are_bits_better(size.of_bits(), size.of_sparse(), available):
         return "bits"
-    size = size if looked_closer is None else looked_closer()
+    size = size if survey is None else survey()
     kinds = _KINDS if kind == "auto" else (kind,)
     fitting = [one for one in kinds if size.of(one).n_bytes <= available]
     if not fitting:
         least = min((size.of(one).n_bytes, one) for one in kinds)
-        raise InputError(_too_large(size, *least, available))
+        raise InputError(_explain_lack(size, *least, available))
     return min(fitting, key=lambda one: size.of(one).seconds)
 
 
-def chosen_for_parts(
-    size: Size, memory: int, looked_closer: Callable[[], Size]
+def choose_for_parts(
+    size: Size, memory: int, survey: Callable[[], Size]
 ) -> Literal["bits", "sparse"]:
-    """How to hold data in parts, if their counts may take ``memory`` bytes: the quicker way."""
-    if _bits_will_do(size.of_parts("bits"), size.of_parts("sparse"), memory):
+    """Choose the faster store for parts, if their counts may take ``memory`` bytes."""
+    if _are_bits_better(size.of_parts("bits"), size.of_parts("sparse"), memory):
         return "bits"
-    size = looked_closer()
+    size = survey()
     fitting = [kind for kind in _KINDS if size.of_parts(kind).n_bytes <= memory]
     if not fitting:
         least = min(size.of_parts(kind).n_bytes for kind in _KINDS)
@@ -245,8 +252,8 @@ def chosen_for_parts(
     return min(fitting, key=lambda kind: size.of(kind).seconds)
 
 
-def _bits_will_do(bits: Need, sparse_at_least: Need, available: int) -> bool:
-    """Whether bits are quicker however few pairs meet."""
+def _are_bits_better(bits: Need, sparse_at_least: Need, available: int) -> bool:
+    """Return True if bits fit and are faster, however few pairs meet."""
     return bits.n_bytes <= available and bits.seconds <= sparse_at_least.seconds
 
 
@@ -258,6 +265,7 @@ def check_counts(n_columns: int, pair_bytes: int) -> None:
 
 
 def counts_too_large(n_columns: int, n_bytes: int, memory: int) -> InputError:
+    """Return the error that the counts of all pairs do not fit in memory."""
     return InputError(
         f"the counts of {n_columns} columns take {byte_text(n_bytes)}, and {byte_text(memory)} "
         f"are left for them: allow more memory, leave rare columns out, or make fewer features "
@@ -266,7 +274,7 @@ def counts_too_large(n_columns: int, n_bytes: int, memory: int) -> InputError:
 
 
 def check_packed(n_rows: int, n_columns: int) -> None:
-    """Refuse columns that the memory that is left will not hold as packed bits."""
+    """Refuse columns that the available memory will not hold as packed bits."""
     n_bytes, available = n_columns * line_bytes(n_rows), available_bytes()
     if n_bytes > available:
         raise InputError(
@@ -275,14 +283,14 @@ def check_packed(n_rows: int, n_columns: int) -> None:
         )
 
 
-def _time(seconds: float) -> str:
+def _format_time(seconds: float) -> str:
     for unit, name in ((3600, "hours"), (60, "minutes")):
         if seconds >= 2 * unit:
             return f"{seconds / unit:.0f} {name}"
     return f"{max(seconds, 1):.0f} s"
 
 
-def _too_large(size: Size, n_bytes: int, kind: str, available: int) -> str:
+def _explain_lack(size: Size, n_bytes: int, kind: str, available: int) -> str:
     advice = "leave out rare columns, or spread the rows over machines with Dask"
     if kind == "bits" and size.of_sparse().n_bytes <= available:
         advice = f"store='sparse' takes {byte_text(size.of_sparse().n_bytes)}"

@@ -1,16 +1,30 @@
-"""Partitions on Dask: the columns stay on the workers, and only counts come back.
+"""Dask: the parts of a data frame or an array, on the workers of a cluster or in threads.
 
-What a worker holds is a function of its source and the rewrites, so that Dask makes it again
-where a worker is lost. Only this module and ``cluster`` name Dask.
+The columns stay on the workers, and only counts come back. What a worker holds is a function of its
+source and the rewrites, so that Dask makes it again where a worker is lost. Dask waits without end
+for workers that are paused or gone; whatever waits here raises an error of one line instead.
+Only this module names Dask, and imports it where it is used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+import gc
+import logging
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import cache, partial
 from itertools import pairwise
 from math import inf
-from typing import Any
+from multiprocessing import resource_tracker
+from threading import current_thread, main_thread
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from conjunct.columns import (
     AnyRewrite,
@@ -22,54 +36,134 @@ from conjunct.columns import (
     in_buckets,
     layout_for_parts,
 )
-from conjunct.counting.dask_cluster import (
-    NOT_INSTALLED,
-    Worker,
-    active_client,
-    checked_workers,
-    computed,
-    gathered,
-    holders,
-    memory_of,
-    persisted,
+from conjunct.counting.partitioned import (
+    ENGINES,
+    Engine,
+    Partitions,
+    ReadPart,
+    Rewrites,
+    sum_counts,
 )
-from conjunct.counting.partitioned import Partitions, Rewrites, added
-from conjunct.errors import InputError
-from conjunct.memory import available_bytes
+from conjunct.errors import CellError, ClusterError, InputError
+from conjunct.memory import available_bytes, byte_text
 
-try:
-    from dask import delayed
-except ImportError:
-    raise InputError(NOT_INSTALLED) from None
+NOT_INSTALLED = "Dask is not installed: pip install 'dask[array,dataframe]' distributed"
+
+_SECONDS_TO_CONNECT = 10
+# How often to check that the workers go on, and how long they may stall.
+_SECONDS_BETWEEN_LOOKS = 2.0
+_SECONDS_OF_PATIENCE = 30.0
+# Bytes that a task needs besides the part it reads.
+_LEAST_BYTES = 1 << 25
+# Packages whose versions must agree on driver and workers, for the same features.
+_CHECKED = ("conjunct", "dask", "distributed", "narwhals", "numpy")
+# Modules that a worker loads sooner or later.
+_LOADED = ("conjunct.estimators", "polars")
+# Settings that stop a cluster from watching itself, which takes a tenth of a core or more.
+_UNWATCHED = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+}
 
 Lazy = Any
-"""A ``Delayed`` that makes a part, some parts, or what is counted in them."""
+"""A ``Delayed`` of a part, of some parts, or of their counts."""
 Parts = tuple[Columns, ...]
-"""What one task counts: Dask takes milliseconds for a task, whatever it does."""
+"""The parts that one task counts: a task costs Dask milliseconds, whatever it does."""
 Seen = tuple[int, set[type[Columns]]]
 """The rows of some parts, and their layouts."""
 
-# Bytes of what the tasks of a graph may be given with each of them, and about how many they are for
-# each column: a name, or where it goes.
+# Bytes that may be sent with the tasks of a graph, and about how many there are per column.
 _WITH_TASKS = 1 << 20
 _BYTES_A_COLUMN = 64
 # Counts of this many parts are added at a time, on any worker.
 _BRANCHES = 8
-# Rows are told apart in tasks of about this many bytes, which together take a small share of the
-# workers' memory, in buckets of about this many rows, which stay in the cache.
-_APART_BYTES = 1 << 25
-_APART_SHARE = 20
+# Distinct rows are counted in tasks of about this many bytes, which together take a small share of
+# the workers' memory, in buckets of about this many rows, which stay in the cache.
+_DISTINCT_BYTES = 1 << 25
+_DISTINCT_SHARE = 20
 _BUCKET_ROWS = _MOST_BUCKETS = 1 << 12
 _FINGERPRINT_BYTES = 16
 # Parts are there as read and as rewritten, and half of a worker's memory is for what it does.
 _COPIES = 4
-# Lists of rows take at most so many times the bytes of bits where they are the quicker way.
+# Where lists of rows are faster, they take at most this many times the bytes of bits.
 _LISTS = 8
 # Parts that a worker holds are counted in one task for each of its threads, or in more if those of
 # a task would be larger than this.
 _TASK_BYTES = 1 << 28
 # The least a part takes while it is read, times its packed size; measured on Parquet files.
 _WHILE_READ = 5
+
+
+class Dask(Engine):
+    name = "dask"
+    summary = "data frames and arrays of Dask, counted by its workers"
+    advice = "only fit and transform take a Dask collection: call .compute() first"
+
+    def holds(self, data: Any) -> bool:
+        return type(data).__module__.partition(".")[0] == "dask" and hasattr(data, "to_delayed")
+
+    def head(self, data: Any) -> Any:
+        if getattr(data, "ndim", 0) != 2:
+            raise InputError(
+                f"a Dask {type(data).__name__} has no columns: give a Dask DataFrame or a Dask "
+                "array of two dimensions"
+            )
+        if hasattr(data, "columns"):
+            if not len(data.columns):
+                raise InputError("the table has no columns (0 feature(s)): at least 1 is needed")
+            return data._meta
+        return np.empty((0, data.shape[1]), data.dtype)
+
+    def partitions(
+        self, data: Any, read: ReadPart, n_columns: int, store: StoreKind, n_jobs: int | None
+    ) -> Partitions:
+        rows = _whole_rows(data)
+        parts = np.ravel(np.array(rows.to_delayed(), object)).tolist()
+        make = with_value(_read_part, read, len(parts), n_columns)
+        numbered = [make(k, part) for k, part in enumerate(parts)]
+        # arrays mostly know how many rows there are in each of their chunks
+        most_rows = 0 if hasattr(rows, "columns") else np.nan_to_num(max(rows.chunks[0]))
+        return DaskPartitions(numbered, n_columns, store, int(most_rows) * n_columns // 8)
+
+    def made_by(
+        self,
+        tasks: Sequence[Callable[[], Columns]],
+        n_columns: int,
+        store: StoreKind,
+        part_bytes: int,
+    ) -> Partitions:
+        return DaskPartitions([task(_call)(make) for make in tasks], n_columns, store, part_bytes)
+
+    def connected(self, address: str | None, memory: int | None) -> AbstractContextManager[object]:
+        return connected(address or "local", memory)
+
+    def mapped(self, data: Any, make: Callable[[Any], Any], n_columns: int, dtype: Any) -> Any:
+        if hasattr(data, "columns"):
+            return data.map_partitions(make, meta=make(data._meta))
+        rows = _whole_rows(data)
+        chunks = rows.chunks[0], (n_columns,)
+        # the blocks of an array are of one type, whether a cell is missing in them or not
+        return rows.map_blocks(_make_as_type, make, dtype, chunks=chunks, dtype=dtype)
+
+
+def _whole_rows(data: Any) -> Any:
+    """Give the chunks of an array all columns; a data frame's parts always have them."""
+    return data if hasattr(data, "columns") else data.rechunk({1: -1})
+
+
+def _read_part(read: ReadPart, number: int, part: Any) -> Columns:
+    try:
+        return read(part)
+    except CellError as error:
+        raise InputError(f"partition {number}, {error}") from None
+
+
+def _call(make: Callable[[], Columns]) -> Columns:
+    return make()
+
+
+def _make_as_type(block: Any, make: Callable[[Any], Any], dtype: Any) -> Any:
+    return make(block).astype(dtype)
 
 
 class DaskPartitions(Partitions):
@@ -82,23 +176,34 @@ class DaskPartitions(Partitions):
         store: StoreKind = "auto",
         part_bytes: int = 0,
     ) -> None:
-        """``part_bytes`` is what the largest part takes, packed, if that is known already."""
+        """Hold parts on the workers.
+
+        ``part_bytes`` is what the largest part takes, packed, if that is known already.
+        """
         self.n_columns = n_columns
         client = active_client()
-        # what is too much to stay there is made again from its source whenever it is counted
+        # parts that are too large to stay are made again from their source at each count
         self._keeps, self._memory = True, inf
         if client is not None:
-            workers = checked_workers(client, _WHILE_READ * part_bytes)
-            self._memory = memory_of(workers)
+            workers = check_workers(client, _WHILE_READ * part_bytes)
+            self._memory = total_memory(workers)
             room = self._memory / _COPIES / len(parts)
             if not part_bytes or _LISTS * part_bytes > room:
-                parts, part_bytes = _looked_at(parts)
+                parts, part_bytes = _probe_sizes(parts)
                 self._keeps = part_bytes <= room
         parts = self._hold(parts)
         groups = [[part] for part in parts]
         if client is not None and self._keeps:
-            groups = _groups(parts, holders(client, parts), workers, part_bytes)
-        self._source, seen = self._held_and_seen([task(_together)(*some) for some in groups])
+            groups = _groups(parts, find_holders(client, parts), workers, part_bytes)
+        self._source = [task(_group)(*some) for some in groups]
+        descriptions: Sequence[Lazy] = [*map(task(_describe), self._source)]
+        if self._keeps:
+            # one request, not two
+            both = persist([*self._source, *descriptions])
+            self._source, descriptions = both[: len(groups)], both[len(groups) :]
+            seen: list[Seen] = gather(descriptions)
+        else:
+            seen = compute(descriptions)
         self.n_rows = sum(n_rows for n_rows, _ in seen)
         layouts = set[type[Columns]]().union(*(layouts for _, layouts in seen))
         self.layout = layout_for_parts(
@@ -117,53 +222,44 @@ class DaskPartitions(Partitions):
         return self._total(count, self._source, self.n_columns)
 
     def count_distinct_rows(self) -> int:
-        return self._begun_distinct_rows()()
+        return self._start_distinct_rows()()
 
     def begin_distinct_rows(self) -> Callable[[], int]:
-        # parts that cannot stay would have to, until what is counted next had them too
-        return self._begun_distinct_rows() if self._keeps else self.count_distinct_rows
+        # parts that cannot stay would have to stay until the next count has used them too
+        return self._start_distinct_rows() if self._keeps else self.count_distinct_rows
 
-    def _begun_distinct_rows(self) -> Callable[[], int]:
-        """Equal rows come together on one worker, as 128-bit fingerprints."""
-        n_tasks = 1 + _FINGERPRINT_BYTES * self.n_rows // _APART_BYTES
+    def _start_distinct_rows(self) -> Callable[[], int]:
+        """Bring equal rows together on one worker, as 128-bit fingerprints, and count them."""
+        n_tasks = 1 + _FINGERPRINT_BYTES * self.n_rows // _DISTINCT_BYTES
         n_buckets = max(n_tasks, min(_MOST_BUCKETS, 1 + self.n_rows // _BUCKET_ROWS))
         edges = even_edges(n_buckets, n_tasks)
-        parts = persisted([task(_fingerprints)(some, n_buckets) for some in self._source])
-        at_once = int(max(1, min(n_tasks, self._memory / _APART_SHARE / _APART_BYTES)))
+        parts = persist([task(_fingerprints)(some, n_buckets) for some in self._source])
+        at_once = int(max(1, min(n_tasks, self._memory / _DISTINCT_SHARE / _DISTINCT_BYTES)))
 
-        def begun(start: int) -> Sequence[Lazy]:
+        def start_tasks(start: int) -> Sequence[Lazy]:
             some = pairwise(edges[start : start + at_once + 1])
             shares = ([task(_between)(part, a, b) for part in parts] for a, b in some)
-            return persisted([task(_count_united)(share) for share in shares])
+            return persist([task(_count_united)(share) for share in shares])
 
-        first = begun(0)
+        first = start_tasks(0)
 
-        def counted() -> int:
-            later = (sum(gathered(begun(start))) for start in range(at_once, n_tasks, at_once))
-            return int(sum(gathered(first)) + sum(later))
+        def wait_for_count() -> int:
+            later = (sum(gather(start_tasks(start))) for start in range(at_once, n_tasks, at_once))
+            return int(sum(gather(first)) + sum(later))
 
-        return counted
-
-    def _held_and_seen(self, source: Sequence[Lazy]) -> tuple[Sequence[Lazy], list[Seen]]:
-        """The same parts, held if they can be, and what is seen of each."""
-        looks, n = [*map(task(_seen), source)], len(source)
-        if not self._keeps:
-            return source, computed(looks)
-        # one thing to ask for, not two
-        held = persisted([*source, *looks])
-        return held[:n], gathered(held[n:])
+        return wait_for_count
 
     def _hold(self, parts: Sequence[Lazy]) -> Sequence[Lazy]:
-        return persisted(parts) if self._keeps else parts
+        return persist(parts) if self._keeps else parts
 
     @staticmethod
     def _total(count: Callable[[Any], Any], parts: Sequence[Lazy], n_columns: int) -> Any:
-        """What is counted in each part, added up where the parts are."""
-        counted = [*map(with_value(_called, count, len(parts), n_columns), parts)]
-        return computed([_tree(counted, task(added))])[0]
+        """Count in each part, and add up where the parts are."""
+        counts = [*map(with_value(_count_parts, count, len(parts), n_columns), parts)]
+        return compute([_combine(counts, task(sum_counts))])[0]
 
     def _parts(self, rewrites: Rewrites, n_columns: int) -> Sequence[Lazy]:
-        """The parts after the rewrites, which the workers keep for the next time."""
+        """Return the parts after the rewrites, which the workers keep for the next time."""
         parts: Sequence[Lazy]
         parts, ahead = self._nearest(rewrites)
         if ahead:
@@ -173,45 +269,53 @@ class DaskPartitions(Partitions):
 
 
 def task(function: Callable[..., Any]) -> Any:
-    """A function that is called on a worker, when what it makes is asked for."""
-    return delayed(function, pure=False, traverse=False)
+    """Return a lazy version of a function, which is called on a worker."""
+    return _delayed(function)
+
+
+def _delayed(value: object) -> Any:
+    try:
+        from dask import delayed
+    except ImportError:
+        raise InputError(NOT_INSTALLED) from None
+    return delayed(value, pure=False, traverse=False)
 
 
 def with_value(
     function: Callable[..., Any], value: object, n_tasks: int, n_columns: int
 ) -> Callable[..., Lazy]:
-    """``function(value, …)`` as a task, of which there are many; the value is about all columns.
+    """Return ``function(value, …)`` for many tasks; the value grows with the columns.
 
-    A small value goes with each of them, a large one to a worker once, and from there to others.
+    A small value is sent with each task, a large one to one worker and from there to others.
     Dask does not look into either, which would take longer than the task.
     """
     if n_tasks * n_columns * _BYTES_A_COLUMN <= _WITH_TASKS:
         alone: Callable[..., Lazy] = task(partial(function, value))
         return alone
-    return partial(task(function), delayed(value, pure=False, traverse=False))
+    return partial(task(function), _delayed(value))
 
 
-def _tree(values: Sequence[Lazy], combine: Callable[[list[Lazy]], Lazy]) -> Lazy:
-    """What the values combine to, a few of them at a time."""
+def _combine(values: Sequence[Lazy], combine: Callable[[list[Lazy]], Lazy]) -> Lazy:
+    """Combine the values, a few of them at a time."""
     level = list(values)
     while len(level) > 1:
         level = [combine(level[k : k + _BRANCHES]) for k in range(0, len(level), _BRANCHES)]
     return level[0]
 
 
-def _looked_at(parts: Sequence[Lazy]) -> tuple[Sequence[Lazy], int]:
-    """The same parts, and how large some of them are, which stay there: they are not made twice."""
+def _probe_sizes(parts: Sequence[Lazy]) -> tuple[Sequence[Lazy], int]:
+    """Make some parts, which stay there; return all parts and the size of the largest."""
     some = slice(None, None, max(1, len(parts) // 3))
-    kept = persisted(parts[some])
+    kept = persist(parts[some])
     parts = [*parts]
     parts[some] = kept
-    return parts, max(computed([*map(task(_n_bytes), kept)]))
+    return parts, max(compute([*map(task(_n_bytes), kept)]))
 
 
 def _groups(
     parts: Sequence[Lazy], held_by: Sequence[str], workers: Sequence[Worker], part_bytes: int
 ) -> list[list[Lazy]]:
-    """Parts that one worker has and may count in one task."""
+    """Group the parts that one worker has and may count in one task."""
     of_worker: dict[str, list[Lazy]] = {}
     for part, address in zip(parts, held_by, strict=True):
         of_worker.setdefault(address, []).append(part)
@@ -223,19 +327,19 @@ def _groups(
     return groups
 
 
-def _together(*parts: Columns) -> Parts:
+def _group(*parts: Columns) -> Parts:
     return parts
 
 
-def _called(count: Callable[[Any], Any], parts: Parts) -> Any:
-    return added([count(part) for part in parts])
+def _count_parts(count: Callable[[Any], Any], parts: Parts) -> Any:
+    return sum_counts([count(part) for part in parts])
 
 
 def _n_bytes(part: Columns) -> int:
     return part.nbytes
 
 
-def _seen(parts: Parts) -> Seen:
+def _describe(parts: Parts) -> Seen:
     return sum(part.n_rows for part in parts), {type(part) for part in parts}
 
 
@@ -248,15 +352,331 @@ def _after(rewrites: Sequence[AnyRewrite], parts: Parts) -> Parts:
 
 
 def _fingerprints(parts: Parts, n_buckets: int) -> list[InBuckets]:
-    """Those of the distinct rows of each part."""
+    """Return the fingerprints of the distinct rows of each part."""
     return [in_buckets(part.row_words(), n_buckets) for part in parts]
 
 
 def _between(parts: list[InBuckets], first: int, last: int) -> list[InBuckets]:
-    """Some of the buckets."""
+    """Return some of the buckets."""
     edges = [starts[first : last + 1] for _, starts in parts]
     return [(rows[k[0] : k[-1]], k - k[0]) for (rows, _), k in zip(parts, edges, strict=True)]
 
 
 def _count_united(shares: list[list[InBuckets]]) -> int:
     return count_united([part for share in shares for part in share])
+
+
+class Worker(NamedTuple):
+    """A worker, as the scheduler knows it."""
+
+    address: str
+    n_threads: int
+    memory: int
+    """Bytes that it may take, 0 if there is no limit."""
+    is_idle: bool
+    """True if it is paused, and does nothing."""
+
+
+@contextmanager
+def connected(scheduler: str, memory: int | None = None) -> Iterator[Any]:
+    """Connect to the cluster at an address, or (``"local"``) start one on this machine.
+
+    ``memory`` is for all workers of the latter together. Dask's log is off while connected: it
+    writes a hundred lines about a lost worker or an interrupt, and conjunct one.
+    """
+    try:
+        from distributed import Client
+    except ImportError:
+        raise InputError(NOT_INSTALLED) from None
+    logging.disable(logging.CRITICAL)
+    try:
+        if scheduler == "local":
+            room = available_bytes() if memory is None else memory
+            with local_cluster(os.cpu_count() or 1, room) as client:
+                yield client
+            return
+        try:
+            client = Client(scheduler, timeout=_SECONDS_TO_CONNECT)
+        except (OSError, ValueError, TypeError) as error:
+            reason = str(error).partition("\n")[0]
+            raise InputError(f"no Dask scheduler answers at {scheduler}: {reason}") from None
+        with client:
+            yield client
+    finally:
+        gc.collect()  # abandoned futures write to the log when they are deleted
+        logging.disable(logging.NOTSET)
+
+
+@contextmanager
+def local_cluster(n_workers: int, memory: int) -> Iterator[Any]:
+    """Start workers on this machine, which may take ``memory`` bytes together (0: any).
+
+    They have no dashboard, make no profiles and do not watch themselves.
+    """
+    import dask
+    from distributed import Client, LocalCluster
+
+    with _delay_signals(), dask.config.set(_UNWATCHED):
+        cluster = LocalCluster(
+            n_workers=n_workers,
+            threads_per_worker=1,
+            memory_limit=memory // n_workers,
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,
+        )
+        client = Client(cluster)
+    try:
+        yield client
+    finally:
+        for half in (client, cluster):
+            # after a lost worker it may not close in good order
+            with _delay_signals(), suppress(Exception):
+                half.close()
+
+
+@contextmanager
+def _delay_signals() -> Iterator[None]:
+    """Delay Ctrl-C and SIGTERM until a cluster has started or stopped: half of one cannot close.
+
+    Workers that are started here never see Ctrl-C, which a terminal sends to them too.
+    """
+    if sys.platform == "win32" or current_thread() is not main_thread():
+        yield
+        return
+    kept: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, lambda n, _: kept.append(n)) for number in numbers}
+    resource_tracker.ensure_running()  # it unblocks Ctrl-C when it starts
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if kept:
+            signal.raise_signal(kept[0])
+
+
+def active_client() -> Any | None:
+    """Return the client that Dask works with, if it is one of a cluster."""
+    import dask
+
+    return getattr(dask.base.get_scheduler(), "__self__", None)
+
+
+def compute(values: Sequence[Any]) -> list[Any]:
+    """Compute some ``Delayed``; raise if the cluster stalls."""
+    return gather(persist(values))
+
+
+def gather(values: Sequence[Any]) -> list[Any]:
+    """Wait for persisted values and return them."""
+    import dask
+
+    client = active_client()
+    if client is None:
+        return [*dask.compute(*values)]
+    with _one_line_errors(client):
+        futures = _futures(values)
+        _wait(client, futures)
+        found: list[Any] = client.gather(futures)
+        return found
+
+
+def find_holders(client: Any, values: Sequence[Any]) -> list[str]:
+    """Wait for persisted values and return the worker that has each."""
+    with _one_line_errors(client):
+        futures = _futures(values)
+        _wait(client, futures)
+        held = client.who_has(futures)
+    # a task that failed is on no worker, and fails again where it is used
+    return [min(held.get(future.key) or ("",)) for future in futures]
+
+
+def _futures(values: Sequence[Any]) -> list[Any]:
+    from distributed import futures_of
+
+    return [futures_of(value)[0] for value in values]
+
+
+def _wait(client: Any, futures: Sequence[Any]) -> None:
+    """Wait as long as the workers go on; raise if they stall."""
+    from distributed import wait
+
+    stuck_since = None
+    while True:
+        # the result is read later: it may be a TimeoutError of the work itself
+        with suppress(TimeoutError):
+            wait(futures, timeout=_SECONDS_BETWEEN_LOOKS)
+        if all(future.done() for future in futures):
+            return
+        why = _explain_stall(client)
+        now = time.monotonic()
+        stuck_since = None if why is None else stuck_since or now
+        if stuck_since is not None and now - stuck_since > _SECONDS_OF_PATIENCE:
+            raise ClusterError(why)
+
+
+def persist(values: Sequence[Any]) -> Sequence[Any]:
+    """Let Dask compute the values in the background, and keep them."""
+    import dask
+
+    with _one_line_errors(active_client()):
+        kept: Sequence[Any] = dask.persist(*values)
+        return kept
+
+
+def check_workers(client: Any, needed: int = 0) -> list[Worker]:
+    """Return the workers; refuse a cluster without any, with other versions or small memory.
+
+    ``needed`` are the bytes that a task takes, as far as that is known.
+    """
+    with _one_line_errors(client):
+        workers = _workers(client)
+        if all(worker.is_idle for worker in workers):
+            # paused workers do not count here; the error below says what they lack
+            with suppress(TimeoutError):
+                client.wait_for_workers(1, timeout=_SECONDS_TO_CONNECT)
+            workers = _workers(client)
+        if not workers:
+            raise InputError(
+                f"the Dask scheduler at {_address(client)} has no workers: start some first"
+            )
+        found = client.run(_make_probe(), _CHECKED, _LOADED)
+    check_versions({worker: versions for worker, (versions, _) in found.items()})
+    _check_room(workers, {worker: resident for worker, (_, resident) in found.items()}, needed)
+    return workers
+
+
+def check_versions(found: Mapping[str, Mapping[str, str]]) -> None:
+    """Refuse workers with other versions of what counts here."""
+    for worker, there in found.items():
+        for name, wanted in _versions_here().items():
+            if there[name] != wanted:
+                raise InputError(
+                    f"worker {worker} has {name} {there[name]}, and this session {wanted}: "
+                    f"install the same versions on all workers"
+                )
+
+
+@cache
+def _versions_here() -> dict[str, str]:
+    versions, _ = _make_probe()(_CHECKED, ())
+    return versions
+
+
+def _make_probe() -> Callable[[Sequence[str], Sequence[str]], tuple[dict[str, str], int]]:
+    """Return a function that gives a worker's versions, and the bytes of its Python.
+
+    Its code is sent with it, because a worker may not even have conjunct.
+    """
+
+    def look(names: Sequence[str], loaded: Sequence[str]) -> tuple[dict[str, str], int]:
+        import sys
+        from contextlib import suppress
+        from importlib import import_module
+        from importlib.metadata import PackageNotFoundError, version
+
+        versions = {"python": "{}.{}".format(*sys.version_info)}
+        for name in names:
+            try:
+                versions[name] = version(name)
+            except PackageNotFoundError:
+                versions[name] = "none"
+        for name in loaded:
+            with suppress(ImportError):
+                import_module(name)
+        try:
+            from conjunct.memory import resident_bytes
+        except ImportError:
+            return versions, 0
+        return versions, resident_bytes()
+
+    return look
+
+
+def total_memory(workers: Sequence[Worker]) -> float:
+    """Return the bytes of all workers, infinite if one has no limit."""
+    return sum(worker.memory or inf for worker in workers)
+
+
+def _check_room(workers: Sequence[Worker], taken: Mapping[str, int], needed: int) -> None:
+    """Refuse workers whose memory is too small for what they hold and a task."""
+    import dask
+
+    # beyond this share of its memory, a worker pauses
+    share = dask.config.get("distributed.worker.memory.pause") or 1
+    for worker in workers:
+        least = int((taken.get(worker.address, 0) + _LEAST_BYTES + needed) / share)
+        least += -least % 10**7  # rounded up, so that the amount in the message is enough
+        if worker.memory and worker.memory < least:
+            raise InputError(
+                f"worker {worker.address} may take {byte_text(worker.memory)} of memory, of which "
+                f"Python and its libraries have {byte_text(taken.get(worker.address, 0))}: each "
+                f"worker needs {byte_text(least)} or more ({byte_text(least * len(taken))} for all "
+                f"{len(taken)} workers)"
+            )
+
+
+def _explain_stall(client: Any) -> str | None:
+    """Return why the workers stall, if they do."""
+    workers = _workers(client)
+    if not workers:
+        return f"no worker of the Dask scheduler at {_address(client)} is left: start some"
+    if all(worker.is_idle for worker in workers):
+        first = workers[0]
+        return (
+            f"all {len(workers)} workers of Dask are paused, since their memory is full "
+            f"({first.address} may take {byte_text(first.memory)}): allow them more, or make "
+            "smaller partitions"
+        )
+    return None
+
+
+def _workers(client: Any) -> list[Worker]:
+    def look(dask_scheduler: Any) -> list[tuple[str, int, int, bool]]:
+        return [
+            (
+                worker.address,
+                worker.nthreads,
+                worker.memory_limit,
+                worker.status.name == "paused"
+                and not worker.metrics.get("task_counts", {}).get("executing"),
+            )
+            for worker in dask_scheduler.workers.values()
+        ]
+
+    return [Worker(*found) for found in client.run_on_scheduler(look)]
+
+
+@contextmanager
+def _one_line_errors(client: Any | None) -> Iterator[None]:
+    if client is None:
+        yield
+        return
+    from distributed import KilledWorker
+    from distributed.comm import CommClosedError
+
+    try:
+        yield
+    except KilledWorker as error:
+        raise ClusterError(
+            f"workers of Dask died of the same work {error.allowed_failures + 1} times, the last "
+            f"at {error.last_worker.address}, most likely for lack of memory: allow them more, or "
+            "make smaller partitions"
+        ) from None
+    except (Exception, CancelledError) as error:
+        if isinstance(error, CancelledError | CommClosedError) or client.status != "running":
+            raise ClusterError(
+                f"the Dask scheduler at {_address(client)} was lost: see that it runs, and start "
+                "again; a fit with a checkpoint goes on where it was"
+            ) from None
+        raise
+
+
+def _address(client: Any) -> str:
+    return str(getattr(client.scheduler, "address", None) or client._start_arg)
+
+
+ENGINES.enter(Dask())

@@ -1,6 +1,6 @@
-"""Columns whose rows are apart, in parts that count by themselves: their counts add up.
+"""Columns whose rows are in parts, each of which counts: their counts add up.
 
-What a part holds after some iterations is a function of its source and of the rewrites so far.
+What a part holds after some iterations depends only on its source and the rewrites so far.
 Only counts are held together; each iteration is one pass over the parts.
 """
 
@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
-from operator import add, is_, methodcaller
-from typing import Any
+from functools import cached_property, partial, reduce
+from operator import add, is_
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,18 +24,24 @@ from conjunct.columns import (
     Need,
     Positions,
     Size,
+    StoreKind,
+    count_borders,
     counts_dtype,
-    surveyed,
+    survey_size,
 )
+from conjunct.errors import InputError
+from conjunct.registry import Registry
 
 Rewrites = tuple[AnyRewrite, ...]
+ReadPart = Callable[[Any], Columns]
+"""Reads the columns of one part, here or on a worker."""
 
 
 class Partitions(ABC):
     """Parts of the rows, on disk or on other machines, all in one layout.
 
     Parts as they were read (``_source``) stay. So do those after the rewrites that were last
-    asked for, since the next rewrites mostly follow on these.
+    asked for, because the next rewrites mostly follow on these.
     """
 
     n_rows: int
@@ -45,43 +52,72 @@ class Partitions(ABC):
 
     @abstractmethod
     def total(self, rewrites: Rewrites, count: Callable[[Any], Any], n_columns: int) -> Any:
-        """What is counted in each part after some rewrites, added up.
+        """Add up what is counted in each part after some rewrites.
 
         ``n_columns`` is the number of columns whose counts will be held together.
         """
 
     @abstractmethod
     def total_of_source(self, count: Callable[[Any], Any]) -> Any:
-        """What is counted in each part as it was read, added up."""
+        """Add up what is counted in each part as it was read."""
 
     @abstractmethod
-    def count_distinct_rows(self) -> int: ...
+    def count_distinct_rows(self) -> int:
+        """Count the distinct rows of all parts."""
 
     def begin_distinct_rows(self) -> Callable[[], int]:
+        """Begin to count them, if workers do; the function returned waits for the number."""
         return self.count_distinct_rows
 
     def count_null_rows(self) -> int:
-        return int(self.total_of_source(methodcaller("count_null_rows")))
+        """Count the rows in which no column is true."""
+        return int(self.total_of_source(count_null_rows))
 
     @cached_property
     def size(self) -> Size:
-        """What the columns are like, which takes a pass or two to see."""
-        return surveyed(self.total_of_source, self.n_columns)
+        """The size of the columns, which takes a pass or two to see."""
+        return survey_size(self.total_of_source, self.n_columns)
 
     def _nearest(self, rewrites: Rewrites) -> tuple[Any, Rewrites]:
-        """The parts to start from, and the rewrites that are still to be done."""
+        """Return the parts to start from, and the rewrites that are still to be done."""
         done, parts = self._latest
-        # the very same objects, for arrays have no ==
+        # the very same objects, because arrays have no ==
         if len(done) <= len(rewrites) and all(map(is_, rewrites, done)):
             return parts, rewrites[len(done) :]
         return self._source, rewrites
 
 
-def added(values: Sequence[Any]) -> Any:
-    """What parts counted, together: anything that can be added, or tuples of it."""
+def sum_counts(values: Sequence[Any]) -> Any:
+    """Add up what parts counted: anything that can be added, or tuples of it."""
     if isinstance(values[0], tuple):
-        return tuple(map(added, zip(*values, strict=True)))
+        return tuple(map(sum_counts, zip(*values, strict=True)))
     return reduce(add, values)
+
+
+# Parts count with these, here or on a worker: module functions can be pickled.
+
+
+def count_null_rows(part: Columns) -> int:
+    """Count the rows of a part in which no column is true."""
+    return part.count_null_rows()
+
+
+def fingerprint_word(part: Columns) -> Any:
+    """Return the fingerprint of a part, which adds up."""
+    return part.fingerprint_word()
+
+
+def _count_supports(part: Columns) -> Counts:
+    return part.supports()
+
+
+def _count_missing(part: Columns) -> int:
+    return part.count_missing()
+
+
+def _count_merge(left: int, right: int, dtype: Any, part: Any) -> Counts:
+    counts: Counts = part.merge_counts(left, right, dtype)
+    return counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +154,7 @@ class PartitionedColumns:
         return MergedParts(self)
 
     def need(self) -> Need:
-        """What an iteration takes, besides the parts."""
+        """Estimate what an iteration takes, besides the parts."""
         return self.parts.layout.need_in_parts(self._size())
 
     def count_ones(self) -> int:
@@ -128,11 +164,11 @@ class PartitionedColumns:
         return self.parts.layout.size_in_parts(self.n_rows, self.n_columns, lambda: self.parts.size)
 
     def supports(self) -> Counts:
-        supports: Counts = self.total(methodcaller("supports"))
+        supports: Counts = self.total(_count_supports)
         return supports
 
     def count_missing(self) -> int:
-        return int(self.total(methodcaller("count_missing")))
+        return int(self.total(_count_missing))
 
     def count_distinct_rows(self) -> int:
         # a rewrite loses nothing: rows that differ before it differ after it
@@ -146,7 +182,7 @@ class PartitionedColumns:
         return self.parts.count_null_rows()
 
     def fingerprint(self) -> int:
-        return int(self.total(methodcaller("fingerprint_word"))[0])
+        return int(self.total(fingerprint_word)[0])
 
 
 class MergedParts:
@@ -161,5 +197,59 @@ class MergedParts:
         self._store = before.after([MergeRewrite(left, right, n)])
         if before.has_missing:
             changed = np.array([left, right, n])
-            return self._store.total(methodcaller("border_counts", changed, dtype))
-        return before.total(methodcaller("merge_counts", left, right, dtype), n_more=1)
+            return self._store.total(partial(count_borders, changed, dtype))
+        return before.total(partial(_count_merge, left, right, dtype), n_more=1)
+
+
+class Engine(ABC):
+    """A place where rows are in parts, each of which counts by itself."""
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    advice: ClassVar[str]
+    """The advice where all rows must be in memory."""
+    takes_expressions: ClassVar[bool] = False
+    """True if its tables compute expressions of narwhals by themselves."""
+
+    @abstractmethod
+    def holds(self, data: Any) -> bool:
+        """Return True if these rows are the engine's, without importing its library."""
+
+    @abstractmethod
+    def head(self, data: Any) -> Any:
+        """Return a container in memory with the same columns and without rows."""
+
+    @abstractmethod
+    def partitions(
+        self, data: Any, read: ReadPart, n_columns: int, store: StoreKind, n_jobs: int | None
+    ) -> Partitions:
+        """Return the rows as parts that count; ``read`` makes columns of one."""
+
+    def made_by(
+        self,
+        tasks: Sequence[Callable[[], Columns]],
+        n_columns: int,
+        store: StoreKind,
+        part_bytes: int,
+    ) -> Partitions:
+        """Return parts that workers make by calls; the largest takes ``part_bytes``, packed."""
+        raise InputError(f"{self.name} has no workers that read files")
+
+    def connected(self, address: str | None, memory: int | None) -> AbstractContextManager[object]:
+        """Connect to a cluster, or start one here, which may take ``memory`` bytes."""
+        raise InputError(f"{self.name} is no cluster")
+
+    @abstractmethod
+    def mapped(self, data: Any, make: Callable[[Any], Any], n_columns: int, dtype: Any) -> Any:
+        """Return a lazy collection of what ``make`` makes of each part.
+
+        It has ``n_columns``; where the engine has to know, their cells are of type ``dtype``.
+        """
+
+
+ENGINES: Registry[Engine] = Registry("engine", "conjunct.counting")
+
+
+def engine_of(data: Any) -> Engine | None:
+    """Return the engine that holds these rows; ``None`` if they are in memory."""
+    return next((engine for engine in ENGINES.values() if engine.holds(data)), None)

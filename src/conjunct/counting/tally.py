@@ -1,16 +1,23 @@
-"""Columns with the counts of their pairs, wherever the rows are: one part, or many."""
+"""Columns with the counts of their pairs, wherever the rows are: one part, or many.
+
+A row of weight w counts as w equal rows, exactly. Rows with weights are in parts by the binary
+digits of their weights, and what is counted in the part of digit b counts 2ᵇ times. So a row is
+there as often as its weight has ones in binary.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from operator import methodcaller
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Protocol, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from conjunct.columns import (
     AnyRewrite,
+    Columns,
     MergedColumns,
     MergeRewrite,
     Need,
@@ -20,9 +27,13 @@ from conjunct.columns import (
     counts_dtype,
     native_library,
 )
-from conjunct.counting.compiled import CompiledMerging
-from conjunct.counting.merging import CompleteMerging, MaskedMerging, Merging
-from conjunct.counting.partitioned import PartitionedColumns
+from conjunct.counting.merging import CompiledMerging, CompleteMerging, MaskedMerging, Merging
+from conjunct.counting.partitioned import (
+    PartitionedColumns,
+    count_null_rows,
+    fingerprint_word,
+    sum_counts,
+)
 from conjunct.counting.patterns import (
     LinePatterns,
     MergedPartsWithPatterns,
@@ -30,7 +41,6 @@ from conjunct.counting.patterns import (
     Patterns,
     WeightedPatterns,
 )
-from conjunct.counting.weighted import WeightedColumns
 
 
 class Store(Protocol):
@@ -44,47 +54,47 @@ class Store(Protocol):
 
     @property
     def has_missing(self) -> bool:
-        """Whether cells may be missing."""
+        """Return True if cells may be missing."""
         ...
 
     def total(self, count: Callable[[Any], Any], n_more: int = 0) -> Any:
-        """What is counted in each part of the rows, added up, for these columns and some more."""
+        """Add up what is counted in each part of the rows, for these columns and some more."""
         ...
 
     def after(self, rewrites: Sequence[AnyRewrite]) -> Store:
-        """The columns after some rewrites, in order."""
+        """Return the columns after some rewrites, in order."""
         ...
 
     def with_conjunctions(self, left: Positions, right: Positions) -> Store:
-        """The same columns, with what helps to count and to rewrite ``left[k] ∧ right[k]``."""
+        """Prepare the columns to count and to rewrite ``left[k] ∧ right[k]``."""
         ...
 
     def in_place(self) -> MergedColumns:
-        """A copy, to be merged in place."""
+        """Return a copy, to be merged in place."""
         ...
 
     def need(self) -> Need:
-        """What an iteration takes."""
+        """Estimate what an iteration takes."""
         ...
 
     def count_ones(self) -> int:
-        """Number of true cells, or a bound of it where a look would take long."""
+        """Count the true cells, or return a bound where counting would take long."""
         ...
 
     def count_distinct_rows(self) -> int:
-        """Number of distinct rows: the paper's ``unique(I)``."""
+        """Count the distinct rows: the paper's ``unique(I)``."""
         ...
 
     def begin_distinct_rows(self) -> Callable[[], int]:
-        """Begin to count them where others do the work; what is returned waits for the number."""
+        """Begin to count them, if workers do; the function returned waits for the number."""
         ...
 
     def count_null_rows(self) -> int:
-        """Number of rows in which no column is true: the support of the paper's "null"."""
+        """Count the rows in which no column is true: the support of the paper's "null"."""
         ...
 
     def fingerprint(self) -> int:
-        """A number that tells these rows from others."""
+        """Return a number that identifies these rows."""
         ...
 
 
@@ -98,7 +108,7 @@ class Tally:
     @classmethod
     def of(cls, store: Store) -> Tally:
         """Count every pair of columns."""
-        count = methodcaller("pair_counts", counts_dtype(store.n_rows))
+        count = partial(_count_pairs, counts_dtype(store.n_rows))
         return cls(store, store.total(count))
 
     def with_conjunctions(self, left: Positions, right: Positions) -> Tally:
@@ -107,13 +117,13 @@ class Tally:
         return Tally(store, self.counts.with_conjunctions(left, right, store.total))
 
     def rewritten(self, rewrite: Rewrite) -> Tally:
-        """The next tally; ``rewrite`` names the first pairs of ``with_conjunctions``, or all."""
+        """Return the next tally; ``rewrite`` has the first pairs of ``with_conjunctions``."""
         store = self.store.after([rewrite])
         return Tally(store, self.counts.rewritten(rewrite, store.total))
 
     def merging(self) -> Merging:
-        """The same columns, to be merged in place, one pair at a time."""
-        return self._merging(self.store.in_place())
+        """Return the same columns, to be merged in place, one pair at a time."""
+        return self._merge_with(self.store.in_place())
 
     def merging_with_patterns(
         self, merges: Sequence[MergeRewrite] = ()
@@ -123,7 +133,7 @@ class Tally:
         tally = Tally.of(store.after(merges)) if merges else self
         if isinstance(store, PartitionedColumns):
             parts = MergedPartsWithPatterns(store, self.counts, merges)
-            return tally._merging(parts), parts
+            return tally._merge_with(parts), parts
         patterns: Patterns
         if isinstance(store, WeightedColumns):
             patterns = WeightedPatterns(store.parts, store.factors)
@@ -135,9 +145,107 @@ class Tally:
             patterns.join(merge.left, merge.right)
         return tally.merging(), patterns
 
-    def _merging(self, columns: MergedColumns) -> Merging:
+    def _merge_with(self, columns: MergedColumns) -> Merging:
         if self.store.has_missing:
             return MaskedMerging(self.counts, columns)
         if native_library is not None and counts_dtype(self.store.n_rows) is np.int32:
             return CompiledMerging(self.counts, columns)
         return CompleteMerging(self.counts, columns)
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedColumns:
+    """Columns whose rows have weights; ``n_rows`` is the sum of these."""
+
+    rows: Columns
+    """Each row of a weight above 0 once."""
+    parts: tuple[Columns, ...]
+    factors: tuple[int, ...]
+    n_rows: int
+
+    @classmethod
+    def of(cls, columns: Columns, weights: NDArray[np.int64]) -> WeightedColumns:
+        """Divide rows by the digits of ``weights``, which are whole and not all 0."""
+        digits = [k for k in range(int(weights.max()).bit_length()) if (weights >> k & 1).any()]
+        return cls(
+            columns.take_rows(np.flatnonzero(weights)),
+            tuple(columns.take_rows(np.flatnonzero(weights >> k & 1)) for k in digits),
+            tuple(1 << k for k in digits),
+            int(weights.sum()),
+        )
+
+    @property
+    def n_columns(self) -> int:
+        return self.parts[0].n_columns
+
+    @property
+    def has_missing(self) -> bool:
+        return self.rows.has_missing
+
+    def total(self, count: Callable[[Any], Any], n_more: int = 0) -> Any:
+        return _add_weighted(map(count, self.parts), self.factors)
+
+    def after(self, rewrites: Sequence[AnyRewrite]) -> Self:
+        return replace(self, parts=tuple(part.after(rewrites) for part in self.parts))
+
+    def with_conjunctions(self, left: Positions, right: Positions) -> Self:
+        parts = tuple(part.with_conjunctions(left, right) for part in self.parts)
+        return replace(self, parts=parts)
+
+    def in_place(self) -> MergedColumns:
+        merged = [part.in_place() for part in self.parts]
+        return _MergedWeighted(merged, self.factors, counts_dtype(self.n_rows))
+
+    def need(self) -> Need:
+        return self.rows.need()
+
+    def count_ones(self) -> int:
+        return self.rows.count_ones()
+
+    def count_distinct_rows(self) -> int:
+        return self.rows.count_distinct_rows()
+
+    def begin_distinct_rows(self) -> Callable[[], int]:
+        return self.count_distinct_rows
+
+    def count_null_rows(self) -> int:
+        return int(self.total(count_null_rows))
+
+    def fingerprint(self) -> int:
+        return int(self.total(fingerprint_word)[0])
+
+
+class _MergedWeighted:
+    """Parts that are merged in place, all alike."""
+
+    def __init__(
+        self, parts: Sequence[MergedColumns], factors: tuple[int, ...], dtype: type[Any]
+    ) -> None:
+        self._parts = parts
+        self._factors = factors
+        self._dtype = dtype
+
+    def merge(self, left: int, right: int) -> Any:
+        counts = (_convert(self._dtype, part.merge(left, right)) for part in self._parts)
+        return _add_weighted(counts, self._factors)
+
+
+def _count_pairs(dtype: Any, part: Columns) -> PairCounts:
+    return part.pair_counts(dtype)
+
+
+def _add_weighted(counts: Any, factors: tuple[int, ...]) -> Any:
+    return sum_counts([_times(value, k) for value, k in zip(counts, factors, strict=True)])
+
+
+def _times(value: Any, factor: int) -> Any:
+    """Return what ``factor`` times the same rows count."""
+    if isinstance(value, tuple):
+        return tuple(_times(each, factor) for each in value)
+    return value.times(factor) if isinstance(value, PairCounts) else value * factor
+
+
+def _convert(dtype: type[Any], counts: Any) -> Any:
+    if isinstance(counts, tuple):
+        return tuple(each.astype(dtype) for each in counts)
+    return counts.astype(dtype)

@@ -1,6 +1,6 @@
 """The C part of conjunct, if it was built when conjunct was installed.
 
-Whatever it does is done by NumPy too, with the same result: it is quicker, and never needed.
+NumPy can do the same with the same results: C is faster, and never needed.
 """
 
 from __future__ import annotations
@@ -12,17 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.columns.threads import even_edges, share
-
-# of the functions in C and what they take; a library of another number is not used
+# number of the interface to C; a library with another one is not used
 _VERSION = 14
-# Fewer rows than this are told apart faster than a thread starts.
-_ROWS_PER_THREAD = 1 << 16
 _FILE = Path(__file__).with_name("_native.so")
 
 
-def _loaded() -> Any:
-    """The library, or ``None``: it was not built, or for another machine or version."""
+def _load() -> Any:
+    """Load the library; ``None`` if it was not built, or for another machine or version."""
     try:
         library = ctypes.CDLL(str(_FILE))
         if library.native_version() != _VERSION:
@@ -81,87 +77,16 @@ def _loaded() -> Any:
     return library
 
 
-native_library: Any = _loaded()
+native_library: Any = _load()
 
 
 def address(array: NDArray[Any]) -> int:
-    """Where an array begins."""
+    """Return where an array begins."""
     return int(array.ctypes.data)
 
 
-def turn(lines: NDArray[np.uint8], n_bits: int, turned: NDArray[np.uint8]) -> None:
-    """Bit b of line k to bit k of line b; the bytes of a line are side by side."""
-    step, turned_step = lines.strides[0], turned.strides[0]
-    native_library.native_turn(
-        address(lines), len(lines), n_bits, step, address(turned), turned_step
-    )
-
-
-def pack(cells: NDArray[np.bool_], packed: NDArray[np.uint8]) -> None:
-    """Write the rows of a table to the first bits of lines, one for each of its columns."""
-    step, packed_step = cells.strides[0], packed.strides[0]
-    native_library.native_pack(address(cells), *cells.shape, step, address(packed), packed_step)
-
-
-def count_distinct(
-    cells: NDArray[Any], starts: NDArray[np.integer[Any]] | None = None, n_threads: int = 1
-) -> int | None:
-    """Number of distinct rows of a matrix, or of what is between one start and the next.
-
-    ``None``: C cannot tell.
-    """
-    n_rows = len(cells) if starts is None else len(starts) - 1
-    if native_library is None or n_rows >= 1 << 31:
-        return None
-    n_parts = max(1, min(n_threads, n_rows // _ROWS_PER_THREAD))
-    cells = np.ascontiguousarray(cells)
-    if starts is not None:
-        starts = np.multiply(starts, cells.itemsize, dtype=np.int64)
-    start_address = None if starts is None else address(starts)
-    rows = address(cells), start_address, cells.strides[0]
-    hashes, found = np.empty(n_rows, np.uint64), np.empty(n_parts, np.int64)
-    hashed = address(hashes)
-
-    def mix(start: int, stop: int) -> None:
-        native_library.native_hash(*rows, start, stop, hashed)
-
-    def count(part: int, _: int) -> None:
-        table = _places(n_rows, n_parts)
-        found[part] = native_library.native_distinct(
-            *rows, hashed, n_rows, part, n_parts, address(table), len(table)
-        )
-
-    share(even_edges(n_rows, n_parts), mix)
-    share([*range(n_parts + 1)], count)
-    return None if found.min() < 0 else int(found.sum())
-
-
-def _places(n_rows: int, n_parts: int) -> NDArray[np.int64]:
-    """Places for the rows of a part, of which one in four stays free, or more; all are free yet."""
-    # parts of hashes are nearly of one size
-    expected = n_rows if n_parts == 1 else n_rows // n_parts * 17 // 16 + 4096
-    return np.full(1 << max(8, (4 * expected // 3).bit_length()), -1, np.int64)
-
-
-def hash_rows(rows: NDArray[np.uint64], hashes: NDArray[np.uint64]) -> None:
-    """Write both hashes of each row."""
-    native_library.native_hash_words(address(rows), *rows.shape, address(hashes))
-
-
-def in_buckets(
-    rows: NDArray[np.uint64], n_buckets: int
-) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Each row about once, one bucket after the other, and where each bucket starts."""
-    rows, starts = np.ascontiguousarray(rows), np.zeros(n_buckets + 2, np.int64)
-    hashes, found = np.empty(len(rows), np.uint64), np.empty_like(rows)
-    arrays = map(address, (hashes, starts, found))
-    n = native_library.native_in_buckets(address(rows), *rows.shape, n_buckets, *arrays)
-    # few of many do not hold what all of them took
-    return found[:n].copy() if 2 * n < len(rows) else found[:n], starts[:-1]
-
-
 def addresses(lines: Any) -> NDArray[np.uint64]:
-    """Where each line begins: those of one array, or of several."""
+    """Return where each line begins: those of one array, or of several."""
     if isinstance(lines, np.ndarray):
         first, step = address(lines), lines.strides[0]
         return np.uint64(first) + np.uint64(step) * np.arange(len(lines), dtype=np.uint64)

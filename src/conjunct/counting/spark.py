@@ -1,8 +1,8 @@
 """Spark: the parts of a data frame on the executors, which count; only counts come to the driver.
 
 A part is packed where its rows are, and kept there; a part of lists of rows is also kept with most
-of the rewrites. The others are made whenever it is counted. Nothing depends on what came before but
-the source and the rewrites: an executor that is lost changes nothing.
+of the rewrites. The other rewrites are repeated at each count. A part depends only on its source
+and the rewrites, so Spark can make it again when an executor is lost.
 """
 
 from __future__ import annotations
@@ -25,13 +25,19 @@ from conjunct.columns import (
     Rewrite,
     StoreKind,
     count_distinct,
+    find_layout,
     in_buckets,
     layout_for_parts,
-    layout_named,
     united,
 )
-from conjunct.counting.engines.base import ENGINES, Engine, ReadPart
-from conjunct.counting.partitioned import Partitions, Rewrites, added
+from conjunct.counting.partitioned import (
+    ENGINES,
+    Engine,
+    Partitions,
+    ReadPart,
+    Rewrites,
+    sum_counts,
+)
 from conjunct.errors import CellError, ClusterError, InputError
 from conjunct.memory import available_bytes
 
@@ -39,14 +45,14 @@ NOT_INSTALLED = 'Spark is not installed: pip install "conjunct[spark]"'
 
 # Counts of this many parts are added at a time, on any executor.
 _BRANCHES = 8
-# Merges that are made at each count before parts are kept with them, and how many times parts are
-# made of such parts: lost ones are made again in so many steps, each in a process of its own.
+# Merges that are repeated at each count before parts are kept with them, and how many times kept
+# parts are made of kept parts: lost ones are made again in as many steps, each in its own process.
 _MOST_AHEAD = 16
 _STEPS_IN_A_ROW = 4
 # Rows that are packed at a time, whole words of bits, and bytes of a part.
 _ROWS_AT_ONCE = 1 << 16
 _PART_BYTES = 1 << 25
-# Rows are told apart in buckets of about this many bytes.
+# Distinct rows are counted in buckets of about this many bytes.
 _BUCKET_BYTES = 1 << 24
 _FINGERPRINT_BYTES = 16
 # A part as a row of a data frame: the arrays that its columns are made of.
@@ -83,7 +89,7 @@ class Spark(Engine):
                 "a DataFrame of Spark Connect cannot be counted where it is: fit in a session of "
                 "the driver, or on .toPandas(); transform takes it"
             )
-        packed = data.mapInArrow(partial(_packed_rows, read), _PACKED)
+        packed = data.mapInArrow(partial(_pack_batches, read), _PACKED)
         return SparkPartitions(packed.rdd.map(_part_of_row), n_columns, store)
 
     def made_by(
@@ -94,14 +100,14 @@ class Spark(Engine):
         part_bytes: int,
     ) -> Partitions:
         rows = _session().sparkContext.parallelize(tasks, max(1, len(tasks)))
-        return SparkPartitions(rows.map(_called), n_columns, store)
+        return SparkPartitions(rows.map(_call), n_columns, store)
 
     def mapped(self, data: Any, make: Callable[[Any], Any], n_columns: int, dtype: Any) -> Any:
         raise InputError(self.advice)
 
     @contextmanager
     def connected(self, address: str | None, memory: int | None) -> Iterator[None]:
-        """A session at a master, or one on this machine. Spark says nothing meanwhile."""
+        """Start a session at a master, or on this machine, without Spark's messages."""
         if _active_session() is not None:
             yield
             return
@@ -118,11 +124,11 @@ class SparkPartitions(Partitions):
     """Columns on the executors of Spark, in its memory or on its disks."""
 
     def __init__(self, parts: Any, n_columns: int, store: StoreKind = "auto") -> None:
-        """``parts`` is an RDD of columns."""
+        """Hold ``parts``, an RDD of columns."""
         self.n_columns = n_columns
         self._source = self._hold(parts)
         with _one_line_errors():
-            seen = self._source.map(_seen).collect()
+            seen = self._source.map(_describe).collect()
         self.n_rows = sum(n_rows for n_rows, _ in seen)
         if not self.n_rows:
             return
@@ -137,11 +143,11 @@ class SparkPartitions(Partitions):
     def total(self, rewrites: Rewrites, count: Callable[[Any], Any], n_columns: int) -> Any:
         parts, ahead = self._nearest(rewrites)
         if not self._keeps(ahead):
-            return _total(partial(_counted, ahead, count), parts)
+            return _total(partial(_count_partition, ahead, count), parts)
         if self._n_steps == _STEPS_IN_A_ROW:
             parts, ahead = self._source, rewrites
         made = self._hold(parts.map(partial(_after, ahead)))
-        total = _total(partial(_counted, (), count), made)
+        total = _total(partial(_count_partition, (), count), made)
         before = self._latest[1]
         if before is not self._source:
             before.unpersist()
@@ -150,51 +156,57 @@ class SparkPartitions(Partitions):
         return total
 
     def _keeps(self, ahead: Rewrites) -> bool:
-        """Whether parts are kept with these rewrites; one of all columns is made only once.
+        """Return True if parts are kept with these rewrites; one of all columns is made only once.
 
-        Lists of rows are no longer for a merge, which only tells rows apart. Packed parts have one
-        more column for each, which Python would read at each count: fits took longer so.
+        A merge does not make lists of rows longer. Packed parts get one more column per merge,
+        which Python would read at each count: fits took longer.
         """
         is_much = len(ahead) >= _MOST_AHEAD or any(isinstance(some, Rewrite) for some in ahead)
         return is_much and not self.layout.grows_with_merges
 
     def total_of_source(self, count: Callable[[Any], Any]) -> Any:
-        return _total(partial(_counted, (), count), self._source)
+        return _total(partial(_count_partition, (), count), self._source)
 
     def count_distinct_rows(self) -> int:
-        """Equal rows come together in one bucket, as 128-bit fingerprints."""
+        """Count the distinct rows: equal ones are in one bucket, as 128-bit fingerprints."""
         n_buckets = 1 + _FINGERPRINT_BYTES * self.n_rows // _BUCKET_BYTES
-        apart = self._source.flatMap(partial(_fingerprints, n_buckets))
-        together = apart.groupByKey(min(n_buckets, self._source.getNumPartitions()))
+        fingerprints = self._source.flatMap(partial(_fingerprints, n_buckets))
+        together = fingerprints.groupByKey(min(n_buckets, self._source.getNumPartitions()))
         with _one_line_errors():
             return int(together.map(_count_united).sum())
 
     def _hold(self, parts: Any) -> Any:
         from pyspark import StorageLevel
 
-        # what does not fit in memory is on disk, and what is lost is made again
+        # on disk if it does not fit in memory; made again if it is lost
         return parts.persist(StorageLevel.MEMORY_AND_DISK)
 
 
 def _total(count: Callable[[Iterable[Columns]], Iterator[Any]], parts: Any) -> Any:
-    """What is counted in each part, added up on the executors until one value is left."""
-    counted, n = parts.mapPartitions(count), parts.getNumPartitions()
+    """Count in each part, and add up on the executors until there is one value."""
+    counts, n = parts.mapPartitions(count), parts.getNumPartitions()
     while n > 1:
         n = -(-n // _BRANCHES)
-        numbered = counted.mapPartitionsWithIndex(partial(_numbered, n))
-        counted = numbered.partitionBy(n, int).mapPartitions(_sum_of_values)
+        numbered = counts.mapPartitionsWithIndex(partial(_number_values, n))
+        counts = numbered.partitionBy(n, int).mapPartitions(_add_values)
     with _one_line_errors():
-        return counted.collect()[0]
+        return counts.collect()[0]
 
 
-# What follows runs on executors.
+# These run on executors.
 
 
-def _packed_rows(read: ReadPart, batches: Iterable[Any]) -> Iterator[Any]:
-    """Batches of Arrow as packed parts, each a batch of one row."""
+def _pack_batches(read: ReadPart, batches: Iterable[Any]) -> Iterator[Any]:
+    """Pack batches of Arrow into parts, each a batch of one row."""
+    from pyspark import TaskContext
+
     parts: list[Columns] = []
-    for table in _tables(batches):
-        parts.append(_read(read, table))
+    for table in _join_batches(batches):
+        try:
+            parts.append(read(table))
+        except CellError as error:
+            number = TaskContext.get().partitionId()
+            raise InputError(f"partition {number}, {error}") from None
         if sum(part.work_bytes for part in parts) >= _PART_BYTES:
             yield _row_of_part(united(parts))
             parts = []
@@ -202,8 +214,8 @@ def _packed_rows(read: ReadPart, batches: Iterable[Any]) -> Iterator[Any]:
         yield _row_of_part(united(parts))
 
 
-def _tables(batches: Iterable[Any]) -> Iterator[Any]:
-    """Batches brought together: as many rows as fill words, but for the last."""
+def _join_batches(batches: Iterable[Any]) -> Iterator[Any]:
+    """Join batches into tables of whole words of rows, except for the last."""
     import pyarrow as pa
 
     held: list[Any] = []
@@ -217,16 +229,6 @@ def _tables(batches: Iterable[Any]) -> Iterator[Any]:
             held = table.slice(whole).to_batches()
     if sum(map(len, held)):
         yield pa.Table.from_batches(held)
-
-
-def _read(read: ReadPart, table: Any) -> Columns:
-    from pyspark import TaskContext
-
-    try:
-        return read(table)
-    except CellError as error:
-        number = TaskContext.get().partitionId()
-        raise InputError(f"partition {number}, {error}") from None
 
 
 def _row_of_part(part: Columns) -> Any:
@@ -250,14 +252,14 @@ def _part_of_row(row: Any) -> Columns:
         np.frombuffer(cells, dtype).reshape([int(n) for n in shape.split(",") if n])
         for dtype, shape, cells in zip(row.types, row.shapes, row.cells, strict=True)
     )
-    return layout_named(row.layout).from_arrays(arrays, row.n_rows, None)
+    return find_layout(row.layout).from_arrays(arrays, row.n_rows, None)
 
 
-def _called(make: Callable[[], Columns]) -> Columns:
+def _call(make: Callable[[], Columns]) -> Columns:
     return make()
 
 
-def _seen(part: Columns) -> tuple[int, type[Columns]]:
+def _describe(part: Columns) -> tuple[int, type[Columns]]:
     return part.n_rows, type(part)
 
 
@@ -269,23 +271,23 @@ def _after(rewrites: Sequence[AnyRewrite], part: Columns) -> Columns:
     return part.after(rewrites)
 
 
-def _counted(
+def _count_partition(
     rewrites: Sequence[AnyRewrite], count: Callable[[Any], Any], parts: Iterable[Columns]
 ) -> Iterator[Any]:
-    """What the parts of one partition count together, if there are any."""
+    """Add up what the parts of one partition count, if there are any."""
     total = [count(part.after(rewrites)) for part in parts]
     if total:
-        yield added(total)
+        yield sum_counts(total)
 
 
-def _numbered(n: int, index: int, values: Iterable[Any]) -> Iterator[tuple[int, Any]]:
+def _number_values(n: int, index: int, values: Iterable[Any]) -> Iterator[tuple[int, Any]]:
     return ((index % n, value) for value in values)
 
 
-def _sum_of_values(pairs: Iterable[tuple[int, Any]]) -> Iterator[Any]:
+def _add_values(pairs: Iterable[tuple[int, Any]]) -> Iterator[Any]:
     values = [value for _, value in pairs]
     if values:
-        yield added(values)
+        yield sum_counts(values)
 
 
 def _fingerprints(n_buckets: int, part: Columns) -> Iterator[tuple[int, Any]]:
@@ -299,7 +301,7 @@ def _count_united(bucket: tuple[int, Iterable[Any]]) -> int:
     return count_distinct(np.concatenate(list(bucket[1])))
 
 
-# What follows runs on the driver.
+# These run on the driver.
 
 
 def _active_session() -> Any | None:
@@ -311,7 +313,7 @@ def _active_session() -> Any | None:
 
 
 def _session(master: str = "local[*]", memory: int | None = None) -> Any:
-    """The session that there is, or a new one."""
+    """Return the active session, or a new one."""
     active = _active_session()
     if active is not None:
         return active
@@ -319,7 +321,7 @@ def _session(master: str = "local[*]", memory: int | None = None) -> Any:
 
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         raise InputError("Spark needs Java 17 or newer: install it, or set JAVA_HOME")
-    # the Python of the workers is that of the driver, unless it is said
+    # the workers use the driver's Python by default
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     settings = SparkSession.builder.appName("conjunct").master(master)
     settings = settings.config("spark.ui.enabled", "false")
@@ -335,7 +337,7 @@ def _session(master: str = "local[*]", memory: int | None = None) -> Any:
 
 @contextmanager
 def _silent_errors() -> Iterator[None]:
-    """Java and Spark write to standard error on their way up and down: not now, nor later."""
+    """Silence standard error, to which Java and Spark write when they start and stop."""
     sys.stderr.flush()
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
@@ -349,25 +351,25 @@ def _silent_errors() -> Iterator[None]:
 
 @contextmanager
 def _one_line_errors() -> Iterator[None]:
-    """What went wrong on an executor comes back as a hundred lines of two languages."""
+    """Replace an error of an executor, a hundred lines in two languages, by one line."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
     try:
         yield
     except (Py4JError, PySparkException) as error:
-        told = str(error)
-        found = re.search(r"conjunct\.errors\.\w+: (.+)", told)
+        text = str(error)
+        found = re.search(r"conjunct\.errors\.\w+: (.+)", text)
         if found:
             raise InputError(found[1]) from None
-        lacking = re.search(r"No module named '([^']+)'", told)
+        lacking = re.search(r"No module named '([^']+)'", text)
         if lacking:
             raise InputError(
                 f"an executor of Spark has no {lacking[1]}: install conjunct with the same "
                 "versions there, or name its Python in PYSPARK_PYTHON"
             ) from None
-        causes = [line for line in told.splitlines() if line.strip()]
-        raise ClusterError(f"Spark could not go on: {causes[0] if causes else told}") from None
+        causes = [line for line in text.splitlines() if line.strip()]
+        raise ClusterError(f"Spark could not go on: {causes[0] if causes else text}") from None
 
 
 ENGINES.enter(Spark())

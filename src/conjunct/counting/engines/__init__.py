@@ -1,1 +1,0 @@
-"""Where rows are that one process does not hold: each engine enters itself in ``ENGINES``."""
