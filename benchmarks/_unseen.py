@@ -20,7 +20,7 @@ HELD_OUT = 0.3
 PATH_SECONDS = 60
 """UFCPath looks for so long at most, from the highest λ down."""
 WAYS: dict[str, Any] = {
-    "default": lambda: UFC(),
+    "default": lambda: UFC("bits"),
     "alpha=None": lambda: UFC(Bits(alpha=None)),
     "risk": lambda: UFC("risk"),
     "path": lambda: UFCPath(max_seconds=PATH_SECONDS),

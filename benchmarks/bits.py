@@ -48,7 +48,7 @@ N_NAMINGS = 10
 
 WAYS: dict[str, Any] = {
     "alpha=None": lambda: UFC(Bits(alpha=None)),
-    "default": lambda: UFC(),
+    "default": lambda: UFC("bits"),
     "risk": lambda: UFC("risk"),
 }
 MOST_CELLS = 60_000
