@@ -54,9 +54,9 @@ def _neighbours(values: Any) -> Any:
 
 
 def _by_chunks(values: Any) -> Any:
-    from conjunct import ChunkClassifier
+    from conjunct import UFC, ChunkClassifier
 
-    return ChunkClassifier()
+    return ChunkClassifier(UFC("bits"))
 
 
 CLASSIFIERS: dict[str, Callable[[Any], Any]] = {

@@ -202,8 +202,8 @@ def of_tags(found: Sequence[Itemset]) -> list[Feature]:
 
 REPRESENTATIONS: dict[str, Fit] = {
     "columns": columns,
-    "bits": partial(constructed, UFC),
-    "bits + columns": partial(constructed, partial(UFC, keep_columns=True)),
+    "bits": partial(constructed, partial(UFC, "bits")),
+    "bits + columns": partial(constructed, partial(UFC, "bits", keep_columns=True)),
     "uFCα": partial(constructed, partial(UFC, "risk")),
     "uFC*": partial(constructed, partial(UFCPath, max_solutions=N_SOLUTIONS)),
     "uFRINGE": partial(constructed, UFringe),
@@ -218,7 +218,7 @@ SIZED = ("PCA", "NMF", "itemsets + columns", "factors")
 BESIDE: dict[str, Fit] = {
     "uFCα + columns": partial(constructed, partial(UFC, "risk", keep_columns=True)),
     "uFCα, max_length=4": partial(constructed, partial(UFC, "risk", max_length=4)),
-    "bits, max_length=4": partial(constructed, partial(UFC, max_length=4)),
+    "bits, max_length=4": partial(constructed, partial(UFC, "bits", max_length=4)),
 }
 """Only beside the first measurements."""
 

@@ -118,10 +118,18 @@ def test_command_lines(choices):
     TARGETS["command"](choices)
 
 
-def test_the_command_kept_is_the_one_that_failed():
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("max-iter-beyond-any-count", ["--max-iter", "9" * 30]),
+        ("surrogate-as-a-word-for-missing", ["--null", "\ud800"]),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_the_command_kept_is_the_one_that_failed(name, words):
     """Options are kept as numbers, and a new option changes what they mean."""
-    kept = (CORPUS / "command" / "max-iter-beyond-any-count").read_bytes()
-    assert command_line(kept) == ["fit", "t.csv", "--max-iter", "9" * 30]
+    kept = (CORPUS / "command" / name).read_bytes()
+    assert command_line(kept) == ["fit", "t.csv", *words]
 
 
 # JSON of any shape where the model file has some

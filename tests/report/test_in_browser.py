@@ -290,7 +290,8 @@ def test_the_slider_takes_merges_back(page, chunks_page, chunks):
             n,
         )
         then = UFC(max_iter=n).fit(data) if n < model.n_iter_ else model
-        size = f"{len(then.features_)} features in all, {then.krimp_length_:,.0f} bits"
+        gain = round(then.history_[-1].evidence)
+        size = f"{len(then.features_)} features in all, {gain:,} bits of evidence after costs"
         WebDriverWait(page.driver, 20).until(lambda _: size in page.one("#step-said").text)  # noqa: B023
         shown = dict(
             page.js(
