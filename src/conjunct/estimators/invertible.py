@@ -86,7 +86,7 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
         """Return the bits that describe the training data by the features, themselves included.
 
         Rows are written in the complete code (``score``); a merge costs ½·log₂ n bits for its
-        number in n rows, and log₂(N/k) for its name, the k-th of N pairs of columns; a column
+        number in n rows, and log₂(N/k) for its name, the k-th, of N pairs of features; a column
         costs ½·log₂ n.
         """
         check_is_fitted(self)
