@@ -89,28 +89,37 @@ def variables(names, rows):
 
     # of N pairs by chance alone, about one should be taken for exclusive
     needed = max(8, math.ceil(math.log(max(1, len(names) * (len(names) - 1) / 2))))
-    left, by_counts = sorted(free, key=lambda k: (-support(k), names[k])), []
+    left, sets = sorted(free, key=lambda k: (-support(k), names[k])), []
     while left:
         one = [left[0]]
         for k in left[1:]:
             if all(not meet(rows, k, j) and expected(rows, k, j) >= needed for j in one):
                 one.append(k)
         left = [k for k in left if k not in one]
-        covers = all(any(row[k] for k in one) for row in rows)
-        if len(one) > 2 or (len(one) == 2 and covers):
-            by_counts.append(one)
+        sets.append(one)
     n = len(rows)
-    inside = {k for one in by_counts for k in one}
-    if all(cell is not None for row in rows for cell in row):
-        for k in sorted(free - inside, key=lambda k: (-support(k), names[k])):
+
+    def extend(some, columns):
+        """Add the columns that meet none of a set, if that is too unlikely by chance."""
+        if any(cell is None for row in rows for cell in row):
+            return
+        inside = {k for one in some for k in one}
+        for k in sorted(columns - inside, key=lambda k: (-support(k), names[k])):
             s, fits = support(k), []
-            for place, one in enumerate(by_counts):
+            for place, one in enumerate(some):
                 u = sum(map(support, one))
                 by_chance = Fraction(math.comb(n - u, s), math.comb(n, s))
                 clear = not any(meet(rows, k, j) for j in one)
                 if s and clear and by_chance and math.log(by_chance) <= -needed:
                     fits.append((u, -place))
             if fits:
-                by_counts[-max(fits)[1]].append(k)
+                some[-max(fits)[1]].append(k)
+
+    by_counts = [one for one in sets if len(one) > 2]
+    extend(by_counts, free)
+    inside = {k for one in by_counts for k in one}
+    pairs = [one for one in sets if len(one) == 2 and not inside & set(one)]
+    extend(pairs, free - inside)
+    by_counts += [one for one in pairs if all(any(row[k] for k in one) for row in rows)]
     found += by_counts
     return {frozenset(names[k] for k in columns) for columns in found}

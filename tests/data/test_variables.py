@@ -220,6 +220,18 @@ def test_a_rare_value_joins_the_variable_that_it_never_meets(layout):
     assert naive.variables(names, rows.tolist()) == {frozenset("pqrs")}
 
 
+def test_two_frequent_values_and_rare_ones_have_every_row():
+    answers = np.repeat([0, 1, 2, 3], [160, 130, 6, 4])
+    other = np.random.default_rng(0).random(300) < 0.5
+    rows = np.column_stack([*(answers == k for k in range(4)), other])
+    names = ["p", "q", "r", "s", "t"]
+    assert as_sets(recognised(names, PackedColumns.from_table(rows))) == {frozenset("pqrs")}
+    # two tags that avoid each other are no variable as long as some rows have neither
+    rows[answers == 3, 3] = False
+    assert recognised(names, PackedColumns.from_table(rows)) == {}
+    assert naive.variables(names, rows.tolist()) == set()
+
+
 def test_rare_columns_are_not_recognised():
     """Of 16 + 16 among 32 rows chance would have 8 meet, and of 16 + 15 among 31 fewer."""
     assert variables_of(["a", "b"], *[{0}] * 16, *[{1}] * 16)

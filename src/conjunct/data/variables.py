@@ -55,10 +55,10 @@ def recognise_variables(
       After an underscore, a dot or a colon, which stand in other names too, either each row must
       have one of them, or chance would have them meet in 8 rows or more;
     - or if no two of them ever meet, and chance would have each two meet in 8 rows or more; of
-      more than 77 columns, in the logarithm of the number of their pairs. Two columns alone must
-      have all rows between them: that two tags avoid each other does not make them a variable.
-      A rarer column that meets none of such values joins them if that has a probability of e⁻⁸ or
-      less by chance.
+      more than 77 columns, in the logarithm of the number of their pairs. A rarer column that
+      meets none of such values joins them if that has a probability of e⁻⁸ or less by chance. If
+      there are only two frequent values, all must have every row between them: that two tags
+      avoid each other does not make them a variable.
 
     What is ``known`` stays. The result depends on names and counts, not on the order of columns.
     """
@@ -251,14 +251,16 @@ def _group_by_counts(
             sets[fits[0]].append(column)
         else:
             sets.append([column])
-    found = []
-    for columns in sets:
-        # two tags may avoid each other and be no variable: as two values they would fill all rows
-        covers = int(supports[columns].sum()) == counts.n_rows
-        if len(columns) > 2 or (len(columns) == 2 and covers):
-            found.append(columns)
-    if found and np.all(counts.observed == counts.n_rows):
+    has_rare = bool(np.all(counts.observed == counts.n_rows))
+    # two tags may avoid each other and be no variable: as two values they would fill all rows
+    found = [columns for columns in sets if len(columns) > 2]
+    if has_rare:
         _add_rare_values(found, names, free, counts)
+    inside = {column for columns in found for column in columns}
+    pairs = [pair for pair in sets if len(pair) == 2 and not inside & {*pair}]
+    if has_rare:
+        _add_rare_values(pairs, names, [k for k in free if k not in inside], counts)
+    found += [pair for pair in pairs if int(supports[pair].sum()) == counts.n_rows]
     yield from found
 
 
