@@ -195,9 +195,9 @@ def test_model_without_names_goes_by_position(call, fitted, zoo, tmp_path):
 NOTHING = {
     "": "no two columns are true together more often than by chance.",
     "--criterion bits": "no two columns are true together more often than by chance.",
-    "--criterion 0.3": "Try a smaller --criterion, or --criterion bits.",
+    "--criterion 0.3": "Try a smaller --criterion, or --criterion evidence.",
     "--criterion risk": "or a larger --alpha.",
-    "--criterion risk --no-prune --alpha 1e-12": "Try a larger --alpha, or --criterion bits.",
+    "--criterion risk --no-prune --alpha 1e-12": "Try a larger --alpha, or --criterion evidence.",
 }
 
 

@@ -115,7 +115,7 @@ def test_summary_of_a_model_that_made_nothing(call, zoo_files):
 def test_only_the_strongest_are_printed_by_fit(call, tmp_path):
     call("datasets", "spect", "--out", "spect.csv")
     done = call("fit", "spect.csv", "--out", "model.json")
-    end = "Top 5 of 47 chunks; conjunct show model.json lists all features."
+    end = "Top 5 of 31 chunks; conjunct show model.json lists all features."
     assert end in " ".join(done.out.split())
     assert len(call("show", "model.json").out.splitlines()) > 51
 

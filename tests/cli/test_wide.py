@@ -39,7 +39,7 @@ def test_a_stop_that_cannot_be_used_names_what_can(call, wide_file, tmp_path):
     rule = ("--criterion", "risk", "--no-prune")
     done = call("fit", wide_file, *rule, "--out", tmp_path / "model.json")
     assert done.code == 0
-    assert "Set --max-iter or --criterion bits" in done.err
+    assert "Set --max-iter or --criterion evidence" in done.err
 
 
 def test_what_a_long_fit_takes_is_told(call, wide_file, tmp_path, monkeypatch):

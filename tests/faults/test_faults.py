@@ -353,7 +353,10 @@ DRAW = "conjunct: error: reports and figures need 70 GB of addresses, though lit
 @pytest.mark.parametrize(
     ("words", "saved"),
     [
-        (("fit", "zoo.csv", "--report", "r.html", "--out", "m.json"), ["m.json"]),
+        (
+            ("fit", "zoo.csv", "--criterion", "risk", "--report", "r.html", "--out", "m.json"),
+            ["m.json"],
+        ),
         pytest.param(
             ("fringe", "zoo.csv", "--report", "r.html", "--out", "m.json"),
             ["m.json"],
@@ -370,7 +373,7 @@ DRAW = "conjunct: error: reports and figures need 70 GB of addresses, though lit
             marks=pytest.mark.slow,
         ),
         pytest.param(
-            ("report", "model.json", "data.csv", "--out", "r.html"), [], marks=pytest.mark.slow
+            ("report", "risk.json", "data.csv", "--out", "r.html"), [], marks=pytest.mark.slow
         ),
         pytest.param(
             ("stability", "zoo.csv", "--out", "folder"),
@@ -383,6 +386,8 @@ DRAW = "conjunct: error: reports and figures need 70 GB of addresses, though lit
 def test_too_few_addresses_to_draw(words, saved, place):
     """The renderer would end the process; all that needs no picture is there by then."""
     assert place.run("datasets", "zoo", "--out", "zoo.csv").code == 0
+    risk = ("--criterion", "risk", "--max-iter", 2)
+    assert place.run("fit", "data.csv", *risk, "--out", "risk.json").code == 0
     before = set(place.files())
     done = place.run(*words, preexec_fn=most_memory(64 << 10))
     assert one_error(done, code=2).startswith(DRAW)

@@ -116,7 +116,7 @@ def test_every_kind_of_model(model):
     assert page.startswith("<!doctype html>")
     # the plane is that of the paper's rules
     rule = str(getattr(model, "criterion", ""))
-    has_plane = not rule.startswith(("evidence", "Bits"))
+    has_plane = not rule.startswith(("evidence", "bits", "Bits"))
     for name in SECTIONS:
         assert (f'<section id="{name}"' in page) is (name != "plane" or has_plane)
         assert (f'<a href="#{name}"' in page) is (name != "plane" or has_plane)
