@@ -272,41 +272,42 @@ def _add_rare_values(
     A column of s rows that meets none of the values, which have u of the n rows together, does so
     by chance with a probability of C(n−u, s) / C(n, s). It goes to the set that has most rows.
     """
+    if not sets:
+        return
     supports, n = counts.supports, counts.n_rows
-    inside = {column for columns in sets for column in columns}
-    rest = sorted((k for k in free if k not in inside and supports[k]), key=lambda k: names[k])
-    rest.sort(key=lambda k: -int(supports[k]))
     n_values = [int(supports[columns].sum()) for columns in sets]
-    clear = [_meet_none(rest, columns, counts) for columns in sets]
-    added: list[list[int]] = [[] for _ in sets]
-    for place, column in enumerate(rest):
+    is_met = _find_met_columns(sets, counts)
+    inside = {column for columns in sets for column in columns}
+    rest = [k for k in free if k not in inside and supports[k] and not is_met[:, k].all()]
+    for column in sorted(rest, key=lambda k: (-int(supports[k]), names[k])):
         s = int(supports[column])
         fits = [
             k
             for k, u in enumerate(n_values)
-            if clear[k][place]
+            if not is_met[k, column]
             and s <= n - u
             and lgamma(n - u + 1) - lgamma(n - u - s + 1) - lgamma(n + 1) + lgamma(n - s + 1)
             <= -_expected_meetings(len(supports))
-            and _meet_none([column], added[k], counts)[0]
         ]
         if fits:
             k = max(fits, key=lambda k: (n_values[k], -k))
-            added[k].append(column)
+            sets[k].append(column)
             n_values[k] += s
-    for columns, more in zip(sets, added, strict=True):
-        columns += more
+            is_met[k] |= _find_met_columns([[column]], counts)[0]
 
 
-def _meet_none(
-    columns: Sequence[int], values: Sequence[int], counts: PairCounts
-) -> NDArray[np.bool_]:
-    """Return which columns never meet any of some values."""
-    if not len(values) or not len(columns):
-        return np.ones(len(columns), np.bool_)
-    left, right = np.repeat(columns, len(values)), np.tile(values, len(columns))
-    pairs = counts.for_pairs(np.minimum(left, right), np.maximum(left, right))
-    return np.asarray(pairs.joint.reshape(-1, len(values)).sum(axis=1) == 0)
+def _find_met_columns(sets: Sequence[Sequence[int]], counts: PairCounts) -> NDArray[np.bool_]:
+    """Return for each set of columns which columns meet any of it, in one look at all pairs."""
+    n_columns = len(counts.supports)
+    place = np.full(n_columns, -1)
+    for k, columns in enumerate(sets):
+        place[list(columns)] = k
+    is_met = np.zeros((len(sets), n_columns), np.bool_)
+    for pairs in counts.pair_blocks():
+        for one, other in ((pairs.left, pairs.right), (pairs.right, pairs.left)):
+            hits = np.flatnonzero((place[one] >= 0) & (pairs.joint > 0))
+            is_met[place[one[hits]], other[hits]] = True
+    return is_met
 
 
 def _expected_meetings(n_columns: int) -> int:
