@@ -36,12 +36,12 @@ FIRST_PARTS = {
     "digits": ("Naive Bayes", "logistic"),
 }
 FIRST = ("columns", "uFCα", "uFCα + columns", "uFCα, max_length=4")
-FIRST += ("bits", "bits + columns", "bits, max_length=4")
+FIRST += ("bits", "evidence", "evidence + columns", "evidence, max_length=4")
 """Beside the first measurements, on all rows."""
 
 
 GROWING = ("digits", "mushroom", "led", "coco_val2017")
-GROWING_BY = ("columns", "bits", "bits + columns")
+GROWING_BY = ("columns", "evidence", "evidence + columns")
 GROWING_PARTS = ("bits", "Naive Bayes", "logistic", "ChunkClassifier")
 """How many rows it takes."""
 

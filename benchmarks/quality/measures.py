@@ -54,9 +54,9 @@ def _neighbours(values: Any) -> Any:
 
 
 def _by_chunks(values: Any) -> Any:
-    from conjunct import UFC, ChunkClassifier
+    from conjunct import ChunkClassifier
 
-    return ChunkClassifier(UFC("bits"))
+    return ChunkClassifier()
 
 
 CLASSIFIERS: dict[str, Callable[[Any], Any]] = {
@@ -97,6 +97,9 @@ def measured(
         found = {"seconds": seconds, **_readability(fit, rows)}
         if "bits" in parts and fit.bits_of is not None:
             found["bits"] = fit.bits_of(rows, unseen) / len(unseen)
+            if name == "columns":
+                bits = representations.bits_by_variables(rows, unseen)
+                found["bits, variables known"] = bits / len(unseen)
         made, new = fit.transform(rows), fit.transform(unseen)
         classes, truth = data.classes[train], data.classes[test]
         for classifier in (part for part in CLASSIFIERS if part in parts):

@@ -151,18 +151,25 @@ def _found(run: dict[str, Any]) -> str:
     others = ", ".join(
         f"{100 * share:.0f}% by {by}"
         for by, share in shares.items()
-        if share is not None and not by.startswith(("bits", "columns"))
+        if share is not None and not by.startswith(("evidence", "columns"))
     )
+    known = average(run, "columns", "bits, variables known")
     least = [
-        min(level["recall"] for level in methods["bits"].values())
+        min(level["recall"] for level in methods["evidence"].values())
         for methods in run["planted"].values()
     ]
-    means = [average(run, by, "k-means, NMI") or 0 for by in ("columns", "bits", "bits + columns")]
+    means = [
+        average(run, by, "k-means, NMI") or 0
+        for by in ("columns", "evidence", "evidence + columns")
+    ]
     told = (
-        f"Rows that training did not see take {100 * (shares['bits'] or 0):.0f}% of the bits that "
-        f"the bare columns need, on average over the sets; {others}.",
-        _beside(run, "Naive Bayes on the chunks", "bits", "Naive Bayes"),
-        _beside(run, "Naive Bayes on chunks and columns together", "bits + columns", "Naive Bayes"),
+        f"Rows that training did not see take {100 * (shares['evidence'] or 0):.0f}% of the bits "
+        f"that the bare columns need, on average over the sets; {100 * (known or 0):.0f}% without "
+        f"chunks if variables are known, {others}.",
+        _beside(run, "Naive Bayes on the chunks", "evidence", "Naive Bayes"),
+        _beside(
+            run, "Naive Bayes on chunks and columns together", "evidence + columns", "Naive Bayes"
+        ),
         _beside(
             run,
             "`ChunkClassifier`, which asks for no chunk that another excludes,",
@@ -171,7 +178,10 @@ def _found(run: dict[str, Any]) -> str:
             "Naive Bayes on the columns",
         ),
         _beside(
-            run, "Logistic regression on chunks and columns together", "bits + columns", "logistic"
+            run,
+            "Logistic regression on chunks and columns together",
+            "evidence + columns",
+            "logistic",
         ),
         _with_other_rows(run),
         f"K-means on the chunks agrees less with the classes: {means[1]:.2f} of normalised mutual "
@@ -190,8 +200,12 @@ def _with_other_rows(run: dict[str, Any]) -> str:
         cells = [cells for name, cells in run["rows"].items() if name.endswith(f", {size}")]
         gains = []
         for what, by, measure in (
-            ("Naive Bayes on the chunks", "bits", "Naive Bayes, accuracy"),
-            ("logistic regression on chunks and columns", "bits + columns", "logistic, accuracy"),
+            ("Naive Bayes on the chunks", "evidence", "Naive Bayes, accuracy"),
+            (
+                "logistic regression on chunks and columns",
+                "evidence + columns",
+                "logistic, accuracy",
+            ),
         ):
             mean = 100 * sum(cell[by][measure][2] for cell in cells) / len(cells)
             gains.append(f"{what} {_signed(mean)} points")
@@ -232,15 +246,20 @@ def _by_set(run: dict[str, Any], measure: str) -> str:
         [name, *(_with_error(measure, cells.get(by, {}).get(measure)) for by in every)]
         for name, cells in run["sets"].items()
     ]
-    return table_of(["", *every], lines)
+    if measure != "bits":
+        return table_of(["", *every], lines)
+    known = "bits, variables known"
+    for line, cells in zip(lines, run["sets"].values(), strict=True):
+        line.append(_with_error(known, cells["columns"].get(known)))
+    return table_of(["", *every, "columns, variables known"], lines)
 
 
 _PAIRS = {
-    "Naive Bayes of bits": ("bits", "Naive Bayes, accuracy"),
-    "Naive Bayes of bits + columns": ("bits + columns", "Naive Bayes, accuracy"),
+    "Naive Bayes of evidence": ("evidence", "Naive Bayes, accuracy"),
+    "Naive Bayes of evidence + columns": ("evidence + columns", "Naive Bayes, accuracy"),
     "`ChunkClassifier`": ("columns", "ChunkClassifier, accuracy"),
-    "logistic of bits": ("bits", "logistic, accuracy"),
-    "logistic of bits + columns": ("bits + columns", "logistic, accuracy"),
+    "logistic of evidence": ("evidence", "logistic, accuracy"),
+    "logistic of evidence + columns": ("evidence + columns", "logistic, accuracy"),
 }
 
 
@@ -258,7 +277,7 @@ def _rows(run: dict[str, Any]) -> str:
     lines = []
     for name, cells in run["rows"].items():
         found = [cells[by][measure][2:] for by, measure in _PAIRS.values()]
-        bits = _figure("bits", cells["bits"]["bits"][0])
+        bits = _figure("bits", cells["evidence"]["bits"][0])
         lines.append([name, bits, *(_points((gain, error)) for gain, error in found)])
     return table_of(["set, rows", "bits of unseen rows", *_PAIRS], lines)
 
@@ -308,7 +327,7 @@ def _first(run: dict[str, Any]) -> str:
 
 
 def _bold(by: str) -> str:
-    return f"**{by}**" if by.startswith("bits") else by
+    return f"**{by}**" if by.startswith("evidence") else by
 
 
 def _share(value: float) -> str:

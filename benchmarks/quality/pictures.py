@@ -7,7 +7,7 @@ from typing import Any
 from benchmarks.quality.summary import average
 from conjunct.plots.style import beside, by_series, chart_of, finish, quantity
 
-_SHOWN = ("bits", "bits + columns", "uFCα", "uFC*", "SLIM", "factors", "PCA")
+_SHOWN = ("evidence", "evidence + columns", "bits", "uFCα", "uFC*", "SLIM", "factors", "PCA")
 _MEASURES = {
     **{name: f"{name}, accuracy" for name in ("Naive Bayes", "logistic", "tree", "5-NN")},
     "k-means": "k-means, NMI",
@@ -27,7 +27,7 @@ def gains(run: dict[str, Any]) -> Any:
     bits = [
         {"what": by, "gain": 100 * share, "series": by}
         for by in _SHOWN
-        if (share := average(run, by, "bits")) is not None and by != "bits + columns"
+        if (share := average(run, by, "bits")) is not None and by != "evidence + columns"
     ]
     one = _points(bits, "bits of unseen rows, % of the columns'", "Shorter is better")
     other = _points(rows, "points more than the columns", "Accuracy, and agreement of clusters")

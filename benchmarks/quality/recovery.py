@@ -37,6 +37,7 @@ def _most_cells(table: Table) -> Fitted:
 
 
 METHODS: dict[str, Callable[[Table], Fitted | None]] = {
+    "evidence": _by("evidence"),
     "bits": _by("bits"),
     "uFCα": _by("uFCα"),
     "uFC*": _by("uFC*"),

@@ -74,6 +74,11 @@ def columns(train: Table) -> Fitted:
     return Fitted(lambda table: table, (), _bits_by(bare))
 
 
+def bits_by_variables(train: Table, test: Table) -> float:
+    """Return the bits of the test rows without chunks, if it is known what excludes each other."""
+    return _bits_by(UFC(max_iter=0).fit(train))(train, test)
+
+
 def _bits_by(model: Any) -> Callable[[Table, Table], float]:
     """Return what tells the bits of test rows by a model that was fitted on the training rows."""
     return lambda _, test: -model.score(test) * len(test)
@@ -202,8 +207,9 @@ def of_tags(found: Sequence[Itemset]) -> list[Feature]:
 
 REPRESENTATIONS: dict[str, Fit] = {
     "columns": columns,
+    "evidence": partial(constructed, UFC),
+    "evidence + columns": partial(constructed, partial(UFC, keep_columns=True)),
     "bits": partial(constructed, partial(UFC, "bits")),
-    "bits + columns": partial(constructed, partial(UFC, "bits", keep_columns=True)),
     "uFCα": partial(constructed, partial(UFC, "risk")),
     "uFC*": partial(constructed, partial(UFCPath, max_solutions=N_SOLUTIONS)),
     "uFRINGE": partial(constructed, UFringe),
@@ -218,7 +224,7 @@ SIZED = ("PCA", "NMF", "itemsets + columns", "factors")
 BESIDE: dict[str, Fit] = {
     "uFCα + columns": partial(constructed, partial(UFC, "risk", keep_columns=True)),
     "uFCα, max_length=4": partial(constructed, partial(UFC, "risk", max_length=4)),
-    "bits, max_length=4": partial(constructed, partial(UFC, "bits", max_length=4)),
+    "evidence, max_length=4": partial(constructed, partial(UFC, max_length=4)),
 }
 """Only beside the first measurements."""
 

@@ -37,16 +37,17 @@ def summarised(part: str, found: dict[str, dict[str, Any]]) -> dict[str, dict[st
 def figures_of(what: dict[str, Any], bare: Numbers) -> Figures:
     """Of one cell. Bits are a share of those by the columns."""
     numbers: Numbers = dict(what["numbers"])
-    if "bits" in numbers:
-        pairs = zip(numbers["bits"], bare["bits"], strict=False)
-        numbers["bits"] = [bits / needed for bits, needed in pairs]
+    for measure in ("bits", "bits, variables known"):
+        if measure in numbers:
+            pairs = zip(numbers[measure], bare["bits"], strict=False)
+            numbers[measure] = [bits / needed for bits, needed in pairs]
     found = {"cut off": [float(what["cut off"])]}
     for measure, values in numbers.items():
         if values:
             found[measure] = mean_and_error(values)
             # what finds its features itself is held against Naive Bayes
             beside = measure.replace("ChunkClassifier", "Naive Bayes")
-            if beside in bare and measure not in ("bits", "stability"):
+            if beside in bare and not measure.startswith(("bits", "stability")):
                 more = [x - y for x, y in zip(values, bare[beside], strict=False)]
                 found[measure] += mean_and_error(more)
     return found

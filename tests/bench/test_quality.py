@@ -112,7 +112,7 @@ def test_only_the_exact_pattern_counts_as_recovered():
 
 def test_the_default_rule_recovers_what_is_planted():
     made = planted.planted("overlapping", noise=0.05, seed=3)
-    fit = representations.fitted("bits", made.table)
+    fit = representations.fitted("evidence", made.table)
     found = [feature.tags for feature in fit.chunks]
     assert planted.recovered(found, made.patterns)["recall"] >= 0.9
 
@@ -137,7 +137,7 @@ def test_intervals_are_chosen_on_the_training_rows():
     assert not np.array_equal(made[:50], iris.tables(other, test)[0][:50])
 
 
-NAMES = ("columns", "uFCα", "bits", "bits + columns", "PCA", "factors")
+NAMES = ("columns", "uFCα", "bits", "evidence", "evidence + columns", "PCA", "factors")
 
 
 @pytest.fixture(scope="module")
@@ -156,9 +156,11 @@ def test_a_small_part_of_the_run(small_run):
                 assert all(0 <= value <= 1 for value in values), (name, measure)
         assert ("bits" in numbers) is (name != "PCA")
         assert ("ChunkClassifier, accuracy" in numbers) is (name == "columns")
-    shorter = small_run["bits"]["numbers"]["bits"]
-    assert (np.array(shorter) < small_run["columns"]["numbers"]["bits"]).all()
-    both, alone = small_run["bits + columns"]["numbers"], small_run["bits"]["numbers"]
+    bare = small_run["columns"]["numbers"]
+    for rule in ("bits", "evidence"):
+        assert (np.array(small_run[rule]["numbers"]["bits"]) < bare["bits"]).all()
+    assert (np.array(bare["bits, variables known"]) <= bare["bits"]).all()
+    both, alone = small_run["evidence + columns"]["numbers"], small_run["evidence"]["numbers"]
     assert both["bits"] == alone["bits"]
     columns = small_run["columns"]["numbers"]["features"]
     assert both["features"] == [m + k for m, k in zip(columns, alone["chunks"], strict=True)]
@@ -204,7 +206,10 @@ def test_differences_are_paired(small_run):
     assert error == pytest.approx(ours.std(ddof=1) / 2**0.5, abs=1e-5)
     assert its_error == pytest.approx(more.std(ddof=1) / 2**0.5, abs=1e-5)
     assert found["bits"][0] < 1
-    assert summary.figures_of(small_run["columns"], bare)["bits"] == [1.0, 0.0]
+    columns = summary.figures_of(small_run["columns"], bare)
+    assert columns["bits"] == [1.0, 0.0]
+    share, _ = columns["bits, variables known"]
+    assert share < 1
 
 
 def test_as_many_sets_are_worse_by_chance():
