@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.columns import PairCounts
+from conjunct.columns import PairCounts, PairList
 from conjunct.errors import InputError
 
 Variables = Mapping[str, Sequence[str]] | Literal[False] | None
@@ -293,7 +293,15 @@ def _add_rare_values(
             k = max(fits, key=lambda k: (n_values[k], -k))
             sets[k].append(column)
             n_values[k] += s
-            is_met[k] |= _find_met_columns([[column]], counts)[0]
+            is_met[k] |= _find_partners(column, counts)
+
+
+def _find_partners(column: int, counts: PairCounts) -> NDArray[np.bool_]:
+    """Return which columns meet one."""
+    if isinstance(counts, PairList):
+        return np.asarray(_find_met_columns([[column]], counts)[0])
+    every = np.arange(len(counts.supports))
+    return np.asarray(counts.for_pairs(np.full_like(every, column), every).joint > 0)
 
 
 def _find_met_columns(sets: Sequence[Sequence[int]], counts: PairCounts) -> NDArray[np.bool_]:
