@@ -208,7 +208,7 @@ def replaced(table: pl.DataFrame, values: np.ndarray) -> tuple[int, int, str, li
 
 
 def stopped(model: UFC) -> tuple[int, int, str, list[str]]:
-    """The evidence of each merge, and what it costs."""
+    """Draw the evidence of each merge, and what it costs."""
     merges = model.feature_set_.merges
     parts = [words(24, 34, "4  Stop when the next pair is not worth its price", "strong")]
     left, top, width, height = 84, 60, 520, 170
