@@ -74,7 +74,7 @@ def _distance(estimator: Any) -> tuple[int, set[str]]:
 
 
 def _count_checks(file: Path) -> int:
-    """Calls of isinstance that name a layout."""
+    """Count calls of isinstance that name a layout."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     checks = [call for call in calls if getattr(call.func, "id", "") == "isinstance"]
