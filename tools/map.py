@@ -23,7 +23,7 @@ Graph = dict[str, set[str]]
 
 
 def parts() -> list[str]:
-    """The folders, and the files that stand beside them."""
+    """Return the folders, and the files that stand beside them."""
     found = [
         path for path in SOURCE.iterdir() if path.name[0] not in "_." and path.suffix != ".typed"
     ]
@@ -31,7 +31,7 @@ def parts() -> list[str]:
 
 
 def imports() -> Graph:
-    """What each part imports of the others."""
+    """Return what each part imports from the others."""
     known = parts()
     doors = _homes_of_public_names()
     graph: Graph = {part: set() for part in known}
@@ -46,7 +46,7 @@ def imports() -> Graph:
 
 
 def _imported(tree: ast.AST) -> Iterator[str]:
-    """The parts, or the public names, that a file imports from conjunct."""
+    """Return the parts, or the public names, that a file imports from conjunct."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             dotted = [alias.name.split(".") for alias in node.names]
@@ -68,7 +68,7 @@ def _homes_of_public_names() -> dict[str, str]:
 
 
 def levels(graph: Graph) -> list[list[str]]:
-    """The parts, such that each imports only what stands in later rows; no row if in a circle."""
+    """Return rows of parts, each importing only from later rows; none if in a circle."""
     users = {part: {user for user in graph if part in graph[user]} for part in graph}
     order, rows = TopologicalSorter(users), []
     order.prepare()
@@ -79,7 +79,7 @@ def levels(graph: Graph) -> list[list[str]]:
 
 
 def without_shortcuts(graph: Graph) -> Graph:
-    """The arrows that do not follow from others."""
+    """Return the arrows that do not follow from others."""
 
     def reached(start: str) -> set[str]:
         found = set(graph[start])
@@ -97,7 +97,7 @@ def without_shortcuts(graph: Graph) -> Graph:
 
 
 def drawn(graph: Graph) -> str:
-    """The picture, as GitHub draws it."""
+    """Return the picture, as GitHub draws it."""
     rows = levels(graph)
     arrows = without_shortcuts(graph)
     lines = [
