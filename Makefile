@@ -9,16 +9,21 @@ unexport PYTHONDONTWRITEBYTECODE
 
 BIN := .venv/bin
 INSTALLED := .venv/.installed
+LIGHT := .venv/.installed-light
+# Why conjunct must be installed again.
+CHANGES := pyproject.toml constraints.txt hatch_build.py $(wildcard src/conjunct/columns/native/*.[ch])
+INSTALL := $(BIN)/python tools/install.py
+PINNED := -c constraints.txt -e
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all coverage test-part test-min test-wheel check audit bench bench-page quality fuzz docs picture map browser databases java
+.PHONY: help demo test test-all coverage test-part test-min test-new wheel check lint-workflows audit bench bench-page quality fuzz docs picture map browser databases java
 
 help:
 	@echo "conjunct: run make TARGET, where TARGET is one of"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 13
 
-demo: $(INSTALLED)  ## construct features on the bundled data and show them
+demo: $(LIGHT)  ## construct features on the bundled data and show them
 	$(BIN)/conjunct demo
 
 test: $(INSTALLED) $(INSTALLED)-spark browser databases java  ## run the tests, except the slow ones
@@ -38,14 +43,26 @@ test-part: $(INSTALLED)  ## run the tests of one part in seconds: make test-part
 test-min: .venv-min/.installed  ## run the tests on the oldest allowed versions of the main dependencies
 	.venv-min/bin/pytest -n $(WORKERS) --dist worksteal -m "not slow" -W default --ignore tests/test_docs.py --ignore tests/report
 
-test-wheel: $(INSTALLED)  ## build, install in an empty environment without the extras, and try
+test-new: .venv-new/.installed  ## run the tests on the newest versions of everything
+	.venv-new/bin/pytest -n $(WORKERS) --dist worksteal -m "not slow"
+
+wheel: $(INSTALLED) $(INSTALLED)-release  ## build what a release has for this machine into dist/, and try it without extras or compiler
+	@rm -rf dist build/wheel
+	CONJUNCT_NATIVE=required $(BIN)/python -m build --no-isolation --wheel -o build/wheel
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m auditwheel repair -w dist build/wheel/*.whl
+	CONJUNCT_NATIVE=none $(BIN)/python -m build --no-isolation --wheel -o dist
+	$(BIN)/python -m build --no-isolation --sdist -o dist
 	$(BIN)/pytest tests/test_packaging.py
 
-check: $(INSTALLED)  ## lint, formatting, types, direction of imports
+check: $(INSTALLED)  ## lint, formatting, types, direction of imports, measures of the code
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python tools/house.py
+
+lint-workflows: $(INSTALLED) $(INSTALLED)-release  ## check the workflows of .github
+	$(BIN)/zizmor --offline --no-progress .github
 
 audit: $(BIN)/python  ## compare the pinned versions with the published advisories; needs a network
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check pip-audit
@@ -58,16 +75,16 @@ bench: $(INSTALLED) $(INSTALLED)-bench  ## measure against other libraries, side
 	$(BIN)/python -m benchmarks
 
 bench-page: $(INSTALLED) $(INSTALLED)-bench  ## measure what the pages show, and write it there
-	-$(BIN)/python -m benchmarks limit rivals growth scaling bits evidence chance merges expected transform classifying
+	-$(BIN)/python -m benchmarks limit rivals growth scaling bits evidence default chance merges expected transform classifying
 	$(BIN)/python -m benchmarks._page
 
-quality: $(INSTALLED) $(INSTALLED)-bench  ## measure what the features are worth, on many sets beside other methods, and write docs/quality.md
+quality: $(INSTALLED) $(INSTALLED)-bench  ## compare representations on many data sets, and write docs/learning.md
 	-$(BIN)/python -m benchmarks quality
 	$(BIN)/python -m benchmarks.quality.page
 
 fuzz: $(INSTALLED) $(INSTALLED)-fuzz  ## fuzz: property tests on thousands of examples, then each target guided by coverage
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/pytest -n $(WORKERS) --dist worksteal -m hypothesis --timeout 0
-	for target in parser model readers tags command; do \
+	for target in parser model classifier groups readers tags command; do \
 	  $(BIN)/python tests/fuzz/guided.py $$target --seconds $(FUZZ_SECONDS) || exit 1; \
 	done
 
@@ -112,35 +129,46 @@ databases:
 	    postgresql mariadb-server >/dev/null 2>&1; \
 	} || true
 
-$(INSTALLED): $(BIN)/python pyproject.toml constraints.txt hatch_build.py $(wildcard src/conjunct/columns/native/*.[ch])
-	@echo "Installing conjunct and its tools into .venv"
-	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all,dev]'
+# Only what is imported is compiled: the first finding is there sooner.
+$(LIGHT): $(BIN)/python $(CHANGES)
+	@$(INSTALL) "what the demo needs into .venv" --no-compile $(PINNED) '.[cli,report]'
 	@touch $@
 
+$(INSTALLED): $(BIN)/python $(CHANGES)
+	@$(INSTALL) "conjunct and its tools into .venv" $(PINNED) '.[all,dev]'
+	@touch $@ $(LIGHT)
+
 $(INSTALLED)-fuzz: $(INSTALLED)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[fuzz]'
+	@$(INSTALL) "the fuzzer" $(PINNED) '.[fuzz]'
+	@touch $@
+
+$(INSTALLED)-release: $(INSTALLED)
+	@$(INSTALL) "what a release needs" $(PINNED) '.[release]'
 	@touch $@
 
 # half a gigabyte, which only the tests need
 $(INSTALLED)-spark: $(INSTALLED)
-	@echo "Installing Spark for the tests"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[spark]'
+	@$(INSTALL) "Spark for the tests" $(PINNED) '.[spark]'
 	@touch $@
 
 $(INSTALLED)-bench: $(INSTALLED)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench,spark]'
-	@touch $@
-
-.venv-min/.installed: pyproject.toml constraints-min.txt
-	@$(PYTHON) -m venv .venv-min
-	@.venv-min/bin/python -m pip --version >/dev/null 2>&1 || .venv-min/bin/python -m ensurepip
-	@.venv-min/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-min.txt -e '.[all,test]'
+	@$(INSTALL) "what the benchmarks need" $(PINNED) '.[bench,spark]'
 	@touch $@
 
 $(INSTALLED)-docs: $(INSTALLED)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	@$(INSTALL) "what the site needs" $(PINNED) '.[docs]'
 	@touch $@
+
+.venv-min/.installed: $(BIN)/python pyproject.toml constraints-min.txt
+	@$(PYTHON) -m venv .venv-min
+	@.venv-min/bin/python tools/install.py "the oldest versions into .venv-min" -c constraints-min.txt -e '.[all,test]'
+	@touch $@
+
+# Always newer than yesterday, so that it is made again each time.
+.PHONY: .venv-new/.installed
+.venv-new/.installed:
+	@$(PYTHON) -m venv .venv-new
+	@.venv-new/bin/python tools/install.py "the newest versions into .venv-new" --upgrade --upgrade-strategy eager -e '.[all,dev]'
 
 $(BIN)/python:
 	@command -v $(PYTHON) >/dev/null || { echo "conjunct needs Python 3.11 or newer: '$(PYTHON)' was not found; name one with make PYTHON=..." >&2; exit 1; }

@@ -1,9 +1,13 @@
-"""Builds the C part of conjunct where there is a compiler, and carries on where there is none."""
+"""Builds the C part of conjunct where there is a compiler, and carries on where there is none.
+
+The environment variable CONJUNCT_NATIVE decides otherwise: with ``required`` a build without a
+compiler fails, with ``none`` nothing is compiled, and the wheel is for every machine.
+"""
 
 from __future__ import annotations
 
 import os
-import subprocess
+import re
 import sysconfig
 import tempfile
 from pathlib import Path
@@ -12,10 +16,15 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 SOURCES = "src/conjunct/columns/native"
-LIBRARY = "_native.so"
+LIBRARY = "_native.dll" if os.name == "nt" else "_native.so"  # library.py opens it
 # Nothing is compiled for one processor only: what it can do is asked when it runs. A product and a
 # sum stay two operations, so that numbers are those of NumPy.
-OPTIONS = ("-O3", "-std=gnu11", "-ffp-contract=off", "-shared", "-fPIC")
+OPTIONS = {
+    "unix": ["-O3", "-std=gnu11", "-ffp-contract=off", "-fno-wrapv", "-g0"],
+    "msvc": ["/O2", "/std:c11", "/fp:precise"],
+}
+# What a file offers to Python: lines such as `int native_version(void) {`.
+OFFERED = re.compile(r"^\w[\w *]*\b(native_\w+)\(", re.MULTILINE)
 
 
 class CompilerHook(BuildHookInterface):
@@ -28,11 +37,19 @@ class CompilerHook(BuildHookInterface):
         in_place = sources / LIBRARY
         is_editable = version == "editable"
         self._folder = tempfile.TemporaryDirectory(dir=sources if is_editable else None)
+        wanted = os.environ.get("CONJUNCT_NATIVE", "")
+        if wanted not in ("", "none", "required"):
+            raise ValueError(f"CONJUNCT_NATIVE must be none or required, not {wanted!r}")
+        problem = "CONJUNCT_NATIVE=none" if wanted == "none" else None
         library = Path(self._folder.name, LIBRARY)
-        if not compiled(sources, library):
+        if problem is None:
+            problem = compile_library(sources, library)
+        if problem is not None:
+            if wanted == "required":
+                raise RuntimeError(f"conjunct's C part could not be built: {problem}")
             if is_editable:
                 in_place.unlink(missing_ok=True)
-            self.app.display_warning("no C compiler: conjunct is built without its C part")
+            self.app.display_warning(f"conjunct is built without its C part: {problem}")
             return
         if is_editable:
             library.replace(in_place)
@@ -47,12 +64,33 @@ class CompilerHook(BuildHookInterface):
             self._folder.cleanup()
 
 
-def compiled(sources: Path, library: Path) -> bool:
-    """Whether a library could be made."""
-    files = sorted(map(str, sources.glob("*.c")))
-    command = [os.environ.get("CC", "cc"), *OPTIONS, "-o", str(library), *files, "-lm"]
+def compile_library(sources: Path, library: Path) -> str | None:
+    """Build the library with the compiler of this platform; return why it could not be built."""
+    import setuptools  # noqa: F401, I001  brings distutils, which Python 3.12 no longer has
+
+    from distutils.ccompiler import new_compiler
+    from distutils.errors import CCompilerError, DistutilsError
+    from distutils.sysconfig import customize_compiler
+
+    compiler = new_compiler()
+    if compiler.compiler_type != "msvc":
+        customize_compiler(compiler)
+    options = OPTIONS.get(compiler.compiler_type, OPTIONS["unix"])
+    files = sorted(sources.glob("*.c"))
     try:
-        done = subprocess.run(command, capture_output=True, timeout=300, check=False)
-    except (OSError, subprocess.SubprocessError):
-        return False
-    return done.returncode == 0 and library.exists()
+        with tempfile.TemporaryDirectory() as folder:
+            objects = compiler.compile(
+                list(map(str, files)), output_dir=folder, extra_postargs=options
+            )
+            compiler.link_shared_object(
+                objects,
+                str(library),
+                libraries=[] if compiler.compiler_type == "msvc" else ["m"],
+                export_symbols=[
+                    name for file in files for name in OFFERED.findall(file.read_text("utf-8"))
+                ],
+                build_temp=folder,
+            )
+    except (CCompilerError, DistutilsError, OSError) as error:
+        return str(error)
+    return None

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, cast
 
 from benchmarks._apart import Measurement
 from conjunct import UFC, ConjunctWarning, files
-from conjunct.columns import StoreKind
+from conjunct.columns import StorageKind
 from conjunct.counting import ENGINES, PartitionedColumns
 from conjunct.files.model import model_json
 
@@ -34,7 +34,9 @@ _PAGE, _TICKS = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_CLK_TCK")
 _VICTIM = {"dask": "spawn_main", "spark": "CoarseGrainedExecutorBackend"}
 
 
-def main(engine: str, kill: int, max_iter: int, store: StoreKind, paths: list[str]) -> Measurement:
+def main(
+    engine: str, kill: int, max_iter: int, store: StorageKind, paths: list[str]
+) -> Measurement:
     warnings.simplefilter("ignore", ConjunctWarning)
     received = []
     total = PartitionedColumns.total
@@ -56,7 +58,7 @@ def main(engine: str, kill: int, max_iter: int, store: StoreKind, paths: list[st
     with _connected(engine), _Watch() as seen:
         start = time.perf_counter()
         rows = replace(files.stream(*paths), engine=engine)
-        model = UFC(max_iter=max_iter, callback=watch, n_jobs=-1, store=store).fit(rows)
+        model = UFC(max_iter=max_iter, n_jobs=-1, storage=store).fit(rows, callback=watch)
         seconds = time.perf_counter() - start
     if kill and not killed:
         raise SystemExit("no worker was killed")
@@ -76,7 +78,7 @@ def _connected(engine: str) -> Iterator[None]:
     if engine == "disk":
         yield
     elif engine == "dask":
-        with ENGINES[engine].connected(None, None):
+        with ENGINES[engine].connect(None, None):
             yield
     else:
         from tests import spark
@@ -149,4 +151,4 @@ class _Watch:
 
 if __name__ == "__main__":
     told, after, merges, held, *names = sys.argv[1:]
-    print(json.dumps(main(told, int(after), int(merges), cast(StoreKind, held), names)))
+    print(json.dumps(main(told, int(after), int(merges), cast(StorageKind, held), names)))

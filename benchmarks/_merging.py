@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks._apart import Measurement, answer, measured_apart, peak_resident
 from benchmarks._data import zipf
 from conjunct.columns import PackedColumns, SparseColumns, native_library
-from conjunct.columns.in_place import MergedBits, merged_lists
+from conjunct.columns.packed import MergedBits, merge_lists
 from conjunct.counting import CompiledMerging
 from conjunct.features import primitive_costs
 
@@ -63,7 +63,7 @@ def _merging(shape: str, m: int) -> CompiledMerging:
         packed = PackedColumns.from_table(table)
         return CompiledMerging(packed.pair_counts(np.int32), MergedBits(packed.bits, 1))
     listed = SparseColumns.from_matrix(zipf(N_ROWS, m, N_TAGS))
-    columns: Any = merged_lists(listed.ones)
+    columns: Any = merge_lists(listed.ones)
     if shape.startswith("bits"):
         columns = MergedBits(listed.to_bits().bits, 1)
     return CompiledMerging(listed.pair_counts(np.int32), columns)

@@ -24,10 +24,7 @@ from conjunct.plots import save_chart
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 DATA = DOCS / "benchmarks.json"
-NAMES = (
-    *("benchmarks", "scale", "bits", "risk", "learning", "family", "export", "cluster"),
-    "evidence-figures",
-)
+NAMES = ("benchmarks", "evidence", "export", "learning", "risk", "scale", "trees")
 PAGES = tuple(DOCS / f"{name}.md" for name in NAMES)
 _PLACE = re.compile(r"(<!-- (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -48,7 +45,11 @@ def main() -> int:
 
 def filled(page: str, tables: dict[str, str]) -> str:
     """The page with each table in its place."""
-    return _PLACE.sub(lambda place: place[1] + tables[place[2]] + "\n" + place[3], page)
+
+    def fill(place: re.Match[str]) -> str:
+        return place[1] + tables[place[2]] + "\n" + place[3] if place[2] in tables else place[0]
+
+    return _PLACE.sub(fill, page)
 
 
 def tables_of(found: dict[str, Any]) -> dict[str, str]:
@@ -66,6 +67,9 @@ def tables_of(found: dict[str, Any]) -> dict[str, str]:
         "evidence_planted": _evidence_planted(found["evidence"]),
         "evidence_chance": _evidence_chance(found["evidence"]),
         "evidence_fits": _evidence_fits(found["evidence"]),
+        "default_fits": _default_fits(found["default"]),
+        "default_growth": _default_growth(found["default"]),
+        "default_waits": _default_waits(found["default"]),
         "merges": _merges(found["merges"]),
         "merge_growth": _merge_growth(found["merges"]),
         "expected": _expected(found["expected"]),
@@ -110,14 +114,14 @@ def _limit(run: dict[str, Any]) -> str:
         )
     ]
     apart, together = table / 4, table / (4 * n_columns)
-    head = ["one thread", "10¹² bit pairs a second", "of the instruction", "of the quickest"]
+    head = ["one thread", "10¹² bit pairs per second", "of the instruction", "of the fastest"]
     told = (
-        f"A thread reads {_gigabytes(run['read'])} a second from memory and copies "
-        f"{_gigabytes(run['copy'])}. Two lines for each pair would be {_gigabytes(apart)} a second "
-        f"at the kernel's pace, {apart / run['read']:.1f} times what memory gives; each line once, "
-        f"{together / 1e9:.2f} GB, {together / run['read']:.1%} of it. From memory the kernel "
-        f"counts at {table / cache:.0%} of its pace on short lines in the cache, calls included: "
-        f"it {'does not wait' if table > 0.9 * cache else 'waits'} for memory."
+        f"A thread reads {_gigabytes(run['read'])} per second from memory and copies "
+        f"{_gigabytes(run['copy'])}. Reading two lines for each pair would take "
+        f"{_gigabytes(apart)} per second, {apart / run['read']:.1f} times what memory gives; "
+        f"each line once takes {together / 1e9:.2f} GB, {together / run['read']:.1%} of it. "
+        f"From memory the kernel counts at {table / cache:.0%} of its speed in the cache: it "
+        f"{'does not wait' if table > 0.9 * cache else 'waits'} for memory."
     )
     return table_of(head, lines) + "\n\n" + _wrapped(told)
 
@@ -149,7 +153,7 @@ def _rivals(run: dict[str, Any]) -> str:
         title = f"**{data['name']}**, {n_rows:,} × {n_columns:,}, "
         head = ["", "time", f"× `{yardstick}`", "resident", "gives"]
         lines = [_rival(line, ours) for line in data["rivals"]]
-        parts.append(f"{title}{data['ones'] / n_rows:.1f} ones a row\n\n{table_of(head, lines)}")
+        parts.append(f"{title}{data['ones'] / n_rows:.1f} ones per row\n\n{table_of(head, lines)}")
     return "\n\n".join(parts)
 
 
@@ -172,7 +176,9 @@ def _growth(run: dict[str, Any]) -> str:
             found = [line for line in run["sweeps"][sweep] if line["method"] == method]
             times = [line["seconds"] for line in found]
             extra = [line["resident"] - line["before"] for line in found]
-            name = f"`{method}`" if method == "np.corrcoef" else f'`UFC("risk", store="{method}")`'
+            name = (
+                f"`{method}`" if method == "np.corrcoef" else f'`UFC("risk", storage="{method}")`'
+            )
             lines.append(
                 [
                     f"{sweep}, {_size(sweep, sizes[0])} → {_size(sweep, sizes[-1])}",
@@ -210,7 +216,7 @@ def _scaling(run: dict[str, Any]) -> str:
                     f"{work:.2f}",
                 ]
             )
-    head = ["from 1 to 2", "rows", "on the clock", "of the ideal", "of two cores", "work a row"]
+    head = ["from 1 to 2", "rows", "wall time", "of the ideal", "of two cores", "CPU time per row"]
     cores = run["machine"]["cores"]
     busy = [
         f"{line['how']} {median(line['used']) / median(line['seconds']):.1f}"
@@ -361,11 +367,25 @@ def _evidence_planted(run: dict[str, Any]) -> str:
             f"{line['noise']:.0%}",
             str(line["hits"]),
             f"{line['merges']:,}",
+            str(line["listed"]),
+            f"{line['f1']:.2f}",
             f"{_figures(line['seconds'])} s",
+            f"{line['small_f1']:.2f}",
+            f"{line['grecond_f1']:.2f}",
+            "–" if line["slim_f1"] is None else f"{line['slim_f1']:.2f}",
         ]
         for line in run["planted"]
     ]
-    return table_of(["patterns", "cells inverted", "found, of 100", "merges", "time"], lines)
+    head = [
+        "patterns",
+        "cells inverted",
+        "found, of 100",
+        "merges",
+        "listed",
+        "F1",
+        "time",
+    ]
+    return table_of([*head, "F1, 1,000 rows", "GreConD there", "SLIM there"], lines)
 
 
 def _evidence_chance(run: dict[str, Any]) -> str:
@@ -398,37 +418,26 @@ def _evidence_fits(run: dict[str, Any]) -> str:
     return table_of(head, lines)
 
 
-_FAMILY = ["", "accuracy", "own tree", "leaves", "features", "length", "time"]
-
-
-def _family_line(line: dict[str, Any]) -> list[str]:
-    name = line["method"]
-    return [
-        name if name == "the columns" else f"`{name}`",
-        f"{line['accuracy']:.3f} ± {line['spread']:.3f}",
-        "" if line["own"] is None else f"{line['own']:.3f}",
-        f"{line['leaves']:.0f}",
-        f"{line['made']:.1f}",
-        "" if line["length"] is None else f"{line['length']:.1f}",
-        "" if name == "the columns" else f"{_figures(1e3 * line['seconds'])} ms",
-    ]
+def _family_table(sets: list[dict[str, Any]]) -> str:
+    """Return accuracies (in brackets those of the method's own tree) and numbers of features."""
+    lines: dict[str, list[str]] = {}
+    for data in sets:
+        for line in data["lines"]:
+            own = "" if line["own"] is None else f" ({line['own']:.3f})"
+            made = f", {line['made']:.0f}" if line["made"] else ""
+            lines.setdefault(line["method"], []).append(f"{line['accuracy']:.3f}{own}{made}")
+    names = [name if name == "the columns" else f"`{name}`" for name in lines]
+    rows = [[name, *cells] for name, cells in zip(names, lines.values(), strict=True)]
+    return table_of(["", *(data["name"] for data in sets)], rows)
 
 
 def _family_bundled(run: dict[str, Any]) -> str:
-    parts = []
-    for data in run["bundled"]:
-        n_rows, n_columns, n_classes = data["shape"]
-        title = f"**{data['name']}**, {n_rows} × {n_columns}, {n_classes} classes"
-        parts.append(f"{title}\n\n{table_of(_FAMILY, [*map(_family_line, data['lines'])])}")
-    return "\n\n".join(parts)
+    return _family_table(run["bundled"])
 
 
 def _family_problems(run: dict[str, Any]) -> str:
-    parts = []
-    for data in run["problems"]:
-        title = f"**{data['name']}**: {data['what']}"
-        parts.append(f"{title}\n\n{table_of(_FAMILY, [*map(_family_line, data['lines'])])}")
-    return "\n\n".join(parts)
+    told = "\n".join(f"- **{data['name']}**: {data['what']}" for data in run["problems"])
+    return told + "\n\n" + _family_table(run["problems"])
 
 
 def _m_of_n(run: dict[str, Any]) -> str:
@@ -439,6 +448,41 @@ def _m_of_n(run: dict[str, Any]) -> str:
             [data["name"], f"{one:.2f}", f"{many:.2f}", f"{round(1 - many / one, 3) + 0:.1%}"]
         )
     return table_of(["", "one tag a test", "at least m of n", "saved"], lines)
+
+
+def _default_fits(run: dict[str, Any]) -> str:
+    lines = []
+    for line in run["sets"]:
+        n_rows, n_columns = line["shape"]
+        lines.append(
+            [
+                f"{line['name']}, {n_rows:,} × {n_columns:,}",
+                line["layout"],
+                f"{line['merges']:,}",
+                f"{_figures(line['seconds'])} s",
+                f"{_figures(line['floor'])} s",
+                _figures(line["seconds"] / line["floor"]),
+                f"{line['held'] / 1e6:,.0f} MB",
+                f"{line['data'] / 1e6:,.1f} MB",
+            ]
+        )
+    head = ["", "columns", "merges", "fit", "one count", "×", "memory", "data"]
+    return table_of(head, lines)
+
+
+def _default_growth(run: dict[str, Any]) -> str:
+    lines = []
+    for name, found in run["sweeps"].items():
+        sizes = [point["size"] for point in found]
+        times = [point["seconds"] for point in found]
+        each = (f"{size:,g}: {_figures(time)} s" for size, time in zip(sizes, times, strict=True))
+        lines.append([name, ", ".join(each), f"{exponent(sizes, times):.2f}"])
+    return table_of(["", "CPU time", "exponent"], lines)
+
+
+def _default_waits(run: dict[str, Any]) -> str:
+    lines = [[what, f"{_figures(seconds)} s"] for what, seconds in run["waits"].items()]
+    return table_of(["", "CPU time"], lines)
 
 
 def _merges(run: dict[str, Any]) -> str:
@@ -481,11 +525,9 @@ def _merge_growth(run: dict[str, Any]) -> str:
 
 
 def _expected(run: dict[str, Any]) -> str:
-    rules = {"risk": '`UFC("risk", max_iter=1)`', "bits": "`UFC()`"}
     lines = [
         [
             line["shape"],
-            rules[line["rule"]],
             f"{_figures(line['said_seconds'])} s",
             f"{_figures(line['seconds'])} s",
             _gigabytes(line["said_bytes"]),
@@ -493,7 +535,7 @@ def _expected(run: dict[str, Any]) -> str:
         ]
         for line in run["lines"]
     ]
-    return table_of(["", "fit", "expected", "took", "expected", "held"], lines)
+    return table_of(["", "expected", "took", "expected", "held"], lines)
 
 
 def _transform(run: dict[str, Any]) -> str:
@@ -502,7 +544,7 @@ def _transform(run: dict[str, Any]) -> str:
         [way["name"], f"{_figures(way['seconds'])} s", f"{n_rows / way['seconds'] / 1e6:.2f}"]
         for way in run["ways"]
     ]
-    return table_of(["", "processor time", "million rows a second"], lines)
+    return table_of(["", "CPU time", "million rows per second"], lines)
 
 
 _DATABASES = {"duckdb": "DuckDB", "sqlite": "SQLite", "postgres": "PostgreSQL", "mysql": "MariaDB"}
@@ -549,8 +591,8 @@ def _cluster(run: dict[str, Any]) -> str:
     n_rows, n_columns = run["shape"]
     head = [
         f"{n_rows:,} × {n_columns}, {run['max_iter']} merges",
-        "on the clock",
-        "processor time",
+        "wall time",
+        "CPU time",
         "memory of all processes",
         "counts to the driver",
         "model file",

@@ -6,7 +6,7 @@ from typing import Any
 
 from conjunct.plots.style import COLOURS, apply_style, beside, by_series, chart_of, finish, quantity
 
-_METHODS = {"bits": "UFC, bits", "sparse": "UFC, sparse", "np.corrcoef": "np.corrcoef"}
+_METHODS = {"dense": "UFC, bits", "sparse": "UFC, sparse", "np.corrcoef": "np.corrcoef"}
 _OUTCOMES = {
     "conjunct": (COLOURS[1], "circle"),
     "another": (COLOURS[0], "circle"),

@@ -34,8 +34,8 @@ class AllMerges(ChunkClassifier):
 
     def _shortest(self, fitted: Any, columns: Any, members: Any) -> tuple[ClassCode, float, int]:
         code = ClassCode.count(fitted.row_code, columns, members, self.smoothing)
-        _, trust = least_loss(code.bits_left_out(columns, members), members)
-        return code, trust, fitted.merges[-1].iteration if fitted.merges else 0
+        _, calibration = least_loss(code.bits_left_out(columns, members), members)
+        return code, calibration, fitted.merges[-1].iteration if fitted.merges else 0
 
 
 class OwnVocabularies:
@@ -78,7 +78,7 @@ class Krimp(OwnVocabularies):
 
 WAYS: dict[str, Any] = {
     "Naive Bayes, columns": BernoulliNB,
-    "Naive Bayes, chunks": lambda: make_pipeline(UFC(unseen="keep"), BernoulliNB()),
+    "Naive Bayes, chunks": lambda: make_pipeline(UFC(handle_unknown="keep"), BernoulliNB()),
     "ChunkClassifier": ChunkClassifier,
     "with all merges": AllMerges,
     "chunks of each class": OwnVocabularies,

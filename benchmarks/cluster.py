@@ -23,7 +23,7 @@ from benchmarks._results import save
 from conjunct import UFC, BooleanData, ConjunctWarning, datasets
 from conjunct import files as io
 from conjunct.columns import PackedColumns, is_sparse
-from conjunct.columns.packing import pack
+from conjunct.columns.kernel import pack
 from conjunct.files.model import model_json
 
 BENCH = Path(os.environ.get("CONJUNCT_BENCH_DATA", "../shared/data/bench"))
@@ -180,10 +180,10 @@ def larger_than_the_workers() -> int:
         blocks = [delayed(block)(k, DASK_ROWS) for k in range(DASK_BLOCKS)]
         rows = da.concatenate([da.from_delayed(some, shape, np.bool_) for some in blocks])
         start = time.perf_counter()
-        apart = UFC("risk", max_iter=3, callback=kill).fit(rows)
+        apart = UFC("risk", max_iter=3).fit(rows, callback=kill)
         seconds = time.perf_counter() - start
     lines = np.hstack([pack(block(k, DASK_ROWS)) for k in range(DASK_BLOCKS)])
-    whole = UFC("risk", max_iter=3).fit(BooleanData.unnamed(PackedColumns(lines, n_rows)))
+    whole = UFC("risk", max_iter=3).fit(BooleanData.from_columns(PackedColumns(lines, n_rows)))
     same = _bytes(apart) == _bytes(whole)
     print(f"{n_rows:,} × {N_COLUMNS}: {packed:.0f} MB packed on 2 workers of {WORKER_MEMORY} MB")
     print(f"each, one of them killed, took {seconds:.1f} s; same model file: {same}")

@@ -4,7 +4,8 @@
    tree, by ``UFC("bits")`` and by ``UFC()``. Variables are those that ``fit`` recognises, and again
    those of the source, with which the first trial was made.
 2. Log-likelihood of the test rows of density benchmarks.
-3. Planted patterns that are found exactly, with noise.
+3. Planted patterns that are found exactly, with noise; how exact the list of findings is, and
+   those of GreConD and SLIM, on a size that they finish.
 4. Tables of independent columns, and of independent variables, of which something is made.
 5. Whole fits of large sets, each alone in a process: CPU time and memory, of ``UFC("bits")`` too.
 """
@@ -22,16 +23,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import chance
+from benchmarks import _slim, chance
 from benchmarks._apart import Measurement, answer, measured_apart, timed
 from benchmarks._chow_liu import ChowLiuTree
 from benchmarks._data import FOLDER, benchmark_set, named_set, zipf
+from benchmarks._grecond import find_factors
 from benchmarks._measure import report
 from benchmarks._results import save
 from benchmarks.false_construction import Rate
 from benchmarks.merges import SETS as LARGE
-from benchmarks.quality.planted import Planted, recovered
+from benchmarks.quality.planted import Pattern, Planted, planted, recovered
 from conjunct import UFC, datasets
+from conjunct.explain import find
 
 Table = NDArray[np.bool_]
 
@@ -69,6 +72,10 @@ N_ROWS, N_ITEMS, SIZES = 10_000, 384, {2: 24, 3: 20, 4: 20, 5: 20, 6: 16}
 """100 patterns: how many there are of each size. If they are disjoint, they use all items."""
 SHARES, NOISE = (0.01, 0.05), (0.0, 0.01, 0.05)
 """A pattern is in a share of the rows drawn from this interval."""
+
+SLIM_SECONDS = 120
+"""CPU time that SLIM may take for 1,000 rows."""
+LEAST_F1 = {0.0: 0.93, 0.01: 0.93, 0.05: 0.88}
 
 N_TABLES, N_ONE_HOT = 300, 100
 
@@ -240,6 +247,7 @@ def read_density(name: str, part: str) -> Table:
 
 def measure_planted() -> tuple[list[Measurement], int]:
     lines, missed = [], 0
+    slim = _slim.environment()
     for kind, noise in product(("disjoint", "overlapping"), NOISE):
         made = plant(kind, noise)
         model = UFC()
@@ -252,13 +260,56 @@ def measure_planted() -> tuple[list[Measurement], int]:
             if merge.both is not None
         ]
         hits = round(recovered(chunks, made.patterns)["recall"] * len(made.patterns))
-        lines.append(
-            {"kind": kind, "noise": noise, "hits": hits, "merges": len(chunks), "seconds": seconds}
-        )
+        listed = list_findings(model)
+        small = planted(kind, noise, seed=0)
+        line = {
+            "kind": kind,
+            "noise": noise,
+            "hits": hits,
+            "merges": len(chunks),
+            "seconds": seconds,
+            "listed": len(listed),
+            "f1": exact_f1(listed, made.patterns),
+            "small_f1": exact_f1(list_findings(UFC().fit(small.table)), small.patterns),
+            "grecond_f1": exact_f1(find_factors(small.table), small.patterns),
+            "slim_f1": None,
+        }
+        if slim is not None:
+            mined = _slim.mined(slim, small.table, SLIM_SECONDS)
+            line["slim_f1"] = exact_f1(list(map(frozenset, mined["itemsets"])), small.patterns)
+        lines.append(line)
         print(f"{kind}, {noise:.0%} of cells inverted: {len(chunks):,} merges, {seconds:.1f} s")
         what = f"{kind}, {noise:.0%} noise: planted patterns found"
         missed += report(what, hits, len(made.patterns), at_least=True, unit="")
+        what = f"{kind}, {noise:.0%} noise: F1 of {len(listed)} findings"
+        missed += report(what, line["f1"], LEAST_F1[noise], at_least=True, unit="")
+        others = f"GreConD {line['grecond_f1']:.2f}"
+        others += "" if slim is None else f", SLIM {line['slim_f1']:.2f}"
+        print(f"  1,000 rows: F1 {line['small_f1']:.2f}, {others}")
     return lines, missed
+
+
+def list_findings(model: UFC) -> list[Pattern]:
+    """Return the sets of columns that are listed.
+
+    They are the chunks that findings are part of, and columns that say the same, unless these are
+    named under a finding.
+    """
+    fitted = model.feature_set_
+    number = {name: k for k, name in enumerate(fitted.lineage.primitives)}
+    found = find(fitted)
+    # a finding names one of the columns that are equal in all rows: its chunk has all of them
+    listed = [fitted.lineage.pattern((one.part_of or one).number) for one in found.findings]
+    named = {copies for finding in found.findings for copies in finding.copies}
+    listed += [tags for copies in found.copies if copies not in named for tags in copies.tags]
+    return [frozenset(number[tag] for tag in tags) for tags in listed]
+
+
+def exact_f1(found: list[Pattern], sought: tuple[Pattern, ...]) -> float:
+    """Return the harmonic mean of precision and recall, by exactly equal patterns."""
+    rates = recovered(found, sought)
+    both = rates["precision"] + rates["recall"]
+    return 2 * rates["precision"] * rates["recall"] / both if both else 0.0
 
 
 def plant(kind: str, noise: float, n_rows: int = N_ROWS, seed: int = 0) -> Planted:
@@ -338,9 +389,9 @@ def alone(name: str, rule: str) -> Measurement:
     UFC(rule).fit(zipf(500, 50, 8))  # imports are not what is measured
     _, data = benchmark_set(name)
     ends: list[float] = []
-    model = UFC(rule, callback=lambda _: ends.append(time.process_time()))
+    model = UFC(rule)
     start = time.process_time()
-    found = timed(lambda: model.fit(data))
+    found = timed(lambda: model.fit(data, callback=lambda _: ends.append(time.process_time())))
     return {
         "shape": data.shape,
         "merges": len(model.feature_set_.merges),

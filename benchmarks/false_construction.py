@@ -17,7 +17,7 @@ from scipy.special import betaincinv
 
 from conjunct.columns import PackedColumns
 from conjunct.features import FeatureSet
-from conjunct.ufc import CORRECTIONS, Never, Plan, Risk, run_ufc
+from conjunct.ufc import CORRECTIONS, NoStop, Plan, Risk, run_ufc
 
 Draw = Callable[[np.random.Generator], tuple[NDArray[np.bool_], list[int]]]
 
@@ -109,7 +109,7 @@ def simulate(
     seed: int = 0,
 ) -> Outcome:
     """Run uFC on ``runs`` tables, which are the same for every option."""
-    plan, stop = Plan(option.criterion(alpha), "batch"), Never()
+    plan, stop = Plan(option.criterion(alpha), "batch"), NoStop()
     n_false, n_made = np.zeros(runs), np.zeros(runs)
     for k in range(runs):
         table, blocks = draw(np.random.default_rng([seed, k]))

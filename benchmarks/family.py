@@ -27,7 +27,7 @@ from conjunct import CAT, UFC, Fringe, ID2of3, UFringe, XofN, datasets
 METHODS: dict[str, Any] = {
     "the columns": None,
     "UFC(keep_columns=True)": UFC(keep_columns=True),
-    'UFringe(redundant="drop")': UFringe(redundant="drop"),
+    "UFringe(drop_redundant=True)": UFringe(drop_redundant=True),
     "Fringe()": Fringe(),
     'Fringe(strategy="root")': Fringe(strategy="root"),
     'Fringe(strategy="root-fringe")': Fringe(strategy="root-fringe"),

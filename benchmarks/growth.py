@@ -19,7 +19,7 @@ from benchmarks._results import save
 from conjunct import UFC
 
 FORMS: dict[str, Callable[[Any], Any]] = {
-    "bits": lambda data: data.astype(bool).toarray(),
+    "dense": lambda data: data.astype(bool).toarray(),
     "sparse": lambda data: data,
     "np.corrcoef": lambda data: data.astype(np.float32).toarray(),
 }
@@ -78,7 +78,7 @@ def alone(method: str, n_rows: str, n_columns: str, density: str) -> Measurement
     def run(data: Any) -> object:
         if method == "np.corrcoef":
             return np.corrcoef(data, rowvar=False, dtype=np.float32)
-        return UFC("risk", max_iter=N_ITER, store=method).fit(data)
+        return UFC("risk", max_iter=N_ITER, storage=method).fit(data)
 
     run(FORMS[method](zipf(400, 60, 8)))
     before = peak_resident()

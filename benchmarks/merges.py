@@ -25,8 +25,8 @@ from benchmarks._merging import SHAPES, grown, merge_exponent
 from benchmarks._results import save
 from conjunct import UFC
 from conjunct.columns import PackedColumns, SparseColumns
-from conjunct.columns.kernel import count_across
-from conjunct.columns.sizing import merges_as_lists
+from conjunct.columns.kernel import count_pairs
+from conjunct.columns.sizing import merge_seconds
 
 SETS = ("nuswide81", "accidents_15k", "delicious", "t10i4d100k", "retail")
 BOUND, EXPONENT = 3, 1.1
@@ -45,7 +45,7 @@ def main() -> int:
             f"{line['resident'] / 1e6:.0f} MB, L% {line['percent']:.1f}\n"
             f"  a merge {line['merge'] * 1e3:.3f} ms, at most {line['slowest'] * 1e3:.1f} ms; the "
             f"count of one of {line['columns']:,} columns, true in {line['support']:,} rows, "
-            f"{line['count'] * 1e3:.3f} ms\n  {line['outcome']}",
+            f"{line['count'] * 1e3:.3f} ms\n  {line['stop_reason']}",
             flush=True,
         )
         missed += report(
@@ -70,12 +70,14 @@ def alone(name: str) -> Measurement:
     UFC().fit(zipf(500, 50, 8))  # imports are not what is measured
     title, data = benchmark_set(name)
     ends: list[float] = []
-    model = UFC(callback=lambda _: ends.append(time.process_time()))
-    found = {"name": title, "shape": data.shape, **timed(lambda: model.fit(data))}
+    model = UFC()
+    fitted = timed(lambda: model.fit(data, callback=lambda _: ends.append(time.process_time())))
+    found = {"name": title, "shape": data.shape, **fitted}
     merges, last = np.diff(ends), model.feature_set_.merges
     halfway = UFC(max_iter=len(last) // 2).fit(data).feature_set_
-    store = model._read(data)
-    as_lists = isinstance(store, SparseColumns) or merges_as_lists(*data.shape, int(data.nnz))
+    store = model.read_columns(data)
+    of_dense, of_lists = merge_seconds(*data.shape, int(data.nnz))
+    as_lists = isinstance(store, SparseColumns) or of_lists < of_dense
     store = halfway.evaluate(store)
     if as_lists and isinstance(store, PackedColumns):
         store = SparseColumns.of(store)
@@ -86,7 +88,7 @@ def alone(name: str) -> Measurement:
         "layout": "lists" if as_lists else "bits",
         "merges": len(last),
         "percent": 100 * model.krimp_length_ / model.krimp_baseline_,
-        "outcome": model.outcome_,
+        "stop_reason": model.stop_reason_,
         "merge": float(np.median(merges)),
         "slowest": float(merges.max(initial=0)),
         "support": int(supports[median]),
@@ -107,8 +109,8 @@ def _counting(store: PackedColumns | SparseColumns, column: int) -> Callable[[],
     """What counts one column with all others, in the layout of a store."""
     if isinstance(store, PackedColumns):
         lines = store.bits
-        return lambda: count_across(lines, lines[[column]], 1)
-    rows, cells, n_columns = store.lines[column], store.rows_matrix, store.n_columns
+        return lambda: count_pairs(lines, lines[[column]], 1)
+    rows, cells, n_columns = store.raw_columns[column], store.rows_matrix, store.n_columns
     return lambda: np.bincount(cells[rows].indices, minlength=n_columns)
 
 

@@ -18,10 +18,10 @@ N_ROWS, N_COLUMNS, N_TAGS, MERGES = 200_000, 2_000, 12, 169
 def main() -> int:
     data = _tags()
     with tempfile.TemporaryDirectory() as folder:
-        model = UFC(max_iter=MERGES, checkpoint=Path(folder) / "run.json")
-        first = timed(lambda: model.fit(data))["seconds"]
+        model, file = UFC(max_iter=MERGES), Path(folder) / "run.json"
+        first = timed(lambda: model.fit(data, checkpoint=file))["seconds"]
         features = model.features_
-        again = timed(lambda: model.fit(data))["seconds"]
+        again = timed(lambda: model.fit(data, checkpoint=file))["seconds"]
     same = model.features_ == features
     print(
         f"{N_ROWS:,} × {N_COLUMNS:,}, {model.n_iter_} merges: {first:.1f} s, resumed {again:.1f} s"

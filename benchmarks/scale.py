@@ -57,7 +57,7 @@ def alone(name: str, what: str) -> Measurement:
     model = UFC(Risk(prune=what == "prune"), max_iter=N_ITER)
     found |= timed(lambda: model.fit(data))
     found["iterations"], found["features"] = model.n_iter_, len(model.feature_set_.features)
-    found["expected"] = str(model.expected_cost(data))
+    found["expected"] = str(model.estimate_cost(data))
     return found
 
 
@@ -69,7 +69,7 @@ def _dense(n_rows: int = 1_000_000, n_columns: int = 1000) -> int:
     table[:, 1::10] |= table[:, ::10]  # some go together
     model = UFC("risk", max_iter=2)
     whole = timed(lambda: model.fit(table))["seconds"]
-    data = BooleanData.unnamed(PackedColumns.from_table(table))
+    data = BooleanData.from_columns(PackedColumns.from_table(table))
     packed = timed(lambda: model.fit(data))["seconds"]
     floats = table.astype(np.float32)
     with threadpool_limits(1):

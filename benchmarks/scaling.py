@@ -155,7 +155,7 @@ def _fit_on_spark(n_cores: int, paths: list[Path]) -> None:
 def _session(n_cores: int) -> Any:
     """Of the process that asks for it, until that ends."""
     stack = ExitStack()
-    stack.enter_context(ENGINES["spark"].connected(f"local[{n_cores}]", SPARK_BYTES))
+    stack.enter_context(ENGINES["spark"].connect(f"local[{n_cores}]", SPARK_BYTES))
     atexit.register(stack.close)
     return stack
 

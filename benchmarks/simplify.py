@@ -16,7 +16,7 @@ def main() -> int:
         data = datasets.load(name)
         model = UFC(criterion, max_iter=max_iter).fit(data.values)
         formulas = model.formulas()
-        given = model.formulas(given=data.values)
+        given = model.formulas(X_train=data.values)
         print(
             f"{name}: C1 {formulas.length_before:.2f} as built, {formulas.length_after:.2f} "
             f"simplified, {given.length_after:.2f} on the training data"

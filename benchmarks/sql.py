@@ -21,9 +21,9 @@ from tests import servers
 
 from benchmarks._measure import report
 from benchmarks._results import save
-from conjunct import UFC, And, Not, Primitive
+from conjunct import UFC
 from conjunct.export.sql import to_sql
-from conjunct.expressions import Expression
+from conjunct.expressions import And, Expression, Not, Primitive
 
 MERGES = (125, 250, 500)
 N_ROWS, N_COLUMNS, GROUP = 2_000, 400, 20
@@ -93,7 +93,7 @@ def denying() -> int:
             features += [And(left, tag), And(left, Not(tag))]
             left = And(Not(left), tag)
         named = {f"f{k}": feature for k, feature in enumerate([*features, left])}
-        sizes[n] = len(to_sql(named, "turns", source="boolean").encode())
+        sizes[n] = len(to_sql(named, "turns", column_type="boolean").encode())
         print(f"in turns: {n} merges, {sizes[n] / 1e3:,.0f} kB", flush=True)
     growth = sizes[MERGES[-1]] / sizes[MERGES[0]]
     what = f"in turns: size of {MERGES[-1]} merges by that of {MERGES[0]}"
@@ -116,7 +116,7 @@ def _measured(
         cursor.executemany(f"INSERT INTO {kind} VALUES ({marks})", rows.tolist())
     lines = []
     for n, model in models.items():
-        sql = model.to_sql(kind, dialect=name, source="boolean", columns="number")
+        sql = model.to_sql(kind, dialect=name, column_type="boolean", feature_names="number")
         times = []
         for _ in range(REPEAT):
             start = clock()

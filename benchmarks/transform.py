@@ -39,7 +39,7 @@ def main() -> int:
         "`transform` of a Polars table": lambda: of_frames.transform(frame),
         "`to_polars()`": lambda: frame.select(of_frames.to_polars()),
         "`to_sql()` in DuckDB": lambda: _in_duckdb(of_frames, frame),
-        "`chunks` as texts": lambda: of_frames.chunks(frame, form="text"),
+        "`chunks` as texts": lambda: of_frames.chunks(frame, output="text"),
     }
     seconds = {name: _processor_time(way) for name, way in ways.items()}
     seconds["`conjunct transform`, Parquet to Parquet"] = _by_command(of_frames, frame)

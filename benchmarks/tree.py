@@ -51,13 +51,13 @@ def main() -> int:
 
 def _whole_run() -> None:
     coco = datasets.load_coco_val2017()
-    for redundant in ("keep", "drop"):
-        model = UFringe(redundant=redundant)
+    for drop_redundant in (False, True):
+        model = UFringe(drop_redundant=drop_redundant)
         seconds = best_time(partial(model.fit, coco.values))
         line = model.history_[-1]
         rows, columns = coco.values.shape
         print(
-            f"UFringe(redundant={redundant!r}) on coco_val2017, {rows:,} × {columns}: "
+            f"UFringe(drop_redundant={drop_redundant}) on coco_val2017, {rows:,} × {columns}: "
             f"{seconds:.2f} s, {model.n_iter_} iterations, {line.n_features} features, "
             f"length {line.length:.2f}, OI {line.oi:.3f}, C0 {line.c0:.3f}"
         )

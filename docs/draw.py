@@ -1,4 +1,4 @@
-"""Draws the pictures of README.md, index.md and how-it-works.md: ``python docs/draw.py``.
+"""Draws the pictures of README.md, index.md and evidence.md: ``python docs/draw.py``.
 
 All of them show ``UFC()`` on the bundled photographs (coco_val2017).
 """
@@ -115,7 +115,7 @@ def rows_become_chunks(table: pl.DataFrame, model: UFC) -> tuple[int, int, str, 
             parts += [f'<g class="chunk">{outline}</g>', *pills]
             x += 22
         y += 50
-    n_tags, n_chunks = int(table.sum().sum_horizontal()[0]), len(model.chunks(table, form="long"))
+    n_tags, n_chunks = int(table.sum().sum_horizontal()[0]), len(model.chunks(table, output="long"))
     found = (
         f"{table.height:,} photographs: {n_tags:,} tags become {n_chunks:,} chunks, nothing lost"
     )

@@ -41,12 +41,12 @@ def row_bits(answered, others, smoothing):
     return bits
 
 
-def shares(bits, trust):
-    values = {name: 2 ** (trust * (min(bits.values()) - b)) for name, b in bits.items()}
+def shares(bits, calibration):
+    values = {name: 2 ** (calibration * (min(bits.values()) - b)) for name, b in bits.items()}
     return {name: value / sum(values.values()) for name, value in values.items()}
 
 
-def probabilities(row, rows, classes, tags, merges, smoothing, trust):
+def probabilities(row, rows, classes, tags, merges, smoothing, calibration):
     """{class: probability} of a row."""
     features = features_of(rows, tags, merges)
     known, (own_answers,) = answers(rows, features, tags), answers([row], features, tags)
@@ -55,11 +55,11 @@ def probabilities(row, rows, classes, tags, merges, smoothing, trust):
         own = [k for k, c in zip(known, classes, strict=True) if c == name]
         answered = row_bits(own_answers, own, smoothing)
         bits[name] = answered - math.log2(len(own) / len(rows))
-    return shares(bits, trust)
+    return shares(bits, calibration)
 
 
 def losses_left_out(rows, classes, tags, merges, smoothing):
-    """{trust: bits of the classes of all rows}, each row told by all the others."""
+    """{calibration: bits of the classes of all rows}, each row told by all the others."""
     known = answers(rows, features_of(rows, tags, merges), tags)
     names, losses = sorted(set(classes)), dict.fromkeys((k / 20 for k in range(1, 21)), 0.0)
     for k, (own_answers, own_class) in enumerate(zip(known, classes, strict=True)):
@@ -71,6 +71,6 @@ def losses_left_out(rows, classes, tags, merges, smoothing):
             # of the own class one row is gone, so that its share is smoothed
             share = (n + smoothing) / (every - 1 + len(names) * smoothing) if mine else n / every
             bits[name] = row_bits(own_answers, others, smoothing) - math.log2(share)
-        for trust in losses:
-            losses[trust] -= math.log2(shares(bits, trust)[own_class])
+        for calibration in losses:
+            losses[calibration] -= math.log2(shares(bits, calibration)[own_class])
     return losses

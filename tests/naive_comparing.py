@@ -19,6 +19,26 @@ def at_least(inside, n_inside, outside, n_outside):
     return Fraction(ways, math.comb(n, true))
 
 
+def columns_with_all(table, tag_sets):
+    """For each set of tags, the column "has all of them": False if one is, else None if one is."""
+    return [
+        [
+            False if False in cells else None if None in cells else True
+            for cells in zip(*(table[tag] for tag in tags), strict=True)
+        ]
+        for tags in tag_sets
+    ]
+
+
+def without_supersets(ranked):
+    """The sets of tags that hold none of the earlier ones."""
+    kept = []
+    for tags in ranked:
+        if not any(other <= tags for other in kept):
+            kept.append(tags)
+    return kept
+
+
 def counted(column):
     """The rows in which a feature is true, and in which it is known."""
     return sum(cell is True for cell in column), sum(cell is not None for cell in column)

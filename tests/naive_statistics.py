@@ -191,8 +191,8 @@ def ufc(columns, max_iter, *, search="batch", max_length=None, **options):
     return features
 
 
-def nuggets(conjunctions, *, max_support, min_lift, alpha, correction):
-    """``{name: (support, lift, r, p, adjusted p)}`` of the nuggets among ``[(name, x, y)]``."""
+def rare_conjunctions(conjunctions, *, max_support, min_lift, alpha, correction):
+    """``{name: (support, lift, r, p, adjusted p)}`` of the rare ones of ``[(name, x, y)]``."""
     tested = [(name, x, y) for name, x, y in conjunctions if naive.pearson(x, y) is not None]
     tables = [naive.contingency(x, y) for _, x, y in tested]
     p_values = [exact_p(*table) for table in tables]

@@ -126,7 +126,7 @@ def without_redundant(features):
     return [feature for feature in features if feature in kept]
 
 
-def fringe(columns, strategy, redundant, max_features, learn=None, **limits):
+def fringe(columns, strategy, drop_redundant, max_features, learn=None, **limits):
     """All feature sets of a run on ``{name: column}``. ``learn`` gives paths; uFRINGE's is ours."""
     if learn is None:
         # no more leaves than features are wanted, or than a hundred
@@ -134,7 +134,7 @@ def fringe(columns, strategy, redundant, max_features, learn=None, **limits):
         limits["min_samples_leaf"] = max(limits.get("min_samples_leaf", 1), fewest)
     learn = learn or (lambda features: paths(grow(features, **limits)))
     first = [(name, tuple(map(bool, column))) for name, column in columns.items()]
-    sets = [without_redundant(first) if redundant == "drop" else first]
+    sets = [without_redundant(first) if drop_redundant else first]
     joined = set()
     while len(sets[-1]) < max_features:
         features = list(sets[-1])
@@ -146,7 +146,7 @@ def fringe(columns, strategy, redundant, max_features, learn=None, **limits):
                 continue
             (tree_1, x), (tree_2, y) = literal(features, one), literal(features, other)
             tree, column = naive.conjunction(tree_1, tree_2, x, y)
-            if redundant == "drop":
+            if drop_redundant:
                 literals = written_literals(tree)
                 if len(set(literals)) < len(literals) or column in [c for _, c in features]:
                     continue

@@ -1,12 +1,12 @@
 """Whole runs of uFC in one call, for tests."""
 
 from conjunct.ufc import STOPS, Risk, Threshold
-from conjunct.ufc.rules import Rule
 from conjunct.ufc.run import Plan, run_ufc
+from conjunct.ufc.stops import Rule
 
 
 def ran(store, names, plan, *, stop="never", **options):
-    return run_ufc(store, names, plan, STOPS.checked(stop), **options)
+    return run_ufc(store, names, plan, STOPS.resolve(stop), **options)
 
 
 def planned(criterion, search="batch", max_length=None):

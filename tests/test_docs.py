@@ -23,10 +23,7 @@ from conjunct.cli.app import run as run_app
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
 # they fit several models, and take seconds
-LONG = {
-    *("tutorial.md", "report.md", "stability.md", "registries.md"),
-    *("gallery.md", "reproducing-the-paper.md", "scale.md"),
-}
+LONG = {"export.md", "faq.md", "paper.md", "photographs.md", "report.md", "risk.md", "scale.md"}
 FENCE = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 import venv
 from pathlib import Path
@@ -37,63 +38,171 @@ def test_every_dependency_is_pinned():
                 assert re.sub(r"[-_.]+", "-", name).lower() in known, name
 
 
-SMOKE = """
-import sys, warnings
-warnings.simplefilter("error")
-import conjunct
-assert "site-packages" in conjunct.__file__, conjunct.__file__
-from conjunct import UFC, Risk, load, parse
-from conjunct.datasets import load_spect
-table = load_spect().values
-model = UFC(Risk(alpha=0.0001, prune=False)).fit(table)
-assert len(model.features_) == 39
-model.save("m.json")
-assert load("m.json").features_ == model.features_
-assert (model.inverse_transform(model.transform(table)) == table).all()
-assert str(parse("a & ~b")) == "a \\u2227 \\u00acb"
-for name in ("polars", "typer", "rich", "pandas", "sqlglot", "altair", "dask"):
-    assert name not in sys.modules
-from conjunct.columns.kernel import kernel_name
-print(kernel_name())
+def names_in(requirements):
+    found = {re.match(r"[\w.-]+", requirement)[0] for requirement in requirements}
+    return found - {"conjunct"}
+
+
+def test_the_table_of_dependencies_has_each():
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = page.partition("| library | extra |")[2].partition("\n\n")[0].splitlines()[2:]
+    listed = {
+        name: set(row.split("|")[2].strip().split(", "))
+        for row in rows
+        for name in row.split("|")[1].strip().split(", ")
+    }
+    extras = {"main": PROJECT["dependencies"], **PROJECT["optional-dependencies"]}
+    assert set(listed) == set().union(*map(names_in, extras.values()))
+    for name, where in listed.items():
+        assert where <= {extra for extra, wanted in extras.items() if name in names_in(wanted)}
+
+
+def test_the_recipe_of_conda_has_the_requirements_of_pyproject():
+    """Those of the library, the command and the report, and the version."""
+    recipe = (ROOT / "packaging" / "conda" / "recipe" / "recipe.yaml").read_text(encoding="utf-8")
+    of_run = recipe.partition("  run:\n")[2].partition("\ntests:")[0]
+    extras = PROJECT["optional-dependencies"]
+    wanted = [*PROJECT["dependencies"], *extras["cli"], *extras["report"]]
+    expected = {requirement.partition(";")[0] for requirement in wanted}
+    held = {line.replace(" ", "")[1:] for line in of_run.splitlines() if "- " in line}
+    assert held == expected | {f"python{PROJECT['requires-python']}"}
+    version = re.search(r'__version__ = "(.*)"', (ROOT / "src/conjunct/__init__.py").read_text())[1]
+    assert f'version: "{version}"' in recipe
+
+
+LIGHT = """
+import sys
+
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("altair", "vl_convert", "PIL"):
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Hidden())
+from conjunct import UFC, datasets
+from conjunct.errors import InputError
+from conjunct.plots import plot_history
+from conjunct.report import Report
+table = datasets.load_spect().values
+model = UFC().fit(table)
+Report(model, table).save("light.html")
+
+def message(function):
+    try:
+        function()
+    except InputError as error:
+        print(error)
+
+message(lambda: plot_history(model.history_))
+message(lambda: Report(UFC(0.5).fit(table), table).save("plane.html"))
+message(lambda: Report(model, table, images=["light.html"] * len(table)).save("images.html"))
 """
 
 
-HAS_COMPILER = shutil.which("cc") is not None
+def test_a_report_needs_neither_charts_nor_images(tmp_path):
+    done = run(sys.executable, "-c", LIGHT, cwd=tmp_path, env={"PYTHONPATH": str(ROOT / "src")})
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "charts need Altair: pip install altair vl-convert-python",
+        "charts need Altair: pip install altair vl-convert-python",
+        "images in a report need Pillow: pip install pillow",
+    ]
+    assert [path.name for path in tmp_path.iterdir()] == ["light.html"]
+
+
+PYTHON = Path("Scripts" if os.name == "nt" else "bin", "python")
+
+
+def run(*command, timeout=280, env=(), **options):
+    """Run a command without the sources on its path; return what it did."""
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | dict(env)
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=timeout, env=environment, **options
+    )
+
+
+def build(kind, folder, **env):
+    command = [sys.executable, "-m", "build", "--no-isolation", f"--{kind}", "-o", str(folder)]
+    built = run(*command, str(ROOT), env=env)
+    assert built.returncode == 0, built.stdout + built.stderr
+    (package,) = (path for path in folder.iterdir() if path.suffix in (".whl", ".gz"))
+    return package
+
+
+def install(package, folder, **env):
+    """Install a package with what it needs, and nothing else; return its Python."""
+    venv.create(folder, with_pip=False, symlinks=os.name != "nt")
+    pip = [sys.executable, "-m", "pip", "--python", str(folder / PYTHON), "install", "--quiet"]
+    options = ["--disable-pip-version-check", "-c", str(ROOT / "constraints.txt"), str(package)]
+    installed = run(*pip, *options, env=env)
+    assert installed.returncode == 0, installed.stderr
+    return folder / PYTHON
+
+
+KERNEL = "native" if shutil.which("cc") else "numpy"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("kind", "compiler", "kernel"),
+    ("kind", "env", "kernel"),
     [
-        pytest.param("wheel", "cc", "native" if HAS_COMPILER else "numpy", id="wheel"),
-        pytest.param("sdist", "cc", "native" if HAS_COMPILER else "numpy", id="sdist"),
-        pytest.param("wheel", "no-such-compiler", "numpy", id="without a compiler"),
+        pytest.param("wheel", {}, KERNEL, id="wheel"),
+        pytest.param("sdist", {}, KERNEL, id="sdist"),
+        pytest.param("wheel", {"CC": "no-such-compiler"}, "numpy", id="without a compiler"),
+        pytest.param("wheel", {"CONJUNCT_NATIVE": "none"}, "numpy", id="for all machines"),
     ],
 )
-def test_built_and_installed_without_extras(kind, compiler, kernel, tmp_path, monkeypatch):
+def test_built_and_installed_without_extras(kind, env, kernel, tmp_path):
     """In an environment of its own, with the main dependencies and nothing else."""
-    monkeypatch.setenv("CC", compiler)
-    run = [sys.executable, "-m", "build", "--no-isolation", f"--{kind}", "-o", str(tmp_path)]
-    built = subprocess.run([*run, str(ROOT)], capture_output=True, text=True, timeout=280)
-    assert built.returncode == 0, built.stdout + built.stderr
-    (package,) = (path for path in tmp_path.iterdir() if path.suffix in (".whl", ".gz"))
+    package = build(kind, tmp_path, **env)
     if kind == "wheel":
         # a library is for one kind of machine; without one, a wheel is for all
         assert package.name.endswith("-py3-none-any.whl") == (kernel != "native")
-    venv.create(tmp_path / "env", with_pip=False, symlinks=os.name != "nt")
-    python = tmp_path / "env" / ("Scripts" if os.name == "nt" else "bin") / "python"
-    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet"]
-    options = ["--disable-pip-version-check", "-c", str(ROOT / "constraints.txt"), str(package)]
-    installed = subprocess.run([*pip, *options], capture_output=True, text=True, timeout=280)
-    assert installed.returncode == 0, installed.stderr
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-    options = {"cwd": tmp_path, "env": environment, "capture_output": True, "text": True}
-    done = subprocess.run([python, "-c", SMOKE], timeout=200, **options)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == [kernel]
-    command = subprocess.run([python, "-m", "conjunct"], timeout=200, **options)
+    python = install(package, tmp_path / "env", **env)
+    tried = run(python, ROOT / "tests" / "installed.py", kernel, cwd=tmp_path)
+    assert tried.returncode == 0, tried.stderr
+    command = run(python, "-m", "conjunct", cwd=tmp_path)
     assert command.returncode == 1
     assert "the commands need typer, rich, polars: pip install" in command.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(KERNEL != "native", reason="there is no compiler")
+@pytest.mark.skipif(sys.platform != "linux", reason="manylinux is Linux")
+def test_a_manylinux_wheel_needs_no_compiler(tmp_path):
+    """The wheel that PyPI takes, installed where no compiler can be found, uses C."""
+    pytest.importorskip("auditwheel")
+    (tmp_path / "built").mkdir()
+    package = build("wheel", tmp_path / "built", CONJUNCT_NATIVE="required")
+    path = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    repair = ["auditwheel", "repair", str(package), "-w", str(tmp_path / "wheels")]
+    repaired = run(sys.executable, "-m", *repair, env=path)
+    assert repaired.returncode == 0, repaired.stderr
+    (wheel,) = (tmp_path / "wheels").iterdir()
+    assert re.search(r"-py3-none-(manylinux_\d+_\d+_\w+\.?)+\.whl$", wheel.name), wheel.name
+    python = install(wheel, tmp_path / "env", CC="no-such-compiler", PATH="")
+    tried = run(python, ROOT / "tests" / "installed.py", "native", cwd=tmp_path, env={"PATH": ""})
+    assert tried.returncode == 0, tried.stderr
+
+
+@pytest.mark.slow
+def test_a_build_that_requires_c_fails_without_a_compiler(tmp_path):
+    command = [sys.executable, "-m", "build", "--no-isolation", "--wheel", "-o", str(tmp_path)]
+    env = {"CC": "no-such-compiler", "CONJUNCT_NATIVE": "required"}
+    built = run(*command, str(ROOT), env=env)
+    assert built.returncode != 0
+    assert "C part could not be built: " in built.stdout + built.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.slow
+def test_the_sdist_holds_every_file_of_the_repository(tmp_path):
+    tracked = run("git", "ls-files", cwd=ROOT)
+    if tracked.returncode != 0:
+        pytest.skip("this is no clone")
+    with tarfile.open(build("sdist", tmp_path)) as archive:
+        held = {name.partition("/")[2] for name in archive.getnames()}
+    assert {x for x in tracked.stdout.splitlines() if not x.startswith(".ci/")} - held == set()
 
 
 def test_importing_leaves_arithmetic_alone():

@@ -4,8 +4,10 @@ import ast
 import importlib
 import inspect
 import re
+import runpy
 import typing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -18,7 +20,7 @@ PAGES = sorted(DOCS.glob("*.md"))
 TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(!?)\[[^\]]*\]\(([^)\s]+)\)")
-API = re.compile(r"\.\. (?:currentmodule|auto\w+):: (\S+)")
+API = re.compile(r"^(?:\.\. currentmodule:: |   )(\w\S+)$", re.MULTILINE)
 
 
 def entries():
@@ -39,7 +41,7 @@ def anchors(page):
         yield re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
-@pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [*ROOT.glob("*.md"), *PAGES], ids=lambda page: page.stem)
 def test_links_lead_somewhere(page):
     text = FENCE.sub("", page.read_text(encoding="utf-8"))
     for picture, link in LINK.findall(text):
@@ -49,7 +51,7 @@ def test_links_lead_somewhere(page):
         path, _, anchor = link.partition("#")
         target = (page.parent / path) if path else page
         if target.parent == DOCS / "gallery":
-            assert f'"{target.name}")' in (DOCS / "gallery.md").read_text(encoding="utf-8")
+            assert f'"{target.name}")' in (DOCS / "report.md").read_text(encoding="utf-8")
         else:
             assert target.exists(), link
         if anchor:
@@ -59,8 +61,8 @@ def test_links_lead_somewhere(page):
 @pytest.mark.slow
 def test_picture_of_two_ways_is_what_the_gallery_draws(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    page = (DOCS / "gallery.md").read_text(encoding="utf-8")
-    drawing, _, _ = page.partition("## What is stable")
+    page = (DOCS / "report.md").read_text(encoding="utf-8")
+    drawing = page.partition("\n## Gallery\n")[2].partition("### What is stable")[0]
     exec("\n".join(re.findall(r"^```python\n(.*?)^```$", drawing, re.MULTILINE | re.DOTALL)), {})
     assert (tmp_path / "ways.svg").read_bytes() == (DOCS / "images" / "ways.svg").read_bytes()
 
@@ -104,3 +106,14 @@ def test_every_command_has_its_place():
         name = command.callback.__name__
         assert f"| `conjunct {name}" in page
         assert f"```{{literalinclude}} helps/{name}.txt\n" in page
+
+
+def test_programs_find_every_page_in_markdown(tmp_path):
+    made = runpy.run_path(str(DOCS / "conf.py"))
+    site = SimpleNamespace(outdir=str(tmp_path), builder=SimpleNamespace(format="html"))
+    made["write_markdown"](site, None)
+    listed = re.findall(r"^- \[\w.+\]\((.+)\)$", (tmp_path / "llms.txt").read_text(), re.MULTILINE)
+    assert listed == [f"{name}.md" for name in entries()]
+    for name in listed:
+        source = ROOT / "CHANGELOG.md" if name == "changelog.md" else DOCS / name
+        assert (tmp_path / name).read_bytes() == source.read_bytes()

@@ -1,4 +1,4 @@
-"""Does it help, and when not: representations on sets, by many measures (docs/quality.md).
+"""Does it help, and when not: representations on sets, by many measures (docs/learning.md).
 
 ``python -m benchmarks quality`` takes less than half an hour on two cores. Each cell (a
 representation on a set) is kept as soon as it is measured, so that a run that was interrupted goes

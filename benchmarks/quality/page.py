@@ -1,11 +1,13 @@
-"""``python -m benchmarks.quality.page``: writes what was measured into docs/quality.md.
+"""``python -m benchmarks.quality.page``: writes what was measured into docs/learning.md.
 
 Takes the last run into ``docs/quality.json``, a line for each cell, and from there the tables
-between ``<!-- NAME -->`` and ``<!-- end -->``, and the pictures.
+between ``<!-- NAME -->`` and ``<!-- end -->``, ``docs/quality.csv`` and the pictures.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import sys
 import textwrap
@@ -26,7 +28,7 @@ from benchmarks.quality.summary import (
 )
 from conjunct.plots import save_chart
 
-PAGE, DATA = DOCS / "quality.md", DOCS / "quality.json"
+PAGE, DATA, CELLS = DOCS / "learning.md", DOCS / "quality.json", DOCS / "quality.csv"
 HEADS = {
     "bits": "bits of unseen rows",
     "Naive Bayes, accuracy": "Naive Bayes",
@@ -41,12 +43,12 @@ HEADS = {
     "logistic, log-loss": "logistic",
     "tree, log-loss": "tree",
     "5-NN, log-loss": "5-NN",
-    "stability": "comes back",
+    "stability": "recurrence",
     "features": "features",
     "chunks": "chunks",
-    "tags": "tags of a chunk",
+    "tags": "tags per chunk",
     "negations": "negations",
-    "seconds": "seconds",
+    "seconds": "CPU seconds",
 }
 TABLES = {
     "quality_accuracy": ("bits", *(f"{x}, accuracy" for x in CLASSIFIERS)),
@@ -55,31 +57,13 @@ TABLES = {
     "quality_reading": ("features", "chunks", "tags", "negations", "seconds"),
 }
 """Averages over the sets, by table."""
-BY_SET = {
-    "quality_bits": "bits",
-    "quality_bayes": "Naive Bayes, accuracy",
-    "quality_logistic": "logistic, accuracy",
-    "quality_tree": "tree, accuracy",
-    "quality_neighbours": "5-NN, accuracy",
-    "quality_bayes_loss": "Naive Bayes, log-loss",
-    "quality_logistic_loss": "logistic, log-loss",
-    "quality_tree_loss": "tree, log-loss",
-    "quality_neighbours_loss": "5-NN, log-loss",
-    "quality_means": "k-means, NMI",
-    "quality_hierarchical": "hierarchical, NMI",
-    "quality_stability": "stability",
-    "quality_features": "features",
-    "quality_chunks": "chunks",
-    "quality_tags": "tags",
-    "quality_negations": "negations",
-    "quality_seconds": "seconds",
-}
 
 
 def main() -> int:
     file = _results.FOLDER / "quality" / "found.json"
     run = json.loads(file.read_text(encoding="utf-8"))
     DATA.write_text(by_line(run), encoding="utf-8")
+    CELLS.write_text(every_cell(run), encoding="utf-8")
     page = PAGE.read_text(encoding="utf-8")
     PAGE.write_text(filled(page, tables_of(run)), encoding="utf-8")
     save_chart(pictures.gains(run), DOCS / "images" / "quality.svg")
@@ -105,6 +89,19 @@ def by_line(run: dict[str, Any]) -> str:
     return "{" + ",\n".join(parts) + "}\n"
 
 
+def every_cell(run: dict[str, Any]) -> str:
+    """Return a CSV table: a line for each set, representation and measure."""
+    found = io.StringIO()
+    table = csv.writer(found, lineterminator="\n")
+    names = ["mean", "standard error", "difference from columns", "its standard error"]
+    table.writerow(["set", "representation", "measure", *names])
+    for name, cells in run["sets"].items():
+        for by, measures in cells.items():
+            for measure, values in measures.items():
+                table.writerow([name, by, measure, *values, *[""] * (4 - len(values))])
+    return found.getvalue()
+
+
 def tables_of(run: dict[str, Any]) -> dict[str, str]:
     return {
         "quality_machine": _machine(run),
@@ -115,7 +112,6 @@ def tables_of(run: dict[str, Any]) -> dict[str, str]:
         "quality_planted": _planted(run),
         "quality_first": _first(run),
         **{name: _averages(run, measures) for name, measures in TABLES.items()},
-        **{name: _by_set(run, measure) for name, measure in BY_SET.items()},
     }
 
 
@@ -128,11 +124,11 @@ def _machine(run: dict[str, Any]) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
     slim = {name: cells["SLIM"] for name, cells in run["sets"].items() if "SLIM" in cells}
     to_the_end = [name for name, found in slim.items() if not found["cut off"][0]]
-    clock = f"; {run['clock'] / 60:.0f} by the clock" if "clock" in run else ""
+    clock = f"; {run['clock'] / 60:.0f} minutes of wall time" if "clock" in run else ""
     told = (
-        f"{len(run['sets'])} sets; {run['seconds'] / 60:.0f} minutes of the processor, SLIM's not "
-        f"counted{clock}. SLIM always came to its end on {len(to_the_end)} of {len(slim)} sets "
-        f"({'; '.join(to_the_end)}). {machine['processor']}, {machine['cores']} cores; {versions}."
+        f"{len(run['sets'])} sets; {run['seconds'] / 60:.0f} CPU minutes without SLIM{clock}. SLIM "
+        f"always finished on {len(to_the_end)} of {len(slim)} sets ({'; '.join(to_the_end)}). "
+        f"{machine['processor']}, {machine['cores']} cores; {versions}."
     )
     return textwrap.fill(told, 112, break_on_hyphens=False)
 
@@ -142,7 +138,7 @@ def _sets(run: dict[str, Any]) -> str:
         [name, f"{rows:,} × {columns:,}", str(classes), SETS[name][0]]
         for name, (rows, columns, classes) in run["shapes"].items()
     ]
-    return table_of(["", "rows × columns", "classes", "the class is"], lines)
+    return table_of(["", "rows × columns", "classes", "class"], lines)
 
 
 def _found(run: dict[str, Any]) -> str:
@@ -163,16 +159,16 @@ def _found(run: dict[str, Any]) -> str:
         for by in ("columns", "evidence", "evidence + columns")
     ]
     told = (
-        f"Rows that training did not see take {100 * (shares['evidence'] or 0):.0f}% of the bits "
-        f"that the bare columns need, on average over the sets; {100 * (known or 0):.0f}% without "
-        f"chunks if variables are known, {others}.",
+        f"Unseen rows take {100 * (shares['evidence'] or 0):.0f}% of the bits that the bare "
+        f"columns need, on average over the sets; {100 * (known or 0):.0f}% without chunks if "
+        f"variables are known, {others}.",
         _beside(run, "Naive Bayes on the chunks", "evidence", "Naive Bayes"),
         _beside(
             run, "Naive Bayes on chunks and columns together", "evidence + columns", "Naive Bayes"
         ),
         _beside(
             run,
-            "`ChunkClassifier`, which asks for no chunk that another excludes,",
+            "`ChunkClassifier`, which skips chunks that another excludes,",
             "columns",
             "ChunkClassifier",
             "Naive Bayes on the columns",
@@ -184,10 +180,10 @@ def _found(run: dict[str, Any]) -> str:
             "logistic",
         ),
         _with_other_rows(run),
-        f"K-means on the chunks agrees less with the classes: {means[1]:.2f} of normalised mutual "
-        f"information, {means[0]:.2f} on the columns and {means[2]:.2f} on both.",
-        f"Of planted patterns, at least {100 * min(least):.0f}% are found exactly with up to 10% "
-        f"of all cells inverted, in 1,000 rows.",
+        f"K-means on the chunks agrees less with the classes: the normalised mutual information is "
+        f"{means[1]:.2f}, compared with {means[0]:.2f} on the columns and {means[2]:.2f} on both.",
+        f"At least {100 * min(least):.0f}% of planted patterns are found exactly in 1,000 rows, "
+        f"with up to 10% of all cells inverted.",
     )
     return "\n".join(textwrap.fill(f"- {line}", 112, subsequent_indent="  ") for line in told)
 
@@ -211,9 +207,8 @@ def _with_other_rows(run: dict[str, Any]) -> str:
             gains.append(f"{what} {_signed(mean)} points")
         told.append(f"with {size:,} rows, {' and '.join(gains)}")
     return (
-        f"That is with up to {MOST_ROWS:,} rows, four fifths of them to learn from. Fewer are "
-        f"harder, and more are easier. On the four sets that are measured so, beside the columns: "
-        f"{'; '.join(told)}."
+        f"These figures use up to {MOST_ROWS:,} rows, 80% of them for training. "
+        f"Compared with the columns, on four sets: {'; '.join(told)}."
     )
 
 
@@ -225,10 +220,10 @@ def _beside(run: dict[str, Any], what: str, by: str, classifier: str, than: str 
     error = 100 * mean_and_error([gain for gain, _ in more.values()])[1]
     gain = f"{abs(mean):.1f} ± {error:.1f} points {'more' if mean >= 0 else 'less'} accurate"
     return (
-        f"{what} is {gain} than {than or 'on the columns alone'} on average; by more than a "
+        f"{what} is {gain} than {than or 'on the columns alone'} on average. By more than a "
         f"standard error, it is better on {len(above)} of {len(more)} sets and worse on "
-        f"{len(below)}{' (' + '; '.join(below) + ')' if below else ''}; were it just as good, it "
-        f"would be worse on {worse_by_chance(more):.1f} by chance."
+        f"{len(below)}{' (' + '; '.join(below) + ')' if below else ''}; by chance alone we would "
+        f"expect {worse_by_chance(more):.1f} losses."
     )
 
 
@@ -238,20 +233,6 @@ def _averages(run: dict[str, Any], measures: tuple[str, ...]) -> str:
         found = [(measure, average(run, by, measure)) for measure in measures]
         lines.append([_bold(by), *(_figure(measure, value) for measure, value in found)])
     return table_of(["mean over the sets", *(HEADS[measure] for measure in measures)], lines)
-
-
-def _by_set(run: dict[str, Any], measure: str) -> str:
-    every = representations(run)
-    lines = [
-        [name, *(_with_error(measure, cells.get(by, {}).get(measure)) for by in every)]
-        for name, cells in run["sets"].items()
-    ]
-    if measure != "bits":
-        return table_of(["", *every], lines)
-    known = "bits, variables known"
-    for line, cells in zip(lines, run["sets"].values(), strict=True):
-        line.append(_with_error(known, cells["columns"].get(known)))
-    return table_of(["", *every, "columns, variables known"], lines)
 
 
 _PAIRS = {

@@ -1,4 +1,4 @@
-"""The pictures of docs/quality.md, from what one run found."""
+"""The pictures of docs/learning.md, from what one run found."""
 
 from __future__ import annotations
 

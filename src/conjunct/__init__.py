@@ -9,7 +9,7 @@
 
 import lazy_loader
 
-__version__ = "0.2.0"
+__version__ = "0.3.0.dev0"
 
 # The public names are in __init__.pyi. Each is imported when it is first used, so that
 # ``import conjunct`` and ``conjunct --help`` stay quick.

@@ -4,6 +4,11 @@ A message is one line that says what is wrong, where, and what to do about it.
 """
 
 
+def one_line(text: str) -> str:
+    """Return a text with control characters escaped: a file may hold any."""
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
+
+
 class ConjunctError(Exception):
     """Base of every error that conjunct raises on purpose."""
 
@@ -29,6 +34,9 @@ class CellError(InputError):
 
 class ModelFileError(InputError):
     """A model file is damaged, of another version, or not a model file at all."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(one_line(message))
 
 
 class ClusterError(ConjunctError, RuntimeError):

@@ -6,7 +6,6 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from conjunct.errors import InputError
@@ -50,23 +49,29 @@ def byte_text(n_bytes: int) -> str:
 
 def resident_bytes() -> int:
     """Return the memory that the process has now, or at most had if the system does not say."""
-    return _statm(1) or _peak_resident_bytes()
+    now = _statm(1)
+    if now:
+        return now
+    try:
+        import resource
+    except ImportError:  # Windows: about what Python and its libraries take
+        return 200 * 10**6
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
 
 
 def available_bytes() -> int:
     """Return the memory that this process may still take, as far as the system says."""
-    return max(0, min(_limits(), default=sys.maxsize))
-
-
-def _limits() -> Iterator[int]:
-    used = resident_bytes()
+    limits = [available_addresses()]
     try:
-        yield _fields(_ROOT / "proc/meminfo")["MemAvailable:"] * 1024
+        limits.append(_fields(_ROOT / "proc/meminfo")["MemAvailable:"] * 1024)
     except (OSError, KeyError):
         if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
-            yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") - used
-    yield from chain.from_iterable(map(_group_limits, _own_groups()))
-    yield available_addresses()
+            pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+            limits.append(pages - resident_bytes())
+    for group in _own_groups():
+        limits += _group_limits(group)
+    return max(0, min(limits))
 
 
 def available_addresses() -> int:
@@ -115,19 +120,14 @@ def _group_limits(group: Path) -> Iterator[int]:
         for limit in limits:
             try:
                 left = int((group / limit).read_text()) - int((group / used).read_text())
-                yield left + _reclaimable(_fields(group / "memory.stat"), prefix)
+                stat = _fields(group / "memory.stat")
             except (OSError, ValueError):  # there is no such file, or "max": no limit
                 continue
-
-
-def _reclaimable(stat: dict[str, int], prefix: str) -> int:
-    """Return the bytes of cached files that the system drops when memory is short.
-
-    Those read more than once are active; of these, programs are running from what is mapped.
-    """
-    inactive, active = (stat.get(f"{prefix}{kind}_file", 0) for kind in ("inactive", "active"))
-    mapped = stat.get("file_mapped" if not prefix else f"{prefix}mapped_file", 0)
-    return inactive + max(0, active - mapped)
+            # cached files that the system drops when memory is short: those read more than once are
+            # active, and of these, programs are running from what is mapped
+            mapped = stat.get(f"{prefix}mapped_file" if prefix else "file_mapped", 0)
+            active = max(0, stat.get(f"{prefix}active_file", 0) - mapped)
+            yield left + stat.get(f"{prefix}inactive_file", 0) + active
 
 
 def _fields(path: Path) -> dict[str, int]:
@@ -142,12 +142,3 @@ def _statm(position: int) -> int:
         return pages * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):
         return 0
-
-
-def _peak_resident_bytes() -> int:
-    try:
-        import resource
-    except ImportError:  # Windows: about what Python and its libraries take
-        return 200 * 10**6
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024

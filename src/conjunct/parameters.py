@@ -2,69 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from numbers import Integral, Real
 from sys import float_info
-from typing import Any, get_args
+from typing import Any
 
 from conjunct.errors import InputError
-from conjunct.expressions import Style
-
-
-def check(holds: bool, name: str, value: object, wanted: str) -> None:
-    """Refuse a value that is not what is wanted."""
-    if not holds:
-        raise InputError(f"{name} must be {wanted}; got {value!r}")
-
-
-def check_choice(
-    name: str, value: object, choices: Iterable[str], *, optional: bool = False
-) -> None:
-    """Refuse a value that is none of the choices, and not None where it is optional."""
-    names = [repr(choice) for choice in choices] + ["None"] * optional
-    is_one = (optional and value is None) or (isinstance(value, str) and repr(value) in names)
-    check(is_one, name, value, " or ".join((", ".join(names[:-1]), names[-1])))
-
-
-def check_whole(name: str, value: object, least: int, *, optional: bool = False) -> None:
-    """Refuse anything but a whole number of at least ``least``, or None where it is optional."""
-    holds = (optional and value is None) or (is_whole(value) and at_least(value, least))
-    none_or = "None or " if optional else ""
-    check(holds, name, value, f"{none_or}a whole number, at least {least}")
-
-
-def check_risk(name: str, value: Any, *, optional: bool = False) -> None:
-    """Refuse anything but a level of significance, or None where it is optional."""
-    holds = (optional and value is None) or (is_number(value) and 0 < value < 0.5)
-    check(holds, name, value, f"{'None or ' * optional}between 0 and 0.5")
-
-
-def check_frequency(name: str, value: Any, *, optional: bool = False) -> None:
-    """Refuse anything but a share of rows, or None where it is optional."""
-    holds = (optional and value is None) or (is_number(value) and 0 < value <= 1)
-    none_or = "None or " if optional else ""
-    check(holds, name, value, f"{none_or}a number above 0, at most 1")
-
-
-def check_common(estimator: Any) -> None:
-    """Check the parameters that every estimator has."""
-    binarize = estimator.binarize
-    holds = binarize is None or (is_number(binarize) and abs(binarize) <= float_info.max)
-    check(holds, "binarize", binarize, "None or a finite number")
-    check_choice("style", estimator.style, get_args(Style))
-    check_choice("missing", estimator.missing, estimator._ways_with_missing)
-    check_jobs(estimator.n_jobs)
-
-
-def check_jobs(n_jobs: Any) -> None:
-    """Check the number of threads, before data are read: that uses threads already."""
-    holds = n_jobs is None or (is_whole(n_jobs) and n_jobs != 0)
-    check(holds, "n_jobs", n_jobs, "None or a whole number other than 0")
-
-
-def at_least(value: Any, least: float) -> bool:
-    """Return True if a number is at least ``least``."""
-    return bool(value >= least)
 
 
 def is_number(value: object) -> bool:
@@ -75,3 +19,87 @@ def is_number(value: object) -> bool:
 def is_whole(value: object) -> bool:
     """Return True for whole numbers, but not for Booleans."""
     return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def check(holds: bool, name: str, value: object, wanted: str) -> None:
+    """Refuse a value that is not what is wanted."""
+    if not holds:
+        raise InputError(f"{name} must be {wanted}; got {value!r}")
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """The values that a parameter may have: a test of one, and its description in errors.
+
+    ``choices`` are looked at when a value is, because a registry is complete only then.
+    """
+
+    allows: Callable[[Any], bool] = bool
+    wanted: str = ""
+    optional: bool = False
+    choices: Iterable[str] | None = None
+
+    def check(self, name: str, value: Any) -> None:
+        """Refuse other values."""
+        if self.optional and value is None:
+            return
+        if self.choices is not None:
+            known = [*self.choices]
+            if isinstance(value, str) and value in known:
+                return
+            names = [repr(choice) for choice in known] + ["None"] * self.optional
+            check(False, name, value, " or ".join((", ".join(names[:-1]), names[-1])))
+        check(self.allows(value), name, value, f"{'None or ' * self.optional}{self.wanted}")
+
+
+def one_of(choices: Iterable[str], *, optional: bool = False) -> Constraint:
+    """Allow one of several words."""
+    return Constraint(choices=choices, optional=optional)
+
+
+def whole(least: int, *, optional: bool = False) -> Constraint:
+    """Allow a whole number of at least ``least``."""
+    return Constraint(
+        lambda value: is_whole(value) and bool(value >= least),
+        f"a whole number, at least {least}",
+        optional,
+    )
+
+
+def real(wanted: str, allows: Callable[[Any], bool], *, optional: bool = False) -> Constraint:
+    """Allow a real number that passes a test."""
+    return Constraint(lambda value: is_number(value) and bool(allows(value)), wanted, optional)
+
+
+def risk_level(*, optional: bool = False) -> Constraint:
+    """Allow a level of significance."""
+    return real("between 0 and 0.5", lambda value: 0 < value < 0.5, optional=optional)
+
+
+def frequency(*, optional: bool = False) -> Constraint:
+    """Allow a share of rows."""
+    return real("a number above 0, at most 1", lambda value: 0 < value <= 1, optional=optional)
+
+
+FLAG = Constraint(lambda value: isinstance(value, bool), "True or False")
+# a model file may ask for threads too, so their number has an end
+JOBS = Constraint(
+    lambda value: is_whole(value) and value != 0 and abs(value) <= 10_000,
+    "a whole number other than 0, from -10000 to 10000",
+    optional=True,
+)
+VERBOSE = Constraint(
+    lambda value: isinstance(value, bool) or (is_whole(value) and value >= 0),
+    "a whole number, at least 0, or True or False",
+)
+# above which cells are true
+CUTOFF = real("a finite number", lambda value: abs(value) <= float_info.max, optional=True)
+
+
+def check_parameters(holder: object) -> None:
+    """Check what has a constraint in ``constraints`` of the class or one of its bases."""
+    constraints: dict[str, Constraint] = {}
+    for kind in reversed(type(holder).__mro__):
+        constraints |= vars(kind).get("constraints", {})
+    for name, constraint in constraints.items():
+        constraint.check(name, getattr(holder, name))

@@ -1,9 +1,11 @@
 """The pages show what was measured, and nothing else."""
 
 import json
+import re
 
 import pytest
 from benchmarks import _page
+from benchmarks.quality import page as quality_page
 
 MEASURED = json.loads(_page.DATA.read_text(encoding="utf-8"))
 
@@ -13,6 +15,15 @@ def test_tables_are_those_of_the_data(page) -> None:
     text = page.read_text(encoding="utf-8")
     assert "<!-- end -->" in text
     assert _page.filled(text, _page.tables_of(MEASURED)) == text
+
+
+def test_every_place_is_filled_by_a_benchmark() -> None:
+    run = json.loads(quality_page.DATA.read_text(encoding="utf-8"))
+    known = {*_page.tables_of(MEASURED), *quality_page.tables_of(run)}
+    pages = [page.read_text(encoding="utf-8") for page in _page.DOCS.glob("*.md")]
+    places = [name for text in pages for name in re.findall(r"<!-- (\w+) -->\n", text)]
+    assert set(places) - {"end"} == known
+    assert sum(name == "end" for name in places) == len(known)
 
 
 def test_a_table_has_its_place() -> None:

@@ -247,7 +247,8 @@ def test_the_page_shows_what_was_measured_and_nothing_else():
     text = page.PAGE.read_text(encoding="utf-8")
     assert page.filled(text, page.tables_of(run)) == text
     assert json.loads(page.by_line(run)) == run
-    for name in ("quality_bits", "quality_against", "quality_planted", "quality_first"):
+    assert page.CELLS.read_text(encoding="utf-8") == page.every_cell(run)
+    for name in ("quality_accuracy", "quality_against", "quality_planted", "quality_first"):
         assert f"<!-- {name} -->" in text
 
 

@@ -17,7 +17,7 @@ TEXTS = ["b · c", "a + b · c", ""]
 def model(call, tmp_path):
     rows = SEEN[:1] * 40 + SEEN[1:2] * 5 + SEEN[2:3] * 40 + SEEN[3:] * 5
     pl.DataFrame(rows, schema=["photo", "tags"], orient="row").write_csv(tmp_path / "seen.csv")
-    assert call("fit", "seen.csv", "--tags", "tags", "--out", "m.json").code == 0
+    assert call("fit", "seen.csv", "--tags", "tags", "--id", "photo", "--out", "m.json").code == 0
     cells = [[photo, *(int(tag in tags.split(";")) for tag in "abc")] for photo, tags in NEW]
     pl.DataFrame(cells, schema=["photo", *"abc"], orient="row").write_csv(tmp_path / "new.csv")
     return load(tmp_path / "m.json")
@@ -37,12 +37,12 @@ def test_a_text_a_row_is_printed(call, model):
 
 
 def test_a_line_a_chunk(call, model):
-    out = chunks(call, "--exclude", "photo", "--form", "long")
+    out = chunks(call, "--exclude", "photo", "--layout", "long")
     assert out.splitlines() == ["row,chunk", "1,b", "1,c", "2,a + b", "2,c"]
 
 
 def test_lists_are_json_lines(call, model):
-    out = chunks(call, "--exclude", "photo", "--form", "lists")
+    out = chunks(call, "--exclude", "photo", "--layout", "lists")
     assert [json.loads(line) for line in out.splitlines()] == [{"chunks": row} for row in LISTS]
 
 
@@ -63,7 +63,7 @@ def test_lists_are_json_lines(call, model):
 )
 def test_names_of_rows_are_kept(form, expected, call, model, tmp_path):
     for out in ("c.jsonl", "c.parquet"):
-        chunks(call, "--id", "photo", "--form", form, "--out", out)
+        chunks(call, "--id", "photo", "--layout", form, "--out", out)
     lines = (tmp_path / "c.jsonl").read_text(encoding="utf-8").splitlines()
     assert list(map(json.loads, lines)) == expected
     assert pl.read_parquet(tmp_path / "c.parquet").to_dicts() == expected
@@ -97,7 +97,7 @@ def test_every_kind_of_file_that_transform_reads(kind, call, model, tmp_path):
         pl.DataFrame(pairs, schema=["photo", "tag"], orient="row").write_csv(tmp_path / "other.csv")
         words = ["--format", "long"]
     out = chunks(
-        call, *words, "--form", "lists", file="other.csv" if kind == "long" else f"other.{kind}"
+        call, *words, "--layout", "lists", file="other.csv" if kind == "long" else f"other.{kind}"
     )
     found = [json.loads(line)["chunks"] for line in out.splitlines()]
     # long form names rows only where they have a tag
@@ -116,10 +116,10 @@ def test_as_the_library_reads_them(call, model, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("m.json new.csv --form lists --out c.csv", "c.csv: lists are written as .parquet, "),
+        ("m.json new.csv --layout lists --out c.csv", "c.csv: lists are written as .parquet, "),
         ("m.json new.csv --out m.json", "m.json: not a known kind of table"),
         ("m.json new.csv --json", "--json needs --out"),
-        ("m.json new.csv --form words", "'words' is not one of"),
+        ("m.json new.csv --layout words", "'words' is not one of"),
         ("m.json named.csv --id chunks", "the column that names the rows is called 'chunks'"),
         ("fringe.json new.csv --exclude photo", "a model of kind UFringe has no chunks"),
         ("m.json less.csv", "less.csv lacks columns of the model: 'b', 'c'"),

@@ -1,8 +1,10 @@
 """``conjunct compare`` and ``conjunct describe``: where labels come from, and what is refused."""
 
 import json
+import re
 import shlex
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -43,6 +45,15 @@ def test_labels_are_a_column_a_file_or_found_by_id(words, call, folder):
     assert json.loads(done.out)["chunks"] == expected(TYPES)
 
 
+def test_the_column_of_the_groups_in_the_model(call, folder):
+    done = call("describe", "model.json", "zoo.csv", "--by", "milk", "--exclude", "id,type")
+    assert done.code == 0
+    assert done.err == (
+        "conjunct: note: the model contains 'milk', the column that the groups are made from, so "
+        "that they differ in it by construction: fit the model with --exclude milk\n"
+    )
+
+
 def test_rows_without_label_are_said(call, folder):
     lines = (folder / "ids.csv").read_text().splitlines(keepends=True)
     (folder / "ids.csv").write_text("".join(lines[:-20]))
@@ -65,7 +76,7 @@ def test_tables_are_written_as_they_are_found(call, folder):
 def test_groups_without_chunks_are_named(call, folder):
     done = call("describe", "model.json", "zoo.csv", "--by", "type", "--alpha", "1e-9")
     text = " ".join(done.out.split())
-    assert "No chunk is significantly more common in " in text
+    assert "No tag or chunk is significantly more common in " in text
     assert "amphibian" in text
 
 
@@ -91,7 +102,10 @@ def test_hostile_names_are_shown_as_text(call, tmp_path):
         ("describe model.json zoo.csv --by type --alpha x", "--alpha must be a number or none"),
         ("describe model.json zoo.csv --by type --out model.json", "model.json"),
         ("compare model.json - -", "X and Y cannot both be standard input"),
-        ("compare model.json old.csv gaps.csv", "gaps.csv, line 2, column 'hair': the cell has no"),
+        (
+            "compare strict.json old.csv gaps.csv",
+            "gaps.csv, line 2, column 'hair': the cell has no",
+        ),
         ("compare model.json old.csv types.csv", "types.csv lacks columns of the model: 'hair'"),
         ("compare trees.json old.csv new.csv", "a model of kind UFringe has no chunks"),
     ],
@@ -100,6 +114,8 @@ def test_what_is_wrong_is_said_in_one_line(words, message, call, folder):
     names, first, *rest = (folder / "new.csv").read_text().splitlines()
     (folder / "gaps.csv").write_text("\n".join([names, first[1:], *rest]))
     assert call("fringe", "old.csv", "--max-features", 20, "--out", "trees.json").code == 0
+    strict = ("fit", "zoo.csv", "--exclude", "id,type", "--missing", "raise", "--out")
+    assert call(*strict, "strict.json").code == 0
     done = call(*words.split())
     last = done.err.splitlines()[-1]
     assert (done.code, last.startswith("conjunct: error: ")) == (2, True)
@@ -111,3 +127,44 @@ def test_two_ids_are_refused(call, folder):
     assert "'id' must name each row once" in call(*BY_ID).err
     (folder / "ids.csv").write_text("id,type\nother,a\n")
     assert "ids.csv: no 'id' is one of the data" in call(*BY_ID).err
+
+
+def test_changes_are_those_of_all_rows(call, tmp_path):
+    """No leftover of a feature is named, and of two values one is enough."""
+    rng = np.random.default_rng(3)
+
+    def survey(n, women):
+        sex = np.where(rng.random(n) < women, "female", "male")
+        sport = np.where(rng.random(n) < np.where(sex == "male", 0.7, 0.1), "football", "yoga")
+        return pl.DataFrame({"sex": sex, "sport": sport, "age": rng.choice(["old", "young"], n)})
+
+    before, after = survey(600, 0.5), survey(400, 0.8)
+    before.write_csv(tmp_path / "before.csv")
+    after.write_csv(tmp_path / "after.csv")
+    assert call("fit", "before.csv", "--out", "m.json").code == 0
+    changed = call("update", "m.json", "after.csv").out.partition("Changed most:")[2]
+    lines = re.findall(r"  (.+): in (.+)% of these rows, (.+)% in training", changed)
+    assert lines
+    assert "(rest)" not in changed
+    for name, now, then in lines:
+        has = [tag.split(" = ") for tag in name.split(" + ")]
+        for table, share in ((after, now), (before, then)):
+            rows = table.filter(*(pl.col(column) == value for column, value in has))
+            assert abs(100 * rows.height / table.height - float(share)) <= 0.5
+    single = [name.split(" = ")[0] for name, *_ in lines if " + " not in name]
+    assert len(set(single)) == len(single)
+    found = json.loads(call("compare", "m.json", "before.csv", "after.csv", "--json").out)
+    named = [one["pattern"] for one in found["chunks"]]
+    assert len({"sex = female", "sex = male"} & set(named)) == 1
+    every = call("compare", "m.json", "before.csv", "after.csv", "--alpha", "none", "--json").out
+    named = [one["pattern"] for one in json.loads(every)["chunks"]]
+    assert {"sex = female", "sex = male"} <= set(named)
+
+
+def test_other_values_of_a_variable_are_no_contrast(call, tmp_path):
+    rows = "red,yes\n" * 40 + "red,no\n" * 5 + "blue,no\n" * 40 + "green,no\n" * 30
+    (tmp_path / "t.csv").write_text("colour,ripe\n" + rows)
+    assert call("fit", "t.csv", "--out", "m.json").code == 0
+    shown = call("show", "m.json", "--feature", "colour = red + ripe", "--rows", "t.csv").out
+    assert "colour = red + ripe" in shown
+    assert "colour = blue is in" not in shown

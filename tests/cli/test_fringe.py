@@ -35,12 +35,13 @@ def test_options_reach_the_model(zoo, call):
         "min_samples_leaf": 6,
         "max_depth": 3,
         "strategy": "root-fringe",
-        "redundant": "drop",
     }
     words = [word for k, v in options.items() for word in ("--" + k.replace("_", "-"), v)]
-    assert call("fringe", "zoo.csv", "--out", "model.json", "--ascii", *words).code == 0
+    words += ["--drop-redundant", "--ascii"]
+    assert call("fringe", "zoo.csv", "--out", "model.json", *words).code == 0
     model = conjunct.load("model.json")
     assert {name: model.get_params()[name] for name in options} == options
+    assert model.drop_redundant is True
     assert any("&" in name for name in model.get_feature_names_out())
 
 

@@ -12,17 +12,24 @@ KEY = re.compile(r"^\| `(\w+)` \|", re.MULTILINE)
 
 EXAMPLES = {
     "fit": ["fit zoo.csv", "fit zoo.csv --out m.json", "fringe zoo.csv --max-features 20"],
-    "show": ["show model.json", "show model.json --form simplified --given zoo.csv"],
+    "show": ["show model.json", "show model.json --form simplified --train zoo.csv"],
     "show --feature": [
         "show model.json --feature 5",
         "show model.json --feature 5 --rows zoo.csv --graph dot",
     ],
-    "path": ["path zoo.csv --max-iter 2", "path zoo.csv --max-iter 2 --solutions s.csv"],
+    "path": ["path zoo.csv", "path zoo.csv --chunks 3 --solutions s.csv"],
+    "path --over thresholds": [
+        "path zoo.csv --over thresholds --max-iter 2",
+        "path zoo.csv --over thresholds --max-iter 2 --solutions s.csv",
+    ],
     "stability": ["stability zoo.csv --max-noise 0.02 --runs 2"],
     "chunks": ["chunks model.json zoo.csv --out c.csv"],
     "compare": ["compare model.json zoo.csv zoo.csv --out d.csv --alpha none"],
     "describe": ["describe model.json zoo.csv --by milk"],
+    "groups": ["groups zoo.csv", "groups zoo.csv --groups 2 --labels l.csv --out g.json"],
     "transform": ["transform model.json zoo.csv --out f.csv"],
+    "suggest": ["suggest model.json zoo.csv --out s.csv"],
+    "relations": ["relations zoo.csv", "relations zoo.csv --kind avoid --out r.csv"],
     "tags": ["tags zoo.csv", "tags zoo.csv --review r.csv --out t.csv"],
     "export": [
         "export model.json",
@@ -34,6 +41,7 @@ EXAMPLES = {
     "reproduce": ["reproduce --data zoo.csv --out all"],
     "demo": ["demo"],
     "datasets": ["datasets"],
+    "look": ["look zoo.csv"],
     "datasets NAME": ["datasets zoo --out z.csv"],
 }
 
@@ -70,7 +78,7 @@ def test_every_document_is_documented():
 
 
 def test_files_that_were_not_asked_for_are_null(call, zoo_files):
-    saved = json.loads(call("path", "zoo.csv", "--max-iter", 2, "--out", "p.json", "--json").out)
+    saved = json.loads(call("path", "zoo.csv", "--out", "p.json", "--json").out)
     files = {"model": "p.json", "solutions": None, "figure": None, "report": None}
     assert saved["saved"] == files
     assert json.loads(call("fit", "zoo.csv", "--json").out)["saved"] == {
@@ -83,7 +91,7 @@ def test_what_is_undefined_is_null(call, tmp_path):
     (tmp_path / "few.csv").write_text("a,b,c\n" + "1,1,0\n0,0,1\n" * 20)
     done = call("fit", "few.csv", "--max-iter", 1, "--json")
     assert json.loads(done.out)["history"][-1]["rms"] is None
-    assert json.loads(done.out)["features"][0]["r"] is None
+    assert json.loads(done.out)["features"][0]["parents"] == []
     fringe = json.loads(call("fringe", "few.csv", "--json").out)
     assert fringe["description_length"] is None
 

@@ -11,20 +11,28 @@ from conjunct.files import read_boolean
 
 HEAD = """\
 data
-─────────────────────────────────────────────
+──────────────────────────────────────────
 rows       200 (8 distinct)
-columns    1 Boolean, 1 categories, 1 numbers
-features   8
+columns    1 Boolean, 1 category, 1 number
+tags       8
 left out   same (every cell is 'x')
 missing    0 cells
 density    0.294
 memory     256 bytes
 
 column        made Boolean
-─────────────────────────────────────
+───────────────────────────────
 colour        3 words
-weight (kg)   cut at 48.5, 54.2, 88.2
+weight (kg)   cut at 48, 55, 88
 """
+
+
+def test_a_long_line_about_the_data_keeps_its_label(tmp_path, call):
+    names = {f"name {k}": [f"{k} {row}" for row in range(30)] for k in range(8)}
+    pl.DataFrame(names | {"size": ["s", "m"] * 15}).write_csv(tmp_path / "long.csv")
+    out = call("fit", tmp_path / "long.csv").out
+    assert "\nleft out   name 0 (30 different words in 30 cells), name 1 (30 different" in out
+    assert "\nrows       30 (2 distinct)\n" in out
 
 
 @pytest.fixture
@@ -51,14 +59,14 @@ def test_fit_says_what_it_did_and_transform_takes_raw_data(call, raw, tmp_path):
     assert HEAD in done.out
     model = load("m.json")
     expected = model.transform(
-        BooleanData.of(raw.drop("name"), binarizer=model.preparation_.binarizer)
+        BooleanData.from_data(raw.drop("name"), binarizer=model.preparation_.binarizer)
     )
     raw.drop("same").reverse().write_parquet(tmp_path / "new.parquet")
     done = call("transform", "m.json", "new.parquet", "--id", "name", "--out", "f.parquet")
     assert (done.code, done.err) == (0, "")
     written = pl.read_parquet(tmp_path / "f.parquet")
     assert written["name"].to_list() == raw["name"].to_list()[::-1]
-    assert written.drop("name").reverse().equals(expected.to("polars"))
+    assert written.drop("name").reverse().equals(expected.convert("polars"))
     assert "colour        3 words" in call("show", "m.json").out
 
 
@@ -67,7 +75,7 @@ def test_options_of_the_binarizer(call, raw):
     assert call("fit", "raw.csv", *words, "--max-iter", 1, "--out", "m.json").code == 0
     model = load("m.json")
     assert model.feature_names_in_.tolist() == ["wet", "weight (kg) ≥ 60", "weight (kg) ≥ 80"]
-    words = ["--numbers", "width", "--bins", 2, "--min-frequency", 0.4, "--rare", "drop"]
+    words = ["--binning", "width", "--bins", 2, "--min-frequency", 0.4, "--rare-categories", "drop"]
     assert call("fit", "raw.csv", *words, "--max-iter", 1, "--out", "m.json").code == 0
     names = load("m.json").feature_names_in_.tolist()
     assert len([name for name in names if name.startswith("weight")]) == 2
@@ -79,7 +87,7 @@ def test_unknown_words_are_noted(call, raw, tmp_path):
     raw.with_columns(colour=pl.lit("pink")).write_csv(tmp_path / "new.csv")
     done = call("transform", "m.json", "new.csv", "--exclude", "name", "--out", "f.csv")
     assert done.code == 0
-    assert "note: column 'colour' holds 1 words that were not seen in fit ('pink')" in done.err
+    assert "note: column 'colour' holds 1 word that was not seen in fit ('pink')" in done.err
 
 
 @pytest.mark.parametrize("kind", ["baskets", "tags", "long"])
@@ -120,11 +128,15 @@ def test_tags_are_reviewed_and_merged_only_then(call, tmp_path):
     assert "Waterfalls   waterfall     20\n" in done.out
     assert pl.read_csv(tmp_path / "c.csv").columns == ["sky", "waterfall", "sea", "waterfal"]
     review = pl.read_csv(tmp_path / "r.csv")
-    assert review.rows() == [("waterfal", "waterfall", 94.1, 20, 40, "")]
+    why = "spelled alike (94 of 100)"
+    assert review.rows() == [
+        ("spelling", "waterfal", "waterfall", 20, why, "3; 7; 11", ""),
+        ("vacuous", "sky", "", 80, "in all 80 rows", "1; 2; 3", ""),
+    ]
     review.with_columns(accept=pl.lit("yes")).write_csv(tmp_path / "r.csv")
     done = call("tags", "t.csv", "--tags", "k", "--synonyms", "r.csv")
     assert "6 spellings of 3 tags." in done.out
-    assert "No two tags look alike." in done.out
+    assert "spelled alike" not in done.out
     words = ["--tags", "k", "--synonyms", "r.csv", "--max-iter", 1, "--out", "m.json"]
     assert call("fit", "t.csv", *words).code == 0
     model = load("m.json")
@@ -139,12 +151,15 @@ def test_tags_are_reviewed_and_merged_only_then(call, tmp_path):
         cleaner=model.preparation_.cleaner,
         names=model.feature_names_in_.tolist(),
     )
-    expected = model.transform(table).to("polars").rows()
+    expected = model.transform(table).convert("polars").rows()
     assert pl.read_csv(tmp_path / "f.csv").cast(pl.Boolean).rows() == expected
 
 
-def test_missing_cells_are_still_refused(call, tmp_path):
-    (tmp_path / "t.csv").write_text("colour,b\nred,1\n,0\nblue,1\ngreen,1\n")
+def test_missing_cells_are_counted_or_refused(call, tmp_path):
+    (tmp_path / "t.csv").write_text("colour,b\nred,1\n,0\nblue,1\ngreen,1\n,1\n")
     done = call("fit", "t.csv", "--out", "m.json")
+    assert done.code == 0
+    assert "conjunct: note: Treating 2 missing cells as unknown: colour 2.\n" in done.err
+    done = call("fit", "t.csv", "--missing", "raise", "--out", "m.json")
     assert done.code == 2
     assert "t.csv, line 3, column 'colour': the cell has no value" in done.err

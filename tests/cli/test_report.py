@@ -1,5 +1,7 @@
 """``conjunct report`` and ``--report``: pages on disk, and one line for what is wrong."""
 
+import os
+
 import pytest
 from PIL import Image
 
@@ -10,14 +12,34 @@ def test_a_page(call, zoo_files, tmp_path):
     done = call("report", "model.json", "zoo.csv", "-o", "page.html")
     assert (done.code, done.err, done.out) == (0, "", "Saved as page.html.\n")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "<h1>Features of zoo.csv</h1>" in page
+    assert "<h1>Findings in zoo.csv</h1>" in page
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
+def test_images_that_a_cell_names_elsewhere_are_not_opened(call, tmp_path):
+    from PIL import Image
+
+    folder = tmp_path / "table"
+    folder.mkdir()
+    os.mkfifo(folder / "pipe.png")
+    Image.new("RGB", (8, 8)).save(tmp_path / "secret.png")
+    (folder / "link.png").symlink_to(tmp_path / "secret.png")
+    files = ["pipe.png", "../secret.png", str(tmp_path / "secret.png"), "link.png"]
+    lines = [f"{k % 2},{k % 2},{files[k % 4]}" for k in range(40)]
+    (folder / "data.csv").write_text("a,b,file\n" + "\n".join(lines) + "\n")
+    fit = call("fit", "table/data.csv", "--id", "file", "--out", "model.json")
+    assert fit.code == 0, fit.err
+    done = call("report", "model.json", "table/data.csv", "--images", "file", "-o", "page.html")
+    assert done.code == 0, done.err
+    assert "images outside" in done.err
+    assert "data:image/jpeg" not in (tmp_path / "page.html").read_text()
 
 
 @pytest.mark.parametrize(
     "words",
     [
         ["fringe", "zoo.csv", "--max-features", "30", "--out", "other.json"],
-        ["path", "zoo.csv", "--max-iter", "3"],
+        ["path", "zoo.csv", "--over", "thresholds", "--max-iter", "3"],
     ],
 )
 def test_a_page_at_once(words, call, zoo_files, tmp_path):
@@ -42,13 +64,13 @@ def test_with_a_title_and_stability(call, zoo_files, tmp_path):
     assert "<h1>Animals &amp; more</h1>" in page
     assert '<section id="stability"' in page
     assert "drawn anew with replacement, 20 times" in page
-    assert page.count('data-label="Comes back"') == len(load(tmp_path / "model.json").features_)
+    assert page.count('data-label="Recurrence"') == len(load(tmp_path / "model.json").features_)
 
 
 def test_images_by_column_and_by_folder(call, tmp_path):
     (tmp_path / "photos").mkdir()
     Image.new("RGB", (9, 9), "red").save(tmp_path / "photos" / "a.png")
-    rows = ["a.png,1,1,0", "gone.png,0,0,1"] * 30
+    rows = ["a.png,1,1,0", "gone.png,0,0,1"] * 30 + ["gone.png,1,0,0"] * 9
     (tmp_path / "data.csv").write_text("\n".join(["file,x,y,z", *rows]) + "\n")
     fit = ("fit", "data.csv", "--id", "file", "--out", "model.json", "--max-iter", "1")
     assert call(*fit).code == 0
@@ -71,10 +93,10 @@ def test_images_by_column_and_by_folder(call, tmp_path):
         (["report", "model.json", "zoo.csv", "-o", "zoo.csv"], "name another file"),
         (["report", "model.json", "zoo.csv", "-o", "no/p.html"], "not a folder"),
         (["report", "model.json", "zoo.csv", "-o", "p.html", "--images", "x"], "no folder"),
-        (["fit", "zoo.csv", "--out", "m.json", "--report", "m.json"], "named twice"),
+        (["fit", "zoo.csv", "--out", "m.json", "--report", "m.json"], "m.json is the model"),
         (["fit", "zoo.csv", "--report", "r.pdf"], "r.pdf: a report is a page for a browser: name"),
         (["path", "zoo.csv", "--report", "r.txt"], "r.txt: a report is a page for a browser: name"),
-        (["path", "zoo.csv", "--report", "zoo.csv"], "named twice"),
+        (["path", "zoo.csv", "--report", "zoo.csv"], "zoo.csv is the data"),
         (["fringe", "zoo.csv", "--out", "m.json", "--report", "no/p.html"], "not a folder"),
     ],
 )

@@ -41,7 +41,7 @@ def test_forms_report_c1_before_and_after(call, spect, monkeypatch):
 
 
 def test_given_the_training_data_is_said_to_be_so(call, spect):
-    done = call("show", "model.json", "--form", "simplified", "--given", "spect.csv")
+    done = call("show", "model.json", "--form", "simplified", "--train", "spect.csv")
     said = " ".join(done.out.split())
     assert "Form: simplified; equivalent on the training data only. Mean length (C1) 8.81" in said
 
@@ -58,7 +58,7 @@ def test_json_holds_the_form(call, spect):
 def test_one_feature_with_its_rows(call, spect):
     done = call("show", "model.json", "--feature", "F16 & ~F20", "--rows", "spect.csv")
     model, data = load("model.json"), pl.read_csv("spect.csv")
-    behind = [k + 1 for k in model.rows("F16 & ~F20", data)]
+    behind = [k + 1 for k in model.find_rows("F16 & ~F20", data)]
     assert str(model.explain("F16 & ~F20", data)) in done.out
     assert model.ancestry("F16 & ~F20") in done.out
     assert f"Rows of spect.csv ({len(behind)}): {', '.join(map(str, behind))}\n" in done.out
@@ -68,13 +68,36 @@ def test_one_feature_with_its_rows(call, spect):
     assert name == "F16 (rest)"
     by_name = ["--rows", "spect.csv", "--feature"]
     assert call("show", "model.json", *by_name, name).out == done.out
-    assert call("show", "model.json", *by_name, "F16").out == done.out
+    whole = call("show", "model.json", *by_name, "F16").out
+    assert str(model.explain("F16", data)) in whole
+    assert f"support: {data['F16'].sum()} rows" in whole
     number = call("show", "model.json", "--feature", position)
     assert number.out.startswith("F16 (rest)\n  formula: F16 ∧ ¬F20\n")
     assert "Nearest, by shared primitives:\n" in number.out
     for graph in ("text", "mermaid", "dot"):
         shown = call("show", "model.json", "--feature", position, "--graph", graph)
         assert shown.out == model.ancestry(position, graph)
+
+
+def test_sql_of_findings(call, spect):
+    sql = call("export", "model.json", "--findings", "--table", "spect", "--dialect", "sqlite")
+    assert sql.out == load("model.json").to_sql("spect", dialect="sqlite", findings=True)
+    done = call("export", "model.json", "--findings", "--to", "python")
+    assert (done.code, "--findings is for SQL" in done.err) == (2, True)
+
+
+def test_names_of_findings_are_found_again(call, tmp_path):
+    """Whatever the names are, in any order."""
+    names = ["<b>", "fork + knife", 'a "b"', "fork", "knife", "7"]
+    rows = [[*names[:3]]] * 30 + [[*names[3:]]] * 25 + [[name] for name in names * 12]
+    model = UFC().fit(rows)
+    model.save(tmp_path / "odd.json")
+    assert model.findings_
+    for finding in model.findings_:
+        for one in (finding, *finding.folded):
+            shown = call("show", "odd.json", "--feature", one.name)
+            assert shown.code == 0, shown.err
+            assert f"support: {one.rows} rows" in shown.out
 
 
 @pytest.mark.parametrize(
@@ -84,15 +107,15 @@ def test_one_feature_with_its_rows(call, spect):
         (["show", "model.json", "--feature", "F1 & nope"], "there is no feature F1 ∧ nope in this"),
         (["show", "model.json", "--feature", "99"], "there is no feature 99: there are 62"),
         (["show", "model.json", "--feature", "F1 &"], "column 5: expected a name"),
-        (["show", "model.json", "--form", "dnf", "--given", "spect.csv"], "can be simplified, not"),
+        (["show", "model.json", "--form", "dnf", "--train", "spect.csv"], "can be simplified, not"),
         (
-            ["show", "model.json", "--form", "simplified", "--given", "few.csv"],
+            ["show", "model.json", "--form", "simplified", "--train", "few.csv"],
             "the data given are not the training data",
         ),
         (["export"], "name the model file to export"),
         (
-            ["export", "model.json", "--dialect", "postgres", "--names", "formula"],
-            "(--names number)",
+            ["export", "model.json", "--dialect", "postgres", "--feature-names", "formula"],
+            "(--feature-names number)",
         ),
         (["export", "model.json", "--dialect", "cobol"], "'cobol' is not one of"),
     ],
@@ -108,7 +131,7 @@ def test_bad_input_is_one_line(call, spect, words, message):
 def test_export_runs_where_it_goes(call, spect):
     model, data = load("model.json"), pl.read_csv("spect.csv")
     wanted = model.transform(data).rows()
-    words = ["--dialect", "sqlite", "--table", "data", "--source", "integer", "--keep", "n"]
+    words = ["--dialect", "sqlite", "--table", "data", "--column-type", "integer", "--keep", "n"]
     sql = call("export", "model.json", *words).out
     with sqlite3.connect(":memory:") as connection:
         columns = ", ".join(f'"{name}" INTEGER' for name in data.columns)
@@ -129,8 +152,8 @@ def test_export_calls_columns_as_transform_does(call, spect):
     patterns, formulas = model.get_feature_names_out(), list(map(str, model.features_))
     for words, names in (
         ([], patterns),
-        (["--names", "pattern"], patterns),
-        (["--names", "formula"], formulas),
+        (["--feature-names", "tags"], patterns),
+        (["--feature-names", "formula"], formulas),
     ):
         # what formulas share is computed in steps before
         last = call("export", "model.json", *words).out.rpartition("SELECT")[2]
@@ -139,7 +162,7 @@ def test_export_calls_columns_as_transform_does(call, spect):
 
 def test_export_of_a_model_that_keeps_what_training_never_saw(call):
     rows = [["a", "b"]] * 40 + [["a"]] * 5 + [["c"]] * 40
-    model = UFC(unseen="keep").fit(rows)
+    model = UFC(handle_unknown="keep").fit(rows)
     model.save("model.json")
     call("export", "model.json", "--to", "python", "--out", "features.py")
     namespace = {}
@@ -152,7 +175,7 @@ def test_export_json_and_schema(call, spect):
     saved = Path("model.json").read_text(encoding="utf-8")
     assert call("export", "model.json", "--to", "json").out == saved
     assert call("export", "--to", "schema").out == model_schema().decode()
-    numbered = call("export", "model.json", "--names", "number", "--form", "simplified").out
+    numbered = call("export", "model.json", "--feature-names", "number", "--form", "simplified").out
     assert numbered.count(" AS ") == 62 + 1
     assert 'AS "f61"\nFROM "data" AS "r"\n' in numbered
 
@@ -208,7 +231,7 @@ def test_export_to_onnx_view_and_dbt(call, spect, tmp_path):
 
 def test_update_keeps_counts_with_the_model(call, spect):
     first = call("update", "model.json", "spect.csv", "--out", "model.json")
-    assert first.out.startswith("The vocabulary ")
+    assert first.out.startswith("The chunks still help: ")
     assert load("model.json").new_rows_.n_rows == 267
     assert call("update", "model.json", "spect.csv", "--out", "model.json").code == 0
     assert load("model.json").new_rows_.n_rows == 534

@@ -3,31 +3,38 @@
 import contextlib
 import inspect
 import io
+import itertools
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 import typing
 from functools import partial
+from pathlib import Path
 
 import polars as pl
 import pytest
 import typer
 
 from conjunct import datasets, load
+from conjunct.cli import terminal
 from conjunct.cli.app import application
 
+SECONDS = terminal.SECONDS_BETWEEN_LINES
 COMMANDS = typer.main.get_command(application()).commands
 WRITING = {
     "demo": "demo",
     "fit": "fit zoo.csv --out new.json",
     "chunks": "chunks model.json other.csv --out c.csv",
     "transform": "transform model.json other.csv --out f.csv",
-    "path": "path zoo.csv --max-iter 2 --out new.json --solutions s.csv --figure f.svg",
+    "path": "path zoo.csv --chunks 2 --out new.json --solutions s.csv --figure f.svg",
     "fringe": "fringe zoo.csv --max-features 20 --out new.json",
     "stability": "stability zoo.csv --runs 2 --max-noise 0.02 --out folder",
     "compare": "compare model.json zoo.csv other.csv --out d.csv",
     "describe": "describe model.json zoo.csv --by milk --out g.csv",
+    "groups": "groups zoo.csv --out g.json --labels l.csv",
     "export": "export model.json --out f.sql",
     "report": "report model.json zoo.csv --out r.html",
     "update": "update model.json other.csv --out u.json",
@@ -64,7 +71,7 @@ def test_verbose_says_each_step_on_standard_error(name, call, zoo, few_experimen
 
 def test_every_command_that_writes_can_be_quiet():
     quiet = {name for name, command in COMMANDS.items() if "--quiet" in options(command)}
-    assert quiet == set(WRITING)
+    assert quiet == {*WRITING, "look", "relations", "suggest"}
 
 
 def test_errors_are_said_however_quiet(call):
@@ -94,9 +101,9 @@ def test_an_option_means_the_same_everywhere():
                 kind = typing.get_args(kind)[0]
             kinds.setdefault(name, set()).add(kind)
     differing = {name for name, found in kinds.items() if len(found) > 1}
-    # only fit takes several files; the forms of formulas are not those of chunks; trees cannot
-    # count what is missing pairwise; only export numbers features
-    assert differing == {"data", "form", "missing", "names"}
+    # only fit takes several files; trees cannot count what is missing pairwise; only export
+    # numbers features, and writes for several tables
+    assert differing == {"data", "missing", "feature_names", "table"}
 
 
 def test_options_come_in_one_order():
@@ -166,7 +173,7 @@ def test_data_from_standard_input(call, tmp_path, monkeypatch):
 def test_what_is_wrong_with_standard_input_is_said_so(command, tmp_path, monkeypatch):
     (tmp_path / "tmp").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
-    done = piped(["fit", "-"], b"a,b\n1,0\n1,\n")
+    done = piped(["fit", "-", "--missing", "raise"], b"a,b\n1,0\n1,\n")
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr.decode() == (
         "conjunct: error: standard input, line 3, column 'b': the cell has no value; "
@@ -207,12 +214,12 @@ def test_a_reader_that_leaves_is_no_error(words, command, zoo):
 # terminals
 
 
-def on_a_terminal(words, **environment):
+def on_a_terminal(words, start=("-m", "conjunct"), **environment):
     """What a command writes to a terminal, both streams."""
     ours, theirs = os.openpty()
     inherited = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")}
     process = subprocess.Popen(
-        [sys.executable, "-m", "conjunct", *words],
+        [sys.executable, *start, *words],
         env=inherited | {"TERM": "xterm", "COLUMNS": "80", "PYTHONUTF8": "1"} | environment,
         stdout=theirs,
         stderr=theirs,
@@ -334,3 +341,118 @@ def test_bash_completes(command, tmp_path):
         check=True,
     )
     assert done.stdout.split() == ["fit", "fringe"]
+
+
+def test_without_a_terminal_progress_is_a_line_now_and_then(call, zoo, monkeypatch):
+    monkeypatch.setattr("conjunct.cli.terminal.SECONDS_BETWEEN_LINES", 0.0)
+    done = call("fringe", "zoo.csv", "--max-features", "20", "--out", "new.json")
+    lines = [line for line in done.err.splitlines() if line.startswith("conjunct: Constructing: ")]
+    assert done.code == 0
+    assert len(lines) > 1
+    pattern = r"conjunct: Constructing: iteration \d+, \d+ features \(\d+ s, about \d+ s left\)"
+    assert re.fullmatch(pattern, lines[0]), lines[0]
+    assert "conjunct: Reading zoo.csv: 101 rows (" in done.err
+    quiet = call("fit", "zoo.csv", "--out", "new.json", "--quiet")
+    assert (quiet.out, quiet.err) == ("", "")
+
+
+def test_lines_of_progress_are_seldom(call, zoo, monkeypatch):
+    assert SECONDS == 10.0
+    monkeypatch.setattr(terminal, "SECONDS_BETWEEN_LINES", SECONDS)
+    assert call("fit", "zoo.csv", "--out", "new.json").err == ""
+
+
+# no command is silent for long
+
+
+PRINTING = {
+    "show": "show model.json",
+    "look": "look zoo.csv",
+    "suggest": "suggest model.json zoo.csv",
+    "relations": "relations model.json",
+}
+STILL = re.compile(r"conjunct: still working: (.*), (\d+) s")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("more", [[], ["--json"]], ids=["text", "json"])
+def test_no_command_is_silent_for_long(name, more, call, zoo, monkeypatch):
+    monkeypatch.setattr(terminal, "SECONDS_BETWEEN_LINES", 0.05)
+    monkeypatch.setattr(typer.core.TyperCommand, "invoke", lambda self, ctx: time.sleep(0.3))
+    words = (WRITING | PRINTING)[name].split()
+    done = call(*words, *more)
+    lines = done.err.splitlines()
+    assert (done.code, done.out) == (0, "")
+    assert 1 <= len(lines) <= 6
+    # the command and the files that it is given
+    expected = " ".join(itertools.takewhile(lambda word: word[0] != "-", words))
+    assert {STILL.fullmatch(line)[1] for line in lines} == {expected}
+    if name in WRITING:
+        assert call(*words, *more, "--quiet").err == ""
+
+
+def test_a_line_comes_only_after_silence(call, zoo, monkeypatch):
+    def speak(self, ctx):
+        for k in range(12):
+            time.sleep(0.05)
+            terminal.note(f"step {k}")
+
+    monkeypatch.setattr(terminal, "SECONDS_BETWEEN_LINES", 0.4)
+    monkeypatch.setattr(typer.core.TyperCommand, "invoke", speak)
+    assert "still" not in call("show", "model.json").err
+
+
+def test_names_of_many_files_are_cut(call, zoo, monkeypatch):
+    monkeypatch.setattr(terminal, "SECONDS_BETWEEN_LINES", 0.05)
+    monkeypatch.setattr(typer.core.TyperCommand, "invoke", lambda self, ctx: time.sleep(0.1))
+    line = call("fit", *["zoo.csv"] * 9, "--out", "new.json").err.splitlines()[0]
+    assert STILL.fullmatch(line)[1] == "fit zoo.csv zoo.csv zoo.csv and 6 more"
+
+
+def test_results_are_written_where_the_watch_knows():
+    """It must not speak while a pager holds up the output."""
+    folder = Path(terminal.__file__).parent
+    writing = {file.name for file in folder.rglob("*.py") if "stdout.write" in file.read_text()}
+    assert writing == {"terminal.py", "app.py"}
+
+
+SLOW = """
+import sys, time
+from conjunct import cli
+from conjunct.cli import terminal
+from typer.core import TyperCommand
+terminal.SECONDS_BETWEEN_LINES = terminal.SECONDS_BEFORE_STATUS = 0.1
+usual, seconds = TyperCommand.invoke, float(sys.argv.pop())
+def invoke(self, ctx):
+    time.sleep(seconds)
+    return usual(self, ctx)
+TyperCommand.invoke = invoke
+sys.exit(cli.main())
+"""
+
+
+def test_ctrl_c_while_it_speaks(zoo):
+    command = subprocess.Popen(
+        [sys.executable, "-c", SLOW, "show", "model.json", "100"],
+        cwd=zoo,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # tests that run in the background of a shell would pass on that it is ignored
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    assert STILL.fullmatch(command.stderr.readline().rstrip())
+    command.send_signal(signal.SIGINT)
+    out, err = command.communicate(timeout=60)
+    assert (command.returncode, out) == (130, "")
+    assert all(STILL.fullmatch(line) for line in err.splitlines())
+
+
+def test_a_line_on_a_terminal_is_erased(call, zoo):
+    shown = call("show", "model.json").out
+    seen = on_a_terminal(["show", "model.json", "1.5"], start=("-c", SLOW), NO_COLOR="1")
+    drawn, _, rest = seen.rpartition("\r" + " " * 79 + "\r")
+    assert STILL.fullmatch(drawn.rpartition("\r")[2])[1] == "show model.json"
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", rest.replace("\r\n", "\n"))
+    assert [line.rstrip() for line in plain.splitlines()] == shown.splitlines()
+    assert "still" not in on_a_terminal(["show", "model.json"])

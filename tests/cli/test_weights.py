@@ -18,7 +18,7 @@ def files(tmp_path):
 
 def merges(path):
     model = pl.read_json(path)
-    return model.select("n_rows", "supports", "merges", "history").to_dicts()
+    return model.select("n_rows", "supports", "merges", "ending").to_dicts()
 
 
 def test_rows_count_as_often_as_the_column_says(call, files, tmp_path):
@@ -26,13 +26,13 @@ def test_rows_count_as_often_as_the_column_says(call, files, tmp_path):
     words = ["--tags", "items", "--exclude", "d", "--weights", "count"]
     done = call("fit", "weighted.csv", *words, "--out", "w.json")
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("In 120 rows and 3 columns, 1 chunk of tags")
+    assert done.out.startswith("120 rows and 3 columns: 1 finding.")
     assert merges(tmp_path / "w.json") == merges(tmp_path / "r.json")
 
 
 def test_a_table(call, files, tmp_path):
     assert call("fit", "table.csv", "--weights", "n", "--out", "m.json").code == 0
-    assert pl.read_json(tmp_path / "m.json")["primitives"].to_list() == [["a", "b", "c", "d"]]
+    assert pl.read_json(tmp_path / "m.json")["columns"].to_list() == [["a", "b", "c", "d"]]
     assert merges(tmp_path / "m.json")[0]["n_rows"] == 120
 
 

@@ -28,7 +28,7 @@ def test_same_model_whatever_the_store(call, wide_file, tmp_path):
     assert isinstance(UFC()._read_to_fit(read_boolean(wide_file)).columns, SparseColumns)
     for store in ("auto", "sparse"):
         out = tmp_path / f"{store}.json"
-        words = ("--criterion", "risk", "--no-prune", "--max-iter", 1, "--store", store)
+        words = ("--criterion", "risk", "--no-prune", "--max-iter", 1, "--storage", store)
         done = call("fit", wide_file, *words, "--out", out)
         assert (done.code, done.err) == (0, "")
     assert (tmp_path / "auto.json").read_bytes() == (tmp_path / "sparse.json").read_bytes()
@@ -45,13 +45,13 @@ def test_a_stop_that_cannot_be_used_names_what_can(call, wide_file, tmp_path):
 def test_what_a_long_fit_takes_is_told(call, wide_file, tmp_path, monkeypatch):
     monkeypatch.setattr(sizing, "_MEETING_SECONDS", 1e-3)
     out = tmp_path / "model.json"
-    done = call("fit", wide_file, "--store", "sparse", "--max-iter", 0, "--out", out)
+    done = call("fit", wide_file, "--storage", "sparse", "--max-iter", 0, "--out", out)
     assert done.code == 0
-    assert re.search(r"takes about \d+ minutes and .* of memory to begin with", done.err)
-    assert "for each merge" in done.err
+    assert re.search(r"takes about \d+ minutes and .* of memory, more", done.err)
 
 
 def test_too_little_memory(call, wide_file, tmp_path, monkeypatch):
+    monkeypatch.setattr(sizing, "_SMALL_BYTES", 0)
     monkeypatch.setattr(sizing, "available_bytes", lambda: 10**6)
     out = tmp_path / "model.json"
     done = call("fit", wide_file, "--out", out)

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from conjunct import UFC
-from conjunct.columns import PackedColumns, SparseColumns, packing
-from conjunct.columns.native import library
-from conjunct.counting.disk import DiskPartitions, ScratchFile
+from conjunct.columns import PackedColumns, SparseColumns, kernel
+from conjunct.counting.partitioned import DiskPartitions, ScratchFile
 from naive_hashes import hash_row, murmur_finaliser, splitmix_finaliser
 
 N_COLUMNS = 256
@@ -25,15 +24,15 @@ BORDERS = sorted({c + d for c in range(0, 257, 32) for d in range(-2, 3)} & {*ra
 @pytest.fixture(params=[True, False], ids=["C", "NumPy"])
 def in_c(request, monkeypatch):
     if not request.param:
-        monkeypatch.setattr(library, "native_library", None)
-    elif library.native_library is None:
+        monkeypatch.setattr(kernel, "native", None)
+    elif kernel.native is None:
         pytest.skip("the C library is not built")
     return request.param
 
 
 def hash_rows(rows):
     hashes = np.empty((len(rows), 2), np.uint64)
-    packing._hash_rows(np.ascontiguousarray(rows), hashes)
+    kernel.hash_rows(np.ascontiguousarray(rows), hashes)
     return hashes
 
 
@@ -61,7 +60,7 @@ def test_c_and_numpy_give_the_hashes_of_the_definition(rows):
     expected = [hash_row(row) for row in rows.tolist()]
     with pytest.MonkeyPatch.context() as patch:
         assert [*map(tuple, hash_rows(rows).tolist())] == expected
-        patch.setattr(library, "native_library", None)
+        patch.setattr(kernel, "native", None)
         assert [*map(tuple, hash_rows(rows).tolist())] == expected
 
 
@@ -142,7 +141,7 @@ def test_two_hundred_rows_are_counted_in_memory_and_on_disk(in_c):
     for part in np.split(table, 4):
         scratch.append(PackedColumns.from_table(part))
     # so little memory that there are several buckets
-    assert DiskPartitions(scratch, 2000, store="bits").count_distinct_rows() == 200
+    assert DiskPartitions(scratch, 2000, storage="dense").count_distinct_rows() == 200
 
 
 @pytest.mark.filterwarnings("ignore:No feature was constructed")

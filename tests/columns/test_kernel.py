@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from conjunct.columns import PackedColumns, SparseColumns, packing
+from conjunct.columns import PackedColumns, SparseColumns
 from conjunct.columns import kernel as counting
-from conjunct.columns.native import library
 
 any_table = arrays(np.bool_, st.tuples(st.integers(1, 200), st.integers(1, 40)))
 
@@ -38,15 +37,15 @@ def expected(left, right):
 @pytest.mark.parametrize("name", KERNELS)
 @given(table=any_table, split=st.integers(0, 40))
 def test_counts_are_a_matrix_product(name, table, split):
-    bits = packing.pack(table)
+    bits = counting.pack(table)
     with pytest.MonkeyPatch.context() as monkeypatch:
         use(name, monkeypatch)
         assert np.array_equal(counting.count_pairs(bits), expected(table, table))
         product = expected(table[:, :split], table[:, split:])
-        assert np.array_equal(counting.count_across(bits[:split], bits[split:]), product)
+        assert np.array_equal(counting.count_pairs(bits[:split], bits[split:]), product)
         # lines from different places in memory
         apart = [line.copy() for line in bits[:split]]
-        assert np.array_equal(counting.count_across(apart, bits[split:]), product)
+        assert np.array_equal(counting.count_pairs(apart, bits[split:]), product)
         assert np.array_equal(counting.count_each(bits), table.sum(axis=0))
 
 
@@ -55,12 +54,12 @@ def test_counts_are_a_matrix_product(name, table, split):
 def test_every_processor_counts_the_same(n_rows, monkeypatch):
     """Words, adders, wide words: whichever this processor has, on whole pieces and on rests."""
     table = np.random.default_rng(n_rows).random((n_rows, 11)) < 0.6
-    bits = packing.pack(table)
+    bits = counting.pack(table)
     for way in range(counting.native.native_best_way() + 1):
         monkeypatch.setattr(counting, "_way", way)
         assert np.array_equal(counting.count_pairs(bits), expected(table, table))
         assert np.array_equal(
-            counting.count_across(bits[:9], bits[9:]), expected(table[:, :9], table[:, 9:])
+            counting.count_pairs(bits[:9], bits[9:]), expected(table[:, :9], table[:, 9:])
         )
 
 
@@ -70,15 +69,15 @@ def test_threads_and_blocks_change_nothing(kernel, n_jobs, block_bytes, monkeypa
     monkeypatch.setattr(counting, "_BLOCK_BYTES", block_bytes)
     monkeypatch.setattr(counting, "_PAIRS_PER_THREAD", 1)
     table = np.random.default_rng(1).random((1000, 37)) < 0.4
-    bits = packing.pack(table)
-    assert np.array_equal(counting.count_pairs(bits, n_jobs), expected(table, table))
-    across = counting.count_across(bits[:5], bits[5:], n_jobs)
+    bits = counting.pack(table)
+    assert np.array_equal(counting.count_pairs(bits, n_jobs=n_jobs), expected(table, table))
+    across = counting.count_pairs(bits[:5], bits[5:], n_jobs)
     assert np.array_equal(across, expected(table[:, :5], table[:, 5:]))
 
 
 def test_counts_of_blocks_are_added_in_64_bits(kernel, monkeypatch):
     monkeypatch.setattr(counting, "_BLOCK_BYTES", 8)
-    bits = packing.pack(np.ones((640, 2), bool))
+    bits = counting.pack(np.ones((640, 2), bool))
     counts = counting.count_pairs(bits)
     assert counts.dtype == np.int64
     assert counts.tolist() == [[640, 640], [640, 640]]
@@ -110,5 +109,5 @@ def test_distinct_rows_are_counted_with_c_and_without(table):
         store = layout.from_table(table)
         assert store.count_distinct_rows() == expected_
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(library, "native_library", None)
+            patch.setattr(counting, "native", None)
             assert layout.from_table(table).count_distinct_rows() == expected_

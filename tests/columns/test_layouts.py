@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from conjunct.columns import MaskedColumns, PackedColumns, SparseColumns, packed_columns, stored_as
+from conjunct.columns import (
+    MaskedColumns,
+    PackedColumns,
+    SparseColumns,
+    convert_layout,
+    pack_columns,
+)
 from conjunct.errors import InputError
 from tables import tables
 
@@ -87,7 +93,7 @@ def test_every_layout_says_the_same(table, data):
         assert np.array_equal(columns.to_dense(), table)
         assert np.array_equal(columns.to_scipy().toarray(), table)
         assert np.array_equal(columns.to_bits().to_dense(), table)
-        assert np.array_equal(columns.filled().to_dense(), table)
+        assert np.array_equal(columns.fill_missing().to_dense(), table)
         assert np.array_equal(columns.select(positions).to_dense(), expected)
         assert np.array_equal(columns.first_rows(n_rows).to_dense(), table[:n_rows])
         assert columns.supports().tolist() == table.sum(axis=0).tolist()
@@ -110,13 +116,13 @@ def test_missing_cells(table, data):
     expected = np.where(gaps, np.nan, table)
     assert np.array_equal(columns.to_dense(), expected, equal_nan=True)
     assert np.array_equal(columns.to_scipy().toarray(), expected, equal_nan=True)
-    assert np.array_equal(columns.filled().to_dense(), table & ~gaps)
+    assert np.array_equal(columns.fill_missing().to_dense(), table & ~gaps)
     assert columns.count_missing() == gaps.sum()
     assert columns.count_known().tolist() == (~gaps).sum(axis=0).tolist()
-    again = packed_columns(map(columns.cells, range(columns.n_columns)), len(table))
+    again = pack_columns(map(columns.cells, range(columns.n_columns)), len(table))
     assert np.array_equal(again.to_dense(), expected, equal_nan=True)
-    with pytest.raises(InputError, match="a sparse store keeps no missing cells"):
-        stored_as(columns, "sparse")
+    with pytest.raises(InputError, match="sparse storage keeps no missing cells"):
+        convert_layout(columns, "sparse")
 
 
 @given(tables(max_rows=100), st.data())

@@ -19,7 +19,7 @@ def test_conjunctions_of_literals(table, data):
     made = store.conjunctions(left, right)
     expected = PackedColumns.from_table((both[:, left] & both[:, right]).reshape(len(table), -1))
     assert np.array_equal(made.bits, expected.bits)
-    joined = store.joined(made)
+    joined = store.append_columns(made)
     assert joined.n_rows == store.n_rows
     assert np.array_equal(joined.bits, np.vstack([store.bits, made.bits]))
     assert np.array_equal(joined.select(np.arange(m)).bits, store.bits)

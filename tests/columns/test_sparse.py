@@ -15,8 +15,8 @@ from conjunct.columns import (
     sizing,
     sparse,
 )
-from conjunct.columns.in_place import CompiledLists, MergedLists
-from conjunct.columns.native.library import native_library
+from conjunct.columns.library import native_library
+from conjunct.columns.packed import CompiledLists, MergedLists
 from conjunct.counting import Tally
 from tables import tables
 
@@ -126,13 +126,15 @@ def test_from_a_matrix(table, kind):
     store = SparseColumns.from_matrix(kind(table))
     expected = SparseColumns.from_table(table)
     assert store.n_rows == expected.n_rows
-    assert [line.tolist() for line in store.lines] == [line.tolist() for line in expected.lines]
+    assert [line.tolist() for line in store.raw_columns] == [
+        line.tolist() for line in expected.raw_columns
+    ]
 
 
 def test_zeros_that_are_stored_and_cells_that_are_stored_twice():
     cells = np.array([0, 1, 1, 1]), (np.array([0, 1, 1, 2]), np.array([0, 1, 1, 0]))
     store = SparseColumns.from_matrix(sp.coo_array(cells, shape=(3, 2)))
-    assert [line.tolist() for line in store.lines] == [[2], [1]]
+    assert [line.tolist() for line in store.raw_columns] == [[2], [1]]
 
 
 @given(tables(max_rows=60), st.data())
@@ -144,13 +146,13 @@ def test_lines_are_conjoined(table, data):
         for not_right in (False, True):
             both = (table[:, i] ^ not_left) & (table[:, j] ^ not_right)
             made = store.conjunction(
-                store.lines[i], store.lines[j], not_left=not_left, not_right=not_right
+                store.raw_columns[i], store.raw_columns[j], not_left=not_left, not_right=not_right
             )
             assert made.tolist() == np.flatnonzero(both).tolist()
-    either = store.disjunction(store.lines[i], store.lines[j])
+    either = store.disjunction(store.raw_columns[i], store.raw_columns[j])
     assert either.tolist() == np.flatnonzero(table[:, i] | table[:, j]).tolist()
-    assert store.nowhere.tolist() == []
-    counts = store.with_lines([store.lines[i]]).against(store)
+    assert store.empty_column.tolist() == []
+    counts = store.with_raw_columns([store.raw_columns[i]]).against(store)
     assert counts.joint.tolist() == (table & table[:, [i]]).sum(axis=0).tolist()
     assert counts.left_support.tolist() == [table[:, i].sum()] * table.shape[1]
     assert counts.right_support.tolist() == table.sum(axis=0).tolist()

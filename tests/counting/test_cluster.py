@@ -1,11 +1,14 @@
 """A cluster that cannot, or can no longer, do the work: one line, and never a wait without end."""
 
+import contextlib
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
+import warnings
 from threading import Timer
 
 import dask
@@ -15,6 +18,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
+from distributed.comm import CommClosedError
 
 from conjunct import UFC, ClusterError, InputError
 from conjunct.counting import dask as cluster
@@ -128,7 +132,7 @@ def test_errors_of_the_work_stay_what_they_are(error):
 
 def test_workers_made_here_do_not_watch_themselves():
     """Which would take a tenth of a core of what they share with the driver."""
-    with cluster.connected("local", 4 * 10**9) as client:
+    with cluster.connect("local", 4 * 10**9) as client:
         told = client.run(dask.config.get, "distributed.worker.profile.enabled")
         assert set(told.values()) == {False}
         told = client.run(dask.config.get, "distributed.admin.tick.interval")
@@ -165,3 +169,41 @@ def test_a_scheduler_that_is_lost():
             Timer(0.5, process.kill).start()
             with pytest.raises(ClusterError, match=f"^the Dask scheduler at {address} was lost"):
                 cluster.compute([dask.delayed(time.sleep)(30)])
+
+
+def test_a_worker_that_has_just_died_is_left_out(monkeypatch):
+    with made(n_workers=2) as two, Client(two) as client:
+        dead = min(client.scheduler_info()["workers"])
+        run = Client.run
+
+        def run_without(self, function, *args, on_error="raise", **more):
+            """Answer as the scheduler does that still lists a dead worker."""
+            if on_error != "ignore":
+                raise CommClosedError(f"{dead} does not answer")
+            return {k: v for k, v in run(self, function, *args, **more).items() if k != dead}
+
+        monkeypatch.setattr(Client, "run", run_without)
+        assert dead not in [worker.address for worker in cluster.check_workers(client)]
+        fit()
+
+
+def test_a_scheduler_that_answers_is_not_called_lost():
+    with (
+        made(n_workers=1) as one,
+        Client(one) as client,
+        pytest.raises(ClusterError, match="a worker of Dask was lost while it was asked"),
+        cluster._one_line_errors(client),
+    ):
+        raise CommClosedError("the other end is gone")
+
+
+def test_a_second_cluster_on_this_machine_warns_of_no_port():
+    with contextlib.ExitStack() as stack:
+        holder = stack.enter_context(socket.socket())
+        with contextlib.suppress(OSError):  # then another cluster holds it already
+            holder.bind(("", 8787))
+            holder.listen()
+        stack.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("error")
+        client = stack.enter_context(cluster.local_cluster(1, 0))
+        assert client.submit(int, "7").result() == 7

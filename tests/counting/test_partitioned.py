@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from conjunct.columns import MaskedColumns, PackedColumns, SparseColumns, joined_parts, united
+from conjunct.columns import MaskedColumns, PackedColumns, SparseColumns, concat_parts, concat_rows
 from conjunct.counting import PartitionedColumns, Tally
-from conjunct.counting.disk import DiskPartitions, ScratchFile
+from conjunct.counting.partitioned import DiskPartitions, ScratchFile
 from conjunct.errors import InputError
 from conjunct.ufc import Bits, Threshold
 from runs import planned, ran, with_null
@@ -38,7 +38,7 @@ def paged(parts, memory=ENOUGH, store="auto"):
     for part in parts:
         is_table = isinstance(part, np.ndarray)
         scratch.append(PackedColumns.from_table(part) if is_table else part)
-    return DiskPartitions(scratch, memory, store=store)
+    return DiskPartitions(scratch, memory, storage=store)
 
 
 def with_gaps(table, gaps):
@@ -63,12 +63,12 @@ def test_any_split_gives_the_same_features(split, rule, max_iter, null_feature):
     assert actual == expected
 
 
-LAYOUTS = {"bits": PackedColumns, "sparse": SparseColumns}
+LAYOUTS = {"dense": PackedColumns, "sparse": SparseColumns}
 FORMS = [layout.from_table for layout in LAYOUTS.values()]
 
 
 @given(
-    split_tables(), st.data(), rules, st.sampled_from([0, 3]), st.sampled_from(["bits", "sparse"])
+    split_tables(), st.data(), rules, st.sampled_from([0, 3]), st.sampled_from(["dense", "sparse"])
 )
 def test_any_form_of_parts_gives_the_same_features(split, data, rule, max_iter, store):
     table, tables = split
@@ -93,9 +93,9 @@ def test_missing_cells_in_some_parts(split, data, rule, null_feature):
 @given(split_tables(), st.integers(1, 200), st.sampled_from(FORMS))
 def test_parts_are_brought_together(split, limit, form):
     table, tables = split
-    together = list(joined_parts(map(form, tables), limit))
+    together = list(concat_parts(map(form, tables), limit))
     assert sum(part.n_rows for part in together) == len(table)
-    apart = PartitionedColumns(paged(together, store="bits"))
+    apart = PartitionedColumns(paged(together, store="dense"))
     assert np.array_equal(
         Tally.of(apart).counts.joint, PackedColumns.from_table(table).joint_counts()
     )
@@ -104,7 +104,7 @@ def test_parts_are_brought_together(split, limit, form):
 @given(split_tables(), st.data())
 def test_parts_of_any_length_and_form_are_united(split, data):
     table, tables = split
-    whole = united([data.draw(st.sampled_from(FORMS))(part) for part in tables])
+    whole = concat_rows([data.draw(st.sampled_from(FORMS))(part) for part in tables])
     assert whole.n_rows == len(table)
     assert np.array_equal(whole.to_dense(), table)
 
@@ -120,7 +120,7 @@ def test_little_memory_changes_nothing(split, page_bytes):
     )
     assert np.array_equal(sum(piece.joint_counts() for piece in pages), store.joint_counts())
     # too little for all rows at once: they are told apart in buckets
-    apart = paged(parts, memory=5 * page_bytes, store="bits")
+    apart = paged(parts, memory=5 * page_bytes, store="dense")
     assert apart.count_distinct_rows() == store.count_distinct_rows()
     assert apart.count_null_rows() == store.count_null_rows()
     lists = paged(list(map(SparseColumns.from_table, parts)), memory=5 * page_bytes, store="sparse")
@@ -131,7 +131,7 @@ def test_little_memory_changes_nothing(split, page_bytes):
 def test_pages_grow_apart_as_features_are_added():
     table = np.random.default_rng(0).random((6000, 12)) < 0.5
     table[:, 6:] |= table[:, :6]
-    parts = paged(np.split(table, 3), memory=22_000, store="bits")
+    parts = paged(np.split(table, 3), memory=22_000, store="dense")
     rule = planned(Threshold(0.0))
     names = "abcdefghijkl"
     actual = ran(PartitionedColumns(parts), names, rule, max_iter=3)
@@ -144,7 +144,7 @@ def test_counts_that_memory_does_not_hold_are_refused():
     table = np.ones((4, 100), bool)
     with pytest.raises(InputError, match=r"the counts of 100 columns take 220 kB, and 50 kB are"):
         paged([table], memory=50_000)
-    parts = paged([table], memory=50_000, store="bits")
+    parts = paged([table], memory=50_000, store="dense")
     with pytest.raises(InputError, match=r"the counts of 100 columns take 120 kB, and 50 kB are"):
         Tally.of(PartitionedColumns(parts))
 
@@ -167,5 +167,5 @@ def test_wide_rare_columns_are_kept_as_lists():
 
 def test_a_sparse_store_keeps_no_missing_cells():
     part = with_gaps(np.ones((4, 2), bool), np.eye(4, 2, dtype=bool))
-    with pytest.raises(InputError, match="a sparse store keeps no missing cells"):
+    with pytest.raises(InputError, match="sparse storage keeps no missing cells"):
         paged([part], store="sparse")

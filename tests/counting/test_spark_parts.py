@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from conjunct.columns import MergeRewrite, PackedColumns, Rewrite, SparseColumns
-from conjunct.columns.packing import pack
+from conjunct.columns.kernel import pack
 from conjunct.counting.spark import SparkPartitions
 
 pytest.importorskip("pyspark")
@@ -81,7 +81,7 @@ def columns():
 def in_two(columns):
     halves = [columns.to_dense()[:128], columns.to_dense()[128:]]
     parts = [type(columns).of(PackedColumns(pack(half), 128)) for half in halves]
-    store = "sparse" if isinstance(columns, SparseColumns) else "bits"
+    store = "sparse" if isinstance(columns, SparseColumns) else "dense"
     return SparkPartitions(Listed(lambda: [[part] for part in parts]), columns.n_columns, store)
 
 

@@ -12,7 +12,7 @@ from conjunct import Binarizer, TagCleaner
 from conjunct.datasets import load_zoo
 
 # intervals of equal width: quantiles lie elsewhere among twice as many rows
-BINARIZER = Binarizer(numbers="width", n_bins=3)
+BINARIZER = Binarizer(binning="width", n_bins=3)
 
 
 @st.composite

@@ -140,7 +140,7 @@ def test_table_and_baskets_are_cleaned_alike(rows):
     bits = np.array([[name in row for name in names] for row in rows])
     table = BooleanData(tuple(names), PackedColumns.from_table(bits), tags=True)
     cleaner = table.fit_cleaner(TagCleaner())
-    clean = table.cleaned(cleaner)
+    clean = table.clean(cleaner)
     assert cleaner.mapping_ == TagCleaner().fit(rows).mapping_
     for k, row in enumerate(cleaner.transform(rows)):
         has = {name for j, name in enumerate(clean.names) if clean.columns.cells(j)[0][k]}

@@ -335,32 +335,37 @@ def test_a_binarizer_says_which_features_exclude_each_other():
 
 
 def test_variables_of_boolean_data():
-    data = BooleanData.of(TABLE)
+    data = BooleanData.from_data(TABLE)
     of = dict(zip(data.names, data.variables, strict=True))
     assert (of["sex = male"], of["smokes"]) == ("sex", None)
-    some = data.aligned(["smokes", "sex = male"])
+    some = data.align(["smokes", "sex = male"])
     assert some.variables == (None, "sex")
     assert (
-        BooleanData.of(pl.DataFrame({"a=1": [True, False], "a=2": [False, True]})).variables == ()
+        BooleanData.from_data(pl.DataFrame({"a=1": [True, False], "a=2": [False, True]})).variables
+        == ()
     )
 
 
 def test_steps_and_single_values_exclude_nothing():
     steps = Binarizer(cumulative=True).fit(pl.DataFrame({"age": np.arange(0.5, 40)}))
     assert steps.get_variables() == {}
-    single = Binarizer(min_frequency=3, rare="drop").fit(
+    single = Binarizer(min_frequency=3, rare_categories="drop").fit(
         pl.DataFrame({"w": ["a"] * 5 + ["b", "c"]})
     )
     assert single.get_feature_names_out().tolist() == ["w = a"]
     assert single.get_variables() == {}
     assert (
-        BooleanData.of(pl.DataFrame({"age": np.arange(0.5, 40)}), binarizer=steps).variables == ()
+        BooleanData.from_data(pl.DataFrame({"age": np.arange(0.5, 40)}), binarizer=steps).variables
+        == ()
     )
 
 
 def test_two_words_are_both_kept_however_rare():
     table = pl.DataFrame({"sex": ["f"] * 99 + ["m"]})
-    for binarizer in (Binarizer(min_frequency=0.1, rare="drop"), Binarizer(max_categories=2)):
+    for binarizer in (
+        Binarizer(min_frequency=0.1, rare_categories="drop"),
+        Binarizer(max_categories=2),
+    ):
         assert binarizer.fit(table).get_feature_names_out().tolist() == ["sex = f", "sex = m"]
 
 
@@ -371,7 +376,7 @@ def test_a_column_that_is_called_as_a_part_of_a_date_is():
             "born month": ["early", "late", "never"] * 4,
         }
     )
-    found = Binarizer(parts=["month"]).fit(table).get_variables()
+    found = Binarizer(date_parts=["month"]).fit(table).get_variables()
     assert list(found) == ["born month", "born month [2]"]
     assert found["born month [2]"] == tuple(
         f"born month = {word}" for word in ("early", "late", "never")

@@ -10,10 +10,13 @@ from sklearn.base import clone
 from conjunct import (
     UFC,
     Bits,
+    BooleanData,
     CellError,
+    ChunkClassifier,
     ClusteringTree,
     ConjunctWarning,
     InputError,
+    UFCPath,
     UFringe,
     datasets,
 )
@@ -30,18 +33,19 @@ REFUSED = {
     "two": (np.array([[0, 1], [1, 2]]), "column 'x1', row 1: 2 is not Boolean"),
     "minus one": (np.array([[0, -1]]), "column 'x1', row 0: -1 is not Boolean"),
     "half": (np.array([[0.5]]), "column 'x0', row 0: 0.5 is not Boolean"),
-    "yes": (pd.DataFrame({"a": ["yes", "no"]}), "column 'a', row 0: 'yes' is not Boolean"),
     "text array": (np.array([["yes"], ["no"]]), "column 'x0', row 0: 'yes' is not Boolean"),
     "text in objects": (np.array([[True], ["maybe"]], object), "row 1: 'maybe' is not Boolean"),
     "complex": (np.array([[1j, 0]]), "Complex data not supported"),
     "None": (pl.DataFrame({"a": [True, None]}), "column 'a', row 1: .*missing"),
     "pandas NA": (pd.DataFrame({"a": [True, pd.NA]}, dtype="boolean"), "column 'a', row 1"),
-    "dates": (pd.DataFrame({"a": pd.to_datetime(["2020-01-01"])}), "column 'a', row 0"),
+    "one date": (pd.DataFrame({"a": pd.to_datetime(["2020-01-01"])}), "no column makes a feature"),
     "sparse two": (sp.csr_array(np.array([[0, 2]])), "column 'x1', row 0: 2 is not Boolean"),
     "lazy": (pl.LazyFrame({"a": [True, None]}), "column 'a', row 1: the value is missing"),
-    "lazy words": (pl.LazyFrame({"a": ["x"]}), "column 'a', row 0: 'x' is not Boolean"),
+    "lazy words": (pl.LazyFrame({"a": ["x"]}), "no column makes a feature"),
     "lazy without rows": (pl.LazyFrame({"a": []}, {"a": pl.Boolean}), "no rows"),
-    "a column": (pl.Series([True, False]), "a Series is no table"),
+    "a column": (pl.Series([True, False]), r"a Series is no table: give s.to_frame\(\)"),
+    "a column of text": (pd.Series(["a,b", "b"]), r"a list of tags per row, as s.str.split"),
+    "dicts": ([{"a": 1}, {"a": 0}], r"a list of dicts is no table: give pandas.DataFrame"),
     "equal names": (pd.DataFrame([[1, 0]], columns=["a", "a"]), "two columns are called 'a'"),
     "ragged": ([[0, 1], [1]], "different lengths"),
     "a string for a basket": ([{"a"}, "b"], "a basket must be a set or a list"),
@@ -56,7 +60,7 @@ REFUSED = {
 def test_refused_with_one_line(case, estimator):
     data, message = REFUSED[case]
     with pytest.raises(ValueError, match=message) as raised:
-        clone(estimator).fit(data)
+        clone(estimator).set_params(missing="raise").fit(data)
     assert "\n" not in str(raised.value)
 
 
@@ -98,12 +102,12 @@ PARAMETERS = {
     "max_length": [1, 0, 2.5],
     "stop": ["oi", 3, Bits(), True],
     "search": ["greedy", 1],
-    "names": ["text", None],
-    "unseen": ["drop", None],
+    "feature_names": ["text", "pattern", None],
+    "handle_unknown": ["drop", None],
     "min_support": [0, 1.01, -0.1, "1%", True],
-    "binarize": ["yes", True],
+    "threshold": ["yes", True],
     "n_jobs": [0, 1.5, "two", True],
-    "style": ["html", None],
+    "formula_style": ["html", None],
 }
 
 
@@ -155,19 +159,45 @@ def test_rms_that_never_rises_ends_while_formulas_can_be_read():
     with pytest.warns(
         ConjunctWarning, match="Iteration [0-9]+ is the last whose formulas have 100"
     ):
-        model = UFC(0.001, names="formula").fit(table)
+        model = UFC(0.001, feature_names="formula").fit(table)
     assert model.n_iter_ > 3
     assert model.history_[-1].length <= 100
-    assert len(UFC(0.001, max_iter=model.n_iter_ + 1, names="formula").fit(table).history_) == (
-        model.n_iter_ + 2
-    )
+    assert len(
+        UFC(0.001, max_iter=model.n_iter_ + 1, feature_names="formula").fit(table).history_
+    ) == (model.n_iter_ + 2)
 
 
-def test_words_are_told_how_they_become_boolean():
-    mixed = pd.DataFrame({"wet": [True, False], "colour": ["red", "green"]})
+def test_words_and_numbers_of_arrays_get_advice():
     with pytest.raises(
-        CellError, match=r"'colour', row 0: .*BooleanData\.of\(data\)\), or Binarizer"
+        CellError, match=r"'x0', row 0: .*; give a data frame: its columns of words"
     ):
-        UFC().fit(mixed)
-    with pytest.raises(CellError, match=r"or pass binarize= .*Binarizer\(\) in a pipeline"):
-        UFC().fit(pd.DataFrame({"a": [0, 7]}))
+        UFC().fit(np.array([["red"], ["green"]]))
+    with pytest.raises(CellError, match=r"or pass threshold= .* or give a data frame"):
+        UFC().fit(np.array([[0], [7]]))
+
+
+@pytest.mark.parametrize("value", [True, False, np.True_])
+def test_a_threshold_is_a_number_and_not_a_boolean(value):
+    message = r"^threshold must be None or a finite number; got"
+    for kind in (UFC, UFCPath, UFringe):
+        with pytest.raises(InputError, match=message):
+            kind(threshold=value).fit(np.array([[0.2, 3], [2, 0]]))
+    with pytest.raises(InputError, match=message):
+        BooleanData.from_data(np.array([[0.2, 3], [2, 0]]), threshold=value)
+
+
+def test_advice_about_cells_names_what_the_estimator_takes():
+    table, y = np.array([[1.0, np.nan], [0, 1], [1, 1]]), [0, 1, 1]
+    with pytest.raises(CellError, match=r"or pass missing='pairwise' or 'false'"):
+        UFC(missing="raise").fit(table)
+    with pytest.raises(CellError, match=r"or pass missing='false'"):
+        UFringe(missing="raise").fit(table)
+    with pytest.raises(CellError, match=r"or pass constructor=UFC\(missing='pairwise'\)$"):
+        ChunkClassifier(UFC(missing="raise")).fit(table, y)
+    ChunkClassifier(UFC(missing="pairwise")).fit(table, y)
+    with pytest.raises(CellError, match=r"or pass constructor=UFC\(threshold=…\) to cut"):
+        ChunkClassifier().fit(np.array([[0, 7], [1, 0], [1, 1]]), y)
+    strict = ChunkClassifier(UFC(missing="raise"))
+    fitted = strict.fit(np.array([[0, 1], [1, 0], [1, 1]]), y)
+    with pytest.raises(CellError, match=r"or pass constructor=UFC\(missing='pairwise'\)$"):
+        fitted.predict(table)

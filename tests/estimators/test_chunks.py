@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import naive_bits
 from conjunct import UFC, Bits, BooleanData, ConjunctWarning, InputError, Risk, Threshold, datasets
-from conjunct.expressions import pattern_text
+from conjunct.expressions import parse_pattern, pattern_text
 from tables import tables
 
 NAMES = [f"x{k}" for k in range(8)]
@@ -77,7 +77,7 @@ CONTAINERS = {
     "pyarrow": lambda table: named(table, pa.table),
     "sparse": sp.csr_array,
     "baskets": lambda table: [tags_of(row) for row in table],
-    "packed": lambda table: BooleanData.of(named(table, pl.DataFrame)),
+    "packed": lambda table: BooleanData.from_data(named(table, pl.DataFrame)),
 }
 
 
@@ -143,7 +143,7 @@ def test_forms(kind):
         assert isinstance(made, type_)
         assert plain(made) == long
         assert plain(model.chunks(make(rows), "text", backend=backend)) == {"chunks": texts}
-    with pytest.raises(InputError, match="form must be 'lists', 'text' or 'long'; got 'words'"):
+    with pytest.raises(InputError, match="output must be 'lists', 'text' or 'long'; got 'words'"):
         model.chunks(make(rows), "words")
 
 
@@ -168,8 +168,8 @@ def test_texts_of_dask(data, model):
 
 
 HOSTILE = [
-    "a", "b", "a + b", " + ", "+", "·", " · ", "a · b", '"', '"a"', '"a" + b', "a\nb", "\n", "\\n",
-    "a (rest)", "(rest)", " (rest)", "", " ", " a", "a ", "a ∧ b", "¬a", "0", "⊤",
+    "a", "b", "a + b", "b + a", " + ", "+", "·", " · ", "a · b", '"', '"a"', '"a" + b', "a\nb",
+    "\n", "\\n", "a (rest)", "(rest)", " (rest)", "", " ", " a", "a ", "a ∧ b", "¬a", "0", "⊤",
 ]  # fmt: skip
 
 
@@ -177,14 +177,14 @@ HOSTILE = [
     data=old_and_new(max_columns=8),
     names=st.permutations(HOSTILE),
     model=models,
-    style=st.sampled_from(["pattern", "formula"]),
+    kind=st.sampled_from(["tags", "formula"]),
 )
-@example((np.eye(2, dtype=bool), np.eye(2, dtype=bool)), ["a (rest)", "a"], UFC(), "pattern")
-def test_hostile_names_keep_texts_apart(data, names, model, style):
+@example((np.eye(2, dtype=bool), np.eye(2, dtype=bool)), ["a (rest)", "a"], UFC(), "tags")
+def test_hostile_names_keep_texts_apart(data, names, model, kind):
     table, rows = data
     names = names[: table.shape[1]]
     frame, new = (pd.DataFrame(some, columns=names) for some in (table, rows))
-    model.set_params(unseen="keep", names=style)
+    model.set_params(handle_unknown="keep", feature_names=kind)
     fitted(model, frame)
     assert len(set(model.patterns_)) == len(model.patterns_)
     every = model.feature_set_.with_unseen
@@ -201,21 +201,51 @@ def test_hostile_names_keep_texts_apart(data, names, model, style):
     pd.testing.assert_frame_equal(model.inverse_transform(features), new)
 
 
+REST_AND_TAG = np.array([[1, 1, 0]] * 6 + [[1, 0, 1]] * 3 + [[0, 0, 0]] * 9, bool)
+
+
 @given(data=old_and_new(max_columns=5), names=st.permutations(HOSTILE))
-def test_a_feature_is_found_by_its_pattern(data, names):
+# the rest of "a", and a column of that name
+@example((REST_AND_TAG, REST_AND_TAG), ["a", "b", "a (rest)"])
+# the chunk of "a" and "b", and a column of that name
+@example((REST_AND_TAG, REST_AND_TAG), ["a", "b", "a + b"])
+@example((REST_AND_TAG, REST_AND_TAG), ["a", "b", "b + a"])
+def test_a_shown_name_means_the_same_everywhere(data, names):
     table, _ = data
-    frame = pd.DataFrame(table, columns=names[: table.shape[1]])
+    names = names[: table.shape[1]]
+    frame = pd.DataFrame(table, columns=names)
     model = fitted(UFC(Bits(None)), frame)
-    for k, text in enumerate(model.feature_set_.pattern_texts):
-        assert model.feature_set_.position(text) == k
-        assert model.rows(text, frame).tolist() == model.rows(k, frame).tolist()
+    fitted_set, columns = model.feature_set_, model.transform(frame)
+
+    def check(text, rows):
+        assert model.find_rows(text, frame).tolist() == np.flatnonzero(rows).tolist()
+        assert model.explain(text, frame).support == rows.sum()
+
+    shown = {}
+    for k, text in enumerate(fitted_set.pattern_texts):
+        assert fitted_set.position(text) == k
+        # a position means the rows of the feature, from which other chunks may have taken some
+        check(k, columns.iloc[:, k])
+        # tags mean all rows that have them; only the rest of a pattern has no other name
+        is_rest = fitted_set.lineage.denies(fitted_set.features[k])
+        tags = list(fitted_set.patterns[k])
+        shown[text] = columns.iloc[:, k] if is_rest else frame[tags].all(axis=1)
+    sets = [*fitted_set.tag_sets, *(one.tags for one in model.findings_)]
+    shown |= {pattern_text(tags): frame[list(tags)].all(axis=1) for tags in sets}
+    # the name of a column means the column, unless tags are shown so
+    for name in names:
+        tags = parse_pattern(name)
+        if name != pattern_text(tags) or not {*tags} <= {*names}:
+            shown.setdefault(name, frame[name])
+    for text, rows in shown.items():
+        check(text, rows)
 
 
 def as_array(data):
     if isinstance(data, pa.Table):
         return data.to_pandas().to_numpy()
     if isinstance(data, BooleanData):
-        return data.to("numpy")
+        return data.convert("numpy")
     return data.toarray() if sp.issparse(data) else np.asarray(data)
 
 
@@ -226,7 +256,7 @@ def test_kept_columns_make_every_row_whole(kind, model, data):
     if kind == "baskets":
         table = np.vstack([table, np.ones(table.shape[1], bool)])
     make = CONTAINERS[kind]
-    fitted(model.set_params(unseen="keep"), make(table))
+    fitted(model.set_params(handle_unknown="keep"), make(table))
     for some in (table, rows):
         given_rows = make(some)
         back = model.inverse_transform(model.transform(given_rows))
@@ -239,7 +269,7 @@ def test_kept_columns_make_every_row_whole(kind, model, data):
 
 def test_kept_columns_come_after_those_of_training():
     baskets = [["water", "cascade"]] * 40 + [["water"]] * 20 + [["sky"]] * 60
-    model = UFC(unseen="keep").fit(baskets)
+    model = UFC(handle_unknown="keep").fit(baskets)
     assert model.get_feature_names_out().tolist() == [
         "sky", "cascade + water", "water (rest)", "cascade (rest)",
     ]  # fmt: skip
@@ -296,7 +326,7 @@ def test_missing_cells_are_no_tags(data, model, cells):
     for some in (table, rows):
         known = np.nan_to_num(some).astype(bool)
         assert model.chunks(some) == model.chunks(known) == naive_chunks(model, known)
-    model.set_params(unseen="keep")
+    model.set_params(handle_unknown="keep")
     back = np.asarray(model.inverse_transform(model.transform(rows)), float)
     # a cell that comes back true was true, and no cell that was true comes back false
     assert not ((back == 1) & (rows != 1)).any()

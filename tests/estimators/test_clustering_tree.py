@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from conjunct import And, ClusteringTree, InputError, Not, Primitive, datasets
+from conjunct import ClusteringTree, InputError, datasets
+from conjunct.expressions import And, Not, Primitive
 from tables import tables
 
 COCO = datasets.load_coco_street()
@@ -113,7 +114,7 @@ def test_containers(model, convert):
 
 def test_names_out(model):
     assert model.get_feature_names_out()[1] == "person ∧ ¬truck ∧ bus"
-    ascii_names = clone(model).set_params(style="ascii").fit(FRAME).get_feature_names_out()
+    ascii_names = clone(model).set_params(formula_style="ascii").fit(FRAME).get_feature_names_out()
     assert ascii_names[1] == "person & ~truck & bus"
     nameless = clone(model).fit(FRAME.to_numpy())
     assert nameless.get_feature_names_out(FRAME.columns)[1] == "person ∧ ¬truck ∧ bus"
@@ -165,7 +166,7 @@ def test_min_impurity_decrease_is_scikit_learns():
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("max_depth", 0), ("max_leaf_nodes", 1), ("min_samples_leaf", 0), ("style", "dot")],
+    [("max_depth", 0), ("max_leaf_nodes", 1), ("min_samples_leaf", 0), ("formula_style", "dot")],
 )
 def test_parameters_are_checked_by_name(name, value):
     with pytest.raises(InputError, match=f"^{name} must be .*; got "):

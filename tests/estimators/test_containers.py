@@ -74,7 +74,7 @@ def test_tables_keep_their_names(kind):
     columns = transformed.column_names if kind == "pyarrow" else list(transformed.columns)
     assert columns == list(model.get_feature_names_out())
     assert list(model.feature_names_in_) == NAMES
-    assert type(model.get_rules()) is type(data)
+    assert type(model.get_features()) is type(data)
 
 
 def test_pandas_keeps_its_index():
@@ -94,13 +94,13 @@ def test_set_output(kind, wanted, cls):
 
 
 def test_items_never_seen_are_named_and_ignored():
-    model = UFC(0.2, max_iter=1, names="formula").fit([["a", "b"], ["a", "b"], ["c"], []])
+    model = UFC(0.2, max_iter=1, feature_names="formula").fit([["a", "b"], ["a", "b"], ["c"], []])
     with pytest.warns(ConjunctWarning, match="1 items were not seen in fit .* 'zebra'"):
         assert model.transform([["a", "b", "zebra"]]) == [["a ∧ b"]]
 
 
 def test_empty_baskets_are_baskets():
-    model = UFC(unseen="keep").fit([["a", "b"]] * 40 + [[]] * 40)
+    model = UFC(handle_unknown="keep").fit([["a", "b"]] * 40 + [[]] * 40)
     for empty in ([[]], [[], []], [set()], [()]):
         nothing = [[] for _ in empty]
         assert model.transform(empty) == nothing
@@ -109,7 +109,7 @@ def test_empty_baskets_are_baskets():
 
 
 def test_baskets_of_numbers_must_be_sets():
-    model = UFC(0.2, max_iter=1, names="formula").fit([{1, 2}, {1, 2}, {3}, set()])
+    model = UFC(0.2, max_iter=1, feature_names="formula").fit([{1, 2}, {1, 2}, {3}, set()])
     assert list(model.feature_names_in_) == ["1", "2", "3"]
     with pytest.raises(InputError, match="baskets of numbers must be given as sets"):
         UFC().fit([[1, 2], [1, 2, 3], [3]])

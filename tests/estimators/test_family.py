@@ -12,19 +12,17 @@ from sklearn.base import clone
 import conjunct
 from conjunct import (
     CAT,
-    AtLeast,
     ConjunctWarning,
-    Exactly,
     Fringe,
     ID2of3,
     InputError,
     ModelFileError,
-    Primitive,
     Report,
     XofN,
     datasets,
     parse,
 )
+from conjunct.expressions import AtLeast, Exactly, Primitive
 
 FAMILY = {"CAT": CAT(60), "ID2of3": ID2of3(), "XofN": XofN()}
 NAMES = [f"x{k}" for k in range(15)]
@@ -144,8 +142,8 @@ def test_files_exports_and_pages(name, tmp_path):
     exec(model.to_python(), namespace)
     first = namespace["features"](table.iloc[0].to_dict())
     assert list(first.values()) == expected.iloc[0].tolist()
-    for feature, support in zip(made(model)[:3], model.get_rules()["support"], strict=False):
-        assert len(model.rows(feature, table)) == expected[str(feature)].sum()
+    for feature, support in zip(made(model)[:3], model.get_features()["support"], strict=False):
+        assert len(model.find_rows(feature, table)) == expected[str(feature)].sum()
         assert model.explain(feature, table).support == expected[str(feature)].sum()
         assert model.ancestry(feature) is not None
         assert support >= 0
@@ -161,16 +159,16 @@ def test_damaged_counts_in_a_model_file_are_refused(tmp_path):
     train = rows(300, 8)
     model = ID2of3().fit(train, three_of_seven(train, 0))
     content = model.to_dict()
-    tally = content["conjunctions"][0]
+    tally = content["added"][0][0]
     assert tally["literals"] == list(range(7))
     for change, message in (
-        ({"literals": [0]}, "a count is of less than two literals"),
+        ({"literals": [0]}, "a count is of fewer than two literals"),
         ({"literals": [0, 0, 1]}, "a literal is counted twice"),
-        ({"literals": [0, 1, 99]}, "a conjunction refers ahead"),
+        ({"literals": [0, 1, 99]}, "a feature refers to later ones"),
         ({"number": 0}, "the number of a count is out of range"),
         ({"number": 8}, "the number of a count is out of range"),
     ):
-        content["conjunctions"] = [tally | change]
+        content["added"] = [[tally | change]]
         path = tmp_path / "damaged.json"
         path.write_text(pd.io.json.ujson_dumps(content), encoding="utf-8")
         with pytest.raises(ModelFileError, match=message):
@@ -214,7 +212,7 @@ def test_patience_is_what_parity_takes():
         (CAT(prune="yes"), "prune must be True or False"),
         (XofN(patience=0), "patience must be a whole number"),
         (ID2of3(min_samples_leaf=0), "min_samples_leaf must be"),
-        (ID2of3(redundant="some"), "redundant must be"),
+        (ID2of3(drop_redundant="drop"), "drop_redundant must be"),
     ],
 )
 def test_bad_parameters(model, message):

@@ -10,7 +10,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 import conjunct
-from conjunct import And, ConjunctWarning, Fringe, InputError, Not, Primitive, datasets
+from conjunct import ConjunctWarning, Fringe, InputError, datasets
+from conjunct.expressions import And, Not, Primitive
 
 NAMES = [f"x{k}" for k in range(1, 8)]
 # every combination of five variables that matter and two that do not
@@ -26,9 +27,9 @@ def tree_for(table, y):
     return DecisionTreeClassifier(random_state=0).fit(table, y)
 
 
-@pytest.mark.parametrize("redundant", ["keep", "drop"])
-def test_the_replication_problem_is_solved(redundant):
-    model = Fringe(redundant=redundant).fit(ALL, dnf(ALL))
+@pytest.mark.parametrize("drop_redundant", [False, True])
+def test_the_replication_problem_is_solved(drop_redundant):
+    model = Fringe(drop_redundant=drop_redundant).fit(ALL, dnf(ALL))
     before, after = tree_for(ALL, dnf(ALL)), tree_for(model.transform(ALL), dnf(ALL))
     assert before.score(ALL, dnf(ALL)) == after.score(model.transform(ALL), dnf(ALL)) == 1
     # on primitives x3 x4 x5 stands below x1 and again below x2
@@ -91,14 +92,14 @@ def test_the_order_of_rows_and_columns_does_not_matter(strategy):
 
 
 def test_saved_models_come_back_whole(tmp_path):
-    model = Fringe(style="ascii").fit(ALL, dnf(ALL))
+    model = Fringe(formula_style="ascii").fit(ALL, dnf(ALL))
     model.save(tmp_path / "model.json")
     loaded = conjunct.load(tmp_path / "model.json")
     assert type(loaded) is Fringe
     assert loaded.get_params() == model.get_params()
     pd.testing.assert_frame_equal(loaded.transform(ALL), model.transform(ALL))
     pd.testing.assert_frame_equal(
-        pd.DataFrame(loaded.get_rules("dict")), pd.DataFrame(model.get_rules("dict"))
+        pd.DataFrame(loaded.get_features("dict")), pd.DataFrame(model.get_features("dict"))
     )
 
 

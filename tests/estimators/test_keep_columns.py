@@ -87,7 +87,7 @@ def test_suppressed_features_lose_nothing():
 def test_combinations_training_never_saw():
     model = UFC(keep_columns=True).fit(BASKETS)
     assert model.transform(UNSEEN)[0] == ["cascade"]
-    complete = UFC(keep_columns=True, unseen="keep").fit(BASKETS)
+    complete = UFC(keep_columns=True, handle_unknown="keep").fit(BASKETS)
     assert complete.get_feature_names_out().tolist() == NAMES
     assert complete.inverse_transform(complete.transform(UNSEEN)) == UNSEEN
 
@@ -95,7 +95,7 @@ def test_combinations_training_never_saw():
 def test_names():
     model = UFC(keep_columns=True).fit(BASKETS)
     assert model.get_feature_names_out().tolist() == NAMES
-    model.set_params(names="formula")
+    model.set_params(feature_names="formula")
     assert model.get_feature_names_out().tolist() == [*NAMES[:3], "cascade ∧ water"]
     unnamed = UFC(keep_columns=True).fit(np.array([[1, 1], [0, 0]] * 20))
     assert unnamed.get_feature_names_out(["b", "a"]).tolist() == ["b", "a", "a + b"]
@@ -104,9 +104,9 @@ def test_names():
 def test_hostile_names_stay_apart():
     odd = ["a", "b (rest)", "a + b", '"', "", "a ∧ b", "<script>", "line\nbreak"]
     table = np.repeat(np.vstack([np.eye(8), np.ones((1, 8))]), 20, axis=0).astype(bool)
-    for names in ("pattern", "formula"):
+    for kind in ("tags", "formula"):
         frame = pl.DataFrame(table, schema=odd)
-        model = UFC(keep_columns=True, names=names).fit(frame)
+        model = UFC(keep_columns=True, feature_names=kind).fit(frame)
         assert model.feature_set_.merges
         assert model.transform(frame).columns == model.get_feature_names_out().tolist()
         assert model.inverse_transform(model.transform(frame)).equals(frame)
@@ -114,8 +114,8 @@ def test_hostile_names_stay_apart():
 
 def test_neighbours_have_the_names_of_features():
     kept, without = (UFC(keep_columns=kept).fit(ZOO.values) for kept in (True, False))
-    assert kept.nearest(3, n=4) == without.nearest(3, n=4)
-    assert kept.nearest(3, ZOO.values, n=4) == without.nearest(3, ZOO.values, n=4)
+    assert kept.similar_features(3, n=4) == without.similar_features(3, n=4)
+    assert kept.similar_features(3, ZOO.values, n=4) == without.similar_features(3, ZOO.values, n=4)
 
 
 def test_containers():
@@ -169,5 +169,5 @@ def test_what_adds_features_has_the_columns_anyway():
 
 def test_anything_but_a_boolean_is_refused():
     for model in (UFC(keep_columns="yes"), UFCPath(keep_columns=1)):
-        with pytest.raises(InputError, match="keep_columns must be a Boolean; got"):
+        with pytest.raises(InputError, match="keep_columns must be True or False; got"):
             model.fit(ZOO.values)

@@ -83,9 +83,9 @@ def test_names_that_mean_something_else(kind):
     [
         ({"missing": "pairwise"}, [1.0, 0.0, None, float("nan"), 1.0]),
         ({"missing": "false"}, [1.0, 0.0, None, float("nan"), 1.0]),
-        ({"missing": "pairwise", "binarize": 0.5}, [0.7, 0.5, None, float("nan"), -3.0]),
+        ({"missing": "pairwise", "threshold": 0.5}, [0.7, 0.5, None, float("nan"), -3.0]),
         ({"missing": "pairwise"}, [1, 0, None, 1, 0]),
-        ({"binarize": 2}, [1, 5, 2, 3, 0]),
+        ({"threshold": 2}, [1, 5, 2, 3, 0]),
     ],
 )
 def test_numbers_and_gaps(kind, options, cells):
@@ -150,7 +150,7 @@ def test_a_bad_cell_is_named_by_its_row_in_the_table(monkeypatch):
     monkeypatch.setattr(containers, "_BATCH_ROWS", 32)
     cells = [True] * 70 + [None] + [False] * 10
     with pytest.raises(InputError, match="column 'a', row 70: the value is missing"):
-        UFC().fit(pl.LazyFrame({"a": cells}))
+        UFC(missing="raise").fit(pl.LazyFrame({"a": cells}))
 
 
 def test_the_others_take_lazy_tables_too():
@@ -158,7 +158,7 @@ def test_the_others_take_lazy_tables_too():
     model = UFringe(max_features=20).fit(TABLE.lazy())
     assert model.features_ == expected.features_
     assert model.transform(TABLE.lazy()).collect().rows() == expected.transform(TABLE).rows()
-    assert type(model.get_rules()) is pl.DataFrame
+    assert type(model.get_features()) is pl.DataFrame
 
 
 def test_a_stream_is_read_once():
@@ -200,9 +200,9 @@ def test_raw_tables(kind):
             "single": pl.Series([0.1, 0.2, 0.7, 0.1] * 30, dtype=pl.Float32),
         }
     )
-    table = BooleanData.of(people)
+    table = BooleanData.from_data(people)
     model = UFC(missing="pairwise").fit(table)
     assert model.n_iter_
     made = collected(model.transform(make(people)))
-    assert made.rows() == model.transform(table).to("polars").rows()
-    assert collected(model.transform(make(table.to("polars")))).rows() == made.rows()
+    assert made.rows() == model.transform(table).convert("polars").rows()
+    assert collected(model.transform(make(table.convert("polars")))).rows() == made.rows()

@@ -1,7 +1,6 @@
-"""``max_features``: the longest beginning of a run that is not too large; ``cut``: at once."""
+"""``max_features``: the longest beginning of a run that is not too large; ``truncate``: at once."""
 
 import warnings
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -74,7 +73,7 @@ def test_missing_cells(table, data):
     assert texts(model.features_) == {naive.canonical(tree) for tree, _, _ in expected[-1][0]}
     if model.feature_set_.known is not None:
         with pytest.raises(InputError, match="cells were missing: fit again with max_features=9"):
-            model.cut(9)
+            model.truncate(9)
 
 
 @given(
@@ -105,7 +104,7 @@ def test_all_rules_against_a_fit_for_each_number_of_iterations(table, rule, sear
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize(
-    "more", [{}, {"min_support": 0.1}, {"store": "sparse", "names": "formula"}]
+    "more", [{}, {"min_support": 0.1}, {"storage": "sparse", "feature_names": "formula"}]
 )
 def test_to_cut_is_to_fit_again(rule, more, tmp_path):
     model = fitted(UFC(rule, stop="never", max_iter=6, **more), ZOO)
@@ -114,7 +113,7 @@ def test_to_cut_is_to_fit_again(rule, more, tmp_path):
     for k in sorted({15, *sizes[:5], max(sizes) - 1, max(sizes) + 1}):
         again = fitted(UFC(rule, stop="never", max_iter=6, max_features=k, **more), ZOO)
         for one in (model, load(tmp_path / "model.json")):
-            cut = one.cut(k, X_train=ZOO)
+            cut = one.truncate(k, X_train=ZOO)
             assert cut.to_json() == again.to_json()
             assert (cut.transform(ZOO) == again.transform(ZOO)).all()
     assert model.to_json() == before
@@ -122,15 +121,15 @@ def test_to_cut_is_to_fit_again(rule, more, tmp_path):
 
 def test_what_was_cut_off_is_gone():
     model = UFC().fit(ZOO)
-    assert model.cut(18).cut(30).to_json() == model.cut(18).to_json()
+    assert model.truncate(18).truncate(30).to_json() == model.truncate(18).to_json()
 
 
 def test_why_it_ended_is_told():
-    assert UFC(max_features=18).fit(ZOO).outcome_ == (
+    assert UFC(max_features=18).fit(ZOO).stop_reason_ == (
         "Of 10 merges the first 4 are kept: the next would leave more than 18 features, which is "
         "max_features."
     )
-    assert UFC(max_features=99).fit(ZOO).outcome_ == UFC().fit(ZOO).outcome_
+    assert UFC(max_features=99).fit(ZOO).stop_reason_ == UFC().fit(ZOO).stop_reason_
     with pytest.warns(ConjunctWarning, match="Of 10 merges none is kept: the next"):
         assert UFC(max_features=15).fit(ZOO).n_iter_ == 0
 
@@ -143,20 +142,14 @@ def test_numbers_that_cannot_be_had():
     with pytest.raises(InputError, match=message):
         UFC(max_features=14).fit(ZOO)
     with pytest.raises(InputError, match=message):
-        UFC().fit(ZOO).cut(14)
+        UFC().fit(ZOO).truncate(14)
     for wrong in (0, 2.5, "many", True):
         with pytest.raises(InputError, match="max_features must be"):
             UFC(max_features=wrong).fit(ZOO)
         with pytest.raises(InputError, match="max_features must be"):
-            UFC().fit(ZOO).cut(wrong)
+            UFC().fit(ZOO).truncate(wrong)
 
 
 def test_fewer_than_columns_where_columns_are_equal():
     twice = np.repeat(ZOO[:, :4], 2, axis=1)
     assert len(UFC(max_features=6).fit(twice).features_) <= 6
-
-
-def test_models_that_do_not_tell_their_bits():
-    old = load(Path(__file__).parents[1] / "files" / "models" / "v1-risk.json")
-    with pytest.raises(InputError, match=r"made by version 0\.1: fit again"):
-        old.cut(20)

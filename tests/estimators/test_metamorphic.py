@@ -19,22 +19,22 @@ from conjunct import (
     ClusteringTree,
     ConjunctWarning,
     Fringe,
-    Primitive,
     Risk,
     UFCPath,
     UFringe,
     correlated_pairs,
 )
 from conjunct.datasets import load_spect, load_zoo
+from conjunct.expressions import Primitive
 from tables import tables
 
 ESTIMATORS = {
-    "UFC classic": UFC(0.2, names="formula"),
-    "UFC risk": UFC(Risk(alpha=0.05, prune=False), max_iter=2, names="formula"),
+    "UFC classic": UFC(0.2, feature_names="formula"),
+    "UFC risk": UFC(Risk(alpha=0.05, prune=False), max_iter=2, feature_names="formula"),
     "UFC exact": UFC(
-        Risk(alpha=0.05, test="exact", correction="holm"), max_iter=2, names="formula"
+        Risk(alpha=0.05, test="exact", correction="holm"), max_iter=2, feature_names="formula"
     ),
-    "UFC pairwise": UFC(0.1, search="pairwise", max_length=4, names="formula"),
+    "UFC pairwise": UFC(0.1, search="pairwise", max_length=4, feature_names="formula"),
     "UFC bits": UFC(Bits(alpha=0.2)),
     "UFCPath": UFCPath(max_iter=3),
     "UFringe": UFringe(max_features=30, min_samples_leaf=2),
@@ -171,6 +171,18 @@ def test_permuting_columns_changes_nothing(name, table, rng):
     assert outcome(one) == outcome(other)
 
 
+def test_equally_near_pairs_are_named_the_same_in_any_order():
+    """Two pairs have the same lift, but not if it is rounded in another order."""
+    rows = [{"a", "b"}] * 2 + [{"b", "d"}] * 2 + [{"a"}, {"d"}] + [{"b"}] * 9 + [set()] * 4
+    found = set()
+    for names in ("abcd", "dcba"):
+        table = np.array([[name in row for name in names] for row in rows])
+        with pytest.warns(ConjunctWarning, match="a with b comes nearest"):
+            model = UFC().fit(pl.DataFrame(dict(zip(names, table.T, strict=True))))
+        found.add(model.stop_reason_)
+    assert len(found) == 1
+
+
 @every
 @on_tables()
 def test_renaming_columns_renames_formulas(name, table):
@@ -208,7 +220,7 @@ def test_negating_all_columns_keeps_the_pairs_of_ufc(rng):
     found = correlated_pairs(table, 0.2, backend="dict")["r"]
     assume(len({round(r, 9) for r in found}) == len(found))  # joint counts, which change, decide
     one, other = (
-        UFC(0.2, max_iter=1, names="formula").fit(data).feature_set_.merges
+        UFC(0.2, max_iter=1, feature_names="formula").fit(data).feature_set_.merges
         for data in (table, ~table)
     )
     assert {(m.left, m.right) for m in one} == {(m.left, m.right) for m in other}
@@ -285,13 +297,13 @@ def test_a_copy_of_a_column_is_merged_with_it(name, table, rng):
 @pytest.mark.parametrize("name", TREES)
 @on_tables(rng=SHUFFLED)
 def test_copies_of_columns_are_dropped_where_redundant(name, table, rng):
-    """With ``redundant="drop"`` they are as if they were not there."""
+    """With ``drop_redundant=True`` they are as if they were not there."""
     copied = np.flatnonzero(rng.random(table.shape[1]) < 0.5)
     assume(table.any())
     whole = np.column_stack([table, table[:, copied]])
     names = [*names_of(table), *(f"copy{k:02}" for k in copied)]
-    one = fitted(name, table, redundant="drop")
-    other = fitted(name, whole, names, labels_of(table), redundant="drop")
+    one = fitted(name, table, drop_redundant=True)
+    other = fitted(name, whole, names, labels_of(table), drop_redundant=True)
     assert outcome(one) == outcome(other)
 
 

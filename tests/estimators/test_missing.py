@@ -63,7 +63,7 @@ def test_runs_are_the_oracles(table, options, prune, search):
     model = fitted(table, prune=prune, search=search, **options)
     texts = [canonical_text(feature) for feature in model.features_]
     assert texts == [naive.canonical(tree) for tree, _ in expected]
-    rules = model.get_rules("dict")
+    rules = model.get_features("dict")
     assert rules["support"] == [naive_missing.support(column) for _, column in expected]
     shares = [
         naive_missing.support(x) / naive_missing.known(x) if naive_missing.known(x) else 0.0
@@ -135,7 +135,7 @@ def test_gaps_stay_gaps_in_each_kind_of_container():
 
     columns = {name: list(column) for name, column in as_kleene(TABLE).items()}
     for frame in (pl.DataFrame(columns), pa.table(columns), pd.DataFrame(columns, dtype="boolean")):
-        model = UFC(0.1, max_iter=1, missing="pairwise", names="formula").fit(frame)
+        model = UFC(0.1, max_iter=1, missing="pairwise", feature_names="formula").fit(frame)
         made = model.transform(frame)
         if isinstance(made, pd.DataFrame):
             assert set(made.dtypes) == {pd.BooleanDtype()}
@@ -150,16 +150,16 @@ def test_gaps_stay_gaps_in_each_kind_of_container():
         rows = pl.DataFrame(made).rows()
         assert [list(row) for row in rows] == expected
 
-    table = BooleanData.of(pl.DataFrame(columns))
-    assert [list(row) for row in model.transform(table).to("polars").rows()] == expected
+    table = BooleanData.from_data(pl.DataFrame(columns))
+    assert [list(row) for row in model.transform(table).convert("polars").rows()] == expected
 
 
 def test_refused_by_name_with_advice():
     with pytest.raises(InputError, match=r"x1.*row 2.*missing.*missing='pairwise'"):
-        UFC().fit(TABLE)
+        UFC(missing="raise").fit(TABLE)
     frame = pl.DataFrame({"a": [True, None], "b": [True, False]})
     with pytest.raises(InputError, match=r"'a'.*missing.*missing='pairwise'"):
-        UFC().fit(BooleanData.of(frame))
+        UFC(missing="raise").fit(BooleanData.from_data(frame))
     with pytest.raises(InputError, match=r"infinity"):
         UFC(missing="pairwise").fit(np.array([[np.inf, 0.0]]))
     with pytest.raises(InputError, match=r"missing must be"):
@@ -176,17 +176,17 @@ def test_reading_aids_know_what_is_known():
     assert all(model.explain(k, TABLE).on_rows is None for k in range(len(model.features_)))
     column = model.transform(TABLE)[:, 0]
     assert explanation.frequency == np.nansum(column) / np.sum(~np.isnan(column))
-    assert [n.position for n in model.nearest(0, TABLE)] != []
-    assert model.rows(0, TABLE).tolist() == np.flatnonzero(column == 1).tolist()
+    assert [n.position for n in model.similar_features(0, TABLE)] != []
+    assert model.find_rows(0, TABLE).tolist() == np.flatnonzero(column == 1).tolist()
     for contrast in explanation.contrasts:
-        primitive = TABLE[:, int(contrast.primitive[1:])]
+        primitive = TABLE[:, int(contrast.tags[1:])]
         inside = primitive[(column == 1) & ~np.isnan(primitive)]
         outside = primitive[(column == 0) & ~np.isnan(primitive)]
         assert (contrast.inside, contrast.outside) == (inside.mean(), outside.mean())
-    with pytest.raises(InputError, match=r"^nuggets needs data without missing cells"):
-        model.nuggets(TABLE)
-    with pytest.raises(InputError, match=r"^given needs data without missing cells"):
-        model.formulas(given=TABLE)
+    with pytest.raises(InputError, match=r"^rare_conjunctions needs data without missing cells"):
+        model.rare_conjunctions(TABLE)
+    with pytest.raises(InputError, match=r"^X_train needs data without missing cells"):
+        model.formulas(X_train=TABLE)
 
 
 @given(gappy(), st.sampled_from([0.0, 0.2]))
@@ -201,7 +201,7 @@ def test_columns_that_are_never_known():
     table = np.array([[np.nan, 1, 1], [np.nan, 0, 0], [np.nan, 1, 1], [np.nan, 0, 0]] * 5)
     model = fitted(table, threshold=0.1, max_iter=2, prune=False)
     assert "x0" in [str(feature) for feature in model.features_]
-    assert model.get_rules("dict")["frequency"][0] == 0.0
+    assert model.get_features("dict")["frequency"][0] == 0.0
 
 
 @pytest.mark.parametrize("options", [{"threshold": 0.4}, {"alpha": 0.001, "prune": True}])

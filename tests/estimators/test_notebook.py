@@ -10,7 +10,7 @@ import pytest
 from sklearn import config_context
 
 from conjunct import UFC, ConjunctWarning, UFCPath, datasets
-from conjunct.explain import Summary, english, findings, label, shortened
+from conjunct.explain import Summary, english, label, shorten
 
 HOSTILE = ("<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "a\ud800", "x" * 500)
 
@@ -30,13 +30,13 @@ def rows(page):
 def test_the_chunks_come_first(model, street):
     shown = model.fit(street)._repr_html_()
     expected = [
-        [finding.text, finding.contrast, f"{finding.rows:,}", f"{finding.evidence:,.1f}"]
-        for finding in findings(model.feature_set_)[:5]
+        [finding.name, finding.sentence, f"{finding.rows:,}", f"{finding.lift:,.1f}"]
+        for finding in model.findings_[:5]
     ]
     assert rows(shown)[1:] == expected
     summary = Summary(model)
-    assert f"{summary.found} {summary.length}" in unescape(shown)
-    assert model.outcome_ in unescape(shown)
+    assert f"{summary.overview} {summary.length}" in unescape(shown)
+    assert model.stop_reason_ in unescape(shown)
     # scikit-learn's diagram is underneath
     assert shown.index("sk-container") > shown.index("</table>")
     assert model._repr_mimebundle_()["text/html"].startswith(shown.partition("</table>")[0])
@@ -53,8 +53,8 @@ def test_nothing_constructed():
     with pytest.warns(ConjunctWarning):
         model = UFC().fit(np.array([[0, 1], [1, 0], [0, 0], [1, 1]] * 5))
     shown = model._repr_html_()
-    assert model.outcome_ in unescape(shown)
-    assert "evidence</th>" not in shown
+    assert model.stop_reason_ in unescape(shown)
+    assert "finding</th>" not in shown
 
 
 def test_a_loaded_model_shows_the_same(street, tmp_path):
@@ -83,7 +83,7 @@ def test_features_are_a_tuple_that_a_notebook_shows_as_a_table(street):
     assert isinstance(features, tuple)
     shown = features._repr_html_()
     expected = [
-        [str(k), shortened(english(x.simplify()), 120), label(x, longest=120)]
+        [str(k), shorten(english(x.simplify()), 120), label(x, longest=120)]
         for k, x in enumerate(features[:50])
     ]
     assert rows(shown)[1:] == expected

@@ -1,7 +1,6 @@
-"""Rare features: suppressed, accounted for, and the nuggets among them found again."""
+"""Rare features: suppressed, accounted for, and the rare conjunctions among them found again."""
 
 import itertools
-import json
 
 import numpy as np
 import pandas as pd
@@ -10,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive_statistics
-from conjunct import UFC, ConjunctWarning, InputError, ModelFileError, Risk, datasets
+from conjunct import UFC, ConjunctWarning, InputError, Risk, datasets
 from conjunct.columns import PackedColumns
-from conjunct.columns.packing import unpack
+from conjunct.columns.kernel import unpack
 from conjunct.ufc.association import CORRECTIONS
 from tables import tables
 
@@ -21,7 +20,7 @@ FRAME = pd.DataFrame(COCO.values, columns=COCO.feature_names)
 OPTIONS = {
     "criterion": Risk(test="exact", prune=False, correction="holm"),
     "max_iter": 1,
-    "names": "formula",
+    "feature_names": "formula",
 }
 
 
@@ -36,10 +35,10 @@ def model():
 
 
 def test_features_below_are_suppressed_and_listed(whole, model):
-    rules = whole.get_rules()
+    rules = whole.get_features()
     frequent = rules["frequency"] >= 0.01
-    assert model.get_rules().equals(rules[frequent].reset_index(drop=True))
-    rare = model.get_rules(suppressed=True)
+    assert model.get_features().equals(rules[frequent].reset_index(drop=True))
+    rare = model.get_features(suppressed=True)
     assert rare.equals(rules[~frequent].reset_index(drop=True))
     assert [f.text() for f in model.suppressed_] == rare["rule"].tolist()
     assert len(rare) > 10
@@ -60,7 +59,7 @@ def test_support_equal_to_the_bound_is_kept():
 @pytest.mark.filterwarnings("ignore::conjunct.ConjunctWarning")
 @given(tables(), st.sampled_from([0.05, 0.1, 0.3]), st.sampled_from(["batch", "pairwise"]))
 def test_what_is_lost_is_counted(table, min_support, search):
-    model = UFC(0.1, max_iter=4, search=search, names="formula")
+    model = UFC(0.1, max_iter=4, search=search, feature_names="formula")
     whole = model.fit(table).feature_set_
     if max(whole.supports) / len(table) < min_support:
         with pytest.raises(InputError, match=r"^no feature reaches min_support="):
@@ -83,12 +82,12 @@ def test_inverse_transform_says_what_is_lost(model):
 
 def test_rows_of_a_suppressed_feature(whole, model):
     feature = model.suppressed_[-1]
-    expected = whole.rows(feature, FRAME)
-    assert model.rows(feature, FRAME).tolist() == expected.tolist()
+    expected = whole.find_rows(feature, FRAME)
+    assert model.find_rows(feature, FRAME).tolist() == expected.tolist()
     last = len(model.features_) + len(model.suppressed_) - 1
-    assert model.rows(last, FRAME).tolist() == expected.tolist()
+    assert model.find_rows(last, FRAME).tolist() == expected.tolist()
     with pytest.raises(InputError, match=f"there is no feature {last + 1}"):
-        model.rows(last + 1, FRAME)
+        model.find_rows(last + 1, FRAME)
 
 
 def test_saved_with_what_is_suppressed(model, tmp_path):
@@ -96,20 +95,11 @@ def test_saved_with_what_is_suppressed(model, tmp_path):
     model.save(path)
     loaded = UFC.load(path)
     assert loaded.suppressed_ == model.suppressed_
-    assert loaded.get_rules(suppressed=True).equals(model.get_rules(suppressed=True))
-    content = json.loads(path.read_text(encoding="utf-8"))
-    content["suppressed"][0] = content["features"][0]
-    path.write_text(json.dumps(content), encoding="utf-8")
-    with pytest.raises(ModelFileError, match="a feature stands twice"):
-        UFC.load(path)
-    content["suppressed"].pop()
-    path.write_text(json.dumps(content), encoding="utf-8")
-    with pytest.raises(ModelFileError, match="supports and suppressed features differ in number"):
-        UFC.load(path)
+    assert loaded.get_features(suppressed=True).equals(model.get_features(suppressed=True))
 
 
 def conjunctions(model, table):
-    """All that ``nuggets`` looks at: pairs of columns, then the model's other conjunctions."""
+    """Candidates of ``rare_conjunctions``: pairs of columns, then the model's conjunctions."""
     names = [f"x{k}" for k in range(table.shape[1])]
     columns = dict(zip(names, table.T, strict=True))
     found = {f"{a} ∧ {b}": (columns[a], columns[b]) for a, b in itertools.combinations(names, 2)}
@@ -136,10 +126,10 @@ def conjunctions(model, table):
         }
     ),
 )
-def test_nuggets_are_the_oracles(table, options):
-    model = UFC(0.1, max_iter=2, names="formula").fit(table)
-    expected = naive_statistics.nuggets(conjunctions(model, table), **options)
-    found = model.nuggets(table, **options, backend="dict")
+def test_rare_conjunctions_are_the_oracles(table, options):
+    model = UFC(0.1, max_iter=2, feature_names="formula").fit(table)
+    expected = naive_statistics.rare_conjunctions(conjunctions(model, table), **options)
+    found = model.rare_conjunctions(table, **options, backend="dict")
     # a pair of columns is written in the order of the table, a feature as it was made
     in_order = {frozenset(name.split(" ∧ ")): name for name in expected}
     names = [in_order.get(frozenset(rule.split(" ∧ ")), rule) for rule in found["rule"]]
@@ -153,8 +143,8 @@ def test_nuggets_are_the_oracles(table, options):
         assert found["p_adjusted"][k] == pytest.approx(float(p_adjusted), rel=1e-9)
 
 
-def test_suppressing_hides_no_nugget(model):
-    found = model.nuggets(FRAME)
+def test_suppressing_hides_no_rare_conjunction(model):
+    found = model.rare_conjunctions(FRAME)
     assert list(found.columns) == [
         "rule", "status", "support", "frequency", "length", "lift", "r", "p_value",
         "p_adjusted", "family_size",
@@ -172,21 +162,25 @@ def test_suppressing_hides_no_nugget(model):
     assert set(found["status"]) <= {"feature", "suppressed", "not a feature"}
 
 
-def test_a_planted_nugget_is_found_and_noise_is_not():
+def test_a_planted_rare_conjunction_is_found_and_noise_is_not():
     rng = np.random.default_rng(1)
     table = rng.random((5000, 30)) < 0.03
     with pytest.warns(ConjunctWarning):
-        noise = UFC(Risk(correction="holm", test="exact", prune=False), names="formula").fit(table)
-    assert len(noise.nuggets(table)) == 0
+        noise = UFC(
+            Risk(correction="holm", test="exact", prune=False), feature_names="formula"
+        ).fit(table)
+    assert len(noise.rare_conjunctions(table)) == 0
     table[:25, 4] = table[:25, 9] = True
-    found = noise.nuggets(table, min_lift=3)
+    found = noise.rare_conjunctions(table, min_lift=3)
     assert found["rule"].tolist() == ["x4 ∧ x9"]
     assert found["status"].tolist() == ["not a feature"]
 
 
 def test_what_is_rare_follows_min_support(whole, model):
-    assert whole.nuggets(FRAME, max_support=0.01)["rule"].equals(model.nuggets(FRAME)["rule"])
-    assert (whole.nuggets(FRAME, max_support=0.003)["frequency"] <= 0.003).all()
+    assert whole.rare_conjunctions(FRAME, max_support=0.01)["rule"].equals(
+        model.rare_conjunctions(FRAME)["rule"]
+    )
+    assert (whole.rare_conjunctions(FRAME, max_support=0.003)["frequency"] <= 0.003).all()
 
 
 @pytest.mark.parametrize(
@@ -199,6 +193,6 @@ def test_what_is_rare_follows_min_support(whole, model):
         ("correction", "fdr"),
     ],
 )
-def test_parameters_of_nuggets_are_checked(model, name, value):
+def test_parameters_of_rare_conjunctions_are_checked(model, name, value):
     with pytest.raises(InputError, match=f"^{name} must be .*; got "):
-        model.nuggets(FRAME, **{name: value})
+        model.rare_conjunctions(FRAME, **{name: value})

@@ -2,16 +2,22 @@
 
 import itertools
 import json
+import math
 import pickle
+import re
 
+import hypothesis.extra.numpy as hnp
 import numpy as np
+import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import conjunct
-from conjunct import UFC, Bits, Evidence, InputError, Never, Risk, Rms, Threshold, datasets
-from conjunct.ufc import CRITERIA, SEARCHES, STOPS
+from conjunct import UFC, Bits, Evidence, InputError, Risk, Threshold, datasets
+from conjunct.ufc import CRITERIA, SEARCHES, STOPS, NoStop, RmsStop
 from runs import settings_of
 
 ZOO = datasets.load_zoo().values
@@ -47,7 +53,7 @@ BAD = {
 
 
 def made(family, value):
-    return FAMILIES[family].checked(value)
+    return FAMILIES[family].resolve(value)
 
 
 @every_rule
@@ -62,7 +68,7 @@ def test_a_rule_is_known_by_its_name_and_says_what_it_does(family, rule):
     assert not rule.summary.endswith(".")
     assert rule.__doc__
     with pytest.raises(conjunct.InputError) as refused:
-        registry.checked("no such rule")
+        registry.resolve("no such rule")
     assert repr(rule.name) in str(refused.value)
     assert f"{rule.__name__}(...)" in str(refused.value)
 
@@ -128,7 +134,7 @@ def test_settings_of_a_number_can_be_set():
 
 
 def test_settings_of_a_stop_can_be_set():
-    for stop in ("rms", Rms()):
+    for stop in ("rms", RmsStop()):
         model = UFC("risk", stop=stop)
         assert model.get_params()["stop__null_feature"] is False
         assert model.set_params(stop__null_feature=True).stop.null_feature
@@ -172,7 +178,7 @@ def test_rules_are_saved_with_the_model(criterion, stop, tmp_path):
     rule = CRITERIA[criterion]
     changed = {name: OTHER[name] for name in rule().get_params()}
     ends = None if stop is None else STOPS[stop]()
-    if isinstance(ends, Rms | Never):
+    if isinstance(ends, RmsStop | NoStop):
         ends.set_params(null_feature=True)
     model = UFC(rule(**changed), stop=ends, max_iter=2).fit(ZOO)
     model.save(tmp_path / "m.json")
@@ -180,7 +186,7 @@ def test_rules_are_saved_with_the_model(criterion, stop, tmp_path):
     assert settings_of(loaded) == settings_of(model)
     assert type(loaded.criterion) is rule
     assert type(loaded.stop) is type(ends)
-    assert loaded.outcome_ == model.outcome_
+    assert loaded.stop_reason_ == model.stop_reason_
     again = clone(loaded).fit(ZOO)
     assert again.features_ == model.features_
     # as text, for NaN is not equal to itself
@@ -209,11 +215,11 @@ def test_every_combination_ends_and_says_why(criterion, stop, search):
     limit = {} if rule in (Bits, Evidence) else {"max_length": 12}
     model = UFC(value, stop=stop, search=search, **limit).fit(ZOO)
     assert model.n_iter_ > 0
-    assert model.outcome_
-    assert "\n" not in model.outcome_
-    assert model.outcome_[0].isupper()
-    assert model.outcome_.endswith(".")
-    assert not model.outcome_.endswith("..")
+    assert model.stop_reason_
+    assert "\n" not in model.stop_reason_
+    assert model.stop_reason_[0].isupper()
+    assert model.stop_reason_.endswith(".")
+    assert not model.stop_reason_.endswith("..")
     assert np.array_equal(model.inverse_transform(model.transform(ZOO)), ZOO)
 
 
@@ -221,7 +227,7 @@ def test_every_combination_ends_and_says_why(criterion, stop, search):
 def test_limits_past_any_count_are_none(name):
     limited = UFC(**{name: 10**40}).fit(ZOO)
     assert limited.features_ == UFC().fit(ZOO).features_
-    assert limited.outcome_ == UFC().fit(ZOO).outcome_
+    assert limited.stop_reason_ == UFC().fit(ZOO).stop_reason_
 
 
 @pytest.mark.parametrize("criterion", [*CRITERIA, 0.9])
@@ -231,10 +237,10 @@ def test_nothing_is_explained_too(criterion, stop):
     table = np.repeat(np.eye(3, dtype=bool), 20, axis=0)
     with pytest.warns(conjunct.ConjunctWarning) as caught:
         model = UFC(criterion, stop=stop).fit(table)
-    assert [str(warning.message) for warning in caught] == [model.outcome_]
+    assert [str(warning.message) for warning in caught] == [model.stop_reason_]
     nothing = "No chunk was found: " if criterion == "evidence" else "No feature was constructed: "
-    assert model.outcome_.startswith(nothing)
-    assert model.outcome_.endswith(".")
+    assert model.stop_reason_.startswith(nothing)
+    assert model.stop_reason_.endswith(".")
 
 
 @pytest.mark.parametrize(
@@ -250,7 +256,76 @@ def test_nothing_is_explained_too(criterion, stop):
     ],
 )
 def test_what_was_left_is_told_with_what_was_asked_of_it(options, words):
-    told = UFC(**options).fit(ZOO).outcome_
+    told = UFC(**options).fit(ZOO).stop_reason_
     assert "no pair is left" in told
     assert words in told
-    assert "at most" not in UFC(**options | {"max_length": None}).fit(ZOO).outcome_
+    assert "at most" not in UFC(**options | {"max_length": None}).fit(ZOO).stop_reason_
+
+
+@pytest.mark.filterwarnings("ignore::conjunct.ConjunctWarning")
+@given(table=hnp.arrays(np.bool_, st.tuples(st.integers(2, 30), st.integers(2, 4))))
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"criterion": "bits"},
+        {"criterion": Bits(None)},
+        {"criterion": "bits", "search": "batch"},
+    ],
+    ids=str,
+)
+def test_nothing_found_is_never_wrong(options, table):
+    model = UFC(**options).fit(table)
+    n = len(table)
+    tables = [
+        (n, *map(int, (x.sum(), y.sum(), (x & y).sum())))
+        for x, y in itertools.combinations(table.T, 2)
+        if 0 < x.sum() < n and 0 < y.sum() < n
+    ]
+    lifts = [n * both / (x * y) for n, x, y, both in tables]
+    reason = model.stop_reason_
+    if model.n_iter_:
+        assert max(lifts) > 1
+    elif "fewer than two columns" in reason:
+        assert not tables
+    elif "no row has two" in reason:
+        assert max(lifts) == 0
+    elif "more often than by chance" in reason:
+        assert max(lifts) <= 1 + 1e-12
+        _, x, y, both = max(tables, key=lambda t: t[0] * t[3] / (t[1] * t[2]))
+        assert f"together in {both:,} row" in reason
+        assert f"gives {x * y / n:,.1f}." in reason
+    else:
+        assert max(lifts) > 1
+        assert "x" in reason.partition(": ")[2]
+
+
+def test_as_many_rows_as_it_says_would_do():
+    rows = np.array([[1, 1], [1, 0], [0, 1], [0, 0], [0, 0], [0, 0], [1, 1]] * 4, bool)
+    for n_rows in (7, 9, 10, 12):
+        some = rows[:n_rows]
+        with pytest.warns(conjunct.ConjunctWarning) as caught:
+            UFC().fit(some)
+        more = re.search(r"About ([0-9,]+) more rows? like these", str(caught[0].message))
+        enough = 1 + int(more[1].replace(",", "")) / len(some)
+        assert UFC().fit(np.repeat(some, math.ceil(enough), axis=0)).n_iter_ == 1
+        fewer = math.ceil(enough) - 2
+        if fewer > 1:
+            with pytest.warns(conjunct.ConjunctWarning):
+                UFC().fit(np.repeat(some, fewer, axis=0))
+
+
+@pytest.mark.parametrize("criterion", ["evidence", "bits"])
+@pytest.mark.parametrize("storage", ["dense", "sparse"])
+def test_ties_are_broken_by_name(criterion, storage):
+    """Four columns, all pairs of which are alike: the sentence names the same two."""
+    rng = np.random.default_rng(0)
+    rows = np.array([*itertools.product([0, 1], repeat=4), [1, 1, 1, 1]], bool)
+    reasons = set()
+    for _ in range(6):
+        names = rng.permutation(["d", "b", "c", "a"])
+        frame = pd.DataFrame(rows, columns=names)
+        with pytest.warns(conjunct.ConjunctWarning):
+            reasons.add(UFC(criterion, storage=storage).fit(frame).stop_reason_)
+    (reason,) = reasons
+    assert "a with b" in reason

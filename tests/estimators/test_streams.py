@@ -35,7 +35,7 @@ def test_missing_cells(missing, tmp_path):
     assert in_bytes(UFC(**options).fit(io.stream(*files[:2]))) == in_bytes(expected)
 
 
-@pytest.mark.parametrize("store", ["auto", "bits", "sparse"])
+@pytest.mark.parametrize("store", ["auto", "dense", "sparse"])
 def test_tags(store, tmp_path):
     rng = np.random.default_rng(0)
     tags = (rng.random((3000, 6)) ** 3 * 1200).astype(int)
@@ -47,4 +47,4 @@ def test_tags(store, tmp_path):
     expected = UFC(**options).fit(io.read_boolean(tmp_path / "whole.dat"))
     assert expected.n_iter_ > 0
     stream = io.stream(tmp_path / "a.dat", tmp_path / "b.dat")
-    assert in_bytes(UFC(**options, store=store).fit(stream)) == in_bytes(expected)
+    assert in_bytes(UFC(**options, storage=store).fit(stream)) == in_bytes(expected)

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -14,8 +15,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 import conjunct
-from conjunct import UFC, And, ConjunctWarning, InputError, Not, Primitive, Risk, datasets
+from conjunct import UFC, ConjunctWarning, InputError, Risk, datasets
 from conjunct.columns import kernel as counting
+from conjunct.expressions import And, Not, Primitive
 from runs import settings_of
 from tables import tables
 
@@ -25,7 +27,7 @@ FRAME = pd.DataFrame(COCO.values, columns=COCO.feature_names)
 
 @pytest.fixture(scope="module")
 def model():
-    return UFC(Risk(prune=False), max_iter=3, names="formula").fit(FRAME)
+    return UFC(Risk(prune=False), max_iter=3, feature_names="formula").fit(FRAME)
 
 
 def test_transform_is_the_formulas_truth_on_combinations_never_seen(model):
@@ -42,7 +44,7 @@ def test_transform_is_the_formulas_truth_on_combinations_never_seen(model):
 @pytest.mark.filterwarnings("ignore::conjunct.ConjunctWarning")
 @given(tables(), st.sampled_from(["batch", "pairwise"]))
 def test_inverse_transform_is_exact_on_training_rows(table, search):
-    model = UFC(0.1, max_iter=4, search=search, names="formula").fit(table)
+    model = UFC(0.1, max_iter=4, search=search, feature_names="formula").fit(table)
     assert np.array_equal(model.inverse_transform(model.transform(table)), table)
 
 
@@ -54,9 +56,9 @@ def test_inverse_transform_wants_the_features_in_order(model):
 
 def test_kernels_and_threads_change_nothing(model, monkeypatch):
     monkeypatch.setattr(counting, "_PAIRS_PER_THREAD", 1)
-    threaded = UFC(Risk(prune=False), max_iter=3, n_jobs=2, names="formula").fit(FRAME)
+    threaded = UFC(Risk(prune=False), max_iter=3, n_jobs=2, feature_names="formula").fit(FRAME)
     monkeypatch.setattr(counting, "native", None)
-    plain = UFC(Risk(prune=False), max_iter=3, names="formula").fit(FRAME)
+    plain = UFC(Risk(prune=False), max_iter=3, feature_names="formula").fit(FRAME)
     for other in (threaded, plain):
         assert other.features_ == model.features_
         assert other.history_ == model.history_
@@ -64,10 +66,9 @@ def test_kernels_and_threads_change_nothing(model, monkeypatch):
 
 
 def test_rules_say_why(model):
-    rules = model.get_rules()
+    rules = model.get_features()
     assert list(rules.columns) == [
-        "pattern", "rule", "support", "frequency", "length", "iteration", "parents", "saved", "r",
-        "p_value", "p_adjusted", "family_size", "score", "threshold", "compared",
+        "pattern", "rule", "support", "frequency", "length", "iteration", "parents",
     ]  # fmt: skip
     assert rules["rule"].tolist() == model.get_feature_names_out().tolist()
     assert rules["pattern"].tolist() == list(model.feature_set_.pattern_texts)
@@ -77,51 +78,56 @@ def test_rules_say_why(model):
     assert rules["length"].tolist() == [feature.length for feature in model.features_]
     primitives = rules["iteration"] == 0
     assert rules.loc[primitives, "rule"].isin(FRAME.columns).all()
-    assert rules.loc[primitives, ["r", "saved"]].isna().all(axis=None)
-    assert (rules.loc[~primitives, "r"] >= model.threshold_).all()
-    assert (rules.loc[~primitives, "p_value"] <= 0.001).all()
-    first = rules[rules["iteration"] == 1].iloc[0]
-    left, right = first["parents"]
-    assert first["r"] == pytest.approx(np.corrcoef(FRAME[left], FRAME[right])[0, 1])
+    merges = model.get_rules()
+    assert len(merges) == len(model.feature_set_.merges)
+    assert (merges["r"] >= model.threshold_).all()
+    assert (merges["p_value"] <= 0.001).all()
+    first = merges.iloc[0]
+    left, right = FRAME[first["left"]], FRAME[first["right"]]
+    assert first["r"] == pytest.approx(np.corrcoef(left, right)[0, 1])
+    for merge in merges.itertuples():
+        tags = merge.chunk.split(" + ")
+        if not np.isnan(merge.lift):
+            assert merge.rows == FRAME[tags].all(axis=1).sum()
 
 
 def test_rules_as_other_tables(model):
-    columns = model.get_rules("dict")
-    assert model.get_rules("polars").to_dict(as_series=False)["rule"] == columns["rule"]
-    assert model.get_rules("pyarrow").column_names == list(columns)
+    columns = model.get_features("dict")
+    assert model.get_features("polars").to_dict(as_series=False)["rule"] == columns["rule"]
+    assert model.get_features("pyarrow").column_names == list(columns)
 
 
 def test_rules_without_the_table_library(model):
     with pytest.raises(ImportError, match="a table needs cudf: pip install cudf, or ask for"):
-        model.get_rules("cudf")
+        model.get_features("cudf")
 
 
 def test_rows_behind_a_feature(model):
     transformed = model.transform(FRAME).to_numpy()
     for feature in (0, len(model.features_) - 1):
         expected = np.flatnonzero(transformed[:, feature]).tolist()
-        assert model.rows(feature, FRAME).tolist() == expected
-        assert model.rows(model.features_[feature], FRAME).tolist() == expected
-        assert model.rows(model.features_[feature].text("ascii"), FRAME).tolist() == expected
+        assert model.find_rows(feature, FRAME).tolist() == expected
+        assert model.find_rows(model.features_[feature], FRAME).tolist() == expected
+        assert model.find_rows(model.features_[feature].text("ascii"), FRAME).tolist() == expected
     with pytest.raises(InputError, match="there is no feature zebra"):
-        model.rows("zebra", FRAME)
+        model.find_rows("zebra", FRAME)
     with pytest.raises(InputError, match="there is no feature 999"):
-        model.rows(999, FRAME)
+        model.find_rows(999, FRAME)
     with pytest.raises(InputError, match="a position, a formula or its text, not a ndarray"):
         model.explain(np.zeros((2, 2)))
-    assert model.rows(np.int64(1), FRAME).tolist() == model.rows(1, FRAME).tolist()
+    assert model.find_rows(np.int64(1), FRAME).tolist() == model.find_rows(1, FRAME).tolist()
 
 
 def test_names_out_follow_the_columns():
     table = np.array([[1, 1], [1, 1], [0, 0], [1, 0]], bool)
-    model = UFC(0.1, max_iter=1, names="formula").fit(table)
+    model = UFC(0.1, max_iter=1, feature_names="formula").fit(table)
     assert model.get_feature_names_out().tolist() == ["x0 ∧ x1", "x0 ∧ ¬x1"]
     assert model.get_feature_names_out(["sky", "sea"]).tolist() == ["sky ∧ sea", "sky ∧ ¬sea"]
     with pytest.raises(ValueError, match="length equal to number of features"):
         model.get_feature_names_out(["sky"])
     with pytest.raises(InputError, match="two columns are called 'sky'"):
         model.get_feature_names_out(["sky", "sky"])
-    named = UFC(0.1, max_iter=1, style="ascii", names="formula").fit(
+    named = UFC(0.1, max_iter=1, formula_style="ascii", feature_names="formula").fit(
         pd.DataFrame(table, columns=["a", "b"])
     )
     assert named.get_feature_names_out(["a", "b"]).tolist() == ["a & b", "a & ~b"]
@@ -131,7 +137,7 @@ def test_names_out_follow_the_columns():
 
 def test_features_are_expressions():
     table = pd.DataFrame({"water": [1, 1, 1, 0], "cascade": [1, 1, 0, 0]})
-    model = UFC(0.1, max_iter=1, names="formula").fit(table)
+    model = UFC(0.1, max_iter=1, feature_names="formula").fit(table)
     water, cascade = Primitive("water"), Primitive("cascade")
     # there is no cascade without water: ¬water ∧ cascade is empty and dropped
     assert set(model.features_) == {And(water, cascade), And(water, Not(cascade))}
@@ -146,13 +152,13 @@ def test_saved_models_come_back_whole(model, tmp_path):
         assert str(loaded.history_) == str(model.history_)
         assert loaded.threshold_ == model.threshold_
         assert loaded.n_iter_ == model.n_iter_
-        assert loaded.get_rules().equals(model.get_rules())
+        assert loaded.get_features().equals(model.get_features())
         assert loaded.transform(FRAME).equals(model.transform(FRAME))
         assert loaded.inverse_transform(model.transform(FRAME)).equals(FRAME)
     before = path.read_bytes()
     loaded.save(path)
     assert path.read_bytes() == before
-    assert json.loads(before)["version"] == 2
+    assert json.loads(before)["version"] == 3
 
 
 def test_models_without_names_or_complexity_come_back_too(tmp_path):
@@ -165,11 +171,9 @@ def test_models_without_names_or_complexity_come_back_too(tmp_path):
     assert np.array_equal(loaded.transform(table), model.transform(table))
 
 
-def test_session_parameters_are_not_saved(tmp_path):
+def test_a_callback_gets_the_indicators_of_each_iteration():
     seen = []
-    model = UFC(max_iter=1, callback=seen.append).fit(FRAME)
-    model.save(tmp_path / "model.json")
-    assert UFC.load(tmp_path / "model.json").callback is None
+    model = UFC(max_iter=1).fit(FRAME, callback=seen.append)
     assert [line.iteration for line in seen] == [0, 1]
     assert seen == list(model.history_)
 
@@ -178,9 +182,8 @@ def test_verbose_says_a_line_an_iteration(capsys):
     UFC(max_iter=2, verbose=1).fit(FRAME)
     lines = capsys.readouterr().out.splitlines()
     expected, *lines = lines
-    assert expected == (
-        "expected: about 1 s and 1 MB of memory to begin with, and about 1 ms for each merge"
-    )
+    wanted = r"expected: about 1 s and [\d.]+ MB of memory, more if many features are made"
+    assert re.fullmatch(wanted, expected)
     assert [line.split(":")[0] for line in lines] == ["iteration 0", "iteration 1", "iteration 2"]
     assert lines[0].startswith("iteration 0: 37 features, length 1.00, OI 0.0")
 
@@ -195,7 +198,7 @@ def test_pickle_and_clone(model):
 def test_in_a_pipeline_and_a_grid_search():
     spect = datasets.load_spect()
     y = np.array(spect.rows["class"]) if "class" in spect.rows else spect.values[:, 0]
-    pipeline = make_pipeline(UFC(unseen="keep"), LogisticRegression(max_iter=500))
+    pipeline = make_pipeline(UFC(handle_unknown="keep"), LogisticRegression(max_iter=500))
     factors = {"ufc__criterion__factor": [0.5, 1.0]}
     search = GridSearchCV(pipeline, factors, cv=2).fit(spect.values, y)
     assert search.best_score_ > 0.5
@@ -214,6 +217,9 @@ def test_pairwise_comes_closer_to_the_ideal_than_the_batch(name):
 
 
 def test_max_length_bounds_every_formula():
-    model = UFC(0.05, max_iter=6, max_length=3, names="formula").fit(FRAME)
+    model = UFC(0.05, max_iter=6, max_length=3, feature_names="formula").fit(FRAME)
     assert max(feature.length for feature in model.features_) == 3
-    assert max(f.length for f in UFC(0.05, max_iter=6, names="formula").fit(FRAME).features_) > 3
+    assert (
+        max(f.length for f in UFC(0.05, max_iter=6, feature_names="formula").fit(FRAME).features_)
+        > 3
+    )

@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 
 import conjunct
-from conjunct import UFC, ConjunctWarning, InputError, UFCPath, datasets
+from conjunct import UFC, ConjunctWarning, InputError, UFCPath, datasets, load
 
 
 @pytest.fixture(scope="module")
@@ -23,13 +23,27 @@ def path(zoo):
 
 def test_transforms_with_the_closest_point(zoo, path):
     best = path.closest_point_
-    chosen = UFC(best.threshold, max_iter=best.iterations, names="formula").fit(zoo)
+    chosen = UFC(best.threshold, max_iter=best.iterations).fit(zoo)
     assert path.features_ == chosen.features_
     assert path.threshold_ == best.threshold
     assert path.n_iter_ == best.iterations
     assert path.history_[-1].rms == best.rms
     pd.testing.assert_frame_equal(path.transform(zoo), chosen.transform(zoo))
     pd.testing.assert_frame_equal(path.inverse_transform(path.transform(zoo)), zoo)
+
+
+@pytest.mark.parametrize("kind", ["tags", "formula"])
+def test_names_columns_as_ufc_does(zoo, kind, tmp_path):
+    path = UFCPath(max_iter=4, feature_names=kind).fit(zoo)
+    best = path.closest_point_
+    chosen = UFC(best.threshold, max_iter=best.iterations, feature_names=kind).fit(zoo)
+    names = chosen.get_feature_names_out().tolist()
+    assert path.get_feature_names_out().tolist() == names
+    assert path.solution(best).get_feature_names_out().tolist() == names
+    path.save(tmp_path / "path.json")
+    assert load(tmp_path / "path.json").get_feature_names_out().tolist() == names
+    with pytest.raises(InputError, match="feature_names must be 'tags' or 'formula'; got 'f'"):
+        UFCPath(feature_names="f").fit(zoo)
 
 
 def test_the_closest_point_is_on_the_front_and_nearest(path):
@@ -105,7 +119,7 @@ def test_a_file_keeps_the_closest_point(zoo, path, tmp_path):
 
 def test_progress(zoo, capsys):
     seen = []
-    path = UFCPath(max_iter=20, callback=seen.append, verbose=1).fit(zoo)
+    path = UFCPath(max_iter=20, verbose=1).fit(zoo, callback=seen.append)
     assert sorted(seen, key=lambda s: (s.min_threshold, s.iterations)) == list(path.solutions_)
     # from the highest λ down
     assert [s.max_threshold for s in seen if s.iterations == 1] == sorted(
@@ -125,7 +139,7 @@ def test_progress(zoo, capsys):
         ({"max_iter": 0}, "max_iter must be a whole number"),
         ({"max_solutions": 0}, "max_solutions must be None or a whole number"),
         ({"max_seconds": 0}, "max_seconds must be None or a number above 0"),
-        ({"style": "html"}, "style must be"),
+        ({"formula_style": "html"}, "formula_style must be"),
     ],
 )
 def test_bad_parameters(zoo, parameters, message):
@@ -159,7 +173,7 @@ def test_no_name_before_fit():
 def test_any_parameters_are_found_among_the_solutions(zoo, path):
     for threshold in (0.002, 0.1, 0.25, 0.4, 0.5):
         for max_iter in (1, 2, 4):
-            model = UFC(threshold, max_iter=max_iter, names="formula").fit(zoo)
+            model = UFC(threshold, max_iter=max_iter, feature_names="formula").fit(zoo)
             found = path.result_of(threshold, max_iter)
             assert (found.n_features, found.oi) == (len(model.features_), model.history_[-1].oi)
     for threshold, max_iter in ((0.001, 1), (0.9, 1), (0.2, 5)):

@@ -75,7 +75,7 @@ def test_many_rows_do_not_pass_the_limit_far():
 
 
 def test_dropping_leaves_each_column_once():
-    model = UFringe(redundant="drop").fit(FRAME)
+    model = UFringe(drop_redundant=True).fit(FRAME)
     transformed = model.transform(FRAME)
     assert not transformed.T.duplicated().any()
     assert transformed.any().all()
@@ -93,7 +93,7 @@ def test_strategies_join_other_conditions():
 
 
 def test_rules_say_in_which_iteration_and_from_what(model):
-    rules = model.get_rules()
+    rules = model.get_features()
     assert list(rules.columns) == [
         "pattern",
         "rule",
@@ -102,18 +102,7 @@ def test_rules_say_in_which_iteration_and_from_what(model):
         "length",
         "iteration",
         "parents",
-        "saved",
-        "r",
-        "p_value",
-        "p_adjusted",
-        "family_size",
-        "score",
-        "threshold",
-        "compared",
     ]
-    assert rules["r"].isna().all()
-    assert rules["saved"].isna().all()
-    assert rules["p_value"].isna().all()
     assert rules["support"].tolist() == model.transform(FRAME).sum().tolist()
     assert rules["iteration"].tolist() == sorted(rules["iteration"])
     first_of = {rule: k for k, rule in reversed(list(enumerate(rules["rule"])))}
@@ -135,7 +124,7 @@ def test_doubles_have_column_names_of_their_own():
         "a ∧ b ∧ c [2]": [True, False, False, False],
     }
     assert model.get_feature_names_out(table.columns).tolist() == model.transform(table).columns
-    assert model.get_rules("dict")["rule"] == ["a ∧ b ∧ c"] * 2
+    assert model.get_features("dict")["rule"] == ["a ∧ b ∧ c"] * 2
 
 
 @given(st.lists(st.sampled_from(["a", "b", "a [2]", "a [3]", "a [2] [2]"])))
@@ -156,24 +145,27 @@ def test_saved_models_come_back_whole(model, tmp_path):
         assert loaded.features_ == model.features_
         # bits are not counted there, and NaN is not equal to itself
         assert repr(loaded.history_) == repr(model.history_)
-        pd.testing.assert_frame_equal(loaded.get_rules("pandas"), model.get_rules("pandas"))
+        pd.testing.assert_frame_equal(loaded.get_features("pandas"), model.get_features("pandas"))
         pd.testing.assert_frame_equal(loaded.transform(FRAME), model.transform(FRAME))
+
+
+def added(file):
+    return file["added"][0][0]
 
 
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda file: file["iterations"].pop(), "iterations and conjunctions differ in number"),
-        (lambda file: file["iterations"].__setitem__(0, 0), "no later than its parts"),
-        (lambda file: file["iterations"].__setitem__(-1, 1), "no later than its parts"),
-        (lambda file: file.pop("iterations"), "missing required field"),
-        (lambda file: file["features"].__setitem__(-1, 10**6), "a feature is unknown"),
-        (lambda file: file["features"].__setitem__(-1, file["features"][0]), "stands twice"),
-        (
-            lambda file: (file["features"].pop(), file["supports"].pop()),
-            "a conjunction is not among its features",
-        ),
-        (lambda file: file["history"].pop(), "its history ends with other features"),
+        (lambda file: file["added"].append([]), "an iteration adds nothing"),
+        (lambda file: file["added"].append(file["added"][-1]), "a feature stands twice"),
+        (lambda file: added(file).update(literals=[0, 10**6]), "a feature refers to later ones"),
+        (lambda file: added(file).update(literals=[0, 1, 2]), "is not of two literals"),
+        (lambda file: added(file).update(number=9), "the number of a count is out of range"),
+        (lambda file: added(file).update(support=10**6), "a support is out of range"),
+        (lambda file: added(file).update(support=len(FRAME)), "larger than that of a part"),
+        (lambda file: added(file).pop("support"), "missing required field"),
+        (lambda file: file.update(dropped=[10**6]), "a column that was dropped is not there"),
+        (lambda file: file.update(null_rows=3), "it has merges, which its kind does not"),
         (lambda file: file["parameters"].update(strategy="last"), "strategy must be"),
         (lambda file: file.update(kind="UFC"), "UFC"),
     ],
@@ -188,19 +180,9 @@ def test_damaged_files_are_refused(model, tmp_path, damage, message):
         conjunct.load(path)
 
 
-def test_merges_of_another_iteration_are_refused(tmp_path):
-    path = tmp_path / "model.json"
-    conjunct.UFC(max_iter=2).fit(FRAME).save(path)
-    file = json.loads(path.read_text())
-    file["iterations"][-1] = 3
-    path.write_text(json.dumps(file))
-    with pytest.raises(ModelFileError, match="a merge is of another iteration"):
-        conjunct.load(path)
-
-
 def test_progress_is_told(capsys):
     seen = []
-    model = UFringe(60, verbose=1, callback=seen.append).fit(FRAME)
+    model = UFringe(60, verbose=1).fit(FRAME, callback=seen.append)
     assert tuple(seen) == model.history_
     lines = capsys.readouterr().out.splitlines()
     assert [line.partition(":")[0] for line in lines] == [
@@ -225,14 +207,14 @@ def test_nothing_constructed_is_explained(options, message):
 PARAMETERS = {
     "max_features": [0, -1, 2.5, None, True],
     "strategy": ["citre", None, 2],
-    "redundant": ["remove", None, True],
+    "drop_redundant": ["drop", None, 1],
     "max_depth": [0, 1.5],
     "min_samples_split": [1, 0.0, 1.5, None, True],
     "min_samples_leaf": [0, 1.0, -0.5, "4"],
     "min_impurity_decrease": [-0.1, None],
     "max_leaf_nodes": [1, 2.5],
-    "binarize": ["yes"],
-    "style": ["html"],
+    "threshold": ["yes"],
+    "formula_style": ["html"],
 }
 
 

@@ -30,14 +30,14 @@ def merges_of(model):
 def test_bits_are_those_of_the_definition(seed, n_rows, joined):
     rows, new = planted(seed, 120), planted(seed + 1, n_rows, joined)
     model = UFC().fit(rows)
-    update = model.update(new)
+    update = model.check_drift(new)
     for merges, found in ((merges_of(model), update.bits), ([], update.baseline_bits)):
         assert math.isclose(found, sum(naive_code.bits_after(rows, merges, new)), abs_tol=1e-6)
     shares = [sum(naive_code.bits_after(rows, merges, rows)) for merges in (merges_of(model), [])]
     assert math.isclose(update.before, shares[0] / shares[1])
     assert math.isclose(update.score, UFC().fit(rows).score(new), abs_tol=1e-9)
     assert update.pays == (update.bits < update.baseline_bits)
-    wanted = model.feature_set_.evaluate(model._read(new)).supports().tolist()
+    wanted = model.feature_set_.evaluate(model.read_columns(new)).supports().tolist()
     assert list(update.supports) == wanted
 
 
@@ -45,9 +45,9 @@ def test_bits_are_those_of_the_definition(seed, n_rows, joined):
 def test_counting_in_parts_is_counting_at_once(seed, part):
     new = planted(seed + 1, 40)
     whole, parts = UFC().fit(planted(seed, 100)), UFC().fit(planted(seed, 100))
-    whole.update(new)
-    parts.update(new[:part])
-    parts.update(new[part:])
+    whole.check_drift(new)
+    parts.check_drift(new[:part])
+    parts.check_drift(new[part:])
     assert parts.new_rows_ == whole.new_rows_
     assert parts.to_json() == whole.to_json()
     assert parts.score(new) == whole.score(new) >= UFC().fit(planted(seed, 100)).score(new) - 1
@@ -55,10 +55,10 @@ def test_counting_in_parts_is_counting_at_once(seed, part):
 
 def test_the_sentence():
     model = UFC().fit(planted(0, 500))
-    told = str(model.update(planted(1, 200)))
-    assert told.startswith("The vocabulary still pays: 200 new rows take ")
-    told = str(model.update(planted(2, 300, joined=False)))
-    assert told.startswith("The vocabulary does not pay on these rows: 300 new rows take ")
+    told = str(model.check_drift(planted(1, 200)))
+    assert told.startswith("The chunks still help: with them, 200 new rows take ")
+    told = str(model.check_drift(planted(2, 300, joined=False)))
+    assert told.startswith("The chunks do not help on these rows: with them, 300 new rows take ")
     assert told.endswith("Fit again to learn from them.")
     assert model.new_rows_.n_rows == 500
 
@@ -68,29 +68,29 @@ def test_a_model_keeps_its_new_rows_and_a_fit_forgets_them(tmp_path):
     frame = pl.DataFrame(zoo.values, schema=list(zoo.feature_names))
     model = UFC(min_support=0.05).fit(frame.head(70))
     before = model.to_dict()
-    model.update(frame.tail(31))
+    model.check_drift(frame.tail(31))
     model.save(tmp_path / "model.json")
     loaded = load(tmp_path / "model.json")
     assert loaded.new_rows_ == model.new_rows_
     assert loaded.score(frame) == model.score(frame)
     # what training was stays as it was
     assert {k: v for k, v in loaded.to_dict().items() if k != "new_rows"} == before
-    assert loaded.cut(15).new_rows_ is None
+    assert loaded.truncate(15).new_rows_ is None
     assert loaded.fit(frame).new_rows_ is None
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"code": {"features": [], "columns": [], "patterns": []}}, "code is of other features"),
+        ({"features": [], "columns": [], "patterns": []}, "new rows are of other features"),
         ({"n_rows": 3}, "a count of its code is out of range"),
-        ({"n_rows": 1 << 63}, "new rows are not as many as they can be"),
+        ({"n_rows": 1 << 63}, "damaged"),
         ({"n_rows": 0}, "damaged"),
     ],
 )
 def test_new_rows_that_cannot_be_are_refused(tmp_path, change, message):
     model = UFC().fit(planted(0, 100))
-    model.update(planted(1, 50))
+    model.check_drift(planted(1, 50))
     content = model.to_dict()
     content["new_rows"] |= change
     file = tmp_path / "model.json"
@@ -102,9 +102,9 @@ def test_new_rows_that_cannot_be_are_refused(tmp_path, change, message):
 def test_no_rows_are_refused_and_nothing_made_is_said():
     model = UFC().fit(planted(0, 100))
     with pytest.raises(InputError, match="0 sample"):
-        model.update(planted(0, 100)[:0])
+        model.check_drift(planted(0, 100)[:0])
     assert model.new_rows_ is None
     assert not hasattr(ClusteringTree(), "update")
     alone = UFC(max_iter=0).fit(planted(0, 100))
-    update = alone.update(planted(1, 50))
+    update = alone.check_drift(planted(1, 50))
     assert (update.bits, update.pays) == (update.baseline_bits, False)

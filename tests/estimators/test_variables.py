@@ -24,7 +24,7 @@ PEOPLE = pl.DataFrame(
         "age": RNG.integers(18, 80, 300),
     }
 )
-DATA = BooleanData.of(PEOPLE)
+DATA = BooleanData.from_data(PEOPLE)
 VARIABLES = {
     "sex": ("sex = female", "sex = male"),
     "sport": ("sport = football", "sport = none", "sport = tennis"),
@@ -43,14 +43,14 @@ def test_the_data_say(model):
 
 def test_a_ready_made_table_is_recognised_whatever_holds_it():
     """By its names, which are those of a Binarizer; and the same columns without names."""
-    frame = DATA.to("polars")
+    frame = DATA.convert("polars")
     assert UFC().fit(frame).variables_ == VARIABLES
-    for data in (frame.to_pandas(), frame.lazy(), frame.to_arrow(), DATA.to("baskets")):
+    for data in (frame.to_pandas(), frame.lazy(), frame.to_arrow(), DATA.convert("baskets")):
         found = UFC().fit(data).variables_
         assert {name: set(values) for name, values in found.items()} == {
             name: set(values) for name, values in VARIABLES.items()
         }
-    table = DATA.to("numpy")
+    table = DATA.convert("numpy")
     position = {name: f"x{k}" for k, name in enumerate(DATA.names)}
     values = {frozenset(position[column] for column in columns) for columns in VARIABLES.values()}
     for data in (table, sp.csr_array(table), pd.DataFrame(table).to_numpy(float)):
@@ -67,10 +67,10 @@ def test_weights_count_as_rows():
     assert weighted.variables_ == {"x0 | x1": ("x0", "x1")}
 
 
-@pytest.mark.parametrize("store", ["bits", "sparse"])
+@pytest.mark.parametrize("store", ["dense", "sparse"])
 def test_missing_cells_and_stores(store):
-    table = DATA.to("numpy").astype(float)
-    found = UFC(store=store).fit(table).variables_
+    table = DATA.convert("numpy").astype(float)
+    found = UFC(storage=store).fit(table).variables_
     assert found
     gaps = table.copy()
     gaps[0, 0] = np.nan
@@ -82,7 +82,7 @@ def test_tags_beside_the_columns_of_a_binarizer_are_recognised():
         pl.Series("eye=blue", np.arange(300) % 2 == 0),
         pl.Series("eye=brown", np.arange(300) % 3 == 1),
     ).with_columns(pl.col("eye=brown") & ~pl.col("eye=blue"))
-    found = UFC().fit(BooleanData.of(both)).variables_
+    found = UFC().fit(BooleanData.from_data(both)).variables_
     assert found == VARIABLES | {"eye": ("eye=blue", "eye=brown")}
 
 
@@ -126,20 +126,20 @@ def test_files_keep_variables(given, tmp_path):
 def test_a_shorter_model_keeps_variables():
     model = UFC().fit(DATA)
     assert model.n_iter_ > 0
-    assert model.cut(len(DATA.names)).variables_ == VARIABLES
+    assert model.truncate(len(DATA.names)).variables_ == VARIABLES
     assert UFC(min_support=0.2).fit(DATA).variables_ == VARIABLES
 
 
 def test_a_checkpoint_goes_on_with_variables(tmp_path):
     path = tmp_path / "run.json"
-    first = UFC(max_iter=1, checkpoint=path).fit(DATA)
+    first = UFC(max_iter=1).fit(DATA, checkpoint=path)
     assert path.exists()
-    again = UFC(checkpoint=path).fit(DATA)
+    again = UFC().fit(DATA, checkpoint=path)
     assert again.n_iter_ > first.n_iter_ == 1
     assert again.variables_ == VARIABLES
-    frame = DATA.to("polars")
-    UFC(max_iter=1, checkpoint=tmp_path / "other.json").fit(frame)
-    assert UFC(checkpoint=tmp_path / "other.json").fit(frame).variables_ == VARIABLES
+    frame = DATA.convert("polars")
+    UFC(max_iter=1).fit(frame, checkpoint=tmp_path / "other.json")
+    assert UFC().fit(frame, checkpoint=tmp_path / "other.json").variables_ == VARIABLES
 
 
 def test_what_is_shown():
@@ -166,12 +166,14 @@ def test_what_is_shown():
 
 def test_exports_make_both_words_of_raw_rows(tmp_path):
     """Also of words that were not seen, and of missing cells."""
-    model = UFC(missing="pairwise", unseen="keep").fit(DATA)
+    model = UFC(missing="pairwise", handle_unknown="keep").fit(DATA)
     assert any("sex = " in name for name in model.get_feature_names_out())
     rows = pl.concat([PEOPLE, PEOPLE[:2].with_columns(sex=pl.Series([None, "robot"])), PEOPLE[:1]])
     with pytest.warns(match="not seen in fit"):
-        data = model._row_reader().like(BooleanData.of(rows, binarizer=DATA.preparation.binarizer))
-    expected = model.transform(data).to("polars")
+        data = model._row_reader().read_like(
+            BooleanData.from_data(rows, binarizer=DATA.preparation.binarizer)
+        )
+    expected = model.transform(data).convert("polars")
     in_polars = rows.select(model.to_polars())
     assert in_polars.rows() == expected.rows()
     namespace = {}
@@ -187,7 +189,7 @@ def test_exports_make_both_words_of_raw_rows(tmp_path):
     lazy = model.transform(rows.lazy()).collect()
     assert lazy.rows() == expected.rows()
     model.save(tmp_path / "m.json")
-    assert load(tmp_path / "m.json").transform(data).to("polars").rows() == expected.rows()
+    assert load(tmp_path / "m.json").transform(data).convert("polars").rows() == expected.rows()
 
 
 def test_a_file_of_variables(tmp_path):

@@ -13,21 +13,12 @@ from hypothesis import strategies as st
 
 import naive
 import naive_bits
-from conjunct import (
-    UFC,
-    Bits,
-    ConjunctWarning,
-    InputError,
-    Never,
-    Risk,
-    Rms,
-    Threshold,
-    datasets,
-)
+from conjunct import UFC, Bits, ConjunctWarning, InputError, Risk, Threshold, datasets
 from conjunct.columns import MaskedColumns, PackedColumns
 from conjunct.columns.sparse import SparseColumns
 from conjunct.counting import WeightedColumns
 from conjunct.expressions import canonical_text
+from conjunct.ufc import NoStop, RmsStop
 from tables import named, tables
 
 ZOO = datasets.load_zoo().values
@@ -36,8 +27,8 @@ MODELS = [
     UFC(Bits(None), stop="never", max_iter=8),
     UFC(Bits(0.2), search="batch"),
     UFC(Risk(0.2, prune=False, test="exact", correction="bh")),
-    UFC(Risk(0.2), stop=Rms(null_feature=True)),
-    UFC(Threshold(0.1), search="pairwise", stop=Never(null_feature=True), max_iter=6),
+    UFC(Risk(0.2), stop=RmsStop(null_feature=True)),
+    UFC(Threshold(0.1), search="pairwise", stop=NoStop(null_feature=True), max_iter=6),
     UFC(Threshold(0.2, measure="npmi"), max_iter=2, min_support=0.01, max_features=20),
 ]
 
@@ -51,7 +42,7 @@ def fitted(model, *data, **more):
 
 def whole(model):
     """All that a fit finds."""
-    return model.to_json(), model.n_distinct_rows_, repr(model.history_), model.outcome_
+    return model.to_json(), model.n_distinct_rows_, repr(model.history_), model.stop_reason_
 
 
 @st.composite
@@ -77,7 +68,7 @@ def test_the_oracle_on_repeated_rows(pair, alpha):
 
 
 @pytest.mark.parametrize("model", MODELS, ids=repr)
-@pytest.mark.parametrize("store", ["bits", "sparse", "missing"])
+@pytest.mark.parametrize("store", ["dense", "sparse", "missing"])
 @given(pair=weighted_tables(max_columns=6, min_rows=6), data=st.data())
 def test_every_rule_and_layout(model, store, pair, data):
     table, weights = pair
@@ -87,7 +78,7 @@ def test_every_rule_and_layout(model, store, pair, data):
         table = np.where(np.array(gone).reshape(table.shape), np.nan, table)
         model.set_params(missing="pairwise")
     else:
-        model.set_params(store=store)
+        model.set_params(storage=store)
     repeated = np.repeat(table, weights, axis=0)
     try:
         expected = whole(fitted(model, repeated))
@@ -140,11 +131,11 @@ def test_baskets():
 
 def test_checkpoints_know_the_weights(tmp_path):
     file, weights = tmp_path / "run.json", np.arange(len(ZOO)) % 3
-    first = UFC(checkpoint=file).fit(ZOO, sample_weight=weights)
-    again = UFC(checkpoint=file).fit(np.repeat(ZOO, weights, axis=0))
+    first = UFC().fit(ZOO, sample_weight=weights, checkpoint=file)
+    again = UFC().fit(np.repeat(ZOO, weights, axis=0), checkpoint=file)
     assert whole(again) == whole(first)
     with pytest.raises(InputError):
-        UFC(checkpoint=file).fit(ZOO)
+        UFC().fit(ZOO, checkpoint=file)
 
 
 @pytest.mark.parametrize(
@@ -176,3 +167,17 @@ def test_rows_in_parts_are_refused():
     frame = dd.from_pandas(pd.DataFrame(ZOO), npartitions=2)
     with pytest.raises(InputError, match="sample_weight needs all rows in memory"):
         UFC().fit(frame, sample_weight=np.ones(len(ZOO)))
+
+
+@pytest.mark.parametrize("missing", ["pairwise", "raise", "false"])
+def test_a_row_of_weight_0_counts_nothing_that_is_missing_either(missing):
+    rows = np.vstack([ZOO.astype(float), np.full((2, ZOO.shape[1]), np.nan)])
+    weights = [2] * 50 + [1] * (len(ZOO) - 50) + [0, 0]
+    with_gaps = fitted(UFC(missing=missing), rows, sample_weight=weights)
+    alone = fitted(UFC(missing=missing), ZOO.astype(float), sample_weight=weights[:-2])
+    assert whole(with_gaps) == whole(alone)
+    with_gaps.truncate(20)
+    rows[3, 1] = np.nan
+    if missing == "raise":
+        with pytest.raises(InputError, match="column 'x1', row 3"):
+            UFC(missing=missing).fit(rows, sample_weight=weights)

@@ -58,6 +58,13 @@ from naive_sentences import NAMES, meaning, truth_table
         ("false", "no row"),
         ('salt and pepper & "no, thanks"', '"salt and pepper" with "no, thanks"'),
         ('"" & "a\\nb"', '"" with "a\\nb"'),
+        # names that read like words of a sentence are quoted in any case
+        ("No sky & tree", '"No sky" with tree'),
+        ("NOT x & ~Either way", '"NOT x" without "Either way"'),
+        ("At least 2 of x & y", '"At least 2 of x" with y'),
+        ("x = 1", "x is 1"),
+        ("x is 1", '"x is 1"'),
+        ("x IS 1 & y", '"x IS 1" with y'),
     ],
 )  # fmt: skip
 def test_lines(formula: str, line: str) -> None:

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive_pictures as naive
-from conjunct import UFC, And, Primitive, Risk, UFringe, datasets
+from conjunct import UFC, Risk, UFringe, datasets
 from conjunct.columns import PackedColumns
 from conjunct.explain import ancestry_graph, ancestry_roots, label
+from conjunct.expressions import And, Primitive
 from conjunct.plots.correlation import correlations
 
 tables = hnp.arrays(np.bool_, st.tuples(st.integers(1, 12), st.integers(1, 8)))

@@ -28,7 +28,7 @@ BASKETS = (
 
 @pytest.fixture(scope="module")
 def model() -> UFC:
-    return UFC(Risk(prune=False), max_iter=2, names="formula").fit(BASKETS)
+    return UFC(Risk(prune=False), max_iter=2, feature_names="formula").fit(BASKETS)
 
 
 @pytest.fixture(scope="module")
@@ -54,20 +54,20 @@ def test_explain(street: tuple[UFC, pl.DataFrame]) -> None:
         "  from: person ∧ bus  and  motorcycle ∧ ¬(person ∧ ¬bus)"
         " (iteration 5, r = 0.267, p = 8.8e-09)\n"
         "  present: person, motorcycle, bus\n"
-        "  motorcycle is true in 100% of its rows, 15% of the others\n"
-        "  bus is true in 100% of its rows, 26% of the others\n"
-        "  person is true in 100% of its rows, 65% of the others\n"
-        "  fire hydrant is true in 0% of its rows, 12% of the others\n"
-        "  stop sign is true in 0% of its rows, 10% of the others\n"
+        "  motorcycle is in 100% of its rows, 15% of the rows without it\n"
+        "  bus is in 100% of its rows, 26% of the rows without it\n"
+        "  person is in 100% of its rows, 65% of the rows without it\n"
+        "  fire hydrant is in 0% of its rows, 12% of the rows without it\n"
+        "  stop sign is in 0% of its rows, 9.8% of the rows without it\n"
     )
-    inside = frame[fitted.rows(feature, frame)]
+    inside = frame[fitted.find_rows(feature, frame)]
     assert len(inside) == explained.support == 20
     for contrast in explained.contrasts:
         outside = frame.filter(
-            ~pl.Series(np.isin(np.arange(len(frame)), fitted.rows(feature, frame)))
+            ~pl.Series(np.isin(np.arange(len(frame)), fitted.find_rows(feature, frame)))
         )
-        assert contrast.inside == inside[contrast.primitive].mean()
-        assert contrast.outside == outside[contrast.primitive].mean()
+        assert contrast.inside == inside[contrast.tags].mean()
+        assert contrast.outside == outside[contrast.tags].mean()
 
 
 @pytest.mark.parametrize("style", ["unicode", "ascii"])
@@ -75,7 +75,7 @@ def test_a_formula_on_rows_is_true_in_the_same_of_them(
     street: tuple[UFC, pl.DataFrame], style: Style
 ) -> None:
     _, frame = street
-    fitted = UFC("risk", search="pairwise", style=style).fit(frame)
+    fitted = UFC("risk", search="pairwise", formula_style=style).fit(frame)
     for rows in (frame, frame.sample(60, seed=1), frame.head(3)):
         truths = fitted.transform(rows)
         n_shorter = 0
@@ -123,7 +123,7 @@ def test_what_is_present_or_absent_is_so_in_all_rows(street: tuple[UFC, pl.DataF
     for fitted in (UFC().fit(frame), UFC("risk", search="pairwise").fit(frame)):
         for position, feature in enumerate(fitted.features_):
             explained = fitted.explain(position)
-            inside = frame[fitted.rows(position, frame)]
+            inside = frame[fitted.find_rows(position, frame)]
             for name in explained.present:
                 assert inside[name].all()
             for name in explained.absent:
@@ -161,7 +161,7 @@ def test_ancestry_as_text(model: UFC) -> None:
     assert model.ancestry(feature) == (
         "building ∧ ¬road  (iteration 1, r = 0.69)\n├─ building\n└─ not: road\n"
     )
-    ascii_style = UFC(Risk(prune=False), max_iter=2, style="ascii").fit(BASKETS)
+    ascii_style = UFC(Risk(prune=False), max_iter=2, formula_style="ascii").fit(BASKETS)
     assert ascii_style.ancestry(feature).isascii()
 
 
@@ -211,7 +211,7 @@ hostile = st.sampled_from(
 @given(st.lists(hostile, min_size=2, max_size=2, unique=True))
 def test_no_name_escapes_from_its_label(graph: str, names: list[str]) -> None:
     rows = np.array([[1, 1]] * 30 + [[1, 0]] * 5 + [[0, 0]] * 30 + [[0, 1]] * 5)
-    fitted = UFC("risk", max_iter=1, names="formula")
+    fitted = UFC("risk", max_iter=1, feature_names="formula")
     fitted.fit([{n for n, v in zip(names, row, strict=True) if v} for row in rows])
     for position, text in enumerate(fitted.get_feature_names_out()):
         lines = fitted.ancestry(position, graph).splitlines()
@@ -227,7 +227,7 @@ def test_nearest_by_columns(street: tuple[UFC, pl.DataFrame]) -> None:
     fitted, frame = street
     columns = fitted.transform(frame)
     for position in (0, 20, 40):
-        found = fitted.nearest(position, frame, n=4)
+        found = fitted.similar_features(position, frame, n=4)
         r = [
             naive.pearson(columns[:, position].to_list(), columns[:, k].to_list())
             for k in range(columns.width)
@@ -240,7 +240,7 @@ def test_nearest_by_columns(street: tuple[UFC, pl.DataFrame]) -> None:
 
 def test_nearest_without_data(street: tuple[UFC, pl.DataFrame]) -> None:
     fitted, _ = street
-    found = fitted.nearest("person & bus & motorcycle & ~(person & ~bus)", n=50)
+    found = fitted.similar_features("person & bus & motorcycle & ~(person & ~bus)", n=50)
     assert len(found) == len(fitted.features_) - 1
     own = {"person", "bus", "motorcycle"}
     for neighbour in found:
@@ -255,7 +255,7 @@ def test_formulas_and_rules(street: tuple[UFC, pl.DataFrame]) -> None:
     assert (always.form, always.equivalent) == ("simplified", "always")
     assert always.length_before == fitted.history_[-1].length
     assert always.length_after == np.mean([e.length for e in always.expressions])
-    on_data = fitted.formulas(given=frame)
+    on_data = fitted.formulas(X_train=frame)
     assert on_data.equivalent == "on the training data"
     assert on_data.length_after < always.length_after < always.length_before
     wanted = fitted.transform(frame)
@@ -263,11 +263,11 @@ def test_formulas_and_rules(street: tuple[UFC, pl.DataFrame]) -> None:
         for formula, column in zip(formulas.expressions, wanted.iter_columns(), strict=True):
             truths = [formula.evaluate(row) for row in frame.iter_rows(named=True)]
             assert truths == column.to_list()
-    rules = fitted.get_rules(form="simplified", given=frame)
+    rules = fitted.get_features(form="simplified", X_train=frame)
     assert rules["simplified"].to_list() == on_data.texts()
     assert rules["simplified_length"].to_list() == [e.length for e in on_data.expressions]
     assert set(rules["equivalent"]) == {"on the training data"}
-    dnf = fitted.get_rules(form="dnf")
+    dnf = fitted.get_features(form="dnf")
     assert set(dnf["equivalent"]) == {"always"}
     assert dnf["dnf"].to_list() == fitted.formulas("dnf").texts()
     assert fitted.transform(frame).equals(wanted)
@@ -278,11 +278,11 @@ def test_given_must_be_the_training_data(street: tuple[UFC, pl.DataFrame]) -> No
     changed = frame.with_columns(bus=~pl.col("bus"))
     for other in (frame.head(100), changed):
         with pytest.raises(InputError, match="the data given are not the training data"):
-            fitted.formulas(given=other)
+            fitted.formulas(X_train=other)
     with pytest.raises(InputError, match="a formula can be simplified, not 'dnf'"):
-        fitted.formulas("dnf", given=frame)
-    with pytest.raises(InputError, match="given needs a form"):
-        fitted.get_rules(given=frame)
+        fitted.formulas("dnf", X_train=frame)
+    with pytest.raises(InputError, match="X_train needs a form"):
+        fitted.get_features(X_train=frame)
 
 
 def test_suppressed_features_are_explained_too(street: tuple[UFC, pl.DataFrame]) -> None:
@@ -290,10 +290,10 @@ def test_suppressed_features_are_explained_too(street: tuple[UFC, pl.DataFrame])
     fitted = UFC("risk", search="pairwise", min_support=0.05).fit(frame)
     rare = fitted.suppressed_[-1]
     explained = fitted.explain(rare, frame)
-    assert explained.support == len(fitted.rows(rare, frame)) < 0.05 * len(frame)
+    assert explained.support == len(fitted.find_rows(rare, frame)) < 0.05 * len(frame)
     assert fitted.ancestry(rare).startswith(rare.text()[:70])
-    assert len(fitted.nearest(rare, frame, n=99)) == len(fitted.features_)
-    listed = fitted.get_rules(form="simplified", suppressed=True)
+    assert len(fitted.similar_features(rare, frame, n=99)) == len(fitted.features_)
+    listed = fitted.get_features(form="simplified", suppressed=True)
     assert listed["simplified"].to_list() == [x.simplify().text() for x in fitted.suppressed_]
 
 
@@ -306,7 +306,7 @@ def test_features_that_no_correlation_made() -> None:
     assert len(explained.parents) == 2
     assert f"(iteration {explained.iteration})\n" in str(explained)
     assert f"  (iteration {explained.iteration})\n" in fitted.ancestry(last)
-    assert fitted.nearest(last, zoo.values)
+    assert fitted.similar_features(last, zoo.values)
 
 
 def test_unknown_format(model: UFC) -> None:
@@ -322,7 +322,7 @@ def test_deep_features_are_read_in_bounded_time() -> None:
     assert "literals" in fitted.ancestry(longest)
     assert len(fitted.ancestry(longest, "dot")) < 1_000_000
     assert fitted.features_[longest].simplify().length < 10_000
-    assert fitted.nearest(longest, spect.values)
+    assert fitted.similar_features(longest, spect.values)
 
 
 def test_an_explanation_in_a_notebook_is_its_lines():

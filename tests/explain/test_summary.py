@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from conjunct import UFC, Bits, ConjunctWarning, Evidence, Report, Risk, UFCPath, UFringe, datasets
 from conjunct.cli.terminal import as_options
-from conjunct.explain import Summary, constructed
+from conjunct.explain import Summary, new_features
 
 tables = hnp.arrays(np.bool_, st.tuples(st.integers(4, 30), st.integers(2, 6)))
 
@@ -45,14 +45,16 @@ def number_before(noun, text):
 def test_every_place_says_the_same(model, zoo):
     summary = Summary(model.fit(zoo))
     page = words(Report(model, zoo).html())
-    for said in (summary.found, summary.scores, summary.ended):
+    # on the page, the strongest finding is listed right below
+    overview = summary.overview.partition(" Strongest: ")[0]
+    for said in (overview, summary.scores, summary.ending):
         assert said in page
     assert all(passage.text in page for passage in summary.method)
     if not isinstance(model, UFringe):
         shown = words(model._repr_html_().partition("<style>")[0])
-        assert f"{summary.found} {summary.length}" in shown
-        assert summary.ended in shown
-        assert model.outcome_ == summary.outcome
+        assert f"{summary.overview} {summary.length}" in shown
+        assert summary.ending in shown
+        assert model.stop_reason_ == summary.stop_reason
 
 
 @pytest.mark.filterwarnings("ignore::conjunct.ConjunctWarning")
@@ -61,20 +63,22 @@ def test_numbers_in_sentences_are_those_of_the_model(table):
     names = [f"tag{k}" for k in range(table.shape[1])]
     model = UFC(0.1, max_iter=2).fit(pl.DataFrame(table, schema=names))
     summary, fitted = Summary(model), model.feature_set_
-    assert number_before("row", summary.found) == len(table)
-    assert number_before("column", summary.found) == table.shape[1]
+    assert number_before("row", summary.overview) == len(table)
+    assert number_before("column", summary.overview) == table.shape[1]
     if not model.n_iter_:
-        assert "nothing was constructed" in summary.found
-        assert (summary.length, summary.scores, len(summary.constructed)) == ("", "", 0)
+        assert "nothing was constructed" in summary.overview
+        assert (summary.length, summary.scores, len(summary.new_features)) == ("", "", 0)
         return
-    assert number_before("correlated pair", summary.found) == len(fitted.merges)
-    assert number_before("features? (?:was|were) constructed", summary.found) == sum(
+    assert number_before("correlated pair", summary.overview) == len(fitted.merges)
+    assert number_before("features? (?:was|were) constructed", summary.overview) == sum(
         feature.length > 1 for feature in model.features_
     )
-    assert number_before("columns? (?:was|were) kept", summary.found) == len(summary.kept)
+    assert number_before("columns? (?:was|were) kept", summary.overview) == len(
+        summary.remaining_columns
+    )
     share = model.description_length_ / model.baseline_length_
     assert f"{share:.1%} of its size without them" in summary.length
-    most = max(f.rows for f in summary.constructed) if summary.constructed else None
+    most = max(f.rows for f in summary.new_features) if summary.new_features else None
     assert most is None or f"true in {most} row" in summary.scores
 
 
@@ -83,8 +87,8 @@ def test_numbers_in_sentences_are_those_of_the_model(table):
 def test_constructed_features_are_ranked(table, by_evidence):
     names = [f"tag{k}" for k in range(table.shape[1])]
     model = UFC(Bits(alpha=None), max_iter=5, stop="never").fit(pl.DataFrame(table, schema=names))
-    found = constructed(model.feature_set_, by_evidence=by_evidence)
-    rules = model.get_rules("dict")
+    found = new_features(model.feature_set_, by_evidence=by_evidence)
+    rules = model.get_features("dict")
     made = [k for k, iteration in enumerate(rules["iteration"]) if iteration]
     assert sorted(one.text for one in found) == sorted(rules["pattern"][k] for k in made)
     rows = dict(zip(rules["pattern"], rules["support"], strict=True))
@@ -118,7 +122,7 @@ def test_the_method_is_that_of_the_search(zoo):
 def test_only_parameters_are_put_into_the_words_of_the_prompt():
     baskets = [["max_iter", "stop=never"]] * 30 + [["other"]] * 30
     summary = Summary(UFC(max_iter=1).fit(baskets), as_options)
-    assert "It is max_iter + stop=never, in 30 rows" in summary.text
+    assert summary.same_columns == "max_iter and stop=never say the same."
     assert "which is --max-iter" in summary.text
 
 
@@ -126,14 +130,14 @@ def test_nothing_constructed():
     with pytest.warns(ConjunctWarning):
         model = UFC().fit(np.array([[0, 1], [1, 0], [0, 0], [1, 1]] * 5))
     summary = Summary(model)
-    assert summary.text == f"{summary.found} {model.outcome_}"
-    assert len(summary.chunks) == len(summary.constructed) == 0
+    assert summary.text == f"{summary.overview} {model.stop_reason_}"
+    assert len(summary.findings) == len(summary.new_features) == 0
 
 
 def test_why_it_ended_is_never_made_up(zoo):
     model = UFC().fit(zoo)
-    del model.outcome_
-    assert Summary(model).outcome == ""
-    assert "did not keep why" in Summary(model).ended
-    assert "reaches the 30 asked for" in Summary(UFringe(30).fit(zoo)).ended
-    assert "gave a new conjunction" in Summary(UFringe(10_000, max_depth=2).fit(zoo)).ended
+    del model.stop_reason_
+    assert Summary(model).stop_reason == ""
+    assert "did not keep why" in Summary(model).ending
+    assert "reaches the 30 asked for" in Summary(UFringe(30).fit(zoo)).ending
+    assert "gave a new conjunction" in Summary(UFringe(10_000, max_depth=2).fit(zoo)).ending

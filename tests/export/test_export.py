@@ -22,13 +22,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import naive_formulas
-from conjunct import UFC, And, Constant, Not, Or, Primitive, Risk, UFringe, datasets
-from conjunct.errors import InputError
+from conjunct import UFC, ConjunctWarning, InputError, Risk, UFringe, datasets
 from conjunct.export.dialects import DIALECTS
 from conjunct.export.frames import to_polars
 from conjunct.export.python import to_python
 from conjunct.export.sql import to_sql
 from conjunct.export.steps import best_plan
+from conjunct.expressions import And, Constant, Not, Or, Primitive
 from conjunct.files.model import model_schema
 from expressions.strategies import Formula, build, formulas, names
 
@@ -100,7 +100,7 @@ def test_sql_follows_kleenes_logic(database, source, drawn) -> None:  # type: ig
         {name: build(formula) for name, formula in features.items()},
         "data",
         dialect=database.name,
-        source=source,
+        column_type=source,
         keep=["row_number_"],
     )
     # what is not said may be text where any text is taken for false
@@ -117,7 +117,9 @@ def test_sql_in_steps_follows_kleenes_logic(database, drawn, stride) -> None:  #
     long = {name: And(*[build(formula)] * 101) for name, formula in features.items()}
     long |= {"long": And(*[Primitive(columns[0])] * 101)}
     with patch("conjunct.export.steps.STRIDES", (stride,)):
-        sql = to_sql(long, "data", dialect=database.name, source="boolean", keep=["row_number_"])
+        sql = to_sql(
+            long, "data", dialect=database.name, column_type="boolean", keep=["row_number_"]
+        )
     assert "step0" in sql
     features = {**features, "long": ("name", columns[0])}
     assert database.run(sql, table_of(columns, rows)) == expected(features, columns, rows)
@@ -145,7 +147,9 @@ def test_no_step_is_wider_than_the_features(database) -> None:  # type: ignore[n
     """SQLite takes 2,000 columns and PostgreSQL 1,664; all parts together are 3,600 here."""
     features, rows, wanted = merged(300, 1100, 1000)
     assert max(feature.length for feature in features.values()) > 100
-    sql = to_sql(features, "data", dialect=database.name, source="boolean", keep=["row_number_"])
+    sql = to_sql(
+        features, "data", dialect=database.name, column_type="boolean", keep=["row_number_"]
+    )
     steps = sqlglot.parse_one(sql, dialect=database.name).ctes
     assert len(steps) > 2
     assert max(len(step.this.selects) for step in steps) <= len(features) + 1
@@ -155,7 +159,9 @@ def test_no_step_is_wider_than_the_features(database) -> None:  # type: ignore[n
 
 def test_formulas_that_share_parts(database) -> None:  # type: ignore[no-untyped-def]
     features, rows, wanted = merged(120, 272, 64)
-    sql = to_sql(features, "data", dialect=database.name, source="boolean", keep=["row_number_"])
+    sql = to_sql(
+        features, "data", dialect=database.name, column_type="boolean", keep=["row_number_"]
+    )
     assert "step1" in sql
     columns = [f"a{k}" for k in range(rows.shape[1])]
     assert database.run(sql, table_of(columns, rows.tolist())) == wanted
@@ -181,8 +187,10 @@ def chained(n_merges: int):  # type: ignore[no-untyped-def]
 def test_a_chain_of_merges(database) -> None:  # type: ignore[no-untyped-def]
     """Each is within the next: as deep as there are merges, and SQL is not longer for that."""
     features, rows, wanted = chained(200)
-    sql = to_sql(features, "data", dialect=database.name, source="boolean", keep=["row_number_"])
-    half = to_sql(chained(100)[0], "data", dialect=database.name, source="boolean")
+    sql = to_sql(
+        features, "data", dialect=database.name, column_type="boolean", keep=["row_number_"]
+    )
+    half = to_sql(chained(100)[0], "data", dialect=database.name, column_type="boolean")
     assert len(sql) < 2.5 * len(half)
     columns = [f"a{k}" for k in range(rows.shape[1])]
     assert database.run(sql, table_of(columns, rows.tolist())) == wanted
@@ -246,13 +254,16 @@ def fitted(name: str, **parameters: object) -> tuple[UFC, pl.DataFrame]:
 
 
 MODELS = [
-    ("spect", {"criterion": 0.218, "max_iter": 4, "names": "formula"}),
-    ("spect", {"criterion": 0.1, "max_iter": 9, "names": "formula"}),  # thousands of literals
+    ("spect", {"criterion": 0.218, "max_iter": 4, "feature_names": "formula"}),
+    (
+        "spect",
+        {"criterion": 0.1, "max_iter": 9, "feature_names": "formula"},
+    ),  # thousands of literals
     ("zoo", {"criterion": "risk", "search": "pairwise"}),
     ("house_votes_84", {}),
     ("house_votes_84", {"criterion": "risk", "max_iter": 3}),
     ("coco_street", {"criterion": Risk(prune=False), "max_iter": 5}),
-    ("zoo", {"unseen": "keep"}),
+    ("zoo", {"handle_unknown": "keep"}),
 ]
 
 
@@ -270,8 +281,36 @@ def test_exports_give_the_columns_of_transform(name: str, parameters: dict[str, 
 @pytest.mark.parametrize(("name", "parameters"), MODELS)
 def test_sql_gives_the_columns_of_transform(database, name, parameters) -> None:  # type: ignore[no-untyped-def]
     model, frame = fitted(name, **parameters)
-    sql = model.to_sql(dialect=database.name, columns="number", keep=["row_number_"])
+    sql = model.to_sql(dialect=database.name, feature_names="number", keep=["row_number_"])
     assert database.run(sql, frame) == model.transform(frame).rows()
+
+
+@pytest.mark.parametrize("name", ["zoo", "house_votes_84", "coco_street"])
+def test_sql_of_findings_selects_the_rows_that_have_all_tags(database, name) -> None:  # type: ignore[no-untyped-def]
+    model, frame = fitted(name)
+    options = {"dialect": database.name, "keep": ["row_number_"], "findings": True}
+    found = database.run(model.to_sql(feature_names="number", **options), frame)
+    wanted = [frame.select(pl.all_horizontal(list(one.tags))) for one in model.findings_]
+    assert (
+        found
+        == pl.concat(
+            [column.to_series().rename(str(k)).to_frame() for k, column in enumerate(wanted)],
+            how="horizontal",
+        ).rows()
+    )
+    if not any(column.null_count() for column in frame):
+        sums = [sum(map(bool, column)) for column in zip(*found, strict=True)]
+        assert sums == [one.rows for one in model.findings_]
+
+
+def test_sql_of_findings_has_their_names() -> None:
+    model, frame = fitted("zoo")
+    names = [one.name for one in model.findings_]
+    assert duckdb.sql(model.to_sql("frame", findings=True)).columns == names
+    with pytest.warns(ConjunctWarning):
+        nothing = UFC().fit(frame[:3])
+    with pytest.raises(InputError, match="no findings to export"):
+        nothing.to_sql(findings=True)
 
 
 @pytest.mark.parametrize("form", ["nested", "dnf", "simplified"])
@@ -295,28 +334,52 @@ def test_ufringe_exports_negative_features_and_equal_formulas(in_duckdb) -> None
     assert [function(row) for row in frame.iter_rows(named=True)] == wanted.to_dicts()
 
 
+@pytest.mark.parametrize("kind", ["tags", "formula"])
+def test_features_are_named_alike_in_transform_and_in_exports(kind: str) -> None:
+    model, frame = fitted("zoo", max_iter=1)
+    named, _ = fitted("zoo", max_iter=1, feature_names=kind)
+    names = named.get_feature_names_out().tolist()
+    assert ("∧" in "".join(names)) == (kind == "formula")
+    for exported in (model.to_polars(feature_names=kind), named.to_polars()):
+        assert frame.select(exported).columns == names
+    assert list(compiled(model.to_python(feature_names=kind))(frame.to_dicts()[0])) == names
+    assert model.to_sql(feature_names=kind) == named.to_sql()
+
+
+def test_other_names_of_features_are_refused() -> None:
+    model, frame = fitted("zoo", max_iter=1)
+    with pytest.raises(InputError, match="feature_names must be 'tags', 'formula' or 'number'"):
+        model.to_sql(feature_names="pattern")
+    with pytest.raises(InputError, match="feature_names must be 'formula', 'number' or None; got"):
+        UFringe(max_features=20).fit(frame).to_sql(feature_names="tags")
+
+
 def test_numbered_columns() -> None:
     model, frame = fitted("zoo", max_iter=1)
     numbered = [f"f{k}" for k in range(len(model.features_))]
-    assert frame.select(model.to_polars(columns="number")).columns == numbered
-    assert list(compiled(model.to_python(columns="number"))(frame.to_dicts()[0])) == numbered
-    with pytest.raises(InputError, match="columns must be 'formula' or 'number'; got 'id'"):
-        model.to_polars(columns="id")  # type: ignore[arg-type]
+    assert frame.select(model.to_polars(feature_names="number")).columns == numbered
+    assert list(compiled(model.to_python(feature_names="number"))(frame.to_dicts()[0])) == numbered
+    with pytest.raises(
+        InputError, match="feature_names must be 'tags', 'formula' or 'number'; got 'id'"
+    ):
+        model.to_polars(feature_names="id")  # type: ignore[arg-type]
 
 
 def test_a_model_with_a_cut_exports_it(database) -> None:  # type: ignore[no-untyped-def]
     criterion = Risk(prune=False)
     model, frame = fitted("zoo", criterion=criterion, max_iter=2)
     numbers = frame.select(pl.all().cast(pl.Float64) * 2.5)
-    cut = UFC(criterion, max_iter=2, binarize=1.5).fit(numbers)
+    cut = UFC(criterion, max_iter=2, threshold=1.5).fit(numbers)
     wanted = model.transform(frame)
     assert numbers.select(cut.to_polars()).equals(wanted)
     function = compiled(cut.to_python())
     assert [function(row) for row in numbers.iter_rows(named=True)] == wanted.to_dicts()
-    sql = cut.to_sql(dialect=database.name, columns="number", keep=["row_number_"])
+    sql = cut.to_sql(dialect=database.name, feature_names="number", keep=["row_number_"])
     assert database.run(sql, numbers) == wanted.rows()
     texts = numbers.cast(pl.String).with_columns(pl.lit(" ").alias("hair"))
-    sql = cut.to_sql(dialect=database.name, columns="number", keep=["row_number_"], source="text")
+    sql = cut.to_sql(
+        dialect=database.name, feature_names="number", keep=["row_number_"], column_type="text"
+    )
     nulls = numbers.with_columns(pl.lit(None, pl.Float64).alias("hair"))
     assert database.run(sql, texts) == nulls.select(cut.to_polars()).rows()
 
@@ -337,7 +400,7 @@ def test_names_are_quoted_in_every_dialect(dialect, column, table) -> None:  # t
         with pytest.raises(InputError, match=f"{dialect} cannot"):
             to_sql(features, ("schema", table), dialect=dialect)
         return
-    sql = to_sql(features, ("schema", table), dialect=dialect, source="boolean")
+    sql = to_sql(features, ("schema", table), dialect=dialect, column_type="boolean")
     select = sqlglot.parse_one(sql, read=dialect)
     assert {found.name for found in select.find_all(sqlglot.exp.Column)} == {column}
     (found,) = select.find_all(sqlglot.exp.Table)
@@ -351,7 +414,7 @@ def test_the_statement_as_written() -> None:
     a, b, c = map(Primitive, "abc")
     features = {"f0": And(a, Not(Or(b, c))), "f1": Constant(True)}
     assert to_sql(
-        features, ("my schema", "t"), dialect="sqlite", source="boolean", keep=["id"]
+        features, ("my schema", "t"), dialect="sqlite", column_type="boolean", keep=["id"]
     ) == (
         "SELECT\n"
         '  "r"."id" AS "id",\n'
@@ -365,7 +428,7 @@ def test_the_statement_as_written() -> None:
 
 @pytest.mark.parametrize("source", ["boolean", "text"])
 def test_sqlite_does_not_take_a_missing_column_for_text(in_sqlite, source) -> None:  # type: ignore[no-untyped-def]
-    options = {"dialect": "sqlite", "keep": ["row_number_"], "source": source}
+    options = {"dialect": "sqlite", "keep": ["row_number_"], "column_type": source}
     sql = to_sql({"f0": Primitive("nope")}, "data", **options)
     with pytest.raises(sqlite3.OperationalError, match="no such column"):
         in_sqlite.run(sql, table_of(["a"], [(True,)]))
@@ -379,7 +442,11 @@ def test_sqlite_does_not_take_a_missing_column_for_text(in_sqlite, source) -> No
             {"dialect": "cobol"},
             "unknown dialect 'cobol': choose one of big",
         ),
-        ({"f": Primitive("a")}, {"source": "words"}, "source must be 'boolean', 'integer' or"),
+        (
+            {"f": Primitive("a")},
+            {"column_type": "words"},
+            "column_type must be 'boolean', 'integer' or",
+        ),
         ({"f": Primitive("a\0")}, {}, "cannot be a name in SQL: it holds a NUL"),
         ({"f0": Primitive("a")}, {"keep": ["id", "f0"]}, "keep: a feature is called 'f0' too"),
         ({"f": Primitive("\ud800")}, {}, "cannot be a name in SQL"),
@@ -423,7 +490,7 @@ def test_json_is_the_model_file(tmp_path: Path) -> None:
     model.save(tmp_path / "model.json")
     assert model.to_json().encode() == (tmp_path / "model.json").read_bytes()
     assert model.to_dict() == json.loads(model.to_json())
-    assert model.to_dict()["primitives"] == list(datasets.load_zoo().feature_names)
+    assert model.to_dict()["columns"] == list(datasets.load_zoo().feature_names)
 
 
 def test_the_published_schema_is_current_and_describes_models() -> None:
@@ -459,22 +526,24 @@ NAN = float("nan")
 def check_exports(model, frame) -> None:  # type: ignore[no-untyped-def]
     """Polars, SQL in DuckDB and Python find what transform does, in the same table."""
     expected = model.transform(frame).rows()
-    assert frame.select(model.to_polars(columns="number")).rows() == expected
+    assert frame.select(model.to_polars(feature_names="number")).rows() == expected
     for source in ("integer", "boolean"):
-        sql = model.to_sql("frame", source=source, columns="number")
+        sql = model.to_sql("frame", column_type=source, feature_names="number")
         assert duckdb.sql(sql).fetchall() == expected
-    function = compiled(model.to_python(columns="number"))
+    function = compiled(model.to_python(feature_names="number"))
     assert [tuple(function(row).values()) for row in frame.rows(named=True)] == expected
 
 
 @pytest.mark.parametrize("missing", ["false", "pairwise"])
-@pytest.mark.parametrize("binarize", [None, 0.5])
+@pytest.mark.parametrize("threshold", [None, 0.5])
 @pytest.mark.parametrize("kind", [pl.Float64, pl.Float32])
-def test_nan_is_missing_in_every_export(missing, binarize, kind) -> None:  # type: ignore[no-untyped-def]
+def test_nan_is_missing_in_every_export(missing, threshold, kind) -> None:  # type: ignore[no-untyped-def]
     rows = [(1, 1), (0, 0), (NAN, 1), (0, NAN), (NAN, NAN), (1, 1), (0, 1), (1, 0)] * 10
     rows = [tuple(map(float, row)) for row in rows]
     frame = pl.DataFrame(rows, schema={"a": kind, "b": kind}, orient="row")
-    model = UFC(0.01, max_iter=1, missing=missing, binarize=binarize, names="formula").fit(frame)
+    model = UFC(
+        0.01, max_iter=1, missing=missing, threshold=threshold, feature_names="formula"
+    ).fit(frame)
     assert len(model.features_) == 3
     check_exports(model, frame)
 
@@ -483,12 +552,12 @@ def test_nan_is_missing_in_every_export(missing, binarize, kind) -> None:  # typ
 def test_a_cut_is_the_same_in_every_precision(cut) -> None:  # type: ignore[no-untyped-def]
     cells = pl.Series([cut, 0.0, 1.0, cut, 0.0, 1.0], dtype=pl.Float32)
     frame = pl.DataFrame({"a": cells, "b": cells})
-    model = UFC(0.01, max_iter=1, binarize=cut, names="formula").fit(frame)
+    model = UFC(0.01, max_iter=1, threshold=cut, feature_names="formula").fit(frame)
     check_exports(model, frame)
     # a float32 that was rounded up is above the number it stands for
     wide = frame.cast(pl.Float64)
     assert model.transform(wide).rows() == model.transform(frame).rows()
     array = frame.to_numpy()
-    nameless = UFC(0.01, max_iter=1, binarize=cut, names="formula").fit(array)
+    nameless = UFC(0.01, max_iter=1, threshold=cut, feature_names="formula").fit(array)
     sparse = nameless.transform(sp.csr_array(array))
     assert sparse.toarray().tolist() == model.transform(wide).to_numpy().tolist()

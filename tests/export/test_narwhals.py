@@ -10,9 +10,10 @@ import polars.selectors as cs
 import pytest
 from hypothesis import given
 
-from conjunct import UFC, AtLeast, Exactly, InputError, Not, Primitive, datasets
+from conjunct import UFC, InputError, datasets
 from conjunct.export.frames import to_narwhals
 from conjunct.export.raw import checks_of
+from conjunct.expressions import AtLeast, Exactly, Not, Primitive
 from export.test_raw import fitted, raw_tables, settings, wanted
 
 CELLS = [True, False, None]
@@ -71,9 +72,11 @@ def test_as_transform_does(kind):
     made = model.transform(table).rows()
     assert rows(TABLES[kind](table), model.to_narwhals()) == made
     numbers = table.cast(pl.Int8)
-    assert rows(TABLES[kind](numbers), model.to_narwhals(source="integer")) == made
-    names = [expression.meta.output_name() for expression in model.to_polars(columns="number")]
-    found = nw.from_native(table.lazy()).select(*model.to_narwhals(columns="number"))
+    assert rows(TABLES[kind](numbers), model.to_narwhals(column_type="integer")) == made
+    names = [
+        expression.meta.output_name() for expression in model.to_polars(feature_names="number")
+    ]
+    found = nw.from_native(table.lazy()).select(*model.to_narwhals(feature_names="number"))
     assert found.collect_schema().names() == names
 
 
@@ -81,10 +84,10 @@ def test_nan_is_missing():
     table = pl.DataFrame({"a": [1.0, 0.0, math.nan, None], "b": [1.0] * 4})
     formula = {"f": Primitive("a") & Primitive("b")}
     for kind in TABLES.values():
-        made = rows(kind(table), to_narwhals(formula, source="integer"))
+        made = rows(kind(table), to_narwhals(formula, column_type="integer"))
         assert made == [(True,), (False,), (None,), (None,)]
         assert rows(kind(table), to_narwhals(formula, cut=0.5)) == made
-        filled = rows(kind(table), to_narwhals(formula, source="integer", fill=True))
+        filled = rows(kind(table), to_narwhals(formula, column_type="integer", fill=True))
         assert filled == [(True,), (False,), (False,), (False,)]
 
 
@@ -95,8 +98,8 @@ def test_names_that_are_patterns_are_refused(name):
 
 
 def test_what_cannot_be_exported():
-    with pytest.raises(InputError, match="source must be 'boolean' or 'integer'"):
-        to_narwhals({"f": Primitive("a")}, source="text")
+    with pytest.raises(InputError, match="column_type must be 'boolean' or 'integer'"):
+        to_narwhals({"f": Primitive("a")}, column_type="text")
     long = Primitive("a")
     for _ in range(14):
         long = long & ~(long & Primitive("b"))

@@ -13,14 +13,15 @@ import sqlglot
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from conjunct import UFC, Binarizer, BooleanData, Constant, Not, Primitive
-from conjunct.data.column_rules import CategoryRule, NumberRule
+from conjunct import UFC, Binarizer, BooleanData
+from conjunct.data.column_rules import CategoryRule, NumberRule, TagsRule
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.export.dialects import DIALECTS
 from conjunct.export.frames import to_polars
 from conjunct.export.python import to_python
 from conjunct.export.raw import checks_of
 from conjunct.export.sql import to_sql
+from conjunct.expressions import Constant, Not, Primitive
 
 NAMES = [
     "sky", 'say "hi"', "it's", "a`b", "x; DROP TABLE data --", "^a.*$", "*", "r", "∧",
@@ -83,7 +84,7 @@ settings = st.fixed_dictionaries(
         "n_bins": st.integers(2, 4),
         "cumulative": st.booleans(),
         "max_categories": st.integers(2, 6),
-        "rare": st.sampled_from(["group", "drop"]),
+        "rare_categories": st.sampled_from(["group", "drop"]),
     }
 )
 
@@ -130,7 +131,7 @@ def test_sql_takes_raw_tables_as_text(database, drawn, chosen):
     texts = pl.DataFrame([pl.Series("", c, pl.String).rename(name) for name, c in names])
     # SQLite needs not be told, but for dates, which are texts there anyway
     source = None if database.name == "sqlite" else "text"
-    options = {"keep": ["row_number_"], "raw": checks_of(binarizer.rules_), "source": source}
+    options = {"keep": ["row_number_"], "raw": checks_of(binarizer.rules_), "column_type": source}
     sql = to_sql(features, "data", dialect=database.name, **options)
     assert database.run(sql, texts) == expected
 
@@ -171,17 +172,17 @@ def raw_animals():
 
 
 def fitted_model():
-    table = BooleanData.of(raw_animals())
-    return UFC(0.1, max_iter=2, names="formula").fit(table), table
+    table = BooleanData.from_data(raw_animals())
+    return UFC(0.1, max_iter=2, feature_names="formula").fit(table), table
 
 
 def test_a_model_fitted_on_raw_data_takes_raw_data_everywhere(database):
     model, table = fitted_model()
-    expected = model.transform(table).to("polars").rows()
+    expected = model.transform(table).convert("polars").rows()
     assert any("weight" in name for name in model.get_feature_names_out())
     raw = raw_animals()
     assert raw.select(model.to_polars()).rows() == expected
-    sql = model.to_sql(dialect=database.name, columns="number", keep=["row_number_"])
+    sql = model.to_sql(dialect=database.name, feature_names="number", keep=["row_number_"])
     assert database.run(sql, raw) == expected
     namespace = {}
     exec(model.to_python(), namespace)
@@ -193,7 +194,7 @@ def test_a_model_fitted_on_raw_data_takes_raw_data_everywhere(database):
 @pytest.mark.parametrize("kind", ["select", "view", "table"])
 def test_every_dialect_reads_its_own_sql_of_raw_tables(dialect, kind, source):
     model, _ = fitted_model()
-    sql = model.to_sql(dialect=dialect, columns="number", kind=kind, source=source)
+    sql = model.to_sql(dialect=dialect, feature_names="number", kind=kind, column_type=source)
     (read,) = filter(None, sqlglot.parse(sql, dialect=dialect))
     assert read.sql(dialect=dialect, pretty=True) == sql.rstrip(";\n")
 
@@ -232,8 +233,8 @@ def test_what_cannot_be_exported_is_said():
     with pytest.raises(InputError, match="only whole hours"):
         checks_of([NumberRule("seen", part="hour", edges=[6.5])])
     model, _ = fitted_model()
-    with pytest.raises(InputError, match="source='integer' is about Boolean columns"):
-        model.to_sql(source="integer")
+    with pytest.raises(InputError, match="column_type='integer' is about Boolean columns"):
+        model.to_sql(column_type="integer")
 
 
 def test_python_names_a_word_that_is_not_boolean():
@@ -260,11 +261,11 @@ def test_missing_cells_are_what_transform_makes_of_them(database, missing):
         pl.when(pl.int_range(100) % 7 == column).then(None).otherwise(pl.col(name)).alias(name)
         for column, name in enumerate(raw_animals().columns)
     )
-    table = BooleanData.of(raw)
-    model = UFC(0.1, max_iter=2, missing=missing, names="formula").fit(table)
-    expected = model.transform(table).to("polars").rows()
+    table = BooleanData.from_data(raw)
+    model = UFC(0.1, max_iter=2, missing=missing, feature_names="formula").fit(table)
+    expected = model.transform(table).convert("polars").rows()
     assert raw.select(model.to_polars()).rows() == expected
-    sql = model.to_sql(dialect=database.name, columns="number", keep=["row_number_"])
+    sql = model.to_sql(dialect=database.name, feature_names="number", keep=["row_number_"])
     assert database.run(sql, raw) == expected
     namespace = {}
     exec(model.to_python(), namespace)
@@ -334,7 +335,7 @@ def test_what_sqlite_imports_from_csv(in_sqlite):
 @pytest.mark.parametrize("kind", ["view", "table"])
 def test_a_view_and_a_table_hold_the_features(database, kind):
     model, table = fitted_model()
-    options = {"dialect": database.name, "columns": "number", "keep": ["row_number_"]}
+    options = {"dialect": database.name, "feature_names": "number", "keep": ["row_number_"]}
     made = model.to_sql(**options, kind=kind, into="my features")
     name = database.quoted("my features")
     statements = [made, f"SELECT * FROM {name}"]
@@ -342,7 +343,7 @@ def test_a_view_and_a_table_hold_the_features(database, kind):
         found = database.run(statements, raw_animals())
     finally:
         database.execute(f"DROP {kind.upper()} IF EXISTS {name}")
-    assert found == model.transform(table).to("polars").rows()
+    assert found == model.transform(table).convert("polars").rows()
 
 
 HOSTILE_TO_JINJA = [
@@ -363,7 +364,7 @@ def test_a_dbt_model_is_the_query_with_a_reference(dialect):
     names = ["a", "b"] if dialect == "bigquery" else HOSTILE_TO_JINJA
     features = {f"f{k}": Primitive(name) for k, name in enumerate(names)}
     table = "it's {{ mine }}" if dialect == "duckdb" else "mine"
-    options = {"dialect": dialect, "source": "boolean"}
+    options = {"dialect": dialect, "column_type": "boolean"}
     model = jinja2.Template(to_sql(features, table, kind="dbt", **options))
     quoted = to_sql({"f": Constant(True)}, table, **options).split("FROM ")[1].split(" AS")[0]
 
@@ -395,6 +396,103 @@ def test_what_a_table_cannot_hold_is_refused():
 
 def test_the_page_says_which_dialects_are_run():
     page = (Path(__file__).parents[2] / "docs" / "export.md").read_text(encoding="utf-8")
-    rows = [line.split("|")[1:4] for line in page.splitlines() if line.startswith("| `")]
+    table = page.partition("| dialect |")[2].partition("\n\n")[0]
+    rows = [line.split("|")[1:4] for line in table.splitlines() if line.startswith("| `")]
     told = {name.strip(" `"): "run" in checked for name, _, checked in rows}
     assert told == {name: dialect.is_run for name, dialect in DIALECTS.items()}
+
+
+TAGS = ["sea", "New York", "it's", "100%", "a_b", "sky", "[x]", "a.b", "\\"]
+
+
+def tags_and_digits(cells, days):
+    return pl.DataFrame(
+        {"topics": cells, "day": days}, schema={"topics": pl.String, "day": pl.Int64}
+    )
+
+
+@st.composite
+def tagged_tables(draw):
+    """Cells of tags with blanks around them, and dates such as 20241231, some missing."""
+    separator = draw(st.sampled_from([";", "|", ","]))
+    rows = draw(st.lists(st.lists(st.sampled_from(TAGS), max_size=4), min_size=2, max_size=20))
+    blanks = st.sampled_from(["", " ", "  ", "   "])
+    between = st.builds(lambda left, right: left + separator + right, blanks, blanks)
+    cells = []
+    for tags in rows:
+        cell = "".join(tag + draw(between) for tag in tags[:-1]) + "".join(tags[-1:])
+        cells.append(draw(st.sampled_from([None, "", cell, cell, cell])))
+    dates = draw(
+        st.lists(
+            st.none() | st.dates(datetime.date(1990, 1, 1), datetime.date(2030, 1, 1)),
+            min_size=len(cells),
+            max_size=len(cells),
+        )
+    )
+    days = [None if date is None else int(f"{date:%Y%m%d}") for date in dates]
+    return separator, tags_and_digits(cells, days)
+
+
+def tag_checks(separator):
+    rules = [
+        TagsRule("topics", values=sorted(TAGS), separator=separator),
+        NumberRule("day", part="year", edges=[2000.0, 2010.0], order="digits"),
+        CategoryRule("day", part="month", values=["May", "June"], order="digits"),
+        CategoryRule("day", part="weekday", values=["Monday", "Sunday"], order="digits"),
+    ]
+    return Binarizer.from_rules({"tags": ["topics"]}, [("topics", rules[:1]), ("day", rules[1:])])
+
+
+@given(tagged_tables())
+def test_sql_finds_tags_and_dates_of_digits(database, drawn):
+    separator, table = drawn
+    binarizer = tag_checks(separator)
+    features, expected = wanted(binarizer, table)
+    raw = checks_of(binarizer.rules_)
+    sql = to_sql(features, "data", dialect=database.name, keep=["row_number_"], raw=raw)
+    assert database.run(sql, table) == expected
+
+
+@given(tagged_tables())
+def test_polars_and_python_find_tags_and_dates_of_digits(drawn):
+    separator, table = drawn
+    binarizer = tag_checks(separator)
+    features, expected = wanted(binarizer, table)
+    raw = checks_of(binarizer.rules_)
+    assert table.select(to_polars(features, raw=raw)).rows() == expected
+    namespace = {}
+    exec(to_python(features, raw=raw), namespace)
+    made = [tuple(namespace["features"](row).values()) for row in table.rows(named=True)]
+    assert made == expected
+
+
+def test_lists_are_found_by_polars_and_python_and_refused_by_sql():
+    table = pl.DataFrame({"topics": [["sea", " sky "], [], None, ["sky"]] * 5})
+    binarizer = Binarizer().fit(table)
+    features, expected = wanted(binarizer, table)
+    raw = checks_of(binarizer.rules_)
+    assert table.select(to_polars(features, raw=raw)).rows() == expected
+    namespace = {}
+    exec(to_python(features, raw=raw), namespace)
+    made = [tuple(namespace["features"](row).values()) for row in table.rows(named=True)]
+    assert made == expected
+    with pytest.raises(InputError, match="'topics' holds lists, which SQL cannot read alike"):
+        to_sql(features, "data", raw=raw)
+    written = pl.DataFrame({"topics": ['["sea", "sky"]', "[]", None, '["sky"]'] * 5})
+    binarizer = Binarizer(tags=["topics"]).fit(written)
+    features, expected = wanted(binarizer, written)
+    raw = checks_of(binarizer.rules_)
+    exec(to_python(features, raw=raw), namespace)
+    made = [tuple(namespace["features"](row).values()) for row in written.rows(named=True)]
+    assert made == expected
+    with pytest.raises(InputError, match="lists in brackets, which an expression cannot read"):
+        to_polars(features, raw=raw)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_dialect_reads_its_own_sql_of_tags(dialect):
+    binarizer = tag_checks(";")
+    features = {f"f{k}": Primitive(n) for k, n in enumerate(binarizer.get_feature_names_out())}
+    sql = to_sql(features, "data", dialect=dialect, raw=checks_of(binarizer.rules_))
+    (read,) = filter(None, sqlglot.parse(sql, dialect=dialect))
+    assert read.sql(dialect=dialect, pretty=True) == sql.rstrip(";\n")

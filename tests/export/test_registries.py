@@ -24,8 +24,6 @@ from conjunct import (
     Binarizer,
     BooleanData,
     InputError,
-    Or,
-    Primitive,
     Risk,
     UFringe,
     datasets,
@@ -33,6 +31,7 @@ from conjunct import (
     save_mlflow,
 )
 from conjunct.export.onnx import to_onnx
+from conjunct.expressions import Or, Primitive
 from expressions.strategies import build, formulas
 
 
@@ -77,7 +76,7 @@ def random_rows(n_columns, n_rows=500):
     ("name", "parameters"),
     [
         ("zoo", {}),
-        ("zoo", {"unseen": "keep", "names": "formula"}),
+        ("zoo", {"handle_unknown": "keep", "feature_names": "formula"}),
         ("zoo", {"keep_columns": True}),
         ("house_votes_84", {"criterion": "risk", "max_iter": 3}),
         ("coco_street", {"criterion": Risk(prune=False), "max_iter": 3}),
@@ -94,7 +93,7 @@ def test_onnx_gives_what_transform_does_on_random_rows(name, parameters):
 
 def test_onnx_compares_numbers_and_fills_missing_cells():
     rows = random_rows(15) * 0.7
-    cut = UFC(0.01, max_iter=1, binarize=0.7 - 1e-12).fit(rows)
+    cut = UFC(0.01, max_iter=1, threshold=0.7 - 1e-12).fit(rows)
     assert np.array_equal(computed(cut.to_onnx(), rows, np.float64), cut.transform(rows))
     holes = np.where(random_rows(15)[::-1], np.nan, random_rows(15))
     filled = UFC(0.01, max_iter=2, missing="false").fit(holes)
@@ -104,7 +103,7 @@ def test_onnx_compares_numbers_and_fills_missing_cells():
 def test_what_onnx_cannot_hold_is_refused():
     raw = pl.DataFrame({"age": [1.0, 20, 30, 70] * 20, "c": ["a", "b"] * 40})
     with pytest.raises(InputError, match="ONNX takes Boolean columns, and this model reads"):
-        UFC().fit(BooleanData.of(raw)).to_onnx()
+        UFC().fit(BooleanData.from_data(raw)).to_onnx()
     holes = np.where(random_rows(3), np.nan, random_rows(3)[::-1])
     with pytest.raises(InputError, match="ONNX has no missing cells"):
         UFC(0.01, max_iter=1, missing="pairwise").fit(holes).to_onnx()
@@ -133,7 +132,7 @@ def test_a_pipeline_becomes_onnx_and_sql_as_a_whole():
 def models():
     zoo = datasets.load_zoo()
     frame = pl.DataFrame(zoo.values, schema=list(zoo.feature_names))
-    raw = BooleanData.of(pl.DataFrame({"age": [1.0, 20, 30, 70] * 20, "c": ["a", "b"] * 40}))
+    raw = BooleanData.from_data(pl.DataFrame({"age": [1.0, 20, 30, 70] * 20, "c": ["a", "b"] * 40}))
     return {
         "UFC": (UFC(), frame),
         "Risk": (UFC(Risk(), stop="rms"), frame.to_numpy()),
@@ -154,7 +153,7 @@ def test_skops_and_pickle_keep_a_model(which):
         assert loaded.features_ == model.features_
         again = loaded.transform(data)
         if which == "raw":
-            again, expected = again.to("polars"), model.transform(data).to("polars")
+            again, expected = again.convert("polars"), model.transform(data).convert("polars")
         else:
             expected = model.transform(data)
         assert np.array_equal(np.asarray(again), np.asarray(expected))
@@ -208,8 +207,8 @@ def test_mlflow_transforms_and_chunks(in_mlflow):
     chunks = in_mlflow(model, output="chunks").predict(table)
     assert chunks.equals(model.chunks(table, "text"))
     raw = pl.DataFrame({"age": [1.0, 20, 30, 70] * 20, "c": ["a", "b"] * 40})
-    of_raw = UFC().fit(BooleanData.of(raw))
-    wanted = of_raw.transform(BooleanData.of(raw)).to("polars").rows()
+    of_raw = UFC().fit(BooleanData.from_data(raw))
+    wanted = of_raw.transform(BooleanData.from_data(raw)).convert("polars").rows()
     assert [*map(tuple, in_mlflow(of_raw).predict(raw.to_pandas()).to_numpy())] == wanted
 
 

@@ -4,8 +4,8 @@ import duckdb
 import numpy as np
 import sqlglot
 
-from conjunct import And, Not, Primitive
 from conjunct.export.sql import to_sql
+from conjunct.expressions import And, Not, Primitive
 from export.test_export import merged, table_of
 
 
@@ -54,8 +54,10 @@ def denying(n_merges: int):  # type: ignore[no-untyped-def]
 def test_formulas_that_deny_each_other(database) -> None:  # type: ignore[no-untyped-def]
     """Each is within the next, as deep as there are merges, and SQL is not much longer for that."""
     features, rows, wanted = denying(200)
-    sql = to_sql(features, "data", dialect=database.name, source="boolean", keep=["row_number_"])
-    half = to_sql(denying(100)[0], "data", dialect=database.name, source="boolean")
+    sql = to_sql(
+        features, "data", dialect=database.name, column_type="boolean", keep=["row_number_"]
+    )
+    half = to_sql(denying(100)[0], "data", dialect=database.name, column_type="boolean")
     assert len(sql) < 2.6 * len(half)
     columns = [f"a{k}" for k in range(rows.shape[1])]
     assert database.run(sql, table_of(columns, rows.tolist())) == wanted

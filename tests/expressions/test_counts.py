@@ -9,8 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive_formulas
-from conjunct import And, AtLeast, Constant, Count, Exactly, InputError, Not, Or, Primitive, parse
-from conjunct.expressions import Expression, canonical_text, in_form
+from conjunct import InputError, parse
+from conjunct.expressions import (
+    And,
+    AtLeast,
+    Constant,
+    Count,
+    Exactly,
+    Expression,
+    Not,
+    Or,
+    Primitive,
+    canonical_text,
+    in_form,
+)
 from expressions.strategies import build
 
 a, b, c, d = map(Primitive, "abcd")

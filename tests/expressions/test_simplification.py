@@ -23,7 +23,7 @@ from conjunct.expressions import (
     Primitive,
     parse,
 )
-from conjunct.expressions.simplify import FORMS, in_form, simplified_on
+from conjunct.expressions.simplify import FORMS, in_form, simplify_on
 from expressions.strategies import Formula, build, doubled, formulas, ladder
 
 a, b, c, d = map(Primitive, "abcd")
@@ -194,7 +194,7 @@ RUNS = {
 def features(name: str) -> tuple[Expression, ...]:
     dataset = datasets.load(name)
     fitted = RUNS[name].fit(dataset.values)
-    lineage = fitted.feature_set_.lineage.renamed(dataset.feature_names)
+    lineage = fitted.feature_set_.lineage.rename(dataset.feature_names)
     return lineage.expressions(fitted.feature_set_.features)
 
 
@@ -219,7 +219,7 @@ def test_real_features(name: str, built: int, simplified: int, shortest: int) ->
 def test_real_features_given_the_data_are_less_than_half_as_long(name: str) -> None:
     made, data = features(name), datasets.load(name)
     table = dict(zip(data.feature_names, data.values.T, strict=True))
-    given_rows = [simplified_on(feature, rows_of(data), len(data.values)) for feature in made]
+    given_rows = [simplify_on(feature, rows_of(data), len(data.values)) for feature in made]
     for one, other in zip(made, given_rows, strict=True):
         assert (column(one, table) == column(other, table)).all()
         assert other.length <= one.simplify().length
@@ -232,7 +232,7 @@ def test_given_rows(formula: Formula, rows: list[tuple[bool, ...]]) -> None:
         name: sum(row[k] << position for position, row in enumerate(rows))
         for k, name in enumerate("abcde")
     }
-    short = simplified_on(build(formula), bits, len(rows))
+    short = simplify_on(build(formula), bits, len(rows))
     for row in rows:
         values = dict(zip("abcde", row, strict=True))
         assert naive_formulas.value(formula, values) == short.evaluate(values)
@@ -243,7 +243,7 @@ def test_given_rows_beyond_a_truth_table() -> None:
     names = [f"v{k}" for k in range(30)]
     expression = And(*map(Primitive, names))
     bits = {name: 0b0111 if name != "v3" else 0b0011 for name in names}
-    assert simplified_on(expression, bits, 4) == Primitive("v3")
+    assert simplify_on(expression, bits, 4) == Primitive("v3")
 
 
 def random_formula(n_names: int, n_steps: int, seed: int) -> Expression:
@@ -307,7 +307,7 @@ def test_large_formulas_take_bounded_time() -> None:
 
 def test_features_of_many_iterations_become_readable() -> None:
     spect = datasets.load_spect()
-    fitted = UFC(0.02, max_iter=12, names="formula").fit(spect.values)
+    fitted = UFC(0.02, max_iter=12, feature_names="formula").fit(spect.values)
     longest = sorted(fitted.features_, key=lambda feature: feature.length)[-3:]
     rng = np.random.default_rng(0)
     table = {f"x{k}": rng.random(20_000) < 0.5 for k in range(22)}

@@ -78,7 +78,8 @@ def place(fitted, tmp_path):
 def one_error(done, code=1):
     """One line of error, the exit code, and no traceback."""
     assert done.code == code, done
-    lines = [x for x in done.err.splitlines() if not x.startswith("conjunct: note:")]
+    others = ("conjunct: note:", "conjunct: still working:")
+    lines = [x for x in done.err.splitlines() if not x.startswith(others)]
     assert len(lines) == 1, done.err
     assert lines[0].startswith("conjunct: error: ")
     return lines[0]

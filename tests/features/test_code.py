@@ -103,12 +103,12 @@ def check_counts(fitted, table, rng):
     repeated = np.repeat(table, weights, axis=0)
     for store, rows in (
         (packed, rows_of(table)),
-        (packed.with_lines(list(packed.lines)), rows_of(table)),
+        (packed.with_raw_columns(list(packed.raw_columns)), rows_of(table)),
         (SparseColumns.from_table(table), rows_of(table)),
         (masked(table, known), rows_of(table, known)),
         (WeightedColumns.of(packed, weights), rows_of(repeated)),
     ):
-        counts = fitted.counted(store).code_counts
+        counts = fitted.with_code_counts(store).code_counts
         expected = naive_code.counts(rows, features, variables)
         assert by_columns(fitted.row_code, counts.features) == expected
         expected = naive_code.counts(rows, columns, variables)
@@ -126,7 +126,7 @@ def test_probabilities_are_those_of_the_definition(given_set, compiled):
 
 def check_probabilities(fitted, table, rng):
     features, variables = oracle(fitted, table)
-    counted = fitted.counted(PackedColumns.from_table(table))
+    counted = fitted.with_code_counts(PackedColumns.from_table(table))
     known_counts = naive_code.counts(rows_of(table), features, variables)
     new = rng.random((20, table.shape[1])) < 0.4
     known = rng.random(new.shape) < 0.8
@@ -148,10 +148,28 @@ def check_probabilities(fitted, table, rng):
 @given(fitted_sets(most=8))
 def test_probabilities_of_all_rows_sum_to_one(given_set):
     fitted, table, _ = given_set
-    counted = fitted.counted(PackedColumns.from_table(table))
+    counted = fitted.with_code_counts(PackedColumns.from_table(table))
     every = np.array([*product([False, True], repeat=table.shape[1])])
     logs = fitted.row_code.log_probs(PackedColumns.from_table(every), counted.code_counts.features)
     assert np.exp(logs).sum() == pytest.approx(1, abs=1e-9)
+
+
+@given(fitted_sets())
+def test_probabilities_are_the_same_with_and_without_c(given_set):
+    fitted, table, rng = given_set
+    counted = fitted.with_code_counts(PackedColumns.from_table(table))
+    new = rng.random((200, table.shape[1])) < 0.4
+    found = []
+    # in C with the instructions of this processor and with those that every one has
+    for compiled, way in ((True, code.counting_way()), (True, 0), (False, 0)):
+        with in_c(compiled), pytest.MonkeyPatch.context() as patch:
+            patch.setattr(code, "counting_way", lambda way=way: way)
+            again = fitted.with_code_counts(PackedColumns.from_table(table)).code_counts
+            assert all(map(np.array_equal, again, counted.code_counts))
+            for columns in (PackedColumns.from_table(new), SparseColumns.from_table(new)):
+                logs = fitted.row_code.log_probs(columns, counted.code_counts.features)
+                found.append(logs.tolist())
+    assert all(logs == found[0] for logs in found)
 
 
 def test_many_rows_are_counted_in_blocks(monkeypatch):
@@ -159,12 +177,12 @@ def test_many_rows_are_counted_in_blocks(monkeypatch):
     table = rng.random((1000, 6)) < 0.5
     table[:, 1] |= table[:, 0]
     fitted = UFC().fit(table).feature_set_
-    whole = fitted.counted(PackedColumns.from_table(table)).code_counts
+    whole = fitted.with_code_counts(PackedColumns.from_table(table)).code_counts
     monkeypatch.setattr("conjunct.features.code._BLOCK_ROWS", 64)
     for columns in (
         PackedColumns.from_table(table),
         SparseColumns.from_table(table),
         masked(table, np.ones_like(table)),
     ):
-        parts = fitted.counted(columns).code_counts
+        parts = fitted.with_code_counts(columns).code_counts
         assert all(np.array_equal(a, b) for a, b in zip(whole, parts, strict=True))

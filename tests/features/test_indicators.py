@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from conjunct import (
+from conjunct.features import (
     closest_point,
     complexity,
     mean_length,

@@ -75,7 +75,7 @@ def test_texts_lengths_and_renaming(data, style):
     assert list(lineage.expressions(numbers)) == expressions
     assert lineage.texts(numbers, style) == [e.text(style) for e in expressions]
     assert lineage.lengths(numbers) == [e.length for e in expressions]
-    other = lineage.renamed(["x", "y", "z"])
+    other = lineage.rename(["x", "y", "z"])
     assert other.made == lineage.made
     assert other.expression(len(other) - 1).primitives <= {"x", "y", "z"}
     assert lineage.by_text(numbers) == sorted(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conjunct.errors import InputError
-from conjunct.files.atomic import write_atomically
+from conjunct.files.atomic import check_target, write_atomically
 
 
 def test_writes_and_replaces(tmp_path):
@@ -167,3 +167,9 @@ def test_targets_that_cannot_be(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="is read-only: name another folder"):
         write_atomically(tmp_path / "out", never)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "pipe"]
+
+
+def test_a_dangling_link_names_the_folder_that_is_missing(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "gone" / "m.json")
+    with pytest.raises(InputError, match=r"gone is not a folder: make it first"):
+        check_target(tmp_path / "link")

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import re
+import time
 
 import numpy as np
 import pandas as pd
@@ -111,16 +112,16 @@ def test_wide_tables_of_other_tools(name, tmp_path):
     path = tmp_path / name
     WRITERS[name](path)
     table = read_boolean(path)
-    assert table.to("polars").to_dict(as_series=False) == FEATURES
+    assert table.convert("polars").to_dict(as_series=False) == FEATURES
     # the fitted Binarizer makes the same features of new rows in any other file
     other = tmp_path / "other.csv"
     frame().write_csv(other)
     again = read_boolean(other, binarizer=table.preparation.binarizer, names=table.names)
-    assert again.to("polars").to_dict(as_series=False) == FEATURES
+    assert again.convert("polars").to_dict(as_series=False) == FEATURES
 
 
 def test_format_is_said_where_the_name_does_not(tmp_path):
-    path = tmp_path / "data.txt"
+    path = tmp_path / "data.old"
     frame().write_csv(path, separator=";")
     with pytest.raises(InputError, match="not a known kind of table"):
         read_boolean(path)
@@ -159,7 +160,7 @@ def test_sparse_arff(tmp_path):
     dense.write_text(head + "1,0,y\n0,0,x\n0,2.5,z\n0,?,x\n")
     assert read_table(sparse).equals(read_table(dense))
     table = read_boolean(sparse)
-    assert table.to("polars").to_dict(as_series=False) == {
+    assert table.convert("polars").to_dict(as_series=False) == {
         "a": [True, False, False, False],
         "b c = 0": [True, True, False, None],
         "b c = 2.5": [False, False, True, None],
@@ -184,7 +185,7 @@ def test_svmlight_as_scikit_learn_writes_it(zero_based, zipped, tmp_path):
         path.write_bytes(gzip.compress(plain.read_bytes(), mtime=0))
     table = read_boolean(path)
     first = 0 if zero_based else 1
-    assert table.to("polars").to_dict(as_series=False) == {
+    assert table.convert("polars").to_dict(as_series=False) == {
         str(k + first): bits[:, k].tolist() for k in range(6)
     }
 
@@ -194,7 +195,7 @@ def test_svmlight_of_numbers(tmp_path):
     dump_svmlight_file(numbers, [0, 1, 0, 1, 1], str(tmp_path / "t.svm"))
     table = read_boolean(tmp_path / "t.svm")
     expected = read_boolean_of(pl.DataFrame({"0": numbers[:, 0], "2": numbers[:, 2]}), tmp_path)
-    assert table.to("polars").equals(expected.to("polars"))
+    assert table.convert("polars").equals(expected.convert("polars"))
 
 
 def read_boolean_of(table, folder):
@@ -232,6 +233,7 @@ def written(path, rows, kind):
         return {"tags": "t", "id": "the row", "tag_separator": ";"}
     if kind == "json":
         pl.DataFrame({"t": [json.dumps(row) for row in rows], "n": 3.5}).write_csv(path)
+        return {"tags": "t", "exclude": ["n"]}
         return {"tags": "t"}
     if kind == "list":
         pl.DataFrame({"t": rows}, schema={"t": pl.List(pl.String)}).write_parquet(path)
@@ -259,7 +261,7 @@ def test_tags_there_and_back(kind, rows, tmp_path_factory):
     table = read_boolean(path, **options)
     # a long table knows nothing of rows without tags
     kept = [row for row in rows if row] if kind == "long" else rows
-    assert table.to("polars").drop(table.ids.name if table.ids else []).to_dict(
+    assert table.convert("polars").drop(table.ids.name if table.ids else []).to_dict(
         as_series=False
     ) == naive.incidence([set(row) for row in kept])
     assert table.tags
@@ -285,7 +287,7 @@ def test_fimi(tmp_path):
     path = tmp_path / "t.dat.gz"
     path.write_bytes(gzip.compress(b"1 2 3 \n2 3\n\n10 1\n", mtime=0))
     table = read_boolean(path)
-    assert table.to("polars").to_dict(as_series=False) == naive.incidence(
+    assert table.convert("polars").to_dict(as_series=False) == naive.incidence(
         [{"1", "2", "3"}, {"2", "3"}, set(), {"10", "1"}]
     )
 
@@ -294,7 +296,7 @@ def test_long_form_in_any_order_and_by_name(tmp_path):
     path = tmp_path / "t.parquet"
     pl.DataFrame({"n": [1, 2, 3], "tag": ["a", "b", "a"], "photo": [7, 9, 7]}).write_parquet(path)
     table = read_boolean(path, format="long", id="photo", tags="tag")
-    assert table.to("polars").to_dict(as_series=False) == {
+    assert table.convert("polars").to_dict(as_series=False) == {
         "photo": ["7", "9"],
         "a": [True, False],
         "b": [False, True],
@@ -337,7 +339,7 @@ def test_what_separates_cells_is_found_and_said(separator, ending, tmp_path):
         assert read_table(path).equals(expected)
         return
     said = rf"cells of .*t\.{ending} are separated by {re.escape(SEPARATORS[separator])}, as its"
-    with pytest.warns(ConjunctWarning, match=rf"{said}.* \(at a prompt: --separator\)"):
+    with pytest.warns(ConjunctWarning, match=rf"{said}.* \(--separator on the command line\)"):
         assert read_table(path).equals(expected)
     for read in (read_boolean, stream):
         with pytest.warns(ConjunctWarning, match=said):
@@ -371,3 +373,29 @@ def test_what_is_no_separator_is_none(content, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text(content)
     assert read_table(path).columns == content.partition("\n")[0].split(",")
+
+
+@pytest.mark.parametrize("name", ["t.csv.gz", "t.dat.gz", "t.txt.gz", "t.jsonl.gz"])
+def test_a_bomb_of_blank_lines_is_refused_at_once(name, tmp_path):
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(b"a,b\n1,0\n0,1\n" + b"\n" * 30_000_000))
+    assert path.stat().st_size < 40_000
+    start = time.process_time()
+    with pytest.raises(InputError, match="MB of blank lines; if that is meant, decompress"):
+        read_boolean(path)
+    assert time.process_time() - start < 3
+
+
+def test_a_compressed_file_is_decompressed_once(tmp_path, monkeypatch):
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(gzip.compress(b"a,b,c\n" + b"1,0,7\n0,1,\n1,1,9\n" * 50))
+    opened = []
+    usual = gzip.open
+    monkeypatch.setattr(gzip, "open", lambda *args: opened.append(args) or usual(*args))
+    first = read_boolean(path)
+    assert read_boolean(path).names == first.names
+    assert len(opened) == 1
+    # another content under the same name
+    path.write_bytes(gzip.compress(b"a,b\n" + b"1,0\n0,1\n" * 50))
+    assert read_boolean(path).names == ("a", "b")
+    assert len(opened) == 2

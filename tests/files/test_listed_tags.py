@@ -49,7 +49,7 @@ def test_same_table(given_):
     for table in (packed, switched, listed):
         assert {name: column[:200] for name, column in cells(table).items()} == expected
         assert list(table.names) == list(expected)
-    assert np.array_equal(listed.to("numpy"), packed.to("numpy"))
+    assert np.array_equal(listed.convert("numpy"), packed.convert("numpy"))
     assert listed.supports().tolist() == packed.supports().tolist()
     assert listed.columns.count_distinct_rows() == packed.columns.count_distinct_rows()
     assert listed.n_missing == 0
@@ -61,9 +61,9 @@ def test_same_table(given_):
         other.columns,
     )
     wanted = ("new", *packed.names[::-1])
-    assert cells(listed.aligned(wanted)) == cells(packed.aligned(wanted))
-    tidied = [table.cleaned(table.fit_cleaner(TagCleaner())) for table in (listed, packed)]
+    assert cells(listed.align(wanted)) == cells(packed.align(wanted))
+    tidied = [table.clean(table.fit_cleaner(TagCleaner())) for table in (listed, packed)]
     assert cells(tidied[0]) == cells(tidied[1])
     assert isinstance(tidied[0].columns, SparseColumns)
-    frames = [table.to("polars").sum().rows() for table in (listed, packed)]
+    frames = [table.convert("polars").sum().rows() for table in (listed, packed)]
     assert frames[0] == frames[1]

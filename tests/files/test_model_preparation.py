@@ -27,7 +27,9 @@ def raw():
 
 @pytest.fixture
 def binarized(raw, tmp_path):
-    table = BooleanData.of(raw, binarizer=Binarizer(cumulative=True, edges={"age": [18, 65]}))
+    table = BooleanData.from_data(
+        raw, binarizer=Binarizer(cumulative=True, edges={"age": [18, 65]})
+    )
     UFC(max_iter=1).fit(table).save(tmp_path / "m.json")
     return tmp_path / "m.json"
 
@@ -38,7 +40,7 @@ def tagged(tmp_path):
     bits = rng.random((200, 3)) < 0.5
     raw = BooleanData(("Sky", "sky", "sea"), PackedColumns.from_table(bits), tags=True)
     cleaner = raw.fit_cleaner(TagCleaner(synonyms={"ocean": "sea"}))
-    UFC(max_iter=0).fit(raw.cleaned(cleaner)).save(tmp_path / "t.json")
+    UFC(max_iter=0).fit(raw.clean(cleaner)).save(tmp_path / "t.json")
     return tmp_path / "t.json"
 
 
@@ -57,7 +59,7 @@ def test_columns_that_reach_infinity_are_kept(cumulative, tmp_path):
     numbers = rng.normal(0, 1, 200)
     numbers[rng.random(200) < 0.5] = np.inf
     raw = pl.DataFrame({"x": numbers, "y": numbers > 0, "few": rng.choice([1, 2, np.inf], 200)})
-    table = BooleanData.of(raw, binarizer=Binarizer(cumulative=cumulative).fit(raw))
+    table = BooleanData.from_data(raw, binarizer=Binarizer(cumulative=cumulative).fit(raw))
     UFC(max_iter=1).fit(table).save(tmp_path / "m.json")
     loaded = load(tmp_path / "m.json").preparation_.binarizer
     assert loaded.rules_ == table.preparation.binarizer.rules_
@@ -66,9 +68,9 @@ def test_columns_that_reach_infinity_are_kept(cumulative, tmp_path):
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
 def test_numbers_that_a_file_cannot_hold_are_refused(value, tmp_path):
     """JSON has no word for them: a file that says null would load as another model, or not."""
-    with pytest.raises(InputError, match="binarize must be None or a finite number"):
-        UFC(binarize=value).fit([[0.5, 1], [1, 0]])
-    model = UFC(max_iter=0).fit([[0, 1], [1, 0], [1, 1]]).set_params(binarize=value)
+    with pytest.raises(InputError, match="threshold must be None or a finite number"):
+        UFC(threshold=value).fit([[0.5, 1], [1, 0]])
+    model = UFC(max_iter=0).fit([[0, 1], [1, 0], [1, 1]]).set_params(threshold=value)
     with pytest.raises(InputError, match="a number that a file cannot"):
         model.save(tmp_path / "m.json")
     assert not list(tmp_path.iterdir())
@@ -82,7 +84,9 @@ def test_tags_kept_exactly(tagged):
 
 
 def test_models_of_boolean_data_have_neither(tmp_path):
-    UFC(max_iter=0).fit(BooleanData.of(pl.DataFrame({"a": [1, 0]}))).save(tmp_path / "m.json")
+    UFC(max_iter=0).fit(BooleanData.from_data(pl.DataFrame({"a": [1, 0]}))).save(
+        tmp_path / "m.json"
+    )
     content = json.loads((tmp_path / "m.json").read_text())
     assert "binarizer" not in content
     assert "tags" not in content

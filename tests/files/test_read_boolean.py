@@ -46,11 +46,11 @@ def test_batches_make_no_difference(columns, batch, tmp_path_factory):
         parts = read_boolean(path)
     assert parts.names == whole.names
     assert parts.n_missing == whole.n_missing
-    assert np.array_equal(parts.to("numpy"), whole.to("numpy"), equal_nan=True)
+    assert np.array_equal(parts.convert("numpy"), whole.convert("numpy"), equal_nan=True)
     # and 0 and 1 are what they were
     for name, column in cells.items():
         if name in whole.names and set(column) <= {"0", "1", ""}:
-            assert whole.to("polars")[name].to_list() == [
+            assert whole.convert("polars")[name].to_list() == [
                 {"0": False, "1": True, "": None}[cell] for cell in column
             ]
 
@@ -70,7 +70,7 @@ def test_tags_in_small_batches_and_blocks(n_rows, tmp_path, monkeypatch):
     assert (
         parts.names == whole.names == tuple(sorted(str(k) for k in range(20) if bits[:, k].any()))
     )
-    assert np.array_equal(parts.to("numpy"), whole.to("numpy"), equal_nan=True)
+    assert np.array_equal(parts.convert("numpy"), whole.convert("numpy"), equal_nan=True)
     for k, name in enumerate(parts.names):
         assert np.array_equal(parts.columns.cells(k)[0], bits[:, int(name)])
 
@@ -82,7 +82,7 @@ def test_svmlight_in_parts(tmp_path, monkeypatch):
     monkeypatch.setattr(tag_formats, "_SVMLIGHT_BYTES", 50)
     parts = read_boolean(tmp_path / "t.svm")
     assert (parts.n_rows, parts.names) == (100, tuple("0123456789"))
-    assert np.array_equal(parts.to("numpy"), whole.to("numpy"), equal_nan=True)
+    assert np.array_equal(parts.convert("numpy"), whole.convert("numpy"), equal_nan=True)
 
 
 def test_progress_tells_rows_and_about_how_many(tmp_path, monkeypatch):
@@ -99,7 +99,7 @@ def test_progress_tells_rows_and_about_how_many(tmp_path, monkeypatch):
 def test_a_late_surprise_is_no_surprise(read, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + "0,1\n1,0\n" * 2500 + "maybe,1\n")
-    with pytest.warns(ConjunctWarning, match="'a': 5000 numbers, but 1 × 'maybe': it is taken as"):
+    with pytest.warns(ConjunctWarning, match="'a': 5,000 numbers, but 1 × 'maybe': it is taken as"):
         table = read(path)
     assert table.names == ("a = 0", "a = 1", "a = maybe", "b")
     if read is read_boolean:
@@ -127,7 +127,7 @@ def test_words_for_missing(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n1,?\n0,1\nNA,0\n")
     table = read_boolean(path, null_values=["?", "NA"])
-    assert table.to("polars").to_dict(as_series=False) == {
+    assert table.convert("polars").to_dict(as_series=False) == {
         "a": [True, False, None],
         "b": [None, True, False],
     }
@@ -156,7 +156,7 @@ def test_as_a_model_wants_it(tmp_path):
     path.write_text("z,b,a\nfree text,yes,1\nmore,no,0\n")
     with pytest.warns(ConjunctWarning, match=r"t.csv that the model does not use: 'z'"):
         table = read_boolean(path, names=["a", "b"])
-    assert table.to("polars").rows() == [(True, True), (False, False)]
+    assert table.convert("polars").rows() == [(True, True), (False, False)]
     with pytest.raises(InputError, match="lacks columns of the model: 'c'"):
         read_boolean(path, names=["a", "c"])
     with pytest.raises(InputError, match="line 2, column 'z': 'free text' is not Boolean"):
@@ -164,7 +164,7 @@ def test_as_a_model_wants_it(tmp_path):
     baskets_path.write_text("a q\nb\n")
     with pytest.warns(ConjunctWarning, match=r"tags of .*t.dat that the model does not use: 'q'"):
         table = read_boolean(baskets_path, names=["b", "a", "c"])
-    assert table.to("polars").rows() == [(False, True, False), (True, False, False)]
+    assert table.convert("polars").rows() == [(False, True, False), (True, False, False)]
 
 
 def test_cells_that_a_fitted_binarizer_cannot_use_are_located(tmp_path):
@@ -192,7 +192,7 @@ def test_missing_is_missing_however_quoted(blank, tmp_path):
     quoted.write_text(head + "".join(f"{row}\n" for row in [*every, ",".join([blank] * 6)]))
     expected, found = read_boolean(whole), read_boolean(quoted)
     assert found.names == expected.names
-    assert found.to("polars").equals(expected.to("polars"))
+    assert found.convert("polars").equals(expected.convert("polars"))
     assert expected.n_missing == len(expected.names)
 
 
@@ -231,13 +231,13 @@ def test_numbers_with_decimal_commas(tmp_path):
     points.write_text("a;b;c\n" + "\n".join(rows) + "\n")
     commas.write_text(points.read_text().replace(".", ","))
     expected, found = (read_boolean(path, separator=";") for path in (points, commas))
-    assert found.to("polars").equals(expected.to("polars"))
+    assert found.convert("polars").equals(expected.convert("polars"))
     # the model knows: a row of which the comma could part thousands is read as the others
     commas.write_text("a;b;c\n1;12,375;1,000\n")
     row = read_boolean(commas, separator=";", binarizer=found.preparation.binarizer)
     points.write_text("a;b;c\n1;12.375;1\n")
     same = read_boolean(points, separator=";", binarizer=expected.preparation.binarizer)
-    assert row.to("polars").equals(same.to("polars"))
+    assert row.convert("polars").equals(same.convert("polars"))
 
 
 def test_an_underscore_is_no_part_of_a_number(tmp_path):
@@ -248,15 +248,14 @@ def test_an_underscore_is_no_part_of_a_number(tmp_path):
     path.write_text("a,b\n" + "0,1000\n1,2.5\n0,3\n" * 20)
     binarizer = read_boolean(path).preparation.binarizer
     path.write_text("a,b\n0,1_000\n")
-    with pytest.warns(ConjunctWarning, match=r"words that were not seen in fit \('1_000'\)"):
-        assert not any(read_boolean(path, binarizer=binarizer).to("polars").row(0))
+    with pytest.warns(ConjunctWarning, match=r"word that was not seen in fit \('1_000'\)"):
+        assert not any(read_boolean(path, binarizer=binarizer).convert("polars").row(0))
 
 
-def test_commas_that_say_nothing(tmp_path):
+def test_commas_between_thousands(tmp_path):
     path = tmp_path / "t.csv"
-    path.write_text("a;b\n" + "".join(f"{k % 2};{k + 1},{k + 100}\n" for k in range(40)))
-    with pytest.raises(InputError, match=r"'b' holds numbers such as '1,100', in which a comma"):
-        read_boolean(path, separator=";")
+    path.write_text("a;b\n" + "".join(f"{k % 2};{k * 7 % 40 + 1},{k + 100}\n" for k in range(40)))
+    assert read_boolean(path, separator=";").names[1] == "b < 10000"
 
 
 def test_moments_with_an_offset_are_those_written(tmp_path):
@@ -269,7 +268,7 @@ def test_moments_with_an_offset_are_those_written(tmp_path):
         path.write_text("at\n" + "\n".join(hour + offset for hour in hours) + "\n")
         found = read_boolean(path)
         assert found.names == expected.names
-        assert found.to("polars").equals(expected.to("polars"))
+        assert found.convert("polars").equals(expected.convert("polars"))
 
 
 def test_words_that_a_file_takes_for_dates(tmp_path):
@@ -282,7 +281,7 @@ def test_words_that_a_file_takes_for_dates(tmp_path):
     for kept in (days[:2], [days[2]]):
         path.write_text("day\n" + "".join(f"{day}\n" for day in kept))
         rows = [expected.row(days.index(day)) for day in kept]
-        assert read_boolean(path, binarizer=binarizer).to("polars").rows() == rows
+        assert read_boolean(path, binarizer=binarizer).convert("polars").rows() == rows
 
 
 def test_tags_are_cleaned_and_the_mapping_saved(tmp_path):
@@ -291,7 +290,7 @@ def test_tags_are_cleaned_and_the_mapping_saved(tmp_path):
     cleaner = TagCleaner(synonyms={"auto": "car"})
     table = read_boolean(path, tags="keywords", cleaner=cleaner)
     assert table.names == ("sea", "sky", "car")
-    model = UFC(Threshold(0.01, prune=True), max_iter=1, names="formula").fit(table)
+    model = UFC(Threshold(0.01, prune=True), max_iter=1, feature_names="formula").fit(table)
     model.save(tmp_path / "m.json")
     loaded = UFC.load(tmp_path / "m.json")
     assert loaded.preparation_.cleaner.mapping_["skies"] == "sky"
@@ -334,8 +333,8 @@ BAD = {
         (b"", "t.csv is empty: it needs a line of column names, then rows"),
         (b"a,b\n", "t.csv has column names but no rows"),
         (b'a,b\n0,"1\n', "t.csv, line 2: wrongly quoted"),
-        (b"a,b\n0,1\n\xff,1\n", "t.csv, line 3 is not UTF-8 text"),
-        (b"a,b\n0,1\n\xe9t\xe9,1\n0,\xc3\xa9\n", "t.csv, line 3 is not UTF-8 text"),
+        (b"a,b\n0,1\n\x81,1\n", "t.csv, line 3 is not UTF-8 text"),
+        (b"a,b\n0,\xc3\xa9\n\xe9t\xe9,1\n", "t.csv, line 3 is not UTF-8 text"),
         (b"a,b\n0,1\n0\n", "t.csv, line 3: 1 cell where the first line has 2 names"),
         (b"a,b\n0,1,1\n", "t.csv, line 2: 3 cells where the first line has 2 names"),
         (b"\x89PNG\r\n\x1a\n\0\0", "t.csv, line 1 is not UTF-8 text"),
@@ -343,7 +342,7 @@ BAD = {
     ],
     "t.csv.gz": [
         (gzip.compress(b"a,b\n0,1\n" * 999, mtime=0)[:-9], "t.csv.gz cannot be read: "),
-        (gzip.compress(b"a,b\n0,1\n\xff,1\n", mtime=0), "t.csv.gz, line 3 is not UTF-8 text"),
+        (gzip.compress(b"a,b\n0,1\n\x81,1\n", mtime=0), "t.csv.gz, line 3 is not UTF-8 text"),
     ],
     "t.csv.zst": [(b"\x28\xb5\x2f\xfdrubbish", "t.csv.zst cannot be read: ")],
     "t.parquet": [
@@ -355,8 +354,7 @@ BAD = {
     "t.jsonl": [
         (b'{"a": 1}\n{"a": \n', "t.jsonl, line 2: not a JSON object"),
         (b'{"a": 1}\n[1]\n', "t.jsonl, line 2: not a JSON object"),
-        (b'{"a": 1}\n{"a": "\xff"}\n', "t.jsonl, line 2 is not UTF-8 text"),
-        (b'{"a": [1, 2]}\n', "t.jsonl, column 'a': List(Int64) is not Boolean; read it as tags"),
+        (b'{"a": 1}\n{"a": "\x81"}\n', "t.jsonl, line 2 is not UTF-8 text"),
     ],
     "t.arff": [
         (b"", "t.arff is empty"),
@@ -372,12 +370,12 @@ BAD = {
         ((ARFF + "{0 1\n").encode(), "t.arff, line 5: a sparse row without its closing brace"),
         ((ARFF + "{x}\n").encode(), "t.arff, line 5: not a number and a value: 'x'"),
         ((ARFF + "1,tall\n").encode(), "t.arff, line 5, column 'b': 'tall' is not a number"),
-        (ARFF.encode() + b"1,\xff\n", "t.arff, line 5 is not UTF-8 text"),
+        (ARFF.encode() + b"1,\x81\n", "t.arff, line 5 is not UTF-8 text"),
     ],
     "t.dat": [
         (b"", "t.dat is empty: it needs a transaction a line"),
         (b"\n\n", "t.dat holds no tag at all"),
-        (b"a b\n\xff\n", "t.dat, line 2 is not UTF-8 text"),
+        (b"a b\n\x81\n", "t.dat, line 2 is not UTF-8 text"),
         (b"a\n\0\0\n", "t.dat, line 2 holds zero bytes: not a text file"),
     ],
     "t.svm": [

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from conjunct import ConjunctWarning, InputError
 from conjunct import files as io
-from conjunct.files import raw, text_cells
+from conjunct.data import inference
+from conjunct.files import raw
 
 # what the cells of a column may be; each list holds what its column was seldom or never fitted on
 KINDS = [
@@ -103,7 +104,7 @@ def as_svmlight(rows):
 
 
 def cells(table):
-    return table.to("polars").drop("id", strict=False).rows()
+    return table.convert("polars").drop("id", strict=False).rows()
 
 
 def read(file, content, id="id", **options):
@@ -129,7 +130,7 @@ def streamed(file, binarizer):
 def few_rows_at_a_time(monkeypatch):
     monkeypatch.setattr(raw, "BATCH_ROWS", 8)
     # a few odd dates among some are no reason to take them for words
-    monkeypatch.setattr(text_cells, "_FEW", 5)
+    monkeypatch.setattr(inference, "FEW", 5)
 
 
 TRAINED = [

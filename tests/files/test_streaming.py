@@ -51,7 +51,7 @@ WRITERS = {
 
 def as_bits(table):
     """Comparable whatever the padding."""
-    cells = table.to("numpy")
+    cells = table.convert("numpy")
     known = ~np.isnan(cells.astype(float))
     return (cells == 1) & known, known
 

@@ -11,20 +11,23 @@ import gzip
 import io
 import json
 import os
+import sqlite3
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 import typer
 
-from conjunct import InputError, Risk, TagCleaner, load, parse
+from conjunct import UFC, ChunkClassifier, InputError, Risk, RowGroups, TagCleaner, load, parse
 from conjunct.cli.app import application, run
 from conjunct.errors import ConjunctWarning
+from conjunct.estimators.groups import WITHIN
 from conjunct.expressions import render
 from conjunct.files import read_boolean
 from conjunct.files.formats.base import FORMATS
@@ -55,8 +58,8 @@ def refusals() -> Iterator[None]:
             warnings.simplefilter("ignore", ConjunctWarning)
             yield
     except InputError as error:
-        if not str(error) or "Traceback" in str(error):
-            raise AssertionError("an error must say what is wrong") from error
+        if not str(error) or "\n" in str(error) or "Traceback" in str(error):
+            raise AssertionError("an error must say what is wrong, in one line") from error
 
 
 def fuzz_parser(data: bytes) -> None:
@@ -84,10 +87,71 @@ def fuzz_model(data: bytes) -> None:
         # as many as it names: those that training never saw may be among them
         assert made.shape == (2, len(model.get_feature_names_out()))
         if sum(e.length for e in model.features_) < _READABLE:
-            model.get_rules("dict")
+            model.get_features("dict")
+        if model.feature_set_.merges:
+            assert len(set(model.patterns_)) == len(model.patterns_)
+            model.inverse_transform(made)
+            if model.feature_set_.has_code:
+                assert np.isfinite(model.score(table))
         model.save(_folder() / "again.json")
         again = load(_folder() / "again.json")
         assert again.feature_set_.features == model.feature_set_.features
+
+
+def fuzz_classifier(data: bytes) -> None:
+    """A classifier's file is refused, or gives one that predicts and is saved as it was."""
+    path = _folder() / "classifier.json"
+    path.write_bytes(data)
+    with refusals():
+        model = ChunkClassifier.load(path)
+        rows = np.array([[False], [True]]).repeat(model.n_features_in_, axis=1)
+        names = getattr(model, "feature_names_in_", None)
+        table = rows if names is None else pl.DataFrame(dict(zip(names, rows.T, strict=True)))
+        chances = model.predict_proba(table)
+        assert chances.shape == (2, len(model.classes_))
+        assert np.allclose(chances.sum(axis=1), 1)
+        assert np.isin(model.predict(table), model.classes_).all()
+        model.save(path)
+        again = ChunkClassifier.load(path)
+        assert again.classes_.dtype == model.classes_.dtype
+        assert (again.predict_proba(table) == chances).all()
+
+
+def fuzz_groups(data: bytes) -> None:
+    """A file of row groups is refused, or gives groups that label rows and are saved again."""
+    path = _folder() / "groups.json"
+    path.write_bytes(data)
+    with refusals():
+        model = RowGroups.load(path)
+        rows = np.array([[False], [True]]).repeat(model.n_features_in_, axis=1)
+        names = getattr(model, "feature_names_in_", None)
+        table = rows if names is None else pl.DataFrame(dict(zip(names, rows.T, strict=True)))
+        chances = model.predict_proba(table)
+        assert chances.shape == (2, model.n_groups_) == (2, len(model.groups_))
+        assert np.allclose(chances.sum(axis=1), 1)
+        assert all("\n" not in group.sentence for group in model.groups_)
+        assert "\n" not in model.stop_reason_
+        model._repr_html_()
+        model.save(path)
+        again = RowGroups.load(path)
+        assert again.groups_ == model.groups_
+        assert (again.predict_proba(table) == chances).all()
+
+
+def fuzz_checkpoint(data: bytes) -> None:
+    """A checkpoint is refused, or the run goes on to a model that holds in the rows."""
+    path = _folder() / "checkpoint.json"
+    path.write_bytes(data)
+    with refusals():
+        model = UFC().fit(_TAGGED, checkpoint=path)
+        table = {
+            name: np.array([name in basket for basket in _TAGGED])
+            for name in model.feature_names_in_
+        }
+        made = model.transform(pl.DataFrame(table))
+        assert tuple(made.sum().row(0)) == model.feature_set_.supports
+        model.save(_folder() / "again.json")
+        assert load(_folder() / "again.json").features_ == model.features_
 
 
 def fuzz_readers(data: bytes) -> None:
@@ -235,6 +299,9 @@ def command_line(data: bytes) -> list[str]:
 TARGETS: dict[str, Target] = {
     "parser": fuzz_parser,
     "model": fuzz_model,
+    "classifier": fuzz_classifier,
+    "groups": fuzz_groups,
+    "checkpoint": fuzz_checkpoint,
     "readers": fuzz_readers,
     "tags": fuzz_tags,
     "command": fuzz_command,
@@ -252,25 +319,42 @@ def _parser_seeds() -> list[bytes]:
     return [text.encode() for text in texts]
 
 
-def _model_seeds() -> list[bytes]:
-    from conjunct import UFC, Fringe, UFCPath, UFringe
+_TAGGED = [["a", "b"]] * 20 + [["a"]] * 4 + [["b", "c"]] * 5 + [["c", "d"]] * 9 + [[]] * 15
+_CELLS = np.array(
+    [[np.nan if (k + j) % 9 == 0 else j % 2 == k % 2 for j in range(6)] for k in range(60)]
+)
 
-    baskets = [["a", "b"]] * 20 + [["a"]] * 4 + [["b", "c"]] * 5 + [["c"]] * 9 + [[]] * 15
+
+def _model_seeds() -> list[bytes]:
+    from conjunct import Bits, Fringe, UFCPath, UFringe
+
     path = _folder() / "seed.json"
     found = []
+
+    def keep(model: Any) -> None:
+        model.save(path)
+        found.append(path.read_bytes())
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConjunctWarning)
         for model in (
             UFC(),
-            UFC(Risk(prune=False, alpha=0.01), max_iter=2, names="formula"),
+            UFC(Risk(prune=False, alpha=0.01), max_iter=2, feature_names="formula"),
+            UFC(Risk(0.01, correction="holm", prune=False)),
+            UFC(Bits(1e-40)),
+            UFC("bits", search="batch", min_support=0.1),
+            UFC(variables={"v": ["a", "c"]}),
             UFCPath(max_iter=2),
             UFringe(max_features=8),
         ):
-            model.fit(baskets).save(path)
-            found.append(path.read_bytes())
-        labels = ["a" in basket for basket in baskets]
-        Fringe(max_features=8).fit(baskets, labels).save(path)
-        found.append(path.read_bytes())
+            keep(model.fit(_TAGGED))
+        drifted = UFC().fit(_TAGGED)
+        drifted.check_drift(_TAGGED)
+        keep(drifted)
+        keep(drifted.truncate(4))
+        for rule in ("evidence", "bits", "risk"):
+            keep(UFC(rule, missing="pairwise").fit(_CELLS))
+        keep(Fringe(max_features=8).fit(_TAGGED, ["a" in basket for basket in _TAGGED]))
         table = pl.DataFrame({"x": [0.5, 1.5, 2.5, 9.0] * 9, "w": ["r", "g", "b"] * 12})
         table.write_csv(_folder() / "raw.csv")
         words = ["fit", str(_folder() / "raw.csv"), "--out", str(path), "--max-iter", "1"]
@@ -282,10 +366,52 @@ def _model_seeds() -> list[bytes]:
         with contextlib.redirect_stdout(io.StringIO()):
             assert run(words) == 0
         found.append(path.read_bytes())
-    old = Path(__file__).parents[1] / "files" / "models"
-    found += [old_file.read_bytes() for old_file in sorted(old.glob("v1-*.json"))]
-    # without indentation, which only takes up bytes to be changed
-    return [json.dumps(json.loads(content), separators=(",", ":")).encode() for content in found]
+    return [_without_spaces(content) for content in found]
+
+
+def _without_spaces(content: bytes) -> bytes:
+    """The same JSON without indentation, which only takes up bytes to be changed."""
+    return json.dumps(json.loads(content), separators=(",", ":")).encode()
+
+
+def _classifier_seeds() -> list[bytes]:
+    path, found = _folder() / "seed.json", []
+    days = np.array([k % 3 for k in range(60)]).astype("datetime64[D]")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConjunctWarning)
+        for rows, classes, model in (
+            (_TAGGED, ["a" in basket for basket in _TAGGED], UFC()),
+            (_TAGGED, [str(len(basket)) for basket in _TAGGED], UFC(variables={"v": ["a", "c"]})),
+            (_CELLS, days, UFC(missing="pairwise")),
+        ):
+            ChunkClassifier(model).fit(rows, classes).save(path)
+            found.append(_without_spaces(path.read_bytes()))
+    return found
+
+
+def _groups_seeds() -> list[bytes]:
+    path, found = _folder() / "seed.json", []
+    for rows in (_TAGGED, _CELLS):
+        for within in WITHIN:
+            RowGroups(2, within=within, variables=False).fit(rows).save(path)
+            found.append(_without_spaces(path.read_bytes()))
+    RowGroups(within="columns", variables={"v": ["a", "c"]}).fit(_TAGGED).save(path)
+    return [*found, _without_spaces(path.read_bytes())]
+
+
+def _checkpoint_seeds() -> list[bytes]:
+    path, found = _folder() / "seed.checkpoint", []
+    for max_iter in (1, 2, None):
+        path.unlink(missing_ok=True)
+        UFC(max_iter=max_iter).fit(_TAGGED, checkpoint=path)
+        found.append(path.read_bytes())
+    return found
+
+
+def _database() -> bytes:
+    with contextlib.closing(sqlite3.connect(":memory:")) as database:
+        database.executescript("create table t (a, b); insert into t values (1, 'x'), (0, null)")
+        return database.serialize()
 
 
 def _reader_seeds() -> list[bytes]:
@@ -294,6 +420,7 @@ def _reader_seeds() -> list[bytes]:
     contents = {
         "csv": text,
         "tsv": text.replace(b",", b"\t"),
+        "text": text.replace(b",", b" | "),
         "jsonl": b'{"a": 1, "b": "x"}\n{"a": 0, "c": [1, "z"]}\n',
         "json": b'[{"a": 1, "b": "x"}, {"a": 0, "b": null}]',
         "arff": b"@relation r\n@attribute a {0,1}\n@attribute 'b c' numeric\n@attribute d string\n"
@@ -301,6 +428,7 @@ def _reader_seeds() -> list[bytes]:
         "baskets": b"a b c\na;b\n\n[1, 2]\n",
         "svmlight": b"1 1:1 3:1 # x\n0,2 2:0.5\n-1\n",
         "long": b"b,a\n1,car\n1,sky\n2,car\n",
+        "database": _database(),
     }
     for kind, write in (
         ("parquet", frame.write_parquet),
@@ -330,6 +458,9 @@ def _command_seeds() -> list[bytes]:
 _SEEDS: dict[str, Callable[[], list[bytes]]] = {
     "parser": _parser_seeds,
     "model": _model_seeds,
+    "classifier": _classifier_seeds,
+    "groups": _groups_seeds,
+    "checkpoint": _checkpoint_seeds,
     "readers": _reader_seeds,
     "tags": _tag_seeds,
     "command": _command_seeds,

@@ -1,6 +1,6 @@
 """Each fuzz target on every case that once failed, and on what Hypothesis makes of good input."""
 
-import json
+import random
 from functools import cache
 
 import pytest
@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from expressions.strategies import names
+from fuzz.mutations import mutate
 from fuzz.targets import CORPUS, READERS, TARGETS, command_line, seeds
 
 KEPT = sorted(path for path in CORPUS.rglob("*") if path.is_file())
@@ -86,7 +87,7 @@ _PIECES += [
 ]
 
 
-@pytest.mark.parametrize("name", ["model", "readers"])
+@pytest.mark.parametrize("name", ["model", "classifier", "groups", "checkpoint", "readers"])
 @given(data=st.data())
 def test_changed_files(name, data):
     TARGETS[name](data.draw(changed(name)))
@@ -132,52 +133,12 @@ def test_the_command_kept_is_the_one_that_failed(name, words):
     assert command_line(kept) == ["fit", "t.csv", *words]
 
 
-# JSON of any shape where the model file has some
-_scalars = (
-    st.none()
-    | st.booleans()
-    | st.integers(-3, 60)
-    | st.sampled_from([2**31, 2**63, -(2**63), 10**40, 0.5, -0.0, 1e308, "", "a", "UFC", "∧"])
-)
-_values = st.recursive(
-    _scalars,
-    lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3)
-    ),
-    max_leaves=8,
-)
-
-
-@given(data=st.data())
-def test_models_with_other_values(data):
-    """Model files that are JSON still, with some of their values replaced, moved or left out."""
-    content = json.loads(data.draw(_one_of(_seeds("model"))))
-    for _ in range(data.draw(st.integers(1, 3))):
-        places = list(_places(content))
-        holder, key = data.draw(_one_of(places))
-        what = data.draw(st.sampled_from(["replace", "remove", "copy", "add"]))
-        if what == "remove":
-            del holder[key]
-        elif what == "copy":
-            other, its_key = data.draw(_one_of(places))
-            if key in holder if isinstance(holder, dict) else key < len(holder):
-                holder[key] = json.loads(json.dumps(other[its_key]))
-        elif what == "add" and isinstance(holder, list):
-            holder.insert(key, data.draw(_values))
-        else:
-            holder[key] = data.draw(_values)
-        if not any(True for _ in _places(content)):
-            break
-    TARGETS["model"](json.dumps(content).encode())
-
-
-def _places(value):
-    """Every holder and key of a JSON value."""
-    items = value.items() if isinstance(value, dict) else enumerate(value)
-    for key, inner in list(items):
-        yield value, key
-        if isinstance(inner, dict | list):
-            yield from _places(inner)
+@pytest.mark.parametrize("name", ["model", "classifier", "groups", "checkpoint"])
+@given(seed=st.integers(0, 2**32), k=st.integers(0, 99))
+def test_files_with_other_values(name, seed, k):
+    """Files that are JSON still, with some of their values replaced, moved or left out."""
+    known = _seeds(name)
+    TARGETS[name](mutate(known[k % len(known)], random.Random(seed)))
 
 
 def test_every_reader_has_seeds():

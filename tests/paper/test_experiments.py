@@ -17,8 +17,8 @@ from conjunct.paper.fronts import (
     by_iterations,
     by_threshold,
     dependence,
-    not_covered_by,
-    pruned_fronts,
+    points_beyond,
+    pruning_fronts,
     rms_by_iterations,
     solutions,
     table_of_indicators,
@@ -26,7 +26,7 @@ from conjunct.paper.fronts import (
 from conjunct.paper.risk import (
     beyond_the_front,
     risk_and_pruning,
-    risk_based,
+    risk_runs,
     table_of_features,
     table_of_risk,
 )
@@ -84,7 +84,7 @@ def test_table_5_marks_the_19_common_features(spect):
 def test_curves_are_those_of_runs_of_their_own(zoo, experiment):
     table = pd.DataFrame(datasets.load_zoo().values, columns=list(zoo.names))
     for row in experiment(zoo).rows[::97]:
-        model = zoo.fitted(UFC(row["threshold"], max_iter=row["limit_iter"], names="formula"))
+        model = zoo.fit(UFC(row["threshold"], max_iter=row["limit_iter"], feature_names="formula"))
         assert model.n_features_in_ == table.shape[1]
         for column in {"oi", "c0", "rms"} & set(row):
             assert row[column] == getattr(model.history_[-1], column)
@@ -104,7 +104,7 @@ def test_kendall(spect):
 def test_risk_based_runs(spect):
     rows = risk_and_pruning(spect).rows
     assert [row["pruned"] for row in rows] == [False] * 10 + [True] * 10
-    assert rows[:10] == list(risk_based(spect).rows)
+    assert rows[:10] == list(risk_runs(spect).rows)
     row = next(row for row in rows if row["alpha"] == 0.0001)
     assert (row["features"], row["iterations"]) == (39, 2)
 
@@ -118,8 +118,8 @@ def test_solutions_are_all_listed(spect):
 @pytest.mark.parametrize("name", ["spect", "zoo", "coco_street"])
 def test_the_pruned_front_covers_the_other_one_or_says_where_not(name):
     study = Study.of_bundled(name)
-    outcome = pruned_fronts(study)
-    worse = not_covered_by(study.path.front_, study.pruned_path.front_)
+    outcome = pruning_fronts(study)
+    worse = points_beyond(study.path.front_, study.path_with_pruning.front_)
     assert ("everywhere" in outcome.text) == (not worse)
     for solution in worse:
         assert f"{solution.c0:.3f}" in outcome.text
@@ -127,7 +127,7 @@ def test_the_pruned_front_covers_the_other_one_or_says_where_not(name):
 
 def test_one_pair_at_a_time_is_judged_in_numbers(zoo):
     outcome = beyond_the_front([zoo])
-    best = min(zoo.path.closest_point_.distance, zoo.pruned_path.closest_point_.distance)
+    best = min(zoo.path.closest_point_.distance, zoo.path_with_pruning.closest_point_.distance)
     pairwise = [row for row in outcome.rows if row["solution"].startswith("pairwise")]
     assert len(pairwise) == 3
     for row in pairwise:

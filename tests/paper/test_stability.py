@@ -31,14 +31,15 @@ def noisy(zoo):
 )
 def test_exactly_that_share_of_cells_is_inverted(n, k, share, n_runs, seed):
     table = np.random.default_rng(seed).random((n, k)) < 0.4
-    noised = list(perturbation._add_noise(table, share, n_runs, np.random.RandomState(seed)))
-    assert len(noised) == n_runs
+    random = np.random.RandomState(seed)
+    noised = [perturbation._change(table, "noise", share, random) for _ in range(n_runs)]
     assert {int((one != table).sum()) for one in noised} == {round(share * k * n)}
 
 
 def test_bootstrap_samples_are_rows_of_the_data():
     table = np.array([[0, 0], [0, 1], [1, 1]], bool)
-    samples = list(perturbation._resample(table, 5, np.random.RandomState(0)))
+    random = np.random.RandomState(0)
+    samples = [perturbation._change(table, "bootstrap", 0.0, random) for _ in range(5)]
     assert {sample.shape for sample in samples} == {(3, 2)}
     assert {tuple(row) for sample in samples for row in sample.tolist()} <= {
         tuple(row) for row in table.tolist()
@@ -50,8 +51,9 @@ def refitted(zoo, share, n_runs, random):
     """The runs of one level, by hand; and their feature sets as texts."""
     columns = list(zoo.columns)
     runs = []
-    for table in perturbation._add_noise(zoo.to_numpy(), share, n_runs, random):
-        model = UFC(Risk(alpha=0.001, prune=False), names="formula").fit(
+    for _ in range(n_runs):
+        table = perturbation._change(zoo.to_numpy(), "noise", share, random)
+        model = UFC(Risk(alpha=0.001, prune=False), feature_names="formula").fit(
             pd.DataFrame(table, columns=columns)
         )
         runs.append((model.history_[-1], {str(feature) for feature in model.features_}))
@@ -63,7 +65,8 @@ def test_the_five_indicators(zoo):
     found = stability(zoo, PAPER, noise=(0.1,), n_runs=5, random_state=3)
     runs = refitted(zoo, 0.1, 5, np.random.RandomState(3))
     original = {
-        str(f) for f in UFC(Risk(alpha=0.001, prune=False), names="formula").fit(zoo).features_
+        str(f)
+        for f in UFC(Risk(alpha=0.001, prune=False), feature_names="formula").fit(zoo).features_
     }
     sets = [features for _, features in runs]
     (level,) = found.levels
@@ -110,7 +113,8 @@ def test_the_default_rule_unless_another_is_asked_for(zoo):
 def test_how_often_the_features_of_a_model_come_back(zoo, criterion):
     model = UFC(criterion).fit(zoo)
     found = stability(zoo, model, kind="bootstrap", n_runs=4, random_state=2)
-    tables = perturbation._resample(zoo.to_numpy(), 4, np.random.RandomState(2))
+    random, cells = np.random.RandomState(2), zoo.to_numpy()
+    tables = [perturbation._change(cells, "bootstrap", 0.0, random) for _ in range(4)]
     runs = [UFC(criterion).fit(pd.DataFrame(table, columns=zoo.columns)) for table in tables]
     shares = found.shares_of(model)
     for k, share in enumerate(shares):
@@ -128,8 +132,7 @@ def test_the_paper_defaults_of_noise():
     assert perturbation.NOISE[0] == 0
     assert perturbation.NOISE[-1] == 0.3
     assert perturbation.N_RUNS == 10
-    model = perturbation.paper_model()
-    assert model.criterion.record() == Risk(alpha=0.001, prune=False).record()
+    assert perturbation._PAPER_MODEL.criterion.record() == Risk(alpha=0.001, prune=False).record()
 
 
 def test_bootstrap(zoo):
@@ -183,7 +186,8 @@ def test_bad_options(zoo, options, message):
 def test_chunks_are_compared_whatever_they_deny(zoo):
     """A formula of bits tells of every other chunk, and so hardly ever comes back as it was."""
     found = stability(zoo, UFC(), noise=(0.05,), n_runs=3, random_state=1)
-    tables = perturbation._add_noise(zoo.to_numpy(), 0.05, 3, np.random.RandomState(1))
+    random, cells = np.random.RandomState(1), zoo.to_numpy()
+    tables = [perturbation._change(cells, "noise", 0.05, random) for _ in range(3)]
     runs = [UFC().fit(pd.DataFrame(table, columns=zoo.columns)).patterns_ for table in tables]
     sets = [{" + ".join(pattern) for pattern in patterns} for patterns in runs]
     original = {" + ".join(pattern) for pattern in UFC().fit(zoo).patterns_}

@@ -6,12 +6,15 @@ from xml.etree import ElementTree
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-import conjunct
-from conjunct import UFC, Primitive, UFCPath, datasets, stability
+from conjunct import UFC, UFCPath, UFringe, datasets, stability
 from conjunct.errors import InputError
+from conjunct.expressions import Primitive
 from conjunct.plots import (
-    network_of,
+    draw_implications,
+    draw_network,
     plot_ancestry,
     plot_correlation,
     plot_curves,
@@ -19,10 +22,12 @@ from conjunct.plots import (
     plot_fronts,
     plot_history,
     plot_network,
+    plot_relations,
     plot_stability,
     plot_trajectories,
     save_chart,
     svg_of,
+    width_of,
 )
 from conjunct.plots.style import COLOURS, SHAPES
 
@@ -63,6 +68,11 @@ def test_further_points_are_named(path):
 
 def test_history_shows_indicators_and_length(path):
     assert {"OI", "C0", "RMS", "iteration", "length"} <= words(plot_history(path.history_))
+
+
+def test_bits_that_no_rule_counted_are_left_out():
+    model = UFringe().fit(datasets.load_zoo().values)
+    assert "iteration" in words(plot_history(model.history_, bits=True))
 
 
 @pytest.mark.parametrize(
@@ -113,12 +123,6 @@ def test_stability_in_one_picture(kind):
     drawn = words(plot_stability(found, limit=3))
     assert "How often features come back" in drawn
     assert ("Indicators by noise" in drawn) is (kind == "noise")
-
-
-def test_pictures_are_public():
-    plots = plot_ancestry, plot_correlation, plot_front, plot_history, plot_network, plot_stability
-    for plot in plots:
-        assert getattr(conjunct, plot.__name__) is plot
 
 
 @pytest.mark.parametrize("points", [True, False])
@@ -191,13 +195,13 @@ def test_the_network_counts_rows_in_which_two_tags_are_in_one_chunk(model):
         for chunk in row
         for pair in combinations(sorted(map(frame.columns.index, chunk)), 2)
     )
-    network = network_of(model.feature_set_, 100)
-    assert {(one, other): rows for one, other, rows in network.links} == expected
+    network = draw_network(model.feature_set_, 100)
+    assert {link.tags: link.rows for link in network.links} == expected
     assert network.left_out == 0
-    fewer = network_of(model.feature_set_, 3)
+    fewer = draw_network(model.feature_set_, 3)
     assert len(fewer.tags) == 3
     assert fewer.left_out == len(network.tags) - 3
-    assert {*fewer.links} <= {*network.links}
+    assert {link.tags for link in fewer.links} <= {link.tags for link in network.links}
 
 
 def test_the_network_is_drawn_once_and_alike():
@@ -211,3 +215,46 @@ def test_the_network_is_drawn_once_and_alike():
     assert svg_of(chart) == svg_of(plot_network(model, max_tags=5))
     with pytest.raises(InputError, match="no two tags are in one chunk"):
         plot_network(UFC(max_iter=0).fit(street.values))
+
+
+@pytest.mark.filterwarnings("ignore::conjunct.ConjunctWarning")
+@given(
+    st.lists(st.text("abc mW=", min_size=1, max_size=30), min_size=2, max_size=14, unique=True),
+    st.randoms(use_true_random=False),
+)
+def test_names_of_the_network_do_not_overlap(names, random):
+    rows = [[name for name in names if random.random() < 0.5] for _ in range(12)]
+    network = draw_network(UFC("bits", max_iter=20).fit([*rows, names] * 8).feature_set_, 40)
+    boxes = [
+        (tag.x - width_of(tag.name, 12) / 2, tag.x + width_of(tag.name, 12) / 2, tag.y - 20, tag.y)
+        for tag in network.tags.values()
+    ]
+    for k, (left, right, top, bottom) in enumerate(boxes):
+        assert top > 0
+        assert bottom < network.size[1]
+        for other in boxes[:k]:
+            assert left >= other[1] or other[0] >= right or top >= other[3] or other[2] >= bottom
+
+
+def test_implications_go_from_left_to_right():
+    data = datasets.load_zoo()
+    frame = pl.DataFrame(data.values, schema=list(data.feature_names))
+    model = UFC().fit(frame)
+    implied = [one for one in model.relations() if one.kind == "implies"]
+    drawn = draw_implications(model, model.relations(), 40)
+    names = model.feature_set_.lineage.primitives
+    at = {box.number: box for box in drawn.boxes}
+    lines = {(names[line.parent], names[line.child]) for line in drawn.lines}
+    assert lines == {(one.left, one.right) for one in implied}
+    assert all(at[line.parent].x < at[line.child].x for line in drawn.lines)
+    assert len({(box.x, box.y) for box in drawn.boxes}) == len(drawn.boxes)
+    few = draw_implications(model, model.relations(), 4)
+    assert len(few.boxes) <= 4
+    assert few.left_out == len(drawn.boxes) - len(few.boxes)
+    assert svg_of(plot_relations(model)) == svg_of(plot_relations(model))
+
+
+def test_nothing_to_draw_without_implications():
+    model = UFC(max_iter=0).fit([["a"], ["b"], ["a", "b"], []])
+    with pytest.raises(InputError, match="no tag implies another"):
+        plot_relations(model)

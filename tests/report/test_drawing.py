@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 
-import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -13,14 +12,13 @@ from hypothesis import strategies as st
 
 import naive_pictures as naive
 from conjunct import UFC, datasets
+from conjunct.plots import cut_to, draw_network, width_of
 from conjunct.report.model_on_rows import ModelOnRows
 from conjunct.report.pictures import (
     Axis,
-    cut_to,
-    draw_correlation,
-    draw_curves,
-    draw_network,
-    width_of,
+    describe_tags,
+    picture_correlation,
+    picture_curves,
 )
 
 values = st.lists(st.floats(-1e6, 1e6).filter(lambda x: x == 0 or abs(x) > 1e-3), min_size=1)
@@ -76,7 +74,7 @@ def shown():
 @pytest.mark.parametrize("criterion", ["evidence", "bits"])
 def test_the_curve_ends_with_the_history(criterion):
     shown = model_on_zoo(criterion)
-    (panel,) = draw_curves(shown)
+    (panel,) = picture_curves(shown)
     places = re.findall(r"[ML]([\d.]+) ([\d.]+)", panel.curves[0].path)
     history = shown.model.history_
     assert len(places) == len(history)
@@ -87,27 +85,30 @@ def test_the_curve_ends_with_the_history(criterion):
 
 
 def test_the_squares_of_a_heat_map_are_correlations(shown):
-    before, _ = draw_correlation(shown).maps
+    before, _ = picture_correlation(shown)
     columns = datasets.load_zoo().values.astype(int).T.tolist()
-    names = [name for name in datasets.load_zoo().feature_names if name in before.names]
-    assert list(before.names) == names
-    drawn = {}
-    for cells in before.cells:
-        for j, i in re.findall(r"M(\d+) (\d+)h1v1h-1z", cells.path):
-            drawn[int(i), int(j)] = cells.r if cells.kind == "together" else -cells.r
+    names = [name for name in datasets.load_zoo().feature_names if name in before.drawn.names]
+    assert list(before.drawn.names) == names
+    squares = {
+        (int(i), int(j)): r
+        for r, path in before.paths.items()
+        for j, i in re.findall(r"M(\d+) (\d+)h1v1h-1z", path)
+    }
     for i in range(len(names)):
         for j in range(i):
             r = naive.correlation(columns[i], columns[j])
-            assert drawn.get((i, j), 0.0) == pytest.approx(r, abs=0.0051)
+            assert squares.get((i, j), 0.0) == pytest.approx(r, abs=0.0051)
 
 
-def test_lines_of_the_network_join_its_tags(shown):
-    drawn = draw_network(shown)
-    places = {tag.number: tag.place for tag in drawn.tags}
-    assert len({*places.values()}) == len(places)
-    for link in drawn.links:
-        assert (link.start, link.end) == tuple(places[tag] for tag in link.tags)
-        assert np.isfinite(link.width)
+def test_tags_of_the_network_name_their_neighbours(shown):
+    network = draw_network(shown.model.feature_set_, 40)
+    assert len({(tag.x, tag.y) for tag in network.tags.values()}) == len(network.tags)
+    texts = describe_tags(network)
+    for link in network.links:
+        assert 1 <= link.width <= 10
+        for tag, other in (link.tags, link.tags[::-1]):
+            near = f"{network.tags[other].name} ({link.rows} row"
+            assert near in texts[tag] or texts[tag].endswith(" more")
 
 
 def test_a_report_of_many_columns_starts_no_renderer(tmp_path):

@@ -12,7 +12,7 @@ from PIL import Image
 from conjunct import UFC, BooleanData, InputError, Report, datasets
 from conjunct.data.boolean_data import Ids
 from conjunct.report import limits
-from conjunct.report.findings import Thumbnails, image_paths, thumbnail
+from conjunct.report.images import Thumbnails, image_paths, thumbnail
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_a_bomb_does_not_go_off(tmp_path, monkeypatch):
 
 
 def test_by_the_names_of_rows(zoo, folder):
-    table = BooleanData.of(zoo)
+    table = BooleanData.from_data(zoo)
     named = replace(table, ids=Ids("id", tuple(map(str, range(101)))))
     model = UFC().fit(named)
     page = Report(model, named, images=folder).html()

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from conjunct.explain import count, decimal, probability, share
+from conjunct.explain import count, decimal, format_share, probability
 
 
 @pytest.mark.parametrize(
@@ -14,11 +14,11 @@ from conjunct.explain import count, decimal, probability, share
         (count(1, "row"), "1 row"),
         (count(1200, "row"), "1,200 rows"),
         (count(2, "column is", "columns are"), "2 columns are"),
-        (share(0), "0%"),
-        (share(0.1234), "12%"),
-        (share(0.01234), "1.2%"),
-        (share(0.0001234), "0.01%"),
-        (share(1), "100%"),
+        (format_share(0), "0%"),
+        (format_share(0.1234), "12%"),
+        (format_share(0.01234), "1.2%"),
+        (format_share(0.0001234), "0.01%"),
+        (format_share(1), "100%"),
         (decimal(0.43210), "0.432"),
         (decimal(math.nan), "–"),
         (decimal(2, 2), "2.00"),

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from html import escape, unescape
+from urllib.parse import unquote
 
 import numpy as np
 import pandas as pd
@@ -30,26 +31,18 @@ from conjunct import (
     load,
     stability,
 )
-from conjunct.explain import Summary, findings
+from conjunct.explain import Summary, find, format_share
+from conjunct.expressions import pattern_text
 from conjunct.report import limits
 from conjunct.report.features import draw_merges
 from conjunct.report.model_on_rows import ModelOnRows
 from conjunct.report.page import embed
+from jargon import JARGON
 
 MAX_BYTES = 3_000_000
-SECTIONS = (
-    "findings",
-    "network",
-    "steps",
-    "data",
-    "story",
-    "features",
-    "plane",
-    "history",
-    "correlation",
-    "ancestry",
-    "merges",
-    "examples",
+READ = ("findings", "relations", "vocabulary", "rows")
+TECHNICAL = (
+    *("method", "data", "features", "plane", "history", "correlation", "ancestry", "merges"),
 )
 
 
@@ -76,6 +69,10 @@ def words(page):
     """What a reader reads, without the drawings and the data of the scripts."""
     text = re.sub(r"<(style|script|svg)\b.*?</\1>", " ", page, flags=re.DOTALL)
     return " ".join(unescape(re.sub(r"<[^>]*>", " ", text)).split())
+
+
+def section_of(page, tag):
+    return re.search(rf"<{tag}\b.*?</{tag}>", page, re.DOTALL)[0]
 
 
 def section(page, name):
@@ -117,9 +114,14 @@ def test_every_kind_of_model(model):
     # the plane is that of the paper's rules
     rule = str(getattr(model, "criterion", ""))
     has_plane = not rule.startswith(("evidence", "bits", "Bits"))
-    for name in SECTIONS:
-        assert (f'<section id="{name}"' in page) is (name != "plane" or has_plane)
-        assert (f'<a href="#{name}"' in page) is (name != "plane" or has_plane)
+    everybody, _, technical = page.partition('<details id="technical"')
+    for name in READ:
+        is_there = bool(model.feature_set_.merges) or name in ("findings", "vocabulary")
+        assert (f'<section id="{name}"' in everybody) is is_there
+        assert (f'<a href="#{name}">' in section_of(page, "nav")) is is_there
+    for name in TECHNICAL:
+        assert (f'<section id="{name}"' in technical) is (name != "plane" or has_plane)
+    assert len(re.findall(r"<a ", section_of(page, "nav"))) <= 6
     assert 'id="stability"' not in page
     assert not re.search(r'https?:|www\.|(src|href)="(?!#|data:)', page)
     assert "nan" not in words(page).lower().replace("fnan", "")
@@ -136,7 +138,7 @@ def test_a_supervised_model(zoo):
     # columns are the parents of what is drawn
     drawn = len(re.findall(r'class="node column"', page))
     left = len(zoo.columns) - drawn
-    told = f"{left} column{'s' * (left != 1)} kept as they were"
+    told = f"{left} unchanged column{'s' * (left != 1)}"
     assert (told in words(section(page, "ancestry"))) is (left > 0)
 
 
@@ -153,7 +155,7 @@ def test_the_same_bytes(zoo, tmp_path):
         capture_output=True,
         timeout=120,
     )
-    again = Report(load(tmp_path / "model.json"), zoo, title="Features of zoo.csv")
+    again = Report(load(tmp_path / "model.json"), zoo, title="Findings in zoo.csv")
     assert again.html().encode() == (tmp_path / "page.html").read_bytes()
 
 
@@ -186,7 +188,7 @@ def test_why_this_threshold_and_this_end():
 @pytest.mark.parametrize("model", kinds(models())[:-1], ids=str)
 def test_why_it_stopped_is_what_the_model_says(model):
     model, page = model_and_page(model)
-    assert words(page).count(" ".join(model.outcome_.split())) == 1
+    assert words(page).count(" ".join(model.stop_reason_.split())) == 1
 
 
 @pytest.mark.parametrize(
@@ -200,60 +202,153 @@ def test_why_it_stopped_is_what_the_model_says(model):
 def test_no_reason_is_made_up(model, zoo):
     """Not for other rows, and not where the file has none."""
     model.fit(zoo)
-    assert model.outcome_ in words(Report(model, zoo.head(40)).html())
-    del model.outcome_
+    assert model.stop_reason_ in words(Report(model, zoo.head(40)).html())
+    del model.stop_reason_
     assert "did not keep why" in words(Report(model, zoo).html())
 
 
-def test_the_first_thing_is_what_was_found():
-    model, page = model_and_page(UFC(), "coco_street")
-    ids = re.findall(r'<section (?:id="(\w+)"|class="figures")', page)
-    assert ids[:5] == ["findings", "network", "features", "steps", "examples"]
-    first = words(section(page, "findings"))
-    for finding in findings(model.feature_set_)[: limits.FINDINGS]:
-        assert f"{finding.text} {finding.contrast}" in first
-        assert f"in {finding.rows} rows {finding.lift:.1f} times chance" in first
+@pytest.mark.parametrize("name", ["coco_street", "coco_val2017", "zoo"])
+def test_what_everybody_reads_has_no_jargon(name):
+    model, page = model_and_page(UFC(), name)
+    everybody = words(page.partition('<details id="technical"')[0])
+    assert JARGON.findall(everybody) == []
+    for finding in model.findings_[: limits.FINDINGS_BY_ORDER]:
+        assert finding.sentence in everybody
     summary = Summary(model)
-    assert f"{summary.found} {summary.length}" in first
-    # OI and C0 come last
-    after = words(page.split('class="figures"')[0])
-    assert "OI" not in after
-    assert "C0" not in after
+    assert summary.overview.partition(" Strongest")[0] in everybody
+    method = words(section(page, "method"))
+    assert summary.length in method
+    assert summary.ending in method
 
 
-def test_example_rows_are_their_chunks():
-    data = datasets.load_coco_street()
-    table = pl.DataFrame(data.values, schema=list(data.feature_names))
+def test_findings_have_their_place_in_each_order():
+    model, page = model_and_page(UFC(), "coco_val2017")
+    shown = re.findall(
+        r'<li data-order="([-\d,]+)".*?<h3[^>]*><a[^>]*>(.*?)</a>', section(page, "findings"), re.S
+    )
+    for k, order in enumerate(("evidence", "lift", "rows")):
+        places = {int(places.split(",")[k]): unescape(name) for places, name in shown}
+        found = find(model.feature_set_, order).findings[: limits.FINDINGS_BY_ORDER]
+        assert [places[k] for k in range(len(found))] == [one.name for one in found]
+
+
+def test_a_chunk_of_many_tags_is_called_by_its_strongest_part():
+    rng = np.random.default_rng(0)
+    core = rng.random(400) < 0.3
+    rows = np.column_stack([core ^ (rng.random(400) < 0.02) for _ in range(9)])
+    frame = pl.DataFrame(rows, schema=[f"a rather long question {k}" for k in range(9)])
+    model = UFC().fit(frame)
+    longest = max(
+        (one.part_of for one in model.findings_ if one.part_of), key=lambda x: len(x.tags)
+    )
+    assert len(longest.tags) > 4
+    first = section(Report(model, frame).html(), "findings")
+    titles = re.findall(r"<h3[^>]*><a[^>]*>(.*?)</a>", first)
+    assert max(title.count(" + ") for title in titles) < 4
+    assert f"Part of a chunk of {len(longest.tags)} tags" in words(first)
+    for tag in longest.tags:
+        assert tag in first
+
+
+@pytest.mark.parametrize("model", [UFC(), UFC("bits"), UFC("risk"), UFringe(30)], ids=str)
+def test_every_link_leads_somewhere(model):
+    _, page = model_and_page(model)
+    ids = set(re.findall(r' id="([^"]*)"', page))
+    links = re.findall(r'href="#([^"]*)"', page)
+    assert len(links) > 8
+    assert set(links) <= ids
+
+
+def test_every_chunk_has_an_address_and_one_count():
+    data = datasets.load("coco_street")
     model, page = model_and_page(UFC(), "coco_street")
-    expected = model.chunks(table, "text")["chunks"].to_list()
-    shown = r'class="rowname"[^>]*>row (\d+)</span>\s*<span class="tags">(.*?)</li>'
-    rows = re.findall(shown, section(page, "examples"), re.DOTALL)
-    assert len(rows) > 20
-    for row, tags in rows:
-        found = re.findall(r'<span class="tag[^>]*>(.*?)</span>', tags)
-        assert " · ".join(map(unescape, found)) == expected[int(row) - 1]
-        assert 'class="tag it"' in tags
+    columns = dict(zip(data.feature_names, data.values.T, strict=True))
+    lines = re.findall(
+        r'<tr id="chunk-([^"]*)".*?<span class="of">([\d,]+) ', section(page, "vocabulary"), re.S
+    )
+    shown = {unquote(name): int(rows.replace(",", "")) for name, rows in lines}
+    joined = [model.feature_set_.lineage.pattern(m.both) for m in model.feature_set_.merges]
+    for tags in [*joined, *([name] for name in data.feature_names)]:
+        rows = np.logical_and.reduce([columns[tag] for tag in tags]).sum()
+        assert shown[pattern_text(tags)] == rows
+
+
+def test_example_rows_have_the_tags():
+    data = datasets.load_coco_street()
+    _, page = model_and_page(UFC(), "coco_street")
+    examples = re.findall(r'<p class="tags"><span class="soft">row (\d+):</span>(.*?)</p>', page)
+    assert len(examples) >= 5
+    for row, text in examples:
+        own = {n for n, x in zip(data.feature_names, data.values[int(row) - 1], strict=True) if x}
+        marked = set(map(unescape, re.findall(r'<span class="tag it"[^>]*>(.*?)</span>', text)))
+        tags = set(map(unescape, re.findall(r'<span class="tag[^>]*>(.*?)</span>', text)))
+        assert len(marked) > 1
+        assert tags <= own
+        assert "more" in text or tags == own
+
+
+@pytest.mark.filterwarnings("ignore::conjunct.ConjunctWarning")
+def test_alerts_come_first():
+    n = 60
+    frame = pd.DataFrame(
+        {
+            "customer_id": range(1000, 1000 + n),
+            "country": ["Norway"] * n,
+            "height_cm": [150 + k % 40 for k in range(n)],
+            "income": [float(k % 7) if k % 2 else None for k in range(n)],
+            "male": [k % 3 == 0 for k in range(n)],
+            "is_male": [k % 3 == 0 for k in range(n)],
+        }
+    )
+    page = Report(UFC().fit(frame), frame).html()
+    alerts = re.search(r'<details id="alerts".*?</details>', page, re.DOTALL)
+    assert alerts.start() < page.index('<section id="findings"')
+    said = words(alerts[0])
+    assert "Copies male and is_male say the same." in said or "is_male and male say" in said
+    assert "Constant country (every cell is 'Norway')" in said
+    assert "Much missing income (50% of the cells)" in said
+    assert "Left out customer_id (it numbers the rows)" in said or "customer_id (it names" in said
+
+
+@pytest.mark.filterwarnings("ignore::conjunct.ConjunctWarning")
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"x": list("abcabc")}),
+        pd.DataFrame({"x": list("aabb"), "y": list("aabb")}),
+        pd.DataFrame({"x": [True, False, None, None]}),
+        pd.DataFrame(np.eye(6, dtype=bool)),
+        pd.DataFrame(np.full((5, 3), np.nan), columns=list("abc")).astype("boolean"),
+        pd.DataFrame(np.ones((4, 2), dtype=bool)),
+        pd.DataFrame(np.random.default_rng(0).random((200, 115)) < 0.5),
+    ],
+    ids=["one column", "copies", "gaps", "six rows", "all missing", "all true", "115 columns"],
+)
+def test_any_table_that_fit_reads_has_a_page(frame):
+    page = Report(UFC().fit(frame), frame).html()
+    assert "nan" not in words(page).lower()
+    assert '<section id="vocabulary"' in page
 
 
 def test_features_by_pattern_with_the_formula_behind():
     model, page = model_and_page(UFC())
     table = section(page, "features")
-    shown = map(unescape, re.findall(r'<span class="pattern"[^>]*>(.*?)</span>', table))
-    assert sorted(shown) == sorted(model.feature_set_.pattern_texts)
-    assert 'data-form="pattern"' in table
-    data = json.loads(re.search(r'id="report-data">(.*?)</script>', page)[1])
-    cells = re.findall(r'<td class="formula">.*?</td>', table, re.DOTALL)
-    for line, cell in zip(data["lines"], cells, strict=True):
+    shown = re.findall(r'<button[^>]*><span dir="auto">(.*?)</span>', table)
+    assert sorted(map(unescape, shown)) == sorted(model.feature_set_.pattern_texts)
+    for line, name in zip(tables_of(page)["features"], map(unescape, shown), strict=True):
         formula = str(model.feature_set_.lineage.expression(line["n"]))
-        assert formula == line["exact"] or formula in unescape(cell)
+        assert formula in (name, *(text for _, text in line["facts"]))
     # the paper's are shown by their formulas, and have patterns too
     paper, page = model_and_page(UFC("risk"))
-    table = section(page, "features")
-    assert 'data-form="simplified"' in table
-    for text in paper.feature_set_.pattern_texts:
-        assert f">{escape(text)}</span>" in table
+    for line in tables_of(page)["features"]:
+        formula = str(paper.feature_set_.lineage.expression(line["n"]))
+        assert escape(formula) in page or formula in str(line["facts"])
     _, page = model_and_page(UFringe(30))
-    assert 'class="pattern"' not in section(page, "features")
+    assert not any(head == "Tags" for x in tables_of(page)["features"] for head, _ in x["facts"])
+
+
+def tables_of(page):
+    return json.loads(re.search(r'id="report-data">(.*?)</script>', page)[1])["tables"]
 
 
 @pytest.mark.slow
@@ -264,10 +359,9 @@ def test_long_formulas_are_not_written_out():
     assert max(lengths) > 5 * limits.FORMULA
     page = Report(model, spect).html()
     assert f"a formula of {max(lengths):,} literals" in page
-    data = json.loads(re.search(r'id="report-data">(.*?)</script>', page)[1])
-    exact = [line["exact"] for line in data["lines"]]
+    exact = [dict(line["facts"]).get("As built", "") for line in tables_of(page)["features"]]
     assert max(map(len, exact)) < 10 * limits.FORMULA
-    assert sum(map(len, exact)) < 10 * limits.FORMULAS
+    assert sum(map(len, exact)) < 2 * limits.FORMULAS
     assert len(page.encode()) < MAX_BYTES
 
 
@@ -292,9 +386,24 @@ def test_nothing_constructed():
     with pytest.warns(ConjunctWarning):
         model = UFC().fit(rows)
     page = words(Report(model, rows).html())
-    assert "nothing was constructed" in page
+    assert "nothing was found" in page
     assert "there is no course to show" in page
     assert "No pair was replaced" in page
+    assert model.stop_reason_ in page
+
+
+def test_nothing_found_is_said_in_plain_words():
+    rows = np.random.default_rng(0).random((200, 6)) < 0.3
+    with pytest.warns(ConjunctWarning):
+        model = UFC().fit(rows)
+    page = Report(model, rows).html()
+    assert "bits of evidence and needs more than" in model.stop_reason_
+    assert model.stop_reason_ in words(section(page, "method"))
+    said = words(page.partition('<details id="technical"')[0])
+    assert re.search(
+        r"The strongest pair, x\d with x\d, is not clear enough\. About \d+ more", said
+    )
+    assert JARGON.findall(said) == []
 
 
 def test_where_complexity_has_no_meaning():
@@ -309,9 +418,9 @@ def test_where_complexity_has_no_meaning():
 def test_other_rows_than_those_of_fit(zoo):
     model, page = model_and_page(UFC())
     told = words(Report(model, zoo.head(40)).html())
-    assert "are not those that the model was fitted on" in told
-    assert "findings, history, ancestry and merges are of the training data" in told
-    assert "are not those" not in words(page)
+    assert "The model was fitted on other rows." in told
+    assert "example rows, the map, supports of features" in told
+    assert "fitted on other rows" not in words(page)
 
 
 def test_supports_are_of_the_rows_shown(zoo):
@@ -319,7 +428,7 @@ def test_supports_are_of_the_rows_shown(zoo):
     some = zoo.head(40)
     page = Report(model, some).html()
     expected = model.transform(some).sum().row(0)
-    told = re.findall(r'<span class="of">(\d+) ', page)
+    told = re.findall(r'<span class="of">(\d+) ', section(page, "features"))
     assert sorted(map(int, told)) == sorted(expected)
 
 
@@ -339,29 +448,19 @@ def test_merges_add_up(zoo):
         assert left.width + both.width == pytest.approx(picture.left_width, abs=0.2)
 
 
-def test_audit_columns_are_those_of_the_rules(zoo):
+def test_audit_columns_are_those_of_the_merges(zoo):
     model = UFC(Risk(test="exact", correction="bh")).fit(zoo)
     rules = model.get_rules("dict")
-    data = re.search(r'id="report-data">(.*?)</script>', Report(model, zoo).html())[1]
-    told = sorted(tuple(line["sort"][3:7]) for line in json.loads(data)["lines"] if line["sort"][2])
-    expected = sorted(
-        line
-        for line, iteration in zip(
-            zip(
-                rules["r"],
-                rules["p_value"],
-                rules["p_adjusted"],
-                rules["threshold"],
-                strict=True,
-            ),
-            rules["iteration"],
-            strict=True,
-        )
-        if iteration
-    )
-    assert told == expected
+    columns = (rules[name] for name in ("r", "p_value", "p_adjusted", "threshold"))
+    of_merge = dict(zip(model.feature_set_.merges, zip(*columns, strict=True), strict=True))
+    origins = model.feature_set_.origins()
+    made = [origins[k] for k in model.feature_set_.features if k in origins]
+    table = tables_of(Report(model, zoo).html())["features"]
+    lines = [tuple(line["sort"][3:7]) for line in table if line["sort"][2]]
+    assert sorted(lines) == sorted(of_merge[merge] for merge in made)
 
 
+@pytest.mark.filterwarnings("ignore:only the 1,000 most frequent of 1,600 tags")
 def test_wide_data_are_capped_and_said_so():
     rng = np.random.default_rng(0)
     rows = rng.random((120, 1600)) < 0.1
@@ -370,12 +469,12 @@ def test_wide_data_are_capped_and_said_so():
     assert len(model.features_) > limits.TABLE_ROWS
     page = Report(model, rows).html()
     told = words(page)
-    assert f"The table holds the 1,000 most common of {len(model.features_):,} features" in told
+    assert f"The table holds the 600 most common of {len(model.features_):,} features" in told
     assert "The plane of solutions is left out for more than 1,500 columns (1,600 here)" in told
     assert "Of more than 40, those with the strongest correlations are shown" in told
     assert re.search(r"The 9 strongest of [\d,]+ merges", told)
     assert re.search(r"[\d,]+ features are left out", told)
-    assert "The 16 most common of 1,600 columns" in told
+    assert "and the 300 most common tags" in told
     assert len(page.encode()) < MAX_BYTES
 
 
@@ -383,7 +482,7 @@ def test_raw_data_of_a_model_with_a_preparation():
     frame = pl.DataFrame(
         {"colour": ["red", "blue", "red", "green"] * 20, "weight": [1.5, 2.5, 9.0, 8.0] * 20}
     )
-    model = UFC(max_iter=1).fit(BooleanData.of(frame))
+    model = UFC(max_iter=1).fit(BooleanData.from_data(frame))
     page = words(Report(model, frame).html())
     assert "How raw columns were made Boolean (2)" in page
     assert "weight" in page
@@ -396,10 +495,10 @@ def test_raw_tags_of_a_model_with_a_cleaner():
     frame = pl.DataFrame(
         [[tag in basket for tag in names] for basket in baskets], schema=names, orient="row"
     )
-    table = BooleanData.of(frame)
+    table = BooleanData.from_data(frame)
     cleaner = table.fit_cleaner(TagCleaner())
-    model = UFC(max_iter=1).fit(table.cleaned(cleaner))
-    expected = Report(model, table.cleaned(cleaner)).html()
+    model = UFC(max_iter=1).fit(table.clean(cleaner))
+    expected = Report(model, table.clean(cleaner)).html()
     assert "How tags were cleaned" in words(expected)
     assert section(Report(model, baskets).html(), "features") == section(expected, "features")
     assert section(Report(model, frame).html(), "features") == section(expected, "features")
@@ -414,21 +513,21 @@ def test_missing_cells():
     by_risk = Report(UFC("risk", missing="pairwise").fit(votes), votes).html()
     assert "Each point is a set of features" in words(section(by_risk, "plane"))
     assert "in which both columns are known" in words(by_risk)
-    assert "are not those that the model" not in told
-    rules = model.get_rules("dict")
+    assert "fitted on other rows" not in told
+    rules = model.get_features("dict")
     shares = [f"{100 * f:.0f}%" for f in rules["frequency"] if f >= 0.1]
-    shown = re.findall(r'<span class="soft">(\d\d+%)</span></span></div>', page)
+    shown = re.findall(r'<span class="soft">(\d\d+%)</span></span>', section(page, "features"))
     assert sorted(shown) == sorted(shares)
     with pytest.raises(InputError, match="missing"):
-        Report(UFC(max_iter=1).fit(votes.fill_null(False)), votes)
+        Report(UFC(max_iter=1, missing="raise").fit(votes.fill_null(False)), votes)
 
 
 def test_rows_have_names(zoo):
     names = [f"animal {k}" for k in range(len(zoo))]
     frame = pd.DataFrame(zoo.to_dict(as_series=False), index=names)
-    told = words(section(Report(UFC().fit(frame), frame).html(), "examples"))
-    assert "animal 3" in told
-    assert "row " not in re.sub(r"of \d+ rows?", "", told)
+    told = words(section(Report(UFC().fit(frame), frame).html(), "findings"))
+    assert re.search(r"animal \d+: ", told)
+    assert not re.search(r"row \d+:", told)
 
 
 def test_stability_is_shown(zoo):
@@ -439,12 +538,12 @@ def test_stability_is_shown(zoo):
     ):
         page = Report(model, zoo, stability=found).html()
         assert '<section id="stability"' in page
-        shares = re.findall(r'data-label="Comes back">(\d+)%', page)
+        shares = re.findall(r'data-label="Recurrence">(\d+)%', page)
         assert sorted(map(int, shares)) == sorted(
             round(100 * share) for share in found.shares_of(model)
         )
     _, without = model_and_page(UFC())
-    assert "Comes back" not in without
+    assert "Recurrence" not in without
 
 
 def test_other_models_are_refused(zoo):
@@ -478,3 +577,18 @@ def test_lone_surrogates_do_not_break_a_page():
     model = UFC(0.1, max_iter=1).fit(baskets)
     report = Report(model, baskets, title="\udfff")
     assert b"<!doctype" in report.html().encode()
+
+
+def test_relations_and_rows_worth_a_second_look():
+    data = datasets.load_zoo()
+    frame = pd.DataFrame(data.values, columns=list(data.feature_names))
+    model = UFC().fit(frame)
+    page = Report(model, frame).html()
+    for one in [one for one in model.relations() if one.kind == "implies"][:10]:
+        assert one.sentence in page
+    _, _, section = page.partition('<section id="second"')
+    section = section.partition("</section>")[0]
+    best = max((some[0] for some in model.suggest(frame, 1) if some), key=lambda one: one.score)
+    assert f'<td class="number">{format_share(best.score)}</td>' in section
+    odd = min((some[0] for some in model.doubtful(frame, 1) if some), key=lambda one: one.score)
+    assert f'<td class="number">{format_share(odd.score)}</td>' in section

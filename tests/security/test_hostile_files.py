@@ -8,7 +8,7 @@ import sys
 import pytest
 from backports import zstd
 
-HEADER = b'{"format":"conjunct-model","version":1'
+HEADER = b'{"format":"conjunct-model","version":3'
 MEGABYTES = 100
 SIZE = MEGABYTES << 20
 
@@ -21,18 +21,18 @@ MODELS = {
     "brackets": lambda: b"[" * SIZE,
     "brackets closed": lambda: b"[" * (SIZE // 2) + b"]" * (SIZE // 2),
     "objects": lambda: b'{"a":' * (SIZE // 5),
-    "brackets in a field": lambda: HEADER + b',"conjunctions":' + b"[" * SIZE,
+    "brackets in a field": lambda: HEADER + b',"merges":' + b"[" * SIZE,
     "brackets in an unknown field": lambda: HEADER + b',"x":' + b"[" * SIZE,
     "digits": lambda: HEADER[:-1] + b"1" * SIZE + b"}",
-    "a fraction": lambda: HEADER + b',"threshold":0.' + b"1" * SIZE + b"}",
+    "a fraction": lambda: HEADER + b',"smoothing":0.' + b"1" * SIZE + b"}",
     "an exponent": lambda: HEADER + b',"kind":"UFC","threshold":1e' + b"9" * SIZE + b"}",
     "a string": lambda: b'{"format":"' + b"a" * SIZE + b'"}',
     "zero bytes": lambda: b"\0" * SIZE,
     "spaces": lambda: b" " * SIZE,
-    "keys twice": lambda: HEADER + b',"version":1' * 1_000_000 + b',"version":7}',
+    "keys twice": lambda: HEADER + b',"version":3' * 1_000_000 + b',"version":7}',
     "unclosed": lambda: HEADER + b',"kind":"' + b"\\u0041" * (SIZE // 6),
     "deep": lambda: HEADER + b',"parameters":' + b'{"a":' * 100_000 + b"1" + b"}" * 100_000 + b"}",
-    "another version": lambda: HEADER.replace(b"1", b"999999") + b"}",
+    "another version": lambda: HEADER.replace(b"3", b"999999") + b"}",
 }
 
 # each file is read by a process of its own, which has imported everything already

@@ -13,8 +13,8 @@ SOURCES = sorted((ROOT / "src").rglob("*.py"))
 FORBIDDEN_MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "marshal", "shelve"}
 FORBIDDEN_MODULES |= {"subprocess", "pty", "popen2", "commands", "runpy", "code", "codeop"}
 FORBIDDEN_MODULES |= {"socket", "urllib", "http", "requests", "ftplib", "smtplib"}
-# joblib can load code; counting processors does not
-ALLOWED_NAMES = {("joblib", "effective_n_jobs")}
+# joblib can load code; counting processors does not. Nothing is fetched by writing an address.
+ALLOWED_NAMES = {("joblib", "effective_n_jobs"), ("urllib.parse", "quote")}
 FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__"}
 FORBIDDEN_ATTRIBUTES = {"system", "popen", "spawnl", "spawnv", "execv", "execl", "execve", "fork"}
 FORBIDDEN_ATTRIBUTES |= {"unsafe_load", "literal_eval", "from_pickle", "to_pickle", "read_pickle"}

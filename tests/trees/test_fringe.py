@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 import naive
 import naive_tree
 from conjunct.columns import PackedColumns
-from conjunct.columns.packing import unpack
+from conjunct.columns.kernel import unpack
 from conjunct.errors import InputError
 from conjunct.expressions import canonical_text
 from conjunct.features import Lineage
 from conjunct.trees.clustering import Limits
-from conjunct.trees.fringe import clustering_paths, joined_conditions
+from conjunct.trees.fringe import clustering_paths, join_conditions
 from conjunct.trees.schema import PackedStage, iterate, run_schema
 from tables import named, tables
 
@@ -25,7 +25,7 @@ small = tables(max_rows=24, max_columns=6)
 schemas = st.fixed_dictionaries(
     {
         "strategy": st.sampled_from(["fringe", "root", "root-fringe"]),
-        "redundant": st.sampled_from(["keep", "drop"]),
+        "drop_redundant": st.booleans(),
         "max_features": st.integers(1, 14),
     }
 )
@@ -35,7 +35,7 @@ leaves = st.sampled_from([1, 2, 4])
 def run(table, schema, min_samples_leaf, names=NAMES):
     learner = clustering_paths(Limits(min_samples_leaf=min_samples_leaf), schema["max_features"])
     rest = {name: value for name, value in schema.items() if name != "strategy"}
-    propose = joined_conditions(learner, schema["strategy"])
+    propose = join_conditions(learner, schema["strategy"])
     return run_schema(PackedColumns.from_table(table), names[: table.shape[1]], propose, **rest)
 
 
@@ -58,12 +58,12 @@ def test_of_too_many_those_of_the_largest_gain_are_added(table, schema, room):
     schema = {**schema, "max_features": 1000}
     store = PackedColumns.from_table(table)
     learner = clustering_paths(Limits(), 1000)
-    propose = joined_conditions(learner, schema["strategy"])
+    propose = join_conditions(learner, schema["strategy"])
     first = PackedStage(0, tuple(range(store.n_columns)), store, store.pair_counts())
 
     def stage_after_one(at_most=None):
         names = NAMES[: store.n_columns]
-        stages = iterate(first, Lineage(names), propose, schema["redundant"], at_most)
+        stages = iterate(first, Lineage(names), propose, schema["drop_redundant"], at_most)
         return next(stages, first).store.to_dense()[:, store.n_columns :]
 
     every, kept = stage_after_one(), stage_after_one(store.n_columns + room)
@@ -116,7 +116,7 @@ def test_order_of_rows_and_columns_does_not_matter(table, schema, min_samples_le
 
 @given(small.filter(somewhere_true), leaves)
 def test_dropped_is_all_that_is_redundant(table, min_samples_leaf):
-    schema = {"strategy": "fringe", "redundant": "drop", "max_features": 30}
+    schema = {"strategy": "fringe", "drop_redundant": True, "max_features": 30}
     fitted = run(table, schema, min_samples_leaf).feature_set
     columns = unpack(fitted.evaluate(PackedColumns.from_table(table)).bits, len(table)).T
     assert len({tuple(column) for column in columns}) == len(columns)
@@ -128,14 +128,14 @@ def test_dropped_is_all_that_is_redundant(table, min_samples_leaf):
 
 
 def test_nothing_but_empty_columns_cannot_be_dropped():
-    schema = {"strategy": "fringe", "redundant": "drop", "max_features": 30}
+    schema = {"strategy": "fringe", "drop_redundant": True, "max_features": 30}
     with pytest.raises(InputError, match="no column is true in any row"):
         run(np.zeros((3, 2), bool), schema, 1)
 
 
 def test_doubles_come_by_other_routes_but_no_pair_twice():
     table = np.random.default_rng(1).random((60, 6)) < 0.5
-    schema = {"strategy": "fringe", "redundant": "keep", "max_features": 400}
+    schema = {"strategy": "fringe", "drop_redundant": False, "max_features": 400}
     fitted = run(table, schema, 2).feature_set
     pairs = [frozenset(pair) for pair in fitted.lineage.conjunctions]
     assert len(set(pairs)) == len(pairs)

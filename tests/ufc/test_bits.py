@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 import naive
 import naive_bits
-from conjunct import description_length
-from conjunct.columns import MaskedColumns, PackedColumns, SparseColumns, in_place, kernel
+from conjunct.columns import MaskedColumns, PackedColumns, SparseColumns, kernel, packed
 from conjunct.counting import PartitionedColumns, merging, tally
-from conjunct.counting.disk import DiskPartitions, ScratchFile
+from conjunct.counting.partitioned import DiskPartitions, ScratchFile
 from conjunct.expressions import canonical_text
-from conjunct.features.measures import bits_saved, bits_saved_by, largest_rise
+from conjunct.features import description_length
+from conjunct.features.measures import largest_rise, pair_saving, pair_savings
 from conjunct.ufc import STOPS, Bits, Risk, Threshold
 from conjunct.ufc.run import Plan, run_ufc
 from tables import tables
@@ -35,7 +35,7 @@ def sparse_pages(table):
     for part in np.array_split(table, 3):
         if len(part):
             scratch.append(SparseColumns.from_table(part))
-    return PartitionedColumns(DiskPartitions(scratch, 10**7, store="sparse"))
+    return PartitionedColumns(DiskPartitions(scratch, 10**7, storage="sparse"))
 
 
 LAYOUTS = {
@@ -51,7 +51,7 @@ alphas = st.sampled_from([None, 0.05, 0.2, 0.49])
 
 def run(store, criterion, *, stop="gain", search="pairwise", max_length=None, max_iter=None):
     plan = Plan(criterion, search, max_length)
-    return run_ufc(store, NAMES[: store.n_columns], plan, STOPS.checked(stop), max_iter=max_iter)
+    return run_ufc(store, NAMES[: store.n_columns], plan, STOPS.resolve(stop), max_iter=max_iter)
 
 
 def assert_same(actual, stages):
@@ -116,7 +116,7 @@ def test_no_order_of_rows_or_columns_matters(table, alpha, data):
     plan = Plan(Bits(alpha), "pairwise")
     names = [NAMES[k] for k in columns]
     mixed = run_ufc(
-        PackedColumns.from_table(table[rows][:, columns]), names, plan, STOPS.checked("gain")
+        PackedColumns.from_table(table[rows][:, columns]), names, plan, STOPS.resolve("gain")
     )
     assert {canonical_text(e) for e in straight.feature_set.expressions} == {
         canonical_text(e) for e in mixed.feature_set.expressions
@@ -137,7 +137,7 @@ def without_c():
     """As if conjunct had been installed without a compiler."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernel, "native", None)
-        patch.setattr(in_place, "native_library", None)
+        patch.setattr(packed, "native_library", None)
         patch.setattr(tally, "native_library", None)
         yield
 
@@ -154,7 +154,7 @@ needs_c = pytest.mark.skipif(kernel.native is None, reason="installed without a 
 def test_one_pair_saves_what_many_do(joint, rest, others, n_used):
     left, right = joint + rest[0], joint + rest[1]
     counts = (left, right, joint, left + right + others, n_used, 3.5, 7.25)
-    assert bits_saved_by(*counts) == pytest.approx(float(bits_saved(*counts)), rel=1e-9, abs=1e-7)
+    assert pair_saving(*counts) == pytest.approx(float(pair_savings(*counts)), rel=1e-9, abs=1e-7)
 
 
 @needs_c
@@ -193,7 +193,7 @@ def test_c_chooses_what_numpy_does_on_many_columns(layout, criterion):
     table = (topics @ (random.random((12, 60)) < 0.2)) & (random.random((600, 60)) < 0.6)
     table |= random.random((600, 60)) < 0.02
     names = [f"c{k}" for k in range(60)]
-    plan, stop = Plan(criterion, "pairwise"), STOPS.checked("never")
+    plan, stop = Plan(criterion, "pairwise"), STOPS.resolve("never")
     runs = []
     for context in (nullcontext, without_c):
         with context():
@@ -259,8 +259,8 @@ def test_a_merge_makes_no_other_pair_worth_more_than_the_rise(
     rise = largest_rise(total, n_used, merged, added, max(other, 1))
     for a in {1, max(other, 1), max(other // 2, 1)}:
         for s, t in ((a, a), (a, a + 3), (a + 1, a + 2)):
-            before = bits_saved(s, t, a, total, n_used, 3.0, 5.0)
-            after = bits_saved(s, t, a, total - merged, n_used + added, 3.0, 5.0)
+            before = pair_savings(s, t, a, total, n_used, 3.0, 5.0)
+            after = pair_savings(s, t, a, total - merged, n_used + added, 3.0, 5.0)
             assert after - before <= rise
 
 
@@ -276,4 +276,4 @@ def test_chunks_that_belong_together_are_found():
     table[:20, :2] = table[20:40, 2:] = True
     done = run(PackedColumns.from_table(table), Bits())
     assert set(done.feature_set.patterns) == {("a", "b"), ("c", "d")}
-    assert "It stopped after 2 merges" in done.outcome
+    assert "It stopped after 2 merges" in done.stop_reason

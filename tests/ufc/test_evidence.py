@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import naive_evidence
 from conjunct import UFC, Evidence
-from conjunct.columns import MaskedColumns, PackedColumns, SparseColumns, in_place, kernel
+from conjunct.columns import MaskedColumns, PackedColumns, SparseColumns, kernel, packed
 from conjunct.counting import PartitionedColumns, WeightedColumns, merging, tally
-from conjunct.counting.disk import DiskPartitions, ScratchFile
+from conjunct.counting.partitioned import DiskPartitions, ScratchFile
 from conjunct.features import merge_cost
 from conjunct.files import Checkpoint
 from conjunct.ufc import STOPS
@@ -30,14 +30,14 @@ def in_pages(table, layout, store):
     for part in np.array_split(table, 3):
         if len(part):
             scratch.append(layout.from_table(part))
-    return PartitionedColumns(DiskPartitions(scratch, 10**8, store=store))
+    return PartitionedColumns(DiskPartitions(scratch, 10**8, storage=store))
 
 
 LAYOUTS = {
     "bits": PackedColumns.from_table,
     "lists": SparseColumns.from_table,
     "masked": lambda table: MaskedColumns.of(PackedColumns.from_table(table)),
-    "pages of bits": lambda table: in_pages(table, PackedColumns, "bits"),
+    "pages of bits": lambda table: in_pages(table, PackedColumns, "dense"),
     "pages of lists": lambda table: in_pages(table, SparseColumns, "sparse"),
 }
 
@@ -47,7 +47,7 @@ max_lengths = st.sampled_from([None, 2, 3])
 
 def run(store, factor=1.0, *, names=NAMES, max_length=None, stop="gain", **options):
     plan = Plan(Evidence(factor), "pairwise", max_length)
-    stop = STOPS.checked(stop)
+    stop = STOPS.resolve(stop)
     return run_ufc(store, list(names[: store.n_columns]), plan, stop, **options)
 
 
@@ -77,7 +77,7 @@ def assert_same(actual, expected):
 def without_c(monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(tally, "native_library", None)
-        patch.setattr(in_place, "native_library", None)
+        patch.setattr(packed, "native_library", None)
         patch.setattr(kernel, "native", None)
         yield
 
@@ -282,7 +282,7 @@ def test_nothing_found_names_the_strongest_pair_and_what_it_needs():
     table[:8, 0] = table[4:12, 1] = table[::5, 2] = True
     with pytest.warns(match="strongest pair"):
         model = UFC("evidence").fit(table)
-    assert "bits of evidence and needs more than" in model.outcome_
+    assert "bits of evidence and needs more than" in model.stop_reason_
     assert model.n_iter_ == 0
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from conjunct.columns import PackedColumns, SparseColumns
 from conjunct.counting import PartitionedColumns
-from conjunct.counting.disk import DiskPartitions, ScratchFile
+from conjunct.counting.partitioned import DiskPartitions, ScratchFile
 from conjunct.errors import InputError
 from conjunct.files.checkpoint import Checkpoint
 from conjunct.ufc import Bits, Risk, Threshold
@@ -149,7 +149,7 @@ def damaged(number, part, key, value):
     def damage(content):
         lines = content.splitlines()
         record = json.loads(lines[number])
-        (record if part is None else record[part][0])[key] = value
+        (record if part is None else record[part][0][0])[key] = value
         lines[number] = json.dumps(record)
         return "\n".join([*lines, ""])
 
@@ -163,9 +163,12 @@ def damaged(number, part, key, value):
         (lambda content: "[]", "not a checkpoint of conjunct"),
         (lambda content: content[:9], "not a checkpoint of conjunct"),
         (damaged(0, None, "version", 9), "not a checkpoint that this conjunct reads"),
-        (damaged(1, "merges", "left", 99), "replaces features that are not there"),
-        (damaged(1, "merges", "both", 99), "not numbered in the order made"),
-        (damaged(1, "merges", "iteration", 5), "its iterations are not"),
+        (damaged(1, "iterations", "right", 99), "a merge refers to later features"),
+        (damaged(1, "iterations", "joint", 10**6), "a joint count is out of range"),
+        (damaged(1, "iterations", "joint", 10**30), "not a checkpoint of conjunct"),
+        (damaged(1, None, "iterations", [[]]), "an iteration has no merges"),
+        (damaged(1, None, "supports", [1, 2]), "supports and columns differ in number"),
+        (damaged(1, None, "tests", []), "tests and iterations differ in number"),
     ],
 )
 def test_damaged_checkpoints_are_refused(zoo, tmp_path, damage, message):

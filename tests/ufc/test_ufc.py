@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import naive
 from conjunct.columns import PackedColumns
-from conjunct.columns.packing import unpack
+from conjunct.columns.kernel import unpack
 from conjunct.expressions import canonical_text
 from conjunct.features.lineage import Lineage
 from conjunct.ufc import Risk, Threshold
@@ -39,7 +39,7 @@ def naive_run(table, plan, max_iter):
     return naive.ufc(
         named(table, NAMES),
         max_iter,
-        plan.criterion.fixed_threshold(len(table)),
+        plan.criterion.constant_threshold(len(table)),
         strict=isinstance(plan.criterion, Threshold),
         prune=plan.criterion.prune,
         max_length=plan.max_length,

@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib
 import os
 import pkgutil
+import re
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cache, partial
 from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
 
@@ -18,9 +20,12 @@ from typer.core import TyperCommand
 
 import conjunct
 from conjunct.cli import commands
-from conjunct.cli.options import COUNTING, DATA, OUTPUT, RULE, SEARCH
+from conjunct.cli.options import COUNTING, DATA, OUTPUT, RULE, SEARCH, THRESHOLDS
 from conjunct.cli.terminal import (
+    WATCH,
+    name_of,
     notes_on_stderr,
+    one_line,
     print_error,
     remove_copy,
     set_volume,
@@ -45,6 +50,12 @@ UNUSED: dict[str, tuple[str, ...]] = {
     "scipy.sparse.csgraph": ("laplacian",),
     "scipy.sparse.linalg": ("LinearOperator", "cg"),
 }
+# Older versions use some of it while they load: they load whole. Where each says its version:
+PUT_OFF_SINCE = {
+    "numpy/version.py": (2, 4),
+    "scipy/version.py": (1, 17),
+    "sklearn/__init__.py": (1, 9),
+}
 
 
 class LazyModule(ModuleType):
@@ -59,11 +70,19 @@ class LazyModule(ModuleType):
 
     def defer(self, function: str) -> None:
         """Let a function be imported from here; the module is loaded when it is called."""
+        setattr(self, function, lambda *args, **named: self.__getattr__(function)(*args, **named))
 
-        def call(*args: Any, **named: Any) -> Any:
-            return self.__getattr__(function)(*args, **named)
 
-        setattr(self, function, call)
+def can_put_off() -> bool:
+    """Say whether NumPy, SciPy and scikit-learn are new enough, without loading them."""
+    for place, oldest in PUT_OFF_SINCE.items():
+        package, file = place.split("/")
+        path = Path(str(getattr(find_spec(package), "origin", None))).with_name(file)
+        text = path.read_text("utf-8") if path.exists() else ""
+        found = re.search(r'^(?:__)?version(?:__)? = "(\d+)\.(\d+)', text, re.MULTILINE)
+        if found is None or (int(found[1]), int(found[2])) < oldest:
+            return False
+    return True
 
 
 def load_scikit_learn() -> None:
@@ -71,7 +90,7 @@ def load_scikit_learn() -> None:
 
     They have stand-ins only while it loads: what is imported later is the module itself.
     """
-    if "sklearn" in sys.modules:
+    if "sklearn" in sys.modules or not can_put_off():
         return
     import numpy  # its modules are attributes of it too
 
@@ -80,15 +99,13 @@ def load_scikit_learn() -> None:
         for name in UNUSED
         if name not in sys.modules and find_spec(name.partition(".")[0]) is not None
     }
-    of_numpy = {
-        name.removeprefix("numpy."): name for name in stand_ins if name.startswith("numpy.")
-    }
+    of_numpy = [name for name in stand_ins if name.startswith("numpy.")]
     for name, module in stand_ins.items():
         sys.modules[name] = module
         for function in UNUSED[name]:
             module.defer(function)
-    for attribute, name in of_numpy.items():
-        setattr(numpy, attribute, stand_ins[name])
+    for name in of_numpy:
+        setattr(numpy, name.removeprefix("numpy."), stand_ins[name])
     try:
         with _skip_docstrings():
             importlib.import_module("sklearn.utils.validation")
@@ -96,9 +113,9 @@ def load_scikit_learn() -> None:
         for name, module in stand_ins.items():
             if sys.modules.get(name) is module:
                 del sys.modules[name]
-        for attribute in of_numpy:
-            if isinstance(vars(numpy).get(attribute), LazyModule):
-                delattr(numpy, attribute)
+        for name in of_numpy:
+            if isinstance(vars(numpy).get(name.removeprefix("numpy.")), LazyModule):
+                delattr(numpy, name.removeprefix("numpy."))
 
 
 @contextmanager
@@ -121,7 +138,7 @@ def _skip_docstrings() -> Iterator[None]:
         module.FunctionDoc = parser
 
 
-_SECTIONS = ("Arguments", "Options", RULE, SEARCH, DATA, COUNTING, OUTPUT)
+_SECTIONS = ("Arguments", "Options", RULE, SEARCH, THRESHOLDS, DATA, COUNTING, OUTPUT)
 
 
 class GroupedCommand(TyperCommand):
@@ -132,8 +149,20 @@ class GroupedCommand(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         # not for --help, which needs none of it
-        load_scikit_learn()
-        return super().invoke(ctx)
+        with nullcontext() if ctx.params.get("quiet") else WATCH.watch(self._words(ctx)):
+            load_scikit_learn()
+            return super().invoke(ctx)
+
+    def _words(self, ctx: Any) -> str:
+        """Return the command and its files, as many as a line has room for."""
+        names: list[str] = []
+        for parameter in self.params:
+            value = ctx.params.get(parameter.name)
+            if parameter.param_type_name == "argument" and value is not None:
+                each = value if isinstance(value, list | tuple) else [value]
+                names += [one_line(name_of(Path(str(name)))) for name in each]
+        more = [f"and {len(names) - 3} more"] if len(names) > 3 else []
+        return " ".join([str(ctx.info_name), *names[:3], *more])
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         lines: dict[str, list[tuple[str, str]]] = {title: [] for title in _SECTIONS}
@@ -167,9 +196,13 @@ COMMANDS = {
     "show": "show",
     "compare": "compare",
     "describe": "compare",
+    "groups": "compare",
     "report": "show",
     "export": "show",
     "update": "rows",
+    "suggest": "curation",
+    "relations": "curation",
+    "look": "data",
     "tags": "data",
     "reproduce": "study",
     "datasets": "data",
@@ -244,7 +277,8 @@ def _run(args: Sequence[str] | None) -> int:
         path = context.command_path if context else "conjunct"
         text = error.format_message() if hasattr(error, "format_message") else str(error)
         end = "" if text.endswith((".", "?")) else "."
-        print_error(f"{text}{end} See {path} --help")
+        look = "conjunct look FILE, which writes nothing, and " * ("--dry-run" in text)
+        print_error(f"{text}{end} See {look}{path} --help")
         return 2
     except InputError as error:
         print_error(str(error))

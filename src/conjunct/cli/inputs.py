@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -17,8 +18,13 @@ from conjunct.errors import InputError
 if TYPE_CHECKING:
     from conjunct.counting import Engine
     from conjunct.data import Binarizer, BooleanData, TagCleaner
-    from conjunct.estimators import FeatureConstructor, LosslessConstructor
+    from conjunct.estimators import FeatureConstructor, InvertibleConstructor
+    from conjunct.explain import Relation
     from conjunct.files import ReadOptions, Stream
+
+# options about data; those that are not given have no default to show
+_usual = partial(typer.Option, rich_help_panel=DATA)
+_given = partial(_usual, show_default=False)
 
 # separators that are hard to type in a shell
 _SPELLED = {r"\t": "\t", "tab": "\t", "space": " "}
@@ -34,7 +40,7 @@ class DataInput:
     has_weights: bool = False
     """True if the column that names the rows holds their weights."""
 
-    def weighted_by(self, column: str | None) -> DataInput:
+    def read_weights_from(self, column: str | None) -> DataInput:
         """Return this input with a column of weights."""
         if column is None:
             return self
@@ -58,6 +64,13 @@ class DataInput:
                 )
             weights.append(weight)
         return replace(table, ids=None), {"sample_weight": weights}
+
+    def only_tags(self) -> DataInput:
+        """Return this input without columns other than that of tags, if there is one."""
+        tags = self.options.tags
+        if tags is None or self.options.columns is not None:
+            return self
+        return replace(self, options=replace(self.options, columns=[tags]))
 
     def read(self, data: Path) -> BooleanData:
         """Return the data as a Boolean table."""
@@ -85,8 +98,6 @@ class DataInput:
         cleaner: TagCleaner | None,
         names: Sequence[str] | None,
     ) -> BooleanData:
-        from dataclasses import asdict
-
         from conjunct.files import read_boolean
 
         name = name_of(data)
@@ -114,84 +125,48 @@ def with_preparing_options(command: Command) -> Command:
 def _make_input(
     format_: Annotated[
         Format | None,
-        typer.Option(
+        _given(
             "--format",
-            help="Kind of file, if its name does not say.",
-            show_default=False,
-            rich_help_panel=DATA,
+            metavar="KIND",
+            help="Kind of file, if its name does not say: csv, tsv, text, parquet, arrow, excel, "
+            "database, jsonl, json, arff, baskets, svmlight or long.",
         ),
     ] = None,
     columns: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAMES",
-            help="Columns (or tags) to read: a,b or given twice.",
-            show_default=False,
-            rich_help_panel=DATA,
-        ),
+        _given(metavar="NAMES", help="Columns (or tags) to read: a,b or given twice."),
     ] = None,
     exclude: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAMES",
-            help="Columns (or tags) to leave out.",
-            show_default=False,
-            rich_help_panel=DATA,
-        ),
+        list[str] | None, _given(metavar="NAMES", help="Columns (or tags) to leave out.")
     ] = None,
     id_: Annotated[
-        str | None,
-        typer.Option(
-            "--id",
-            metavar="NAME",
-            help="Column that names the rows.",
-            show_default=False,
-            rich_help_panel=DATA,
-        ),
+        str | None, _given("--id", metavar="NAME", help="Column that names the rows.")
     ] = None,
     separator: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TEXT",
-            help="Between cells; in baskets, between tags.",
-            show_default=False,
-            rich_help_panel=DATA,
-        ),
+        str | None, _given(metavar="TEXT", help="Between cells; in baskets, between tags.")
     ] = None,
     tags: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Column with the tags of each row: water;tree or a JSON list.",
-            show_default=False,
-            rich_help_panel=DATA,
-        ),
+        _given(metavar="NAME", help="Column with the tags of each row: water;tree or a JSON list."),
     ] = None,
     tag_separator: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TEXT",
-            help="Between the tags of a cell, with --tags.",
-            show_default=False,
-            rich_help_panel=DATA,
-        ),
+        str | None, _given(metavar="TEXT", help="Between the tags of a cell, with --tags.")
     ] = None,
     null: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="WORD",
-            help="Word that stands for a missing cell, such as ?.",
-            show_default=False,
-            rich_help_panel=DATA,
-        ),
+        _given(metavar="WORD", help="Word that stands for a missing cell, such as ?."),
     ] = None,
     sheet: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Sheet of a spreadsheet; else the first.",
-            show_default=False,
-            rich_help_panel=DATA,
+        str | None, _given(metavar="NAME", help="Sheet of a spreadsheet; else the first.")
+    ] = None,
+    table: Annotated[
+        str | None, _given(metavar="NAME", help="Table of a database, if it has several.")
+    ] = None,
+    header: Annotated[
+        bool | None,
+        _given(
+            "--header/--no-header",
+            help="The first line names the columns, or does not; else its cells show it.",
         ),
     ] = None,
 ) -> DataInput:
@@ -208,89 +183,59 @@ def _make_input(
             null or (),
             _SPELLED.get(tag_separator or "", tag_separator),
             sheet,
+            table,
+            header,
         )
     )
 
 
 def _make_preparing_input(
-    numbers: Annotated[
+    binning: Annotated[
         Literal["quantile", "width", "kmeans"],
-        typer.Option(
-            help="Where to cut numbers: equally many rows, equal widths, or means.",
-            rich_help_panel=DATA,
-        ),
+        _usual(help="Where to cut numbers: equally many rows, equal widths, or means."),
     ] = "quantile",
-    bins: Annotated[
-        int, typer.Option(help="Intervals of a column of numbers.", rich_help_panel=DATA)
-    ] = 4,
+    bins: Annotated[int, _usual(help="Intervals of a column of numbers.")] = 4,
     cumulative: Annotated[
-        bool,
-        typer.Option(
-            "--cumulative", help="Make age ≥ 30 instead of age in [30, 45).", rich_help_panel=DATA
-        ),
+        bool, _usual("--cumulative", help="Make age ≥ 30 instead of age in [30, 45).")
     ] = False,
     edges: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=NUMBERS",
-            help="Where to cut one column: age=30,45,60.",
-            show_default=False,
-            rich_help_panel=DATA,
-        ),
+        _given(metavar="NAME=NUMBERS", help="Where to cut one column: age=30,45,60."),
     ] = None,
     min_frequency: Annotated[
-        float,
-        typer.Option(
-            help="Words on fewer rows (below 1: a smaller share) are rare.", rich_help_panel=DATA
-        ),
+        float, _usual(help="Words on fewer rows (below 1: a smaller share) are rare.")
     ] = 1,
     max_categories: Annotated[
-        int,
-        typer.Option(
-            help="Features of a column of words; the rarest are put together.", rich_help_panel=DATA
-        ),
+        int, _usual(help="Features of a column of words; the rarest are put together.")
     ] = 20,
-    rare: Annotated[
+    rare_categories: Annotated[
         Literal["group", "drop"],
         typer.Option(help="Put rare words together, or leave them out.", rich_help_panel=DATA),
     ] = "group",
-    words: Annotated[
+    categorical: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAMES",
-            help="Columns to take as words, even if they hold numbers or dates.",
-            show_default=False,
-            rich_help_panel=DATA,
+        _given(
+            metavar="NAMES", help="Columns to take as words, even if they hold numbers or dates."
         ),
     ] = None,
     clean_tags: Annotated[
-        bool,
-        typer.Option(
-            "--clean-tags",
-            help="Merge spellings of tags, as conjunct tags shows.",
-            rich_help_panel=DATA,
-        ),
+        bool, _usual("--clean-tags", help="Merge spellings of tags, as conjunct tags shows.")
     ] = False,
-    synonyms: Annotated[
-        Path | None,
-        typer.Option(
-            help="File of tags and what to call them.", show_default=False, rich_help_panel=DATA
-        ),
-    ] = None,
+    synonyms: Annotated[Path | None, _given(help="File of tags and what to call them.")] = None,
     **reading: Any,
 ) -> DataInput:
     from conjunct.data import Binarizer, TagCleaner
     from conjunct.files import read_synonyms
 
     binarizer = Binarizer(
-        numbers,
+        binning,
         n_bins=bins,
         cumulative=cumulative,
         edges=dict(map(_parse_edges, edges)) if edges else None,
         min_frequency=min_frequency,
         max_categories=max_categories,
-        rare=rare,
-        words=[name for given in words or () for name in given.split(",")],
+        rare_categories=rare_categories,
+        categorical=[name for given in categorical or () for name in given.split(",")],
     )
     binarizer.settings()
     cleaner = None
@@ -322,9 +267,7 @@ Scheduler = Annotated[
 ]
 EngineName = Annotated[
     Literal["dask", "spark"] | None,
-    typer.Option(
-        help="What the cluster is of: Dask, unless told otherwise.", rich_help_panel=COUNTING
-    ),
+    typer.Option(help="Cluster engine (default: dask).", rich_help_panel=COUNTING),
 ]
 Checkpoint = Annotated[
     Path | None,
@@ -384,7 +327,7 @@ class StreamInput:
 
         memory = None if self.memory is None else parse_bytes(self.memory)
         address = None if self.scheduler == "local" else self.scheduler
-        with cluster.connected(address, memory):
+        with cluster.connect(address, memory):
             yield
 
 
@@ -396,11 +339,25 @@ def read_model(file: Path) -> FeatureConstructor:
         return load(file)
 
 
-def require_chunks(model: FeatureConstructor, file: Path) -> LosslessConstructor:
-    """Return the model, which must have chunks."""
-    from conjunct.estimators import LosslessConstructor
+def find_relations(data: BooleanData) -> list[Relation]:
+    """Return the relations between all tags of a table."""
+    import warnings
 
-    if not isinstance(model, LosslessConstructor):
+    from conjunct.errors import ConjunctWarning
+    from conjunct.estimators import UFC
+
+    model = UFC(max_iter=0, missing="pairwise")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConjunctWarning)
+        model.fit(data)
+    return model.relations(data)
+
+
+def require_chunks(model: FeatureConstructor, file: Path) -> InvertibleConstructor:
+    """Return the model, which must have chunks."""
+    from conjunct.estimators import InvertibleConstructor
+
+    if not isinstance(model, InvertibleConstructor):
         raise InputError(
             f"{file}: a model of kind {type(model).__name__} has no chunks: it adds features to "
             f"the columns; use one that conjunct fit or path has written"
@@ -410,12 +367,12 @@ def require_chunks(model: FeatureConstructor, file: Path) -> LosslessConstructor
 
 def set_column_options(model: FeatureConstructor, **given: Any) -> None:
     """Set parameters about the columns that a model makes, unless they are None."""
-    from conjunct.estimators import LosslessConstructor
+    from conjunct.estimators import InvertibleConstructor
 
     for name, value in given.items():
         if value is None:
             continue
-        if not isinstance(model, LosslessConstructor):
+        if not isinstance(model, InvertibleConstructor):
             option, kind = f"--{name.replace('_', '-')}", type(model).__name__
             raise InputError(f"{option} does not go with a model of kind {kind}")
         setattr(model, name, value)

@@ -4,17 +4,35 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal
 
 import typer
 
-from conjunct.registry import described, summaries
-
 # The sections of --help.
 RULE, SEARCH, DATA, COUNTING, OUTPUT = "Rule", "Search", "Data", "Counting", "Output"
+THRESHOLDS = "Thresholds (--over thresholds)"
 
 Command = Callable[..., None]
+
+
+def option(help: str, *flags: str, **settings: Any) -> Any:
+    """Return an option of a command; a default of None is not shown."""
+    return typer.Option(*flags, help=help, **settings)
+
+
+def argument(metavar: str, help: str, **settings: Any) -> Any:
+    """Return a positional argument of a command."""
+    return typer.Argument(metavar=metavar, help=help, show_default=False, **settings)
+
+
+rule_option = partial(option, rich_help_panel=RULE)
+search_option = partial(option, rich_help_panel=SEARCH)
+data_option = partial(option, rich_help_panel=DATA)
+counting_option = partial(option, rich_help_panel=COUNTING)
+threshold_option = partial(option, rich_help_panel=THRESHOLDS)
+output_option = partial(option, rich_help_panel=OUTPUT)
 
 
 def add_options(command: Command, keyword: str, *makers: Callable[..., Any]) -> Command:
@@ -49,97 +67,55 @@ def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 
 # Spelled out, since the help must not wait for polars; a test compares them with the registry.
 READ = (
-    "Table (.csv, .tsv, .xlsx, .ods, .parquet, .arrow, .json, .jsonl, .arff), transactions "
-    "(.dat, .basket) or .svmlight; text may be compressed (.gz, .zst)"
+    "Table (.csv, .tsv, .txt, .xlsx, .ods, .parquet, .arrow, .json, .jsonl, .arff, .sqlite), "
+    "transactions (.dat, .basket) or .svmlight; text may be compressed (.gz, .zst)"
 )
 WRITTEN = "Table to write: .csv, .tsv, .jsonl (also .gz, .zst), .parquet or .arrow"
 SPARSE = ".npz or .svmlight"
 
-_DATA = typer.Argument(
-    metavar="DATA",
-    help=f"{READ}. - is standard input.",
-    show_default=False,
-)
+_DATA = argument("DATA", f"{READ}. - is standard input.")
 DataFile = Annotated[Path, _DATA]
 DataFiles = Annotated[list[Path], _DATA]
-ModelFile = Annotated[
-    Path,
-    typer.Argument(metavar="MODEL", help="Model file that fit has written.", show_default=False),
-]
+ModelFile = Annotated[Path, argument("MODEL", "Model file that fit has written.")]
 ModelOut = Annotated[
     Path | None,
-    typer.Option(
-        help="Model file to write (JSON). Without it, nothing is saved.",
-        show_default=False,
-        rich_help_panel=OUTPUT,
-    ),
+    output_option("Model file to write (JSON). Without it, nothing is saved.", "--out", "-o"),
 ]
 TableOut = Annotated[
-    Path | None,
-    typer.Option(
-        help=f"{WRITTEN}. Without it, CSV is printed.",
-        show_default=False,
-        rich_help_panel=OUTPUT,
-    ),
+    Path | None, output_option(f"{WRITTEN}. Without it, CSV is printed.", "--out", "-o")
 ]
-Jobs = Annotated[
-    int | None,
-    typer.Option(help="Threads for counting; -1 for all processors.", rich_help_panel=COUNTING),
-]
+Jobs = Annotated[int | None, counting_option("Threads for counting; -1 for all processors.")]
 ReportFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--report",
-        help="Page to write (HTML) that shows and explains it.",
-        show_default=False,
-        rich_help_panel=OUTPUT,
-    ),
+    Path | None, output_option("Page to write (HTML) that shows and explains it.", "--report")
 ]
-Ascii = Annotated[
-    bool,
-    typer.Option(
-        "--ascii", help="Write sky & ~building, not sky ∧ ¬building.", rich_help_panel=OUTPUT
-    ),
-]
+Ascii = Annotated[bool, output_option("Write sky & ~building, not sky ∧ ¬building.", "--ascii")]
 WithFormulas = Annotated[
-    bool,
-    typer.Option(
-        "--formulas",
-        help="Show the exact formulas, with what features deny.",
-        rich_help_panel=OUTPUT,
-    ),
+    bool, output_option("Show the exact formulas, with what features deny.", "--formulas")
 ]
 
 KeepColumns = Annotated[
     bool,
-    typer.Option(
+    output_option(
+        "transform and export give the columns, then the features of two tags or more.",
         "--keep-columns",
-        help="transform and export give the columns, then the features of two tags or more.",
-        rich_help_panel=OUTPUT,
     ),
 ]
 
 Missing = Annotated[
     Literal["raise", "false", "pairwise"],
-    typer.Option(
-        help="Refuse missing cells, take them as false, or keep them missing.",
-        rich_help_panel=DATA,
-    ),
+    data_option("Refuse missing cells, take them as false, or keep them missing."),
 ]
 MissingOrFalse = Annotated[
-    Literal["raise", "false"],
-    typer.Option(help="Refuse missing cells, or take them as false.", rich_help_panel=DATA),
+    Literal["raise", "false"], data_option("Refuse missing cells, or take them as false.")
 ]
 
 VariablesFile = Annotated[
     Path | None,
-    typer.Option(
+    data_option(
+        'Which columns exclude each other: a JSON file such as {"colour": ["red", "blue"]}, '
+        "or none. By default the values of each raw column do, and what is recognised.",
         "--variables",
         metavar="FILE|none",
-        help='Which columns exclude each other: a JSON file such as {"colour": ["red", "blue"]}, '
-        "or none. By default the values of each raw column do, and what is recognised.",
-        show_default=False,
-        rich_help_panel=DATA,
     ),
 ]
 
@@ -153,35 +129,36 @@ def read_variables_option(given: Path | None) -> Any:
     return False if str(given) == "none" else read_variables(given)
 
 
-CRITERIA = summaries("conjunct.ufc.criteria")
-STOPS = summaries("conjunct.ufc.stops")
-DIALECTS = summaries("conjunct.export.dialects")
-if TYPE_CHECKING:
-    Measure: TypeAlias = str
-    Test: TypeAlias = str
-    Correction: TypeAlias = str
-    Stop: TypeAlias = str
-    Format: TypeAlias = str
-    Dialect: TypeAlias = str
-else:
-    Measure = Literal[tuple(summaries("conjunct.ufc.association.measures"))]
-    Test = Literal[tuple(summaries("conjunct.ufc.association.significance"))]
-    Correction = Literal["none", *summaries("conjunct.ufc.association.corrections")]
-    Stop = Literal[tuple(STOPS)]
-    Format = Literal[
-        tuple(
-            name
-            for name, text in described("conjunct.files.formats").items()
-            if text.get("is_read", True)
-        )
-    ]
-    Dialect = Literal[tuple(DIALECTS)]
-
 # Spelled out, since the help must not wait for NumPy; a test compares them with the library's.
+CRITERIA = {
+    "bits": "join what makes the description of the data shortest",
+    "evidence": "join what the rows show to go together",
+    "risk": "the paper's uFCα: join what is significantly correlated",
+    "threshold": "a number: the paper's λ, which the correlation must exceed",
+}
+STOPS = {
+    "gain": "when the next merge is not worth what it costs",
+    "never": "only when no pair is left that may be joined",
+    "rms": "the paper's: before the RMS of overlap (OI) and growth (C0) rises",
+}
+Stop = Literal["gain", "never", "rms"]
+Measure = Literal["cosine", "jaccard", "lift", "mutual_information", "npmi", "phi", "pmi", "yule_q"]
+Test = Literal["exact", "normal"]
+Correction = Literal["none", "bh", "bonferroni", "by", "holm"]
+# fmt: off
+Format = Literal[
+    "csv", "tsv", "text", "parquet", "arrow", "excel", "database", "jsonl", "json", "arff",
+    "baskets", "svmlight", "long"
+]
+Dialect = Literal[
+    "bigquery", "clickhouse", "databricks", "duckdb", "mysql", "oracle", "postgres", "redshift",
+    "snowflake", "spark", "sqlite", "trino", "tsql"
+]
+# fmt: on
 Search = Literal["batch", "pairwise"]
 Form = Literal["built", "nested", "dnf", "simplified"]
-Names = Literal["pattern", "formula"]
-Unseen = Literal["warn", "keep"]
+FeatureNames = Literal["tags", "formula"]
+HandleUnknown = Literal["warn", "keep"]
 
 
 def with_rule_options(command: Command) -> Command:
@@ -201,112 +178,92 @@ def _complete_criterion(incomplete: str) -> list[tuple[str, str]]:
 def _rule_parameters(
     criterion: Annotated[
         str,
-        typer.Option(
-            metavar="|".join([*NAMED_CRITERIA, "NUMBER"]),
-            help=" ".join(f"{name}: {text}." for name, text in NAMED_CRITERIA.items())
+        rule_option(
+            " ".join(f"{name}: {text}." for name, text in NAMED_CRITERIA.items())
             + f" A{CRITERIA['threshold'][1:]}.",
+            metavar="|".join([*NAMED_CRITERIA, "NUMBER"]),
             autocompletion=_complete_criterion,
-            rich_help_panel=RULE,
         ),
     ] = "evidence",
     factor: Annotated[
         float | None,
-        typer.Option(
-            help="evidence: how much evidence a chunk must bring, as a multiple of what it costs. "
-            "1 if not given.",
-            rich_help_panel=RULE,
+        rule_option(
+            "evidence: how much evidence a chunk must bring, as a multiple of what it costs. "
+            "1 if not given."
         ),
     ] = None,
     alpha: Annotated[
         str | None,
-        typer.Option(
-            metavar="NUMBER|none",
-            help="bits: share of pairs by chance alone among those that may be joined, 0.05 if "
+        rule_option(
+            "bits: share of pairs by chance alone among those that may be joined, 0.05 if "
             "not given; none leaves the test out. risk: risk of joining an independent pair, "
             "0.001 if not given.",
-            rich_help_panel=RULE,
+            metavar="NUMBER|none",
         ),
     ] = None,
     test: Annotated[
         Test | None,
-        typer.Option(
-            help="bits, risk: Fisher's exact test, which is right for rare columns too, or the "
-            "paper's normal one. exact for bits, normal for risk if not given.",
-            rich_help_panel=RULE,
+        rule_option(
+            "bits, risk: Fisher's exact test, which is right for rare columns too, or the "
+            "paper's normal one. exact for bits, normal for risk if not given."
         ),
     ] = None,
     correction: Annotated[
         Correction | None,
-        typer.Option(
-            help="bits, risk: correct for the number of pairs tested. bh for bits, none for "
-            "risk if not given.",
-            rich_help_panel=RULE,
+        rule_option(
+            "bits, risk: correct for the number of pairs tested. bh for bits, none for "
+            "risk if not given."
         ),
     ] = None,
     prune: Annotated[
         bool | None,
-        typer.Option(
-            "--prune/--no-prune",
-            help="risk, NUMBER: leave out pairs that are too rare for the paper's test "
+        rule_option(
+            "risk, NUMBER: leave out pairs that are too rare for the paper's test "
             "(expected frequency below 5). --prune for risk if not given.",
-            show_default=False,
-            rich_help_panel=RULE,
+            "--prune/--no-prune",
         ),
     ] = None,
     measure: Annotated[
         Measure | None,
-        typer.Option(
-            help="risk, NUMBER: what the number is compared with; the strongest pairs come "
-            "first. phi, the correlation, if not given.",
-            rich_help_panel=RULE,
+        rule_option(
+            "risk, NUMBER: what the number is compared with; the strongest pairs come "
+            "first. phi, the correlation, if not given."
         ),
     ] = None,
     search: Annotated[
         Search | None,
-        typer.Option(
-            help="What an iteration joins: many pairs, or the best one. pairwise for "
-            "evidence and bits, batch for the paper's rules if not given.",
-            rich_help_panel=SEARCH,
+        search_option(
+            "What an iteration joins: many pairs, or the best one. pairwise for "
+            "evidence and bits, batch for the paper's rules if not given."
         ),
     ] = None,
     stop: Annotated[
         Stop | None,
-        typer.Option(
-            help="When to end. "
+        search_option(
+            "When to end. "
             + " ".join(f"{name}: {text}." for name, text in STOPS.items())
-            + " gain for evidence and bits, rms for the paper's rules if not given.",
-            rich_help_panel=SEARCH,
+            + " gain for evidence and bits, rms for the paper's rules if not given."
         ),
     ] = None,
     max_iter: Annotated[
         int | None,
-        typer.Option(
-            help="Most iterations. With the paper's rules exactly this many, unless --stop is "
-            "given.",
-            rich_help_panel=SEARCH,
+        search_option(
+            "Maximum number of iterations. With the paper's rules exactly this many, unless "
+            "--stop is given."
         ),
     ] = None,
     max_length: Annotated[
         int | None,
-        typer.Option(
-            help="Make no feature with more tags than this, or more literals with the paper's "
-            "rules.",
-            rich_help_panel=SEARCH,
+        search_option(
+            "Make no feature with more tags than this, or more literals with the paper's rules."
         ),
     ] = None,
     max_features: Annotated[
-        int | None,
-        typer.Option(
-            help="Keep the best model with at most N features.",
-            rich_help_panel=SEARCH,
-        ),
+        int | None, search_option("Keep the best model with at most N features.")
     ] = None,
     min_support: Annotated[
         float | None,
-        typer.Option(
-            help="Suppress features that are true in less than this share of rows.",
-            rich_help_panel=SEARCH,
-        ),
+        search_option("Suppress features that are true in less than this share of rows."),
     ] = None,
     variables: VariablesFile = None,
 ) -> dict[str, Any]:

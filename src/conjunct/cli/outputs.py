@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from conjunct.cli.options import OUTPUT, Command, add_options
-from conjunct.cli.terminal import DASH, as_options, ascii_only, set_volume, time_step, write
+from conjunct.cli.options import Command, add_options, output_option
+from conjunct.cli.terminal import (
+    DASH,
+    as_options,
+    ascii_only,
+    set_volume,
+    time_step,
+    write,
+    write_text,
+)
 from conjunct.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,7 +24,7 @@ if TYPE_CHECKING:
 
     from conjunct.data import BooleanData
     from conjunct.estimators import FeatureConstructor, UFCPath
-    from conjunct.explain import Formulas
+    from conjunct.explain import Finding, Formulas
     from conjunct.files import Stream
     from conjunct.ufc import Solution
 
@@ -48,7 +53,7 @@ class Output:
         text = msgspec.json.format(msgspec.json.encode(document), indent=1).decode()
         if ascii_only():
             text = json.dumps(json.loads(text), indent=1)
-        sys.stdout.write(text + "\n")
+        write_text(text + "\n")
 
 
 def with_output_options(command: Command) -> Command:
@@ -63,16 +68,10 @@ def with_json_option(command: Command) -> Command:
 
 def _make_output(
     json: Annotated[
-        bool,
-        typer.Option(
-            "--json", help="Print the result as JSON, for other programs.", rich_help_panel=OUTPUT
-        ),
+        bool, output_option("Print the result as JSON, for other programs.", "--json")
     ] = False,
     verbose: Annotated[
-        bool,
-        typer.Option(
-            "--verbose", "-v", help="Say each step and how long it took.", rich_help_panel=OUTPUT
-        ),
+        bool, output_option("Say each step and how long it took.", "--verbose", "-v")
     ] = False,
 ) -> Output:
     set_volume(1 if verbose else 0)
@@ -80,12 +79,7 @@ def _make_output(
 
 
 def _make_quiet_output(
-    quiet: Annotated[
-        bool,
-        typer.Option(
-            "--quiet", "-q", help="Say nothing, unless it is an error.", rich_help_panel=OUTPUT
-        ),
-    ] = False,
+    quiet: Annotated[bool, output_option("Print errors only.", "--quiet", "-q")] = False,
     *,
     json: bool,
     verbose: bool,
@@ -106,26 +100,26 @@ def model_document(
     saved: Mapping[str, Path | None] | None = None,
 ) -> dict[str, Any]:
     """Return a fitted model as JSON: what it is, what it was made from, and its features."""
-    from conjunct.estimators import LosslessConstructor, formula_columns
+    from conjunct.estimators import InvertibleConstructor, formula_columns
     from conjunct.explain import Summary
     from conjunct.ufc import Rule
 
     summary = Summary(model, as_options)
     # a truncated model has no counts of rows
-    has_chunks = isinstance(model, LosslessConstructor)
+    has_chunks = isinstance(model, InvertibleConstructor)
     has_code = has_chunks and model.feature_set_.has_code
-    rules = model.get_rules("dict")
+    features = model.get_features("dict")
     if formulas is not None:
-        rules |= formula_columns(formulas, model.style)
+        features |= formula_columns(formulas, model.formula_style)
     parameters = {
         name: value.record() if isinstance(value, Rule) else value
         for name, value in model.get_params(deep=False).items()
-        if name not in model._unsaved
+        if name not in model.unsaved_parameters
     }
     document = {
         "kind": type(model).__name__,
         "summary": summary.text,
-        "outcome": summary.outcome,
+        "stop_reason": summary.stop_reason,
         "description_length": model.description_length_ if has_code else None,
         "baseline_length": model.baseline_length_ if has_code else None,
         "parameters": parameters,
@@ -133,15 +127,34 @@ def model_document(
         "columns": list(model.feature_set_.lineage.primitives),
         "variables": model.variables_ if has_chunks else {},
         "threshold": getattr(model, "threshold_", None),
-        "features": records(rules),
-        "suppressed": records(model.get_rules("dict", suppressed=True)),
+        "findings": list(map(_finding_document, summary.findings)),
+        "copies": [asdict(one) | {"sentence": one.sentence} for one in summary.copies],
+        "features": records(features),
+        "suppressed": records(model.get_features("dict", suppressed=True)),
+        "merges": records(model.get_rules("dict")) if has_chunks else [],
         "history": model.history_,
     }
     if data is not None:
         document["data"] = data_document(data)
     if saved is not None:
-        document["saved"] = saved_document(saved)
+        document["saved"] = files_as_json(saved)
     return document
+
+
+def _finding_document(finding: Finding) -> dict[str, Any]:
+    folded = list(map(_finding_document, finding.folded))
+    return {
+        "name": finding.name,
+        "tags": finding.tags,
+        "rows": finding.rows,
+        "share": finding.share,
+        "lift": finding.lift,
+        "evidence": finding.evidence,
+        "contrast": finding.contrast._asdict(),
+        "sentence": finding.sentence,
+        "part_of": finding.part_of.name if finding.part_of else None,
+        "folded": folded,
+    }
 
 
 def path_document(model: UFCPath, data: BooleanData, saved: Mapping[str, Path | None]) -> Document:
@@ -154,7 +167,7 @@ def path_document(model: UFCPath, data: BooleanData, saved: Mapping[str, Path | 
         "front": [_solution_document(solution) for solution in model.front_],
         "model": model_document(model),
         "data": data_document(data),
-        "saved": saved_document(saved),
+        "saved": files_as_json(saved),
     }
 
 
@@ -169,7 +182,7 @@ def data_document(table: BooleanData | Stream) -> dict[str, Any]:
     return asdict(DataSummary.of(table))
 
 
-def saved_document(saved: Mapping[str, Path | None]) -> dict[str, str | None]:
+def files_as_json(saved: Mapping[str, Path | None]) -> dict[str, str | None]:
     """Return the files that were written as JSON; null for one that was not wanted."""
     return {what: None if path is None else str(path) for what, path in saved.items()}
 
@@ -184,37 +197,23 @@ def records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def check_model_target(out: Path | None, data: Path) -> None:
-    """Check before any work that the model can be written, and not over the data."""
-    from conjunct.files import check_target
+def check_targets(read: Mapping[str, Path | Sequence[Path]], **targets: Path | None) -> None:
+    """Check before any work that each file can be written, and over no other one.
 
-    if out == DASH:
-        raise InputError("a model is written to a file: give --out a name such as model.json")
-    if out is not None and check_target(out) == data.resolve():
-        raise InputError(f"{out} is the data: name another file for the model")
+    ``read`` and ``targets`` say what the files are: a model, a table of results, a page.
+    """
+    from conjunct.files import check_page_target, check_table_target, check_target
 
-
-def check_report_target(report: Path | None, *others: Path | None) -> None:
-    """Check before any work that the page can be written, and over no other file."""
-    from conjunct.files import check_page_target, check_target
-
-    if report is None:
-        return
-    real = check_target(report)
-    if any(other is not None and real == other.resolve() for other in others):
-        raise InputError(f"{report} is named twice: give each file a name of its own")
-    check_page_target(report)
-
-
-def check_outputs(files: Sequence[Path], out: Path | None, checkpoint: Path | None) -> None:
-    """Refuse to write over the data, or two things to one file."""
-    from conjunct.files import check_target
-
-    taken = {file.resolve(): f"{file} is the data" for file in files}
-    for target, what, option in ((out, "model", "out"), (checkpoint, "checkpoint", "checkpoint")):
+    taken = {
+        file.resolve(): f"{file} is the {what}"
+        for what, files in read.items()
+        for file in ([files] if isinstance(files, Path) else files)
+    }
+    for what, target in targets.items():
         if target is None:
             continue
-        if target == DASH:
+        if what in ("model", "checkpoint") and target == DASH:
+            option = "out" if what == "model" else what
             raise InputError(
                 f"a {what} is written to a file: give --{option} a name such as {what}.json"
             )
@@ -222,6 +221,19 @@ def check_outputs(files: Sequence[Path], out: Path | None, checkpoint: Path | No
         if place in taken:
             raise InputError(f"{taken[place]}: name another file for the {what}")
         taken[place] = f"{target} is the {what}"
+        if what in ("report", "page"):
+            check_page_target(target)
+        elif what in ("result", "labels", "solutions"):
+            check_table_target(target)
+        elif what == "figure" and target.suffix not in (".svg", ".png"):
+            raise InputError(f"{target}: a figure is written as .svg or .png")
+
+
+def save(out: Path | None, write: Callable[[Path], object]) -> None:
+    """Write a file, if it is wanted, and say with ``--verbose`` how long it took."""
+    if out is not None:
+        with time_step(f"wrote {out}"):
+            write(out)
 
 
 def save_report(model: FeatureConstructor, table: Any, out: Path, **options: Any) -> None:
@@ -234,7 +246,7 @@ def save_report(model: FeatureConstructor, table: Any, out: Path, **options: Any
         Report(model, table, **options).save(out)
 
 
-def list_saved(*files: Path | None) -> str:
+def list_files(*files: Path | None) -> str:
     """Return which files were written."""
     names = [str(file) for file in files if file is not None]
     if not names:

@@ -16,14 +16,14 @@ from rich.text import Text
 
 from conjunct.cli.terminal import as_options, ascii_only, console, showable
 from conjunct.data import BooleanData
-from conjunct.estimators import LosslessConstructor
-from conjunct.explain import Summary, label, shortened
+from conjunct.estimators import InvertibleConstructor
+from conjunct.explain import Summary, count, label, shorten
 from conjunct.expressions import CHUNKS_BETWEEN, pattern_text
 
 if TYPE_CHECKING:
     from conjunct.data import BooleanData, Preparation
     from conjunct.estimators import Chunk, FeatureConstructor
-    from conjunct.explain import Finding, Formulas, Summary
+    from conjunct.explain import FeatureFacts, Finding, Formulas, Summary
     from conjunct.files import Stream
     from conjunct.ufc import Indicators
 
@@ -33,6 +33,7 @@ LONGEST = 240
 """Characters of a name or formula in a table."""
 _COLUMNS_SHOWN = 20
 FINDINGS_SHOWN = 5
+_SHORT_NAME = 72  # characters of a chunk that is named in full
 _FEATURES_SHOWN = 10
 # Example rows: how many are read, how many are shown, and the characters that fit on a line of 80.
 _LOOKED_AT = 1024
@@ -53,13 +54,13 @@ def data_tables(table: BooleanData | Stream) -> tuple[Table, Table | None]:
         [
             ("files", count(len(table.rows))),
             ("rows", count(table.n_rows)),
-            ("features", count(len(table.names))),
+            ("tags" if table.preparation.binarizer else "columns", count(len(table.names))),
             ("counted", "from disk" if table.engine == "disk" else f"on {table.engine.title()}"),
         ]
         if isinstance(table, Stream)
         else data_facts(DataSummary.of(table))
     )
-    rows = plain_table("data", "")
+    rows = plain_table("data", "", wrapped=1)
     for name, value in facts:
         rows.add_row(name, cell(value))
     return rows, preparation_table(table.preparation)
@@ -67,14 +68,14 @@ def data_tables(table: BooleanData | Stream) -> tuple[Table, Table | None]:
 
 def preparation_table(preparation: Preparation) -> Table | None:
     """Return what is done to each raw column, if anything is."""
-    from conjunct.explain import prepared_columns, shortened
+    from conjunct.explain import column_preparations, shorten
 
-    columns = prepared_columns(preparation)
+    columns = column_preparations(preparation)
     if not columns:
         return None
     table = plain_table("column", "made Boolean" if preparation.binarizer else "cleaned", wrapped=1)
     for column, text in list(columns.items())[:_COLUMNS_SHOWN]:
-        table.add_row(cell(shortened(column, LONGEST)), cell(text))
+        table.add_row(cell(shorten(column, LONGEST)), cell(text))
     if len(columns) > _COLUMNS_SHOWN:
         table.add_row("…", f"and {len(columns) - _COLUMNS_SHOWN} more")
     return table
@@ -125,9 +126,8 @@ def cell(text: str) -> Text:
 
 def feature_table(
     summary: Summary,
-    features: Sequence[Finding],
+    features: Sequence[FeatureFacts],
     *,
-    heading: str = "feature",
     with_formulas: bool = False,
     formulas: Formulas | None = None,
 ) -> Table:
@@ -135,7 +135,7 @@ def feature_table(
 
     Where a rule adds features and replaces nothing, the formula is the feature.
     """
-    fitted, style = summary.model.feature_set_, summary.model.style
+    fitted, style = summary.model.feature_set_, summary.model.formula_style
     by_formula = not fitted.merges
     given = dict(zip(fitted.features, formulas.expressions, strict=True)) if formulas else {}
     origins = fitted.origins()
@@ -143,11 +143,11 @@ def feature_table(
         table = plain_table("feature", ">rows", "", ">length", ">iter")
     else:
         more = (">length", ">r") if with_formulas else ()
-        table = plain_table(heading, ">rows", "", ">evidence", *more)
+        table = plain_table("feature", ">rows", "", ">evidence", *more)
     for feature in features:
         expression = given.get(feature.number, fitted.lineage.expression(feature.number))
         formula = label(expression, style, LONGEST)
-        name: RenderableType = cell(shortened(feature.text, LONGEST))
+        name: RenderableType = cell(shorten(feature.text, LONGEST))
         bits = "" if feature.evidence is None else f"{feature.evidence:,.0f}"
         numbers: tuple[str, ...] = (bits,)
         if by_formula:
@@ -156,9 +156,26 @@ def feature_table(
         elif with_formulas:
             name = Group(name, Padding(Text(showable(formula), "dim"), (0, 0, 0, 2)))
             numbers = bits, str(expression.length), f"{origins[feature.number].r:.2f}"
-        if feature.contrast:
-            name = Group(name, Padding(Text(showable(feature.contrast), "dim"), (0, 0, 0, 2)))
-        table.add_row(name, str(feature.rows), Text(draw_bar(feature.share), "cyan"), *numbers)
+        table.add_row(name, f"{feature.rows:,}", Text(draw_bar(feature.share), "cyan"), *numbers)
+    return table
+
+
+def finding_table(findings: Sequence[Finding]) -> Table:
+    """Return findings with their sentences, and what is folded into each in a line or two."""
+    table = plain_table("finding", ">rows", "", ">lift")
+    for one in findings:
+        lines = [one.sentence]
+        if (chunk := one.part_of) is not None:
+            size = len(chunk.tags)
+            whole = chunk.name if len(chunk.name) <= _SHORT_NAME else f"a chunk of {size} tags"
+            lines.append(f"Part of {whole}, in {count(chunk.rows, 'row')}.")
+        lines += [copies.sentence for copies in one.copies]
+        short = [other for other in one.also if len(other.tags) <= len(one.tags)][:1]
+        lines += [f"Also: {other.name}. {other.sentence}" for other in short]
+        details = Padding(Text("\n".join(map(showable, lines)), "dim"), (0, 0, 0, 2))
+        name = Group(cell(shorten(one.name, LONGEST)), details)
+        lift = f"×{one.lift:.1f}" if one.lift < 99.95 else f"×{one.lift:,.0f}"
+        table.add_row(name, f"{one.rows:,}", Text(draw_bar(one.share), "cyan"), showable(lift))
     return table
 
 
@@ -173,8 +190,8 @@ def _with_origin(summary: Summary, number: int, formula: str) -> RenderableType:
     # each gets half, and what the other does not need
     half = room // 2
     shown = (
-        shortened(left, max(half, room - len(right))),
-        shortened(right, max(half, room - len(left))),
+        shorten(left, max(half, room - len(right))),
+        shorten(right, max(half, room - len(left))),
     )
     words = showable(f"  from {' and '.join(shown)}")
     return Group(cell(formula), Text(words, "dim", no_wrap=True, overflow="ellipsis"))
@@ -182,7 +199,7 @@ def _with_origin(summary: Summary, number: int, formula: str) -> RenderableType:
 
 def example_table(model: FeatureConstructor, data: object) -> Table | None:
     """Return two or three rows as their chunks; ``None`` where the rows are not in memory."""
-    if not isinstance(model, LosslessConstructor) or not isinstance(data, BooleanData):
+    if not isinstance(model, InvertibleConstructor) or not isinstance(data, BooleanData):
         return None
     head = data
     if data.n_rows > _LOOKED_AT:
@@ -191,8 +208,8 @@ def example_table(model: FeatureConstructor, data: object) -> Table | None:
     rows = model.chunks(head)
     table = Table.grid(padding=(0, 2))
     for k in _choose_examples(rows):
-        name = f"row {k + 1}" if head.ids is None else shortened(head.ids.values[k], 20)
-        table.add_row(cell(f"  {name}"), cell(shortened(_join_chunks(rows[k]), LONGEST)))
+        name = f"row {k + 1}" if head.ids is None else shorten(head.ids.values[k], 20)
+        table.add_row(cell(f"  {name}"), cell(shorten(_join_chunks(rows[k]), LONGEST)))
     return table if table.row_count else None
 
 
@@ -225,21 +242,23 @@ def render_summary(
 ) -> Iterator[RenderableType | None]:
     """Yield what was found, some rows as chunks, why it stopped, and the description length."""
     summary = Summary(model, as_options)
-    yield summary.found
+    yield summary.overview
     if not summary.n_iter:
         # why is a note already
         return
-    heading, n_shown = "feature", _FEATURES_SHOWN
-    if summary.chunks:
-        heading, n_shown = "chunk", FINDINGS_SHOWN
-    features = summary.chunks or summary.constructed
-    if features:
-        shown = features[:n_shown]
-        yield feature_table(summary, shown, heading=heading, with_formulas=formulas)
-    if len(features) > n_shown:
-        elsewhere = "" if out is None else f"; conjunct show {out} lists all features"
-        yield f"Top {n_shown} of {len(features):,} {heading}s{elsewhere}."
+    elsewhere = "" if out is None else f"; conjunct show {out} lists more"
+    shown = summary.findings[:FINDINGS_SHOWN]
+    if shown:
+        yield finding_table(shown)
+        if len(summary.findings) > FINDINGS_SHOWN:
+            yield f"Top {FINDINGS_SHOWN} of {len(summary.findings):,} findings{elsewhere}."
+    yield summary.name_copies(shown) or None
+    features = summary.new_features
+    if features and (formulas or not (summary.findings or summary.same_columns)):
+        yield feature_table(summary, features[:_FEATURES_SHOWN], with_formulas=formulas)
+        if len(features) > _FEATURES_SHOWN:
+            yield f"Top {_FEATURES_SHOWN} of {len(features):,} features{elsewhere}."
     examples = example_table(model, table)
     if examples is not None:
         yield Group("Rows as chunks:", examples)
-    yield f"{summary.outcome} {summary.length}".strip() or None
+    yield f"{summary.stop_reason} {summary.length}".strip() or None

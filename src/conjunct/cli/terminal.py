@@ -8,11 +8,12 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from io import TextIOWrapper
 from math import isnan
 from pathlib import Path
+from threading import Event, RLock, Thread
 from typing import TYPE_CHECKING, TextIO
 
 from conjunct.errors import ConjunctWarning
@@ -80,11 +81,11 @@ def is_printed(out: Path | None) -> bool:
 # where a value or a phrase says so.
 _NAMED = (
     r"max_iter|max_length|max_solutions|max_seconds|max_features|max_depth|max_categories"
-    r"|max_threshold|min_threshold|min_samples_leaf|min_frequency|n_jobs|n_bins"
+    r"|max_threshold|min_threshold|min_samples_leaf|min_frequency|max_groups|n_groups|n_jobs|n_bins"
 )
 _WORDS = (
-    r"criterion|threshold|alpha|factor|noise|search|prune|strategy|redundant|memory|stop|store|top"
-    r"|unseen"
+    r"criterion|threshold|alpha|factor|noise|search|prune|strategy|memory|stop|storage|top"
+    r"|handle_unknown"
 )
 _PHRASES = r"(?:(?<=smaller )|(?<=larger )|(?<=this ))"
 _PARAMETER = re.compile(
@@ -97,6 +98,10 @@ _OTHERWISE = {"criterion=Bits(alpha=None)": "--alpha none", "chunks()": "conjunc
 
 _IN_ASCII = str.maketrans({"…": "...", "λ": "lambda", "α": "alpha", "≥": ">=", "·": "/"})
 
+# between two lines of progress, where there is no terminal
+SECONDS_BETWEEN_LINES = 10.0
+# before a line that says how long a command has run, on a terminal
+SECONDS_BEFORE_STATUS = 5.0
 # -1: errors only; 0: results and notes; 1: each step too
 _volume: ContextVar[int] = ContextVar("volume", default=0)
 
@@ -134,7 +139,20 @@ def write(*parts: RenderableType | None) -> None:
             output.print(*([""] if position else []), shown, sep="\n")
     # rich has no other sign for what it cuts off, and the widths must stay
     text = captured.get().replace("…", ".") if ascii_only() else captured.get()
-    sys.stdout.write("".join(line.rstrip() + "\n" for line in text.splitlines()))
+    write_text("".join(line.rstrip() + "\n" for line in text.splitlines()))
+
+
+def write_text(text: str) -> None:
+    """Write text to standard output as it is; nothing else speaks until its reader has it."""
+    with WATCH.make_room():
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+def _say(line: str) -> None:
+    """Write one line to standard error."""
+    with WATCH.make_room():
+        sys.stderr.write(f"conjunct: {line}\n")
 
 
 def ascii_only() -> bool:
@@ -145,13 +163,13 @@ def ascii_only() -> bool:
 def note(message: str) -> None:
     """Print one line to standard error about something worth knowing."""
     if not is_quiet():
-        sys.stderr.write(f"conjunct: note: {one_line(replace_temp_path(message))}\n")
+        _say(f"note: {one_line(replace_temp_path(message))}")
 
 
 def detail(message: str) -> None:
     """Print one line to standard error, with ``--verbose`` only."""
     if is_verbose():
-        sys.stderr.write(f"conjunct: {one_line(message)}\n")
+        _say(one_line(message))
 
 
 def print_error(message: str) -> None:
@@ -161,8 +179,93 @@ def print_error(message: str) -> None:
         # to leave an option out is None
         rest = message[refused.end() :].replace(" must be None or ", " must be ", 1)
         message = _as_option(refused) + as_options(rest)
-    message = message.replace("(columns='number')", "(--names number)")
-    sys.stderr.write(f"conjunct: error: {one_line(replace_temp_path(message))}\n")
+    message = message.replace("(feature_names='number')", "(--feature-names number)")
+    _say(f"error: {one_line(replace_temp_path(message))}")
+
+
+class Watch:
+    """Says that a command still works when nothing else has been said for some time.
+
+    A line on standard error; on a terminal one line, which is redrawn and erased again.
+    """
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+        self._last = 0.0
+        self._width = 0
+        self._n_bars = 0
+
+    @contextmanager
+    def watch(self, words: str) -> Iterator[None]:
+        """Watch over a command until it ends, however it does."""
+        self._last = time.monotonic()
+        ended = Event()
+        # as a daemon it cannot keep the process, even if nobody reads standard error
+        thread = Thread(target=self._speak, args=(words, self._last, ended), daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join(1.0)
+            self._erase()
+
+    @contextmanager
+    def make_room(self) -> Iterator[None]:
+        """Say nothing while something else is written."""
+        with self._lock:
+            self._erase()
+            yield
+            self._last = time.monotonic()
+
+    @contextmanager
+    def stand_aside(self) -> Iterator[None]:
+        """Say nothing while a bar is shown, which shows the time itself."""
+        with self.make_room():
+            self._n_bars += 1
+        try:
+            yield
+        finally:
+            self._n_bars -= 1
+            self._last = time.monotonic()
+
+    def _speak(self, words: str, start: float, ended: Event) -> None:
+        with suppress(OSError, ValueError):  # standard error is closed
+            on_terminal = sys.stderr.isatty()
+            while True:
+                pause = SECONDS_BEFORE_STATUS if on_terminal else SECONDS_BETWEEN_LINES
+                if self._width:
+                    pause = 1.0
+                if ended.wait(max(0.01, self._last + pause - time.monotonic())):
+                    return
+                with self._lock:
+                    now = time.monotonic()
+                    if self._n_bars:
+                        self._last = now
+                    elif now - self._last >= pause and not ended.is_set():
+                        self._last = now
+                        self._write(f"still working: {words}, {now - start:.0f} s", on_terminal)
+
+    def _write(self, line: str, on_terminal: bool) -> None:
+        if not on_terminal:
+            _say(line)
+            return
+        self._erase()
+        self._width = (os.get_terminal_size(sys.stderr.fileno()).columns or 80) - 1
+        # signs of some scripts take two places
+        room = self._width if line.isascii() else self._width // 2
+        sys.stderr.write(f"conjunct: {line}"[:room])
+        sys.stderr.flush()
+
+    def _erase(self) -> None:
+        if self._width:
+            # no codes, which some terminals do not know
+            width, self._width = self._width, 0
+            sys.stderr.write(f"\r{' ' * width}\r")
+            sys.stderr.flush()
+
+
+WATCH = Watch()
 
 
 @contextmanager
@@ -183,7 +286,8 @@ def notes_on_stderr() -> Iterator[None]:
             if issubclass(category, ConjunctWarning):
                 note(as_options(str(message)))
             else:
-                otherwise(message, category, filename, lineno, file, line)
+                with WATCH.make_room():
+                    otherwise(message, category, filename, lineno, file, line)
 
         warnings.showwarning = show
         yield
@@ -246,34 +350,65 @@ def show_iterations(
 
 
 @contextmanager
-def show_rows_read(doing: str) -> Iterator[Callable[[int, int | None], None]]:
-    """Show rows as they are read; yield the callback for them."""
-    if not _has_progress():
-        yield lambda n_rows, total: None
-        return
-    with _progress(None) as progress:
-        task = progress.add_task(doing, total=None)
+def show_rounds() -> Iterator[Callable[[int, float], None]]:
+    """Show the rounds of a search for groups; yield the callback for them."""
+    with show_bar("Finding groups", None) as update:
 
-        def advance(n_rows: int, total: int | None) -> None:
-            words = f"{doing}: {n_rows:,} rows"
-            progress.update(task, completed=n_rows, total=total, description=words)
+        def advance(n_groups: int, bits: float) -> None:
+            update(n_groups, f"{n_groups} groups")
+            detail(f"{n_groups} groups: {bits:,.0f} bits")
 
         yield advance
 
 
 @contextmanager
+def show_rows_read(doing: str) -> Iterator[Callable[[int, int | None], None]]:
+    """Show rows as they are read; yield the callback for them."""
+    with _show(doing, None) as update:
+        yield lambda n_rows, total: update(n_rows, f"{n_rows:,} rows", total)
+
+
+@contextmanager
 def show_bar(doing: str, total: float | None) -> Iterator[Callable[[float, str], None]]:
     """Show a bar; yield the function that takes how much is done, and a text."""
-    if not _has_progress():
-        yield lambda done, words: None
+    with _show(doing, total) as update:
+        yield lambda done, words: update(done, words, total)
+
+
+@contextmanager
+def _show(doing: str, total: float | None) -> Iterator[Callable[[float, str, float | None], None]]:
+    """Show progress as a bar on a terminal, elsewhere as a line every ten seconds."""
+    if is_quiet():
+        yield lambda done, words, total: None
         return
-    with _progress(total) as progress:
+    if not sys.stderr.isatty():
+        yield _print_now_and_then(doing)
+        return
+    with WATCH.stand_aside(), _progress(total) as progress:
         task = progress.add_task(doing, total=total)
 
-        def update(done: float, words: str) -> None:
-            progress.update(task, completed=done, description=f"{doing}: {words}")
+        def update(done: float, words: str, total: float | None) -> None:
+            progress.update(task, completed=done, total=total, description=f"{doing}: {words}")
 
         yield update
+
+
+def _print_now_and_then(doing: str) -> Callable[[float, str, float | None], None]:
+    """Return a function that prints a line if the last one was long ago."""
+    start = last = time.monotonic()
+
+    def update(done: float, words: str, total: float | None) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last < SECONDS_BETWEEN_LINES:
+            return
+        last = now
+        left = ""
+        if total and 0 < done < total:
+            left = f", about {(now - start) * (total / done - 1):.0f} s left"
+        _say(f"{one_line(replace_temp_path(doing))}: {words} ({now - start:.0f} s{left})")
+
+    return update
 
 
 @contextmanager
@@ -282,10 +417,6 @@ def time_step(what: str) -> Iterator[None]:
     start = time.perf_counter()
     yield
     detail(f"{what}: {time.perf_counter() - start:.2f} s")
-
-
-def _has_progress() -> bool:
-    return sys.stderr.isatty() and not is_quiet()
 
 
 def _progress(total: float | None) -> Progress:

@@ -12,17 +12,16 @@ import scipy.sparse as sp
 from joblib import effective_n_jobs
 from numpy.typing import DTypeLike, NDArray
 
-from conjunct.columns.counts import Contingency, PairCounts
-from conjunct.columns.in_place import (
+from conjunct.columns.counts import (
     AnyRewrite,
-    JoinRewrite,
+    Contingency,
     MergedColumns,
-    MergeRewrite,
+    PairCounts,
     Positions,
     Rewrite,
 )
 from conjunct.columns.kernel import Counts
-from conjunct.columns.sizing import Need, Size
+from conjunct.columns.sizing import COPIES_OF_COUNTS, CostEstimate, Kind, Size
 
 if TYPE_CHECKING:
     from conjunct.columns.packed import PackedColumns
@@ -42,23 +41,26 @@ class Columns(ABC):
 
     has_missing: ClassVar[bool] = False
     """True if cells may be missing."""
+    kind: ClassVar[Kind] = "dense"
+    """How a line is held: bits of all rows, or a list of those in which it is true."""
     grows_with_merges: ClassVar[bool] = True
     """True if there is more to hold after a merge."""
+    n_counts: ClassVar[int] = 1
+    """How many counts a pair has."""
+    n_distinct: int | None = None
+    """The number of distinct rows, if it was counted."""
     n_rows: int
     n_jobs: int | None
+    raw_columns: Sequence[Any]
+    """One for each column, in order."""
 
     @property
     @abstractmethod
-    def lines(self) -> Sequence[Any]:
-        """One for each column, in order."""
-
-    @property
-    @abstractmethod
-    def nowhere(self) -> Any:
+    def empty_column(self) -> Any:
         """The line of a column that is true in no row."""
 
     @abstractmethod
-    def with_lines(self, lines: Sequence[Any]) -> Self:
+    def with_raw_columns(self, lines: Sequence[Any]) -> Self:
         """Return columns with other lines of the same rows."""
 
     @classmethod
@@ -86,7 +88,7 @@ class Columns(ABC):
 
     @property
     def n_columns(self) -> int:
-        return len(self.lines)
+        return len(self.raw_columns)
 
     @property
     @abstractmethod
@@ -112,9 +114,9 @@ class Columns(ABC):
         unless it is the same whatever they are.
         """
         # at_least[k]: where k or more of the literals seen so far are true
-        nowhere = self.nowhere
-        everywhere = self.conjunction(nowhere, nowhere, not_left=True, not_right=True)
-        at_least = [everywhere, *[nowhere] * (number + exactly)]
+        empty_column = self.empty_column
+        everywhere = self.conjunction(empty_column, empty_column, not_left=True, not_right=True)
+        at_least = [everywhere, *[empty_column] * (number + exactly)]
         for line, negated in literals:
             for k in range(len(at_least) - 1, 0, -1):
                 more = self.conjunction(at_least[k - 1], line, not_left=False, not_right=negated)
@@ -125,8 +127,8 @@ class Columns(ABC):
 
     def select(self, positions: Iterable[int | None]) -> Self:
         """Return some columns, in the order given; ``None`` is one that is true in no row."""
-        lines, nowhere = self.lines, self.nowhere
-        return self.with_lines([nowhere if k is None else lines[k] for k in positions])
+        lines, empty_column = self.raw_columns, self.empty_column
+        return self.with_raw_columns([empty_column if k is None else lines[k] for k in positions])
 
     @abstractmethod
     def first_rows(self, n_rows: int) -> Self:
@@ -136,7 +138,7 @@ class Columns(ABC):
     def take_rows(self, rows: Positions) -> Self:
         """Return the same columns of some rows, in rising order."""
 
-    def filled(self) -> Columns:
+    def fill_missing(self) -> Columns:
         """Return the same columns, false where a cell is missing."""
         return self
 
@@ -152,24 +154,19 @@ class Columns(ABC):
         """Return the columns after some rewrites, in order."""
         columns = self
         for is_batch, some in groupby(rewrites, lambda one: isinstance(one, Rewrite)):
-            if not is_batch:
-                columns = columns._merge(some)  # type: ignore[arg-type]
-                continue
+            lines = [] if is_batch else list(columns.raw_columns)
             for rewrite in some:
-                columns = columns.rewritten(rewrite)  # type: ignore[arg-type]
+                if isinstance(rewrite, Rewrite):
+                    columns = columns.rewritten(rewrite)
+                    continue
+                i, j = rewrite.left, rewrite.right
+                one, other = lines[i], lines[j]
+                lines.append(self.conjunction(one, other, not_left=False, not_right=False))
+                if not rewrite.only_adds:
+                    lines[i] = self.conjunction(one, other, not_left=False, not_right=True)
+                    lines[j] = self.conjunction(one, other, not_left=True, not_right=False)
+            columns = columns if is_batch else columns.with_raw_columns(lines)
         return columns
-
-    def _merge(self, merges: Iterable[MergeRewrite | JoinRewrite]) -> Self:
-        lines, conjunction = list(self.lines), self.conjunction
-        for merge in merges:
-            i, j = merge.left, merge.right
-            one, other = lines[i], lines[j]
-            lines.append(conjunction(one, other, not_left=False, not_right=False))
-            if isinstance(merge, JoinRewrite):
-                continue
-            lines[i] = conjunction(one, other, not_left=False, not_right=True)
-            lines[j] = conjunction(one, other, not_left=True, not_right=False)
-        return self.with_lines(lines)
 
     @abstractmethod
     def in_place(self) -> MergedColumns:
@@ -177,7 +174,7 @@ class Columns(ABC):
 
     @abstractmethod
     def cells(self, position: int) -> tuple[Mask, Mask | None]:
-        """Return where a column is true, and where it is missing; ``None``: nowhere."""
+        """Return where a column is true, and where it is missing; ``None``: empty_column."""
 
     @abstractmethod
     def row_block(self, start: int, stop: int) -> tuple[Mask, Mask | None]:
@@ -237,8 +234,20 @@ class Columns(ABC):
         """Count two lines: rows in which both are known, and those with one, the other, both."""
 
     @abstractmethod
+    def joint_with_first(self, other: Self) -> Counts:
+        """Count the rows in which the first column and each column of ``other`` are true."""
+
     def against(self, other: Self) -> Contingency:
         """Count the first column with each column of ``other``."""
+        supports = other.supports()
+        return Contingency(
+            np.zeros(other.n_columns, np.intp),
+            np.arange(other.n_columns),
+            self.n_rows,
+            np.full_like(supports, self.select([0]).supports()[0]),
+            supports,
+            self.joint_with_first(other),
+        )
 
     def total(self, count: Callable[[Any], Any], n_more: int = 0) -> Any:
         """Return what is counted in all rows: these columns are one part."""
@@ -248,9 +257,14 @@ class Columns(ABC):
     def count_distinct_rows(self) -> int:
         """Count the distinct rows, the paper's ``unique(I)``; a missing cell is a value."""
 
+    @abstractmethod
+    def find_equal_rows(self) -> NDArray[np.int32] | None:
+        """Return for each row the first that equals it; ``None``: only C can."""
+
     def begin_distinct_rows(self) -> Callable[[], int]:
-        """Return a function that counts the distinct rows: there are no workers to begin."""
-        return self.count_distinct_rows
+        """Return a function that counts the distinct rows, unless that was done."""
+        n_distinct = self.n_distinct
+        return self.count_distinct_rows if n_distinct is None else lambda: n_distinct
 
     @abstractmethod
     def count_null_rows(self) -> int:
@@ -262,7 +276,7 @@ class Columns(ABC):
 
     @staticmethod
     @abstractmethod
-    def count_united(buckets: Sequence[Arrays]) -> int:
+    def count_distinct_parts(buckets: Sequence[Arrays]) -> int:
         """Count the distinct rows in the same bucket of some parts."""
 
     @abstractmethod
@@ -275,37 +289,45 @@ class Columns(ABC):
 
     def fingerprint_word(self) -> Words:
         """Return the fingerprint as one word, which adds up over parts."""
-        sums = _row_sums(map(self.true_rows, range(self.n_columns)), self.n_columns, self.n_rows, 0)
-        if self.has_missing:
-            missing = (self.cells(k)[1] for k in range(self.n_columns))
-            sums += _row_sums(missing, self.n_columns, self.n_rows, 1)
+        return np.array([self.row_hashes().sum(dtype=np.uint64)])
+
+    def row_hashes(self) -> Words:
+        """Return a random word for each row, the same for equal rows in every layout."""
+        sums = self.sum_words(0)
         # mix the bits, so that sums of words identify rows (the finaliser of SplitMix64)
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
             sums = (sums ^ (sums >> np.uint64(shift))) * np.uint64(factor)
-        return np.array([(sums ^ (sums >> np.uint64(31))).sum(dtype=np.uint64)])
+        return sums ^ (sums >> np.uint64(31))
+
+    @abstractmethod
+    def sum_words(self, seed: int) -> Words:
+        """Sum a random word for each column that is true in a row, or missing there."""
 
     @abstractmethod
     def size(self) -> Size:
         """Return the size of the columns, which says what counting them takes."""
 
-    @abstractmethod
-    def need(self) -> Need:
-        """Estimate what an iteration takes."""
+    def estimate_cost(self, *, in_merges: bool = False) -> CostEstimate:
+        """Estimate what a fit takes, with pairs merged one at a time or together."""
+        need = self.size().estimate_cost(self.kind, in_merges=in_merges)
+        return CostEstimate(self.n_counts * need.n_bytes, self.n_counts * need.seconds)
 
     @classmethod
-    @abstractmethod
     def size_in_parts(cls, n_rows: int, n_columns: int, survey: Callable[[], Size]) -> Size:
         """Return the size of all parts; ``survey`` looks at them, which may take long."""
+        # what bits take does not depend on how many of them are ones
+        return (
+            Size(n_rows, n_columns, n_rows * n_columns, 0, 0) if cls.kind == "dense" else survey()
+        )
 
     @classmethod
-    @abstractmethod
-    def need_in_parts(cls, size: Size) -> Need:
-        """Estimate what an iteration takes, besides the parts."""
-
-    @classmethod
-    @abstractmethod
     def bytes_of_counts(cls, size: Size, itemsize: int) -> int:
         """Return the bytes of the counts of all pairs, with those of the next iteration."""
+        if cls.kind == "sparse":
+            return size.estimate_cost(cls.kind, in_parts=True).n_bytes
+        # known with true is true with known, turned
+        n_held = min(cls.n_counts, 3)
+        return COPIES_OF_COUNTS * n_held * itemsize * size.n_columns**2
 
     @abstractmethod
     def row_lengths(self) -> Counts:
@@ -327,7 +349,7 @@ class Columns(ABC):
 
     @classmethod
     @abstractmethod
-    def united(cls, parts: Sequence[Self]) -> Self:
+    def concat_rows(cls, parts: Sequence[Self]) -> Self:
         """Concatenate the rows of successive parts."""
 
     def pieces(self, limit: int) -> Iterator[Self]:
@@ -337,12 +359,3 @@ class Columns(ABC):
 
 def _with_nan(true: Mask, missing: Mask | None) -> NDArray[Any]:
     return true if missing is None else np.where(missing, np.nan, true)
-
-
-def _row_sums(columns: Iterable[Any], n_columns: int, n_rows: int, seed: int) -> Words:
-    """Sum a random word for each column that holds a row."""
-    words = np.random.default_rng(seed).integers(0, 1 << 64, n_columns, np.uint64)
-    sums = np.zeros(n_rows, np.uint64)
-    for rows, word in zip(columns, words, strict=True):
-        sums[rows] += word
-    return sums

@@ -1,4 +1,4 @@
-"""Counts of columns, alone and in pairs, which add up over parts of the rows.
+"""Counts of columns, alone and in pairs, which add up over parts of the rows; and rewrites.
 
 Where no cell is missing, counts are a matrix of all pairs, or a list of the pairs that have a
 common row. Where some are, a pair is counted in the rows in which both columns are known.
@@ -10,16 +10,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
-from conjunct.columns.in_place import Positions, Rewrite
 from conjunct.columns.kernel import Counts
 from conjunct.columns.sizing import check_counts
 
+Positions = NDArray[np.intp]
 Which = Positions | NDArray[np.bool_] | slice
 
 Total = Callable[[Callable[[Any], Any], int], Any]
@@ -32,6 +32,65 @@ Borders = tuple[Counts, Counts, Counts, Counts]
 _PAIRS_AT_ONCE = 1 << 16
 # rows of a matrix of counts that are rewritten together, while they are in the cache
 _ROWS_IN_CACHE = 64
+
+
+@dataclass(frozen=True)
+class Rewrite:
+    """Replace some pairs of columns by their conjunctions.
+
+    Present columns have the positions 0 … m−1, the conjunctions of the pairs
+    ``(left[k], right[k])`` the positions m + k. Next column t is column ``plus[t]`` less column
+    ``minus[t]`` (−1: less nothing). What is taken away is always a part of what it is taken
+    from, because ``i ∧ ¬j`` is ``i`` less ``i ∧ j``; so indicators subtract, and counts with them.
+    """
+
+    left: Positions
+    right: Positions
+    plus: Positions
+    minus: Positions
+
+    @property
+    def n_after(self) -> int:
+        """The number of columns after it."""
+        return len(self.plus)
+
+    def keep_mask(self, n_columns: int) -> NDArray[np.bool_]:
+        """Return which of the next columns are unchanged ones of the ``n_columns`` present ones."""
+        return (self.plus < n_columns) & (self.minus < 0)
+
+
+@dataclass(frozen=True)
+class MergeRewrite:
+    """Merge two columns in place, or only add their conjunction.
+
+    ``i ∧ j`` comes after all ``n_columns`` columns; ``i ∧ ¬j`` and ``¬i ∧ j`` are at the places
+    of i and j, unless it ``only_adds``.
+    """
+
+    left: int
+    right: int
+    n_columns: int
+    only_adds: bool = False
+
+    @property
+    def n_after(self) -> int:
+        """The number of columns after it."""
+        return self.n_columns + 1
+
+
+AnyRewrite = Rewrite | MergeRewrite
+
+
+class MergedColumns(Protocol):
+    """Columns that are merged in place, one pair after the other."""
+
+    def merge(self, left: int, right: int) -> Any:
+        """Replace a pair, and count what is new: one array, or four where cells are missing.
+
+        The first is in how many rows each column before the merge was true with ``i ∧ j``; the
+        four are the counts of the three columns that changed with all (``Borders``).
+        """
+        ...
 
 
 @dataclass(frozen=True)
@@ -58,7 +117,7 @@ class Contingency:
         return self.n_rows, self.left_support, self.right_support, self.joint
 
     @classmethod
-    def joined(cls, parts: Sequence[Contingency], n_rows: int) -> Contingency:
+    def concat(cls, parts: Sequence[Contingency], n_rows: int) -> Contingency:
         """Concatenate the pairs of all parts, of a table of ``n_rows`` rows."""
         if not parts:
             nothing = np.empty(0, np.intp)
@@ -73,7 +132,7 @@ class Contingency:
             np.concatenate([part.joint for part in parts]),
         )
 
-    def swapped(self) -> Contingency:
+    def swap(self) -> Contingency:
         """Return the same pairs, the other column first."""
         return Contingency(
             self.right, self.left, self.n_rows, self.right_support, self.left_support, self.joint
@@ -84,14 +143,14 @@ class Contingency:
         return Contingency(
             self.left[which],
             self.right[which],
-            taken(self.n_rows, which),
+            take_if_array(self.n_rows, which),
             self.left_support[which],
             self.right_support[which],
             self.joint[which],
         )
 
 
-def taken(values: Any, which: Which) -> Any:
+def take_if_array(values: Any, which: Which) -> Any:
     """Return some of the values, or the single value that holds for all of them."""
     return values[which] if isinstance(values, np.ndarray) else values
 
@@ -165,9 +224,11 @@ class CountMatrix(PairCounts):
         return int(np.count_nonzero(self.joint) - np.count_nonzero(self.supports)) // 2
 
     def pair_blocks(self) -> Iterator[Contingency]:
-        for start, stop in _row_blocks(len(self.joint)):
+        m = len(self.joint)
+        step = max(1, _PAIRS_AT_ONCE // max(m, 1))
+        for start in range(0, m - 1, step):
             # below the diagonal each pair stands a second time
-            row, right = np.divmod(np.flatnonzero(self.joint[start:stop]), len(self.joint))
+            row, right = np.divmod(np.flatnonzero(self.joint[start : start + step]), m)
             above = right > row + start
             yield self.for_pairs(row[above] + start, right[above])
 
@@ -179,12 +240,12 @@ class CountMatrix(PairCounts):
     def with_conjunctions(self, left: Positions, right: Positions, total: Total) -> CountMatrix:
         # only the columns i ∧ j are counted; all the rest follows by subtraction
         count = partial(_count_conjunctions, left, right, self.joint.dtype)
-        return self.extended(*total(count, len(left)))
+        return self.append_columns(*total(count, len(left)))
 
     def to_matrix(self, limit: int) -> Counts | None:
         return self.joint
 
-    def extended(self, across: Counts, new: Counts) -> CountMatrix:
+    def append_columns(self, across: Counts, new: Counts) -> CountMatrix:
         """Add the counts of more columns after the present ones."""
         m, p = len(self.joint), len(new)
         check_counts(m + p, self.joint.itemsize)
@@ -225,7 +286,7 @@ class CommonPairs(NamedTuple):
     joint: Counts
 
     @classmethod
-    def joined(cls, parts: Sequence[CommonPairs]) -> CommonPairs:
+    def concat(cls, parts: Sequence[CommonPairs]) -> CommonPairs:
         return cls(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
@@ -312,12 +373,12 @@ class PairList(PairCounts):
 
     def rewritten(self, rewrite: Rewrite, total: Total) -> PairList:
         # pairs of kept columns keep their counts
-        keeps = rewrite.kept(len(self.supports))
+        keeps = rewrite.keep_mask(len(self.supports))
         new = total(partial(_count_new_pairs, keeps, self.pairs.joint.dtype), 0)
         place = np.full(len(self.supports), -1, np.int32)
         place[rewrite.plus[keeps]] = np.flatnonzero(keeps)
         supports = np.where(keeps, self.supports[np.where(keeps, rewrite.plus, 0)], new.supports)
-        pairs = CommonPairs.joined([_renumber_pairs(self.pairs, place), new.pairs])
+        pairs = CommonPairs.concat([_renumber_pairs(self.pairs, place), new.pairs])
         return PairList(self.n_rows, supports, pairs)
 
     def to_matrix(self, limit: int) -> Counts | None:
@@ -373,8 +434,9 @@ class MaskedCounts(PairCounts):
 
     def pair_blocks(self) -> Iterator[Contingency]:
         m = len(self.true)
-        for start, stop in _row_blocks(m):
-            left, right = np.divmod(np.arange(start * m, stop * m), m)
+        step = max(1, _PAIRS_AT_ONCE // max(m, 1))
+        for start in range(0, m - 1, step):
+            left, right = np.divmod(np.arange(start * m, min(start + step, m) * m), m)
             above = right > left
             yield self.for_pairs(left[above], right[above])
 
@@ -391,7 +453,7 @@ class MaskedCounts(PairCounts):
     def rewritten(self, rewrite: Rewrite, total: Total) -> MaskedCounts:
         # counts do not subtract where cells are missing: each new column is counted, and these
         # come after the kept ones
-        kept = rewrite.plus[rewrite.kept(len(self.true))]
+        kept = rewrite.plus[rewrite.keep_mask(len(self.true))]
         columns = np.arange(len(kept), rewrite.n_after)
         check_counts(rewrite.n_after, 3 * self.true.itemsize)
         count = partial(count_borders, columns, self.true.dtype)
@@ -424,18 +486,6 @@ def _count_conjunctions(
 def _count_new_pairs(keeps: NDArray[np.bool_], dtype: DTypeLike, part: Any) -> PairList:
     counts: PairList = part.new_pair_counts(keeps, dtype)
     return counts
-
-
-def as_dtype(dtype: DTypeLike | None, *counts: Counts) -> tuple[Counts, ...]:
-    """Convert counts to another type, if one is given."""
-    return counts if dtype is None else tuple(each.astype(dtype, copy=False) for each in counts)
-
-
-def _row_blocks(n_columns: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges of rows of a square matrix that has pairs above its diagonal."""
-    step = max(1, _PAIRS_AT_ONCE // max(n_columns, 1))
-    for start in range(0, n_columns - 1, step):
-        yield start, min(start + step, n_columns - 1)
 
 
 def _renumber_pairs(pairs: CommonPairs, place: NDArray[np.int32]) -> CommonPairs:

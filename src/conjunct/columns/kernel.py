@@ -1,14 +1,18 @@
-"""The counting kernel: how often packed columns occur together, on all threads.
+"""Packed bits: tables to lines of bits and back, counts of lines, and distinct rows.
 
-Our own C does the work where it was built; ``np.bitwise_count`` gives the same integers where it
-was not. Counts of a block of rows fit in 32 bits; blocks are added up in 64, and only a table of
-one block, whose counts cannot outgrow 32 bits, keeps them there.
+A packed matrix holds one line of bits per column of the table: bit ``k`` of byte ``b`` is row
+``8 b + k``. Lines are padded with zero bits to whole 64-bit words, so that a line can be read as
+``uint64`` and padding never counts.
+
+Our own C does the work where it was built; NumPy gives the same integers where it was not. Counts
+of a block of rows fit in 32 bits; blocks are added up in 64, and only a table of one block, whose
+counts cannot outgrow 32 bits, keeps them there.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
@@ -16,37 +20,60 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.columns.native.library import address, addresses, native_library
+from conjunct.columns.library import address, addresses, native_library
 
 native: Any = native_library
 # how the C kernel counts: as wide as this processor can
 _way: int = 0 if native is None else native.native_best_way()
 
+BIT_PAIRS_A_SECOND = 1e10 if native is None else (3e10, 1e11, 3e11, 5e11)[_way]
+"""About how many pairs of bits a thread counts on this processor."""
+
 Bits = NDArray[np.uint8]
 Counts = NDArray[np.signedinteger[Any]]
 Lines = Bits | Sequence[Bits]
 """Lines in one piece of memory, or in many."""
+InBuckets = tuple[NDArray[np.uint64], NDArray[np.int64]]
+"""Rows as words, equal ones in the same bucket, one bucket after the other; where each starts."""
 
 # 2^27 bytes are 2^30 rows: their counts fit in a signed 32-bit integer.
 _BLOCK_BYTES = 1 << 27
 # Fewer bit pairs than this are counted faster than a thread starts.
 _PAIRS_PER_THREAD = 1 << 28
-# Fewer bytes than this are read or written faster than a thread starts.
-_BYTES_PER_THREAD = 1 << 22
 # Words that NumPy counts together: they stay in the cache.
 _WORDS_AT_ONCE = 1 << 16
 # Cells of a matrix that are mirrored together.
 _TILE = 256
+# A block of 8,192 rows × 500 columns stays inside the second-level cache while it is transposed.
+_BLOCK_ROWS = 8192
+_BLOCK_CELLS = 1 << 22
+# Fewer cells than this are transposed faster than a thread starts.
+_CELLS_PER_THREAD = 1 << 23
+# Fewer rows than this are compared faster than a thread starts.
+_ROWS_PER_THREAD = 1 << 16
+# C deduplicates this many rows at a time: they stay in the cache.
+_BUCKET_ROWS = 2048
+
+# Each lane has a seed and a bijection in which every bit of the input reaches every bit of the
+# output: shifts and factors of the finalisers of MurmurHash3 and of SplitMix64 (distinct.c).
+_LANES = (
+    (0x243F6A8885A308D3, ((33, 0xFF51AFD7ED558CCD), (33, 0xC4CEB9FE1A85EC53), (33, 1))),
+    (0x13198A2E03707344, ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1))),
+)
+
+_SWAPS = tuple(
+    (np.uint64(shift), np.uint64(mask))
+    for shift, mask in (
+        (7, 0x00AA00AA00AA00AA),
+        (14, 0x0000CCCC0000CCCC),
+        (28, 0x00000000F0F0F0F0),
+    )
+)
 
 
 def kernel_name() -> str:
     """Return the name of the kernel that counts here: ``"native"`` or ``"numpy"``."""
     return "numpy" if native is None else "native"
-
-
-def bit_pairs_a_second() -> float:
-    """Estimate how many pairs of bits a thread counts per second on this processor."""
-    return 1e10 if native is None else (3e10, 1e11, 3e11, 5e11)[_way]
 
 
 def counting_way() -> int:
@@ -59,44 +86,48 @@ def counts_dtype(n_rows: int) -> type[np.int32] | type[np.int64]:
     return np.int32 if n_rows <= 8 * _BLOCK_BYTES else np.int64
 
 
-def count_each(lines: Lines, n_jobs: int = 1) -> Counts:
+def count_each(lines: Lines) -> Counts:
     """Count the ones in each line."""
     counts = np.zeros(len(lines), np.int64)
-
-    def count(start: int, stop: int) -> None:
-        for k in range(start, stop):
-            counts[k] = _count_ones(lines[k].view(np.uint64))
-
-    share(line_edges(len(lines), _n_bytes(lines), n_jobs), count)
+    for k, line in enumerate(lines):
+        counts[k] = np.bitwise_count(line.view(np.uint64)).sum(dtype=np.int64)
     return counts
 
 
-def count_pairs(lines: Lines, n_jobs: int = 1) -> Counts:
-    """Count every pair of lines: a symmetric matrix, supports on the diagonal.
+def count_pairs(left: Lines, right: Lines | None = None, n_jobs: int = 1) -> Counts:
+    """Count each line of ``left`` with each line of ``right``, wherever these are in memory.
 
-    Lines may be in different places in memory.
+    Without ``right``, count every pair of lines: a symmetric matrix, supports on the diagonal.
     """
-    m = len(lines)
-    total = np.zeros((m, m), counts_dtype(8 * _n_bytes(lines)))
-    threads = _count_threads(m * m // 2, lines, n_jobs)
-    # about equal numbers of pairs for each thread: row i of the triangle has m − i of them
-    edges = [round(m * (1 - math.sqrt(1 - k / threads))) for k in range(threads + 1)]
-    _count(lines, lines, total, edges, is_triangle=True)
+    is_triangle, right = right is None, left if right is None else right
+    m, n_right, n_bytes = len(left), len(right), len(right[0]) if len(right) else 0
+    total = np.zeros((m, n_right), counts_dtype(8 * n_bytes))
+    if native is None or not total.size:
+        _count_in_numpy(left, right, total, is_triangle=is_triangle)
+    else:
+        n_pairs = total.size // 2 if is_triangle else total.size
+        n_threads = max(1, min(n_jobs, n_pairs * 8 * n_bytes // _PAIRS_PER_THREAD))
+        edges = even_edges(m, n_threads)
+        if is_triangle and n_threads > 1:
+            # about equal numbers of pairs for each thread: row i of the triangle has m − i of them
+            edges = [round(m * (1 - math.sqrt(1 - k / n_threads))) for k in range(n_threads + 1)]
+        one, other, is_wide = addresses(left), addresses(right), total.dtype == np.int64
+        lines, others, out = address(one), address(other), address(total)
+
+        def count(start: int, stop: int) -> None:
+            if native.native_count(
+                _way, lines, start, stop, others, n_right, n_bytes, out, is_wide, is_triangle
+            ):
+                raise MemoryError("no memory is left to count in")
+
+        run_threads(edges, count)
     # Below the diagonal there are zeros or, with threads, some of the counts: the larger one of two
     # cells is right. Tile by tile, so that no temporary is as large as the matrix.
-    for start in range(0, m, _TILE):
+    for start in range(0, m if is_triangle else 0, _TILE):
         stop = min(start + _TILE, m)
         tile = total[start:stop, start:stop]
         np.maximum(tile, tile.T, out=tile)
         total[stop:, start:stop] = total[start:stop, stop:].T
-    return total
-
-
-def count_across(left: Lines, right: Lines, n_jobs: int = 1) -> Counts:
-    """Count each line of ``left`` with each line of ``right``."""
-    total = np.zeros((len(left), len(right)), counts_dtype(8 * _n_bytes(right)))
-    if total.size:
-        _count(left, right, total, even_edges(len(left), _count_threads(total.size, right, n_jobs)))
     return total
 
 
@@ -107,92 +138,373 @@ def merge_lines(lines: Bits, n: int, left: int, right: int, n_jobs: int = 1) -> 
     as it was before.
     """
     n_bytes = lines.shape[1]
-    is_small = counts_dtype(8 * n_bytes) is np.int32 and _count_threads(n, lines, n_jobs) == 1
-    if native is not None and is_small:
+    if counts_in_c(n, lines, n_jobs):
         joint = np.empty(n, np.int32)
         native.native_merge_lines(_way, address(lines), n, n_bytes, left, right, address(joint))
         return joint
     both = lines[left] & lines[right]
-    joint_counts = count_across(lines[:n], both[None], n_jobs)[:, 0]
+    joint_counts = count_pairs(lines[:n], both[None], n_jobs)[:, 0]
     lines[left] ^= both
     lines[right] ^= both
     lines[n] = both
     return joint_counts
 
 
+def counts_in_c(n: int, lines: Bits, n_jobs: int) -> bool:
+    """Return True if C counts one line with ``n`` others, on one thread."""
+    n_bytes = lines.shape[1]
+    n_threads = min(n_jobs, n * 8 * n_bytes // _PAIRS_PER_THREAD)
+    return native is not None and n_threads <= 1 and n_bytes <= _BLOCK_BYTES
+
+
 def even_edges(n: int, n_parts: int) -> list[int]:
     """Return where each of some equal parts of ``n`` things begins, and where the last one ends."""
-    return [n * k // n_parts for k in range(n_parts + 1)]
+    edges: list[int] = (n * np.arange(n_parts + 1) // n_parts).tolist()
+    return edges
 
 
-def line_edges(n_lines: int, n_bytes: int, n_threads: int) -> list[int]:
-    """Divide lines of ``n_bytes`` each between the threads that have enough to do."""
-    return even_edges(n_lines, max(1, min(n_threads, n_lines * n_bytes // _BYTES_PER_THREAD)))
-
-
-def share(edges: list[int], work: Callable[[int, int], object]) -> None:
+def run_threads(
+    edges: Sequence[int], work: Callable[[int, int], object], n_threads: int | None = None
+) -> None:
     """Call ``work(start, stop)`` between one edge and the next, each on its own thread.
 
-    If some fail, raise the error of the first of them.
+    If there are more of them than ``n_threads``, these take one after the other. If some fail,
+    raise the error of the first of them.
     """
-    ranges = [(start, stop) for start, stop in pairwise(edges) if start < stop]
-    if len(ranges) <= 1:
-        for start, stop in ranges:
-            work(start, stop)
+    n_threads = len(edges) - 1 if n_threads is None else n_threads
+    if n_threads <= 1:
+        for start, stop in pairwise(edges):
+            if start < stop:
+                work(start, stop)
         return
-    with ThreadPoolExecutor(len(ranges)) as pool:
-        for future in [pool.submit(work, start, stop) for start, stop in ranges]:
+    with ThreadPoolExecutor(n_threads) as pool:
+        ranges = pairwise(edges)
+        for future in [pool.submit(work, start, stop) for start, stop in ranges if start < stop]:
             future.result()
-
-
-def _count(
-    left: Lines, right: Lines, total: Counts, edges: list[int], *, is_triangle: bool = False
-) -> None:
-    """Add counts to a total, a range of its rows on each thread.
-
-    Of a triangle, only the pairs from the diagonal on are counted.
-    """
-    if native is None:
-        _count_in_numpy(left, right, total, is_triangle=is_triangle)
-        return
-    one, other = addresses(left), addresses(right)
-    n_right, n_bytes = len(right), _n_bytes(right)
-    lines, others, out = address(one), address(other), address(total)
-    is_wide = total.dtype == np.int64
-
-    def count(start: int, stop: int) -> None:
-        if native.native_count(
-            _way, lines, start, stop, others, n_right, n_bytes, out, is_wide, is_triangle
-        ):
-            raise MemoryError("no memory is left to count in")
-
-    share(edges, count)
 
 
 def _count_in_numpy(left: Lines, right: Lines, total: Counts, *, is_triangle: bool) -> None:
     if len(left) > len(right):
         # each line of one side is a step in Python
         left, right, total = right, left, total.T
-    n_bytes = _n_bytes(right)
-    words = np.asarray(right, np.uint8).reshape(len(right), n_bytes).view(np.uint64)
-    step = max(1, _WORDS_AT_ONCE // len(right)) if len(right) else 1
-    for start in range(0, n_bytes // 8, step):
+    if not total.size:
+        return
+    words = np.asarray(right, np.uint8).view(np.uint64)
+    step = max(1, _WORDS_AT_ONCE // len(right))
+    for start in range(0, words.shape[1], step):
         some = slice(start, start + step)
         for k, line in enumerate(left):
             first = k if is_triangle else 0
             both = words[first:, some] & line.view(np.uint64)[some]
-            total[k, first:] += _count_ones(both)
+            total[k, first:] += np.bitwise_count(both).sum(axis=-1, dtype=np.int64)
 
 
-def _count_ones(words: NDArray[np.uint64]) -> Any:
-    return np.bitwise_count(words).sum(axis=-1, dtype=np.int64)
+def line_bytes(n_rows: int) -> int:
+    """Return the bytes of one packed line of ``n_rows`` bits, padded to whole words."""
+    return -(-n_rows // 64) * 8
 
 
-def _n_bytes(lines: Lines) -> int:
-    """Return the bytes of a line."""
-    return len(lines[0]) if len(lines) else 0
+def pack(table: NDArray[np.bool_], n_threads: int = 1) -> Bits:
+    """Pack an ``(n, m)`` Boolean array into ``m`` lines."""
+    n_rows, n_columns = table.shape
+    return pack_blocks(lambda start, stop: table[start:stop], n_rows, n_columns, n_threads)
 
 
-def _count_threads(n_pairs: int, lines: Lines, n_jobs: int) -> int:
-    """Return how many threads have enough to count."""
-    return max(1, min(n_jobs, n_pairs * 8 * _n_bytes(lines) // _PAIRS_PER_THREAD))
+def pack_blocks(
+    block: Callable[[int, int], NDArray[np.bool_]],
+    n_rows: int,
+    n_columns: int,
+    n_threads: int = 1,
+) -> Bits:
+    """Pack a table that is given in blocks of rows: ``block(start, stop)`` → Boolean array.
+
+    Threads ask for blocks at the same time.
+    """
+    packed = np.zeros((n_columns, line_bytes(n_rows)), np.uint8)
+
+    def put(start: int, stop: int) -> None:
+        cells, out = block(start, stop), packed[:, start // 8 :]
+        if native is not None and cells.strides[1] == 1:
+            native.native_pack(
+                address(cells), *cells.shape, cells.strides[0], address(out), out.strides[0]
+            )
+            return
+        _transpose_bits(np.packbits(cells, axis=1, bitorder="little"), n_columns, out)
+
+    _each_block(put, n_rows, n_columns, n_threads)
+    return packed
+
+
+def pack_rows(rows: Bits, n_columns: int) -> Bits:
+    """Pack the columns of a table whose rows are packed, each in whole bytes."""
+    packed = np.zeros((n_columns, line_bytes(len(rows))), np.uint8)
+
+    def put(start: int, stop: int) -> None:
+        _transpose_bits(rows[start:stop], n_columns, packed[:, start // 8 :])
+
+    _each_block(put, len(rows), n_columns)
+    return packed
+
+
+def pack_column(values: NDArray[np.bool_]) -> Bits:
+    """Pack one column."""
+    line = np.zeros(line_bytes(len(values)), np.uint8)
+    packed = np.packbits(values, bitorder="little")
+    line[: len(packed)] = packed
+    return line
+
+
+def unpack(bits: Bits, n_rows: int, n_threads: int = 1) -> NDArray[np.bool_]:
+    """Unpack ``m`` lines into an ``(n, m)`` Boolean array."""
+    n_columns = len(bits)
+    table = np.empty((n_rows, n_columns), np.uint8)
+
+    def put(start: int, stop: int) -> None:
+        rows = np.zeros((stop - start, -(-n_columns // 8)), np.uint8)
+        _transpose_bits(bits[:, start // 8 :], stop - start, rows)
+        table[start:stop] = np.unpackbits(rows, axis=1, count=n_columns, bitorder="little")
+
+    _each_block(put, n_rows, n_columns, n_threads)
+    return table.view(np.bool_)
+
+
+def unpack_line(line: Bits, n_rows: int) -> NDArray[np.bool_]:
+    """Unpack one column."""
+    return np.unpackbits(line, count=n_rows, bitorder="little").view(np.bool_)
+
+
+def bits_of_rows(line: Bits, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Return the values that a packed column has in the given rows."""
+    values = line[rows >> 3] >> (rows & 7).astype(np.uint8) & np.uint8(1)
+    return np.asarray(values, np.bool_)
+
+
+def rows_as_words(bits: Bits, n_rows: int, n_threads: int = 1) -> NDArray[np.uint64]:
+    """Return each row of the table as whole words: shape ``(n, ceil(m / 64))``."""
+    words = np.zeros((n_rows, line_bytes(len(bits))), np.uint8)
+
+    def put(start: int, stop: int) -> None:
+        _transpose_bits(bits[:, start // 8 :], stop - start, words[start:stop])
+
+    _each_block(put, n_rows, len(bits), n_threads)
+    return words.view(np.uint64)
+
+
+def words_as_rows(words: NDArray[np.uint64], n_columns: int) -> Bits:
+    """Pack rows that ``rows_as_words`` gave."""
+    bits = np.zeros((n_columns, line_bytes(len(words))), np.uint8)
+    rows = words.view(np.uint8)
+
+    def put(start: int, stop: int) -> None:
+        _transpose_bits(rows[start:stop], n_columns, bits[:, start // 8 :])
+
+    _each_block(put, len(words), n_columns)
+    return bits
+
+
+def concat_rows(bits: Sequence[Bits], n_rows: Sequence[int]) -> Bits:
+    """Concatenate the lines of successive parts of the rows."""
+    if any(n % 64 for n in n_rows[:-1]):
+        return pack(np.concatenate(list(map(unpack, bits, n_rows))))
+    return np.hstack(bits)
+
+
+def row_slices(n_rows: int, n_lines: int, limit: int) -> Iterator[tuple[slice, int]]:
+    """Divide lines into slices of at most ``limit`` bytes in all, but of at least 64 rows.
+
+    Each slice comes with its number of rows.
+    """
+    n_bytes = line_bytes(n_rows)
+    step = max(1, limit // max(n_lines, 1) // 8) * 8
+    for start in range(0, n_bytes, step):
+        stop = min(start + step, n_bytes)
+        yield slice(start, stop), min(n_rows - 8 * start, 8 * (stop - start))
+
+
+def _each_block(
+    work: Callable[[int, int], object], n_rows: int, n_columns: int, n_threads: int = 1
+) -> None:
+    """Call ``work(start, stop)`` for all rows, in blocks that stay in the cache."""
+    step = min(_BLOCK_ROWS, max(64, _BLOCK_CELLS // max(n_columns, 1) // 64 * 64))
+    n_threads = max(1, min(n_threads, n_rows * n_columns // _CELLS_PER_THREAD))
+    run_threads([*range(0, n_rows, step), n_rows], work, n_threads)
+
+
+def _transpose_bits(lines: Bits, n_bits: int, out: Bits) -> None:
+    """Write bit b of line k to bit k of line b of ``out``, which has ``n_bits`` lines.
+
+    Those may be anywhere in memory, as long as the bytes of a line are side by side.
+    """
+    if native is not None:
+        if lines.strides[1] != 1:
+            lines = np.ascontiguousarray(lines)
+        native.native_turn(
+            address(lines), len(lines), n_bits, lines.strides[0], address(out), out.strides[0]
+        )
+        return
+    # 8 r lines of c bytes become 8 c lines of r bytes
+    r, c = -(-len(lines) // 8), -(-n_bits // 8)
+    padded = np.zeros((8 * r, c), np.uint8)
+    padded[: len(lines)] = lines[:, :c]
+    # each 8 × 8 tile is one 64-bit word, transposed by three masked swaps
+    tiles = padded.reshape(r, 8, c).transpose(2, 0, 1)
+    words = np.ascontiguousarray(tiles).view(np.uint64)[..., 0]
+    for shift, mask in _SWAPS:
+        moved = (words ^ (words >> shift)) & mask
+        words = words ^ moved ^ (moved << shift)
+    transposed = words[..., None].view(np.uint8).transpose(0, 2, 1).reshape(8 * c, r)
+    out[:n_bits, :r] = transposed[:n_bits]
+
+
+def count_distinct(rows: NDArray[np.uint64], n_threads: int = 1) -> int:
+    """Count the distinct rows, exactly."""
+    if not rows.size:
+        return min(1, len(rows))
+    n_distinct = count_distinct_in_c(rows, n_threads=n_threads)
+    return len(np.unique(rows, axis=0)) if n_distinct is None else n_distinct
+
+
+def count_distinct_in_c(
+    cells: NDArray[Any],
+    starts: NDArray[np.integer[Any]] | None = None,
+    n_threads: int = 1,
+    firsts: NDArray[np.int32] | None = None,
+) -> int | None:
+    """Count the distinct rows of a matrix, or of the cells between one start and the next.
+
+    ``None``: C cannot. ``firsts`` gets for each row the first that equals it.
+    """
+    n_rows = len(cells) if starts is None else len(starts) - 1
+    if native is None or n_rows >= 1 << 31:
+        return None
+    n_parts = max(1, min(n_threads, n_rows // _ROWS_PER_THREAD))
+    cells = np.ascontiguousarray(cells)
+    if starts is not None:
+        starts = np.multiply(starts, cells.itemsize, dtype=np.int64)
+    rows = address(cells), None if starts is None else address(starts), cells.strides[0]
+    hashes, counts = np.empty(n_rows, np.uint64), np.empty(n_parts, np.int64)
+    hashes_address = address(hashes)
+    # a hash table in which at least one place in four stays free; parts have nearly the same size
+    expected = n_rows if n_parts == 1 else n_rows // n_parts * 17 // 16 + 4096
+    n_places = 1 << max(8, (4 * expected // 3).bit_length())
+
+    def hash_some(start: int, stop: int) -> None:
+        native.native_hash(*rows, start, stop, hashes_address)
+
+    def count(part: int, _: int) -> None:
+        table = np.full(n_places, -1, np.int64)
+        counts[part] = native.native_distinct(
+            *(*rows, hashes_address, n_rows, part, n_parts, address(table), n_places),
+            None if firsts is None else address(firsts),
+        )
+
+    run_threads(even_edges(n_rows, n_parts), hash_some)
+    run_threads([*range(n_parts + 1)], count)
+    return None if counts.min() < 0 else int(counts.sum())
+
+
+def find_equal_rows(
+    cells: NDArray[Any], starts: NDArray[np.integer[Any]] | None = None, n_threads: int = 1
+) -> NDArray[np.int32] | None:
+    """Return for each row the first that equals it; ``None``: C cannot."""
+    firsts = np.empty(len(cells) if starts is None else len(starts) - 1, np.int32)
+    n_distinct = count_distinct_in_c(cells, starts, n_threads, firsts)
+    return None if n_distinct is None else firsts
+
+
+def in_buckets(rows: NDArray[np.uint64], n_buckets: int) -> InBuckets:
+    """Partition rows by hash, each about once: duplicates need not be sent or written."""
+    if native is not None:
+        rows = np.ascontiguousarray(rows)
+        finer = 1 + len(rows) // (n_buckets * _BUCKET_ROWS)
+        starts = np.zeros(n_buckets * finer + 2, np.int64)
+        hashes, found = np.empty(len(rows), np.uint64), np.empty_like(rows)
+        n = native.native_in_buckets(
+            *(address(rows), *rows.shape, n_buckets * finer),
+            *(address(hashes), address(starts), address(found)),
+        )
+        # a small part must not keep the memory of all alive
+        found = found[:n].copy() if 2 * n < len(rows) else found[:n]
+        return found, starts[:-1:finer]
+    rows = np.unique(rows, axis=0)
+    half = np.uint64(32)
+    bucket = (hash_lane(rows) >> half) * np.uint64(n_buckets) >> half
+    # small numbers are sorted more quickly
+    bucket = bucket.astype(np.min_scalar_type(n_buckets))
+    order = np.argsort(bucket, kind="stable")
+    lengths = np.bincount(bucket, minlength=n_buckets)
+    return rows[order], np.concatenate([[0], np.cumsum(lengths)])
+
+
+def count_distinct_parts(parts: Sequence[InBuckets]) -> int:
+    """Count the distinct rows of parts that have the same buckets, which stay in the cache."""
+    total = 0
+    for k in range(len(parts[0][1]) - 1):
+        bucket = [rows[starts[k] : starts[k + 1]] for rows, starts in parts]
+        total += count_distinct(np.concatenate(bucket))
+    return total
+
+
+def row_words(bits: Bits, n_rows: int) -> NDArray[np.uint64]:
+    """Return the words of each row, or its two hashes if it has more than two words.
+
+    The hashes of two different rows are equal with a probability of about 2⁻¹²⁸.
+    """
+    if len(bits) <= 128:
+        return rows_as_words(bits, n_rows)
+    words = np.empty((n_rows, 2), np.uint64)
+    # in the same memory: to ask for more of it takes longer than to hash
+    at_once = min(n_rows, _BLOCK_ROWS, max(64, _BLOCK_CELLS // len(bits)))
+    block = np.zeros((at_once, line_bytes(len(bits))), np.uint8)
+
+    def put(start: int, stop: int) -> None:
+        rows, hashes = block[: stop - start], words[start:stop]
+        _transpose_bits(bits[:, start // 8 :], len(rows), rows)
+        hash_rows(rows.view(np.uint64), hashes)
+
+    _each_block(put, n_rows, len(bits))
+    return words
+
+
+def random_words(n: int, seed: int) -> NDArray[np.uint64]:
+    """Return random words, always the same."""
+    return np.random.default_rng(seed).integers(0, 1 << 64, n, np.uint64)
+
+
+def sum_words(bits: Bits, n_rows: int, seed: int) -> NDArray[np.uint64]:
+    """Sum a random word for each column that is true in a row."""
+    sums, words = np.zeros(n_rows, np.uint64), random_words(len(bits), seed)
+    # the sums of each eight columns, for all their 256 values
+    eights = np.pad(words, (0, -len(words) % 8)).reshape(-1, 8)
+    values = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
+    tables = eights @ values.T.astype(np.uint64)
+
+    def put(start: int, stop: int) -> None:
+        rows = np.zeros((stop - start, line_bytes(len(bits))), np.uint8)
+        _transpose_bits(bits[:, start // 8 :], len(rows), rows)
+        for k, table in enumerate(tables):
+            sums[start:stop] += table[rows[:, k]]
+
+    _each_block(put, n_rows, len(bits))
+    return sums
+
+
+def hash_rows(rows: NDArray[np.uint64], hashes: NDArray[np.uint64]) -> None:
+    """Write the hashes of each row in both lanes."""
+    if native is not None:
+        native.native_hash_words(address(rows), *rows.shape, address(hashes))
+        return
+    for lane in range(len(_LANES)):
+        hashes[:, lane] = hash_lane(rows, lane)
+
+
+def hash_lane(rows: NDArray[np.uint64], lane: int = 0) -> NDArray[np.uint64]:
+    """Hash each row in one lane, without C."""
+    seed, rounds = _LANES[lane]
+    state = np.full(len(rows), seed, np.uint64)
+    for word in rows.T:
+        state ^= word
+        for shift, factor in rounds:
+            state ^= state >> np.uint64(shift)
+            state *= np.uint64(factor)
+    return state

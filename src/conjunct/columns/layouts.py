@@ -8,32 +8,29 @@ from typing import Any
 import numpy as np
 
 from conjunct.columns.base import Columns, Mask
-from conjunct.columns.kernel import Bits
-from conjunct.columns.masked import MaskedColumns
-from conjunct.columns.packed import PackedColumns
-from conjunct.columns.packing import line_bytes, pack_column
+from conjunct.columns.kernel import Bits, line_bytes, pack_column
+from conjunct.columns.packed import MaskedColumns, PackedColumns
 from conjunct.columns.sizing import (
-    StoreKind,
-    choose_for_parts,
-    choose_store,
+    Size,
+    StorageKind,
+    choose_storage,
     is_sparse,
-    matrix_bytes,
     survey_rows,
     survey_size,
 )
 from conjunct.columns.sparse import SparseColumns
 from conjunct.errors import InputError
 
-_BY_KIND: dict[str, type[Columns]] = {"bits": PackedColumns, "sparse": SparseColumns}
+_BY_KIND: dict[str, type[Columns]] = {"dense": PackedColumns, "sparse": SparseColumns}
 # The earlier ones can be kept in the layout of the later ones.
 _LAYOUTS: tuple[type[Columns], ...] = (PackedColumns, SparseColumns, MaskedColumns)
 
-_NO_GAPS_IN_SPARSE = "a sparse store keeps no missing cells: use store='auto'"
+_NO_GAPS_IN_SPARSE = "sparse storage keeps no missing cells: use storage='auto'"
 # A matrix of counts below this is made sooner than the data is surveyed.
 _SMALL_BYTES = 1 << 24
 
 
-def packed_columns(
+def pack_columns(
     cells: Iterable[tuple[Mask, Mask | None]], n_rows: int, n_jobs: int | None = None
 ) -> Columns:
     """Make columns from where each is true and where it is missing, ``None`` for nowhere."""
@@ -62,7 +59,7 @@ def columns_of_lines(
     return MaskedColumns(true, PackedColumns(seen, n_rows, n_jobs))
 
 
-def stored_as(columns: Columns, kind: StoreKind, *, counts: bool = False) -> Columns:
+def convert_layout(columns: Columns, kind: StorageKind, *, counts: bool = False) -> Columns:
     """Return the columns in the layout asked for, or (``"auto"``) in the better one.
 
     ``counts`` says that pairs of columns will be counted, which takes more than to hold them.
@@ -74,24 +71,24 @@ def stored_as(columns: Columns, kind: StoreKind, *, counts: bool = False) -> Col
     if isinstance(columns, PackedColumns):
         if kind == "sparse":
             return SparseColumns.of(columns)
-        if not counts or choose_store(columns.size(), kind) == "bits":
+        if not counts or choose_storage(columns.size(), kind) == "dense":
             return columns
         # that is an estimate for rows of equal length; the lists give the true lengths
-        better = stored_as(SparseColumns.of(columns), kind, counts=True)
+        better = convert_layout(SparseColumns.of(columns), kind, counts=True)
         return better if isinstance(better, SparseColumns) else columns
     listed = SparseColumns.of(columns)
     choice: str = kind
     if counts:
-        choice = choose_store(listed.least_size(), kind, listed.size)
+        choice = choose_storage(listed.least_size(), kind, listed.size)
     elif kind == "auto":
         pays = is_sparse(listed.count_ones(), listed.n_rows, listed.n_columns)
-        choice = "sparse" if pays else "bits"
+        choice = "sparse" if pays else "dense"
     return listed if choice == "sparse" else listed.to_bits()
 
 
 def layout_for_parts(
     layouts: set[type[Columns]],
-    kind: StoreKind,
+    kind: StorageKind,
     n_columns: int,
     memory: int,
     total: Callable[[Callable[[Any], Any]], Any],
@@ -106,10 +103,11 @@ def layout_for_parts(
         return MaskedColumns
     if kind != "auto":
         return _BY_KIND[kind]
-    if layouts <= {PackedColumns} and matrix_bytes(n_columns) <= min(_SMALL_BYTES, memory):
+    counts = Size(0, n_columns, 0, 0, 0).estimate_cost("dense", in_parts=True)
+    if layouts <= {PackedColumns} and counts.n_bytes <= min(_SMALL_BYTES, memory):
         return PackedColumns
     least, _ = survey_rows(total, n_columns)
-    return _BY_KIND[choose_for_parts(least, memory, lambda: survey_size(total, n_columns))]
+    return _BY_KIND[choose_storage(least, kind, lambda: survey_size(total, n_columns), memory)]
 
 
 def find_layout(name: str) -> type[Columns]:
@@ -117,22 +115,22 @@ def find_layout(name: str) -> type[Columns]:
     return next(layout for layout in _LAYOUTS if layout.__name__ == name)
 
 
-def united(parts: Sequence[Columns]) -> Columns:
+def concat_rows(parts: Sequence[Columns]) -> Columns:
     """Concatenate successive parts, in the one layout that can hold all of them."""
     if len(parts) == 1:
         return parts[0]
     layout: type[Columns] = max(map(type, parts), key=_LAYOUTS.index)
-    return layout.united([layout.of(part) for part in parts])
+    return layout.concat_rows([layout.of(part) for part in parts])
 
 
-def joined_parts(parts: Iterable[Columns], limit: int) -> Iterator[Columns]:
+def concat_parts(parts: Iterable[Columns], limit: int) -> Iterator[Columns]:
     """Concatenate successive parts until they take about ``limit`` bytes."""
     some: list[Columns] = []
     for part in parts:
         is_full = sum(one.work_bytes for one in some) >= limit
         if some and (is_full or type(some[-1]) is not type(part) or not some[-1].fills_words):
-            yield united(some)
+            yield concat_rows(some)
             some = []
         some.append(part)
     if some:
-        yield united(some)
+        yield concat_rows(some)

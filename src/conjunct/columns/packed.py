@@ -1,31 +1,47 @@
-"""Columns as packed bits."""
+"""Columns as packed bits; where cells are missing, with bits of where they are known."""
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
 from numpy.typing import DTypeLike, NDArray
 
-from conjunct.columns import packing
+from conjunct.columns import kernel
 from conjunct.columns.base import Arrays, Columns, Mask, Words
-from conjunct.columns.counts import Contingency, CountMatrix, as_dtype
-from conjunct.columns.in_place import MergedBits, MergedColumns, Positions, Rewrite, merged_lists
+from conjunct.columns.counts import (
+    Borders,
+    Contingency,
+    CountMatrix,
+    MaskedCounts,
+    MergedColumns,
+    MergeRewrite,
+    Positions,
+    Rewrite,
+)
 from conjunct.columns.kernel import (
     Bits,
     Counts,
-    count_across,
     count_each,
     count_pairs,
-    line_edges,
-    share,
+    counts_dtype,
+    even_edges,
+    line_bytes,
+    pack_column,
+    rows_as_words,
+    run_threads,
 )
-from conjunct.columns.packing import line_bytes
-from conjunct.columns.sizing import COPIES_OF_COUNTS, Need, Size, merges_as_lists
+from conjunct.columns.library import address, native_library
+from conjunct.columns.sizing import LISTED_BYTES, Size, fits, merge_seconds
+
+# Fewer bytes than this are written faster than a thread starts.
+_BYTES_PER_THREAD = 1 << 22
 
 
 class PackedColumns(Columns):
@@ -34,17 +50,19 @@ class PackedColumns(Columns):
     # the last conjunctions: left, right, columns
     _cache: tuple[Positions, Positions, Self] | None = None
 
+    raw_columns: Any
+
     def __init__(
         self, lines: Bits | Sequence[Bits], n_rows: int, n_jobs: int | None = None
     ) -> None:
-        self._lines = lines
+        self.raw_columns = lines
         self.n_rows = n_rows
         self.n_jobs = n_jobs
 
     @classmethod
     def from_table(cls, table: NDArray[np.bool_], n_jobs: int | None = None) -> Self:
         """Pack a Boolean array."""
-        return cls(packing.pack(table, effective_n_jobs(n_jobs)), len(table), n_jobs)
+        return cls(kernel.pack(table, effective_n_jobs(n_jobs)), len(table), n_jobs)
 
     @classmethod
     def from_blocks(
@@ -55,7 +73,7 @@ class PackedColumns(Columns):
         n_jobs: int | None = None,
     ) -> Self:
         """Pack a table given in blocks of rows: ``block(start, stop)`` → Boolean array."""
-        bits = packing.pack_blocks(block, n_rows, n_columns, effective_n_jobs(n_jobs))
+        bits = kernel.pack_blocks(block, n_rows, n_columns, effective_n_jobs(n_jobs))
         return cls(bits, n_rows, n_jobs)
 
     @classmethod
@@ -65,20 +83,16 @@ class PackedColumns(Columns):
     @classmethod
     def of(cls, columns: Columns) -> Self:
         bits = columns.to_bits()
-        return bits if isinstance(bits, cls) else cls(bits.lines, bits.n_rows, bits.n_jobs)
+        return bits if isinstance(bits, cls) else cls(bits.raw_columns, bits.n_rows, bits.n_jobs)
 
     def arrays(self) -> Arrays:
         return (self.bits,)
 
-    @property
-    def lines(self) -> Any:
-        return self._lines
-
-    def with_lines(self, lines: Bits | Sequence[Bits]) -> Self:
+    def with_raw_columns(self, lines: Bits | Sequence[Bits]) -> Self:
         return type(self)(lines, self.n_rows, self.n_jobs)
 
     def with_jobs(self, n_jobs: int | None) -> Self:
-        return type(self)(self._lines, self.n_rows, n_jobs)
+        return type(self)(self.raw_columns, self.n_rows, n_jobs)
 
     @property
     def nbytes(self) -> int:
@@ -87,19 +101,19 @@ class PackedColumns(Columns):
     @property
     def bits(self) -> Bits:
         """All lines as one array."""
-        if isinstance(self._lines, np.ndarray):
-            return self._lines
-        return np.array(self._lines, np.uint8).reshape(self.n_columns, line_bytes(self.n_rows))
+        if isinstance(self.raw_columns, np.ndarray):
+            return self.raw_columns
+        return np.array(self.raw_columns, np.uint8).reshape(self.n_columns, line_bytes(self.n_rows))
 
     def to_bits(self) -> PackedColumns:
         return self
 
     def cells(self, position: int) -> tuple[Mask, None]:
-        return packing.unpack_line(self.lines[position], self.n_rows), None
+        return kernel.unpack_line(self.raw_columns[position], self.n_rows), None
 
     def row_block(self, start: int, stop: int) -> tuple[Mask, None]:
         first, n_bytes = start // 8, line_bytes(stop - start)
-        lines = self._lines
+        lines = self.raw_columns
         if not isinstance(lines, np.ndarray):
             some = [line[first : first + n_bytes] for line in lines]
             lines, first = np.array(some, np.uint8).reshape(len(lines), n_bytes), 0
@@ -108,26 +122,25 @@ class PackedColumns(Columns):
         return cells.view(np.bool_), None
 
     def to_dense(self) -> Mask:
-        return packing.unpack(self.bits, self.n_rows, self.n_threads)
+        return kernel.unpack(self.bits, self.n_rows, self.n_threads)
 
     def first_rows(self, n_rows: int) -> Self:
         bits = self.bits[:, : line_bytes(n_rows)]
         if n_rows % 64:
-            bits = bits & packing.pack_column(np.ones(n_rows, np.bool_))
+            bits = bits & pack_column(np.ones(n_rows, np.bool_))
         return type(self)(np.ascontiguousarray(bits), n_rows, self.n_jobs)
 
     def take_rows(self, rows: Positions) -> Self:
-        lines = [packing.pack_column(self.cells(k)[0][rows]) for k in range(self.n_columns)]
-        shape = (self.n_columns, line_bytes(len(rows)))
-        return type(self)(np.array(lines, np.uint8).reshape(shape), len(rows), self.n_jobs)
+        words = rows_as_words(self.bits, self.n_rows, self.n_threads)[rows]
+        return type(self)(kernel.words_as_rows(words, self.n_columns), len(rows), self.n_jobs)
 
     @property
     def everywhere(self) -> Bits:
         """The line of a column that is true in every row."""
-        return packing.pack_column(np.ones(self.n_rows, np.bool_))
+        return pack_column(np.ones(self.n_rows, np.bool_))
 
     @property
-    def nowhere(self) -> Bits:
+    def empty_column(self) -> Bits:
         return np.zeros(line_bytes(self.n_rows), np.uint8)
 
     def conjunction(self, left: Bits, right: Bits, *, not_left: bool, not_right: bool) -> Bits:
@@ -141,7 +154,7 @@ class PackedColumns(Columns):
         return left | right
 
     def with_conjunctions(self, left: Positions, right: Positions) -> Self:
-        same = self.with_lines(self._lines)
+        same = self.with_raw_columns(self.raw_columns)
         same._cache = left, right, self.conjunctions(left, right)
         return same
 
@@ -152,8 +165,8 @@ class PackedColumns(Columns):
         if self._cache is not None:
             n, (one, other, cached) = len(left), self._cache
             if np.array_equal(one[:n], left) and np.array_equal(other[:n], right):
-                return cached.with_lines(cached.lines[:n])
-        lines = self.lines
+                return cached.with_raw_columns(cached.raw_columns[:n])
+        lines = self.raw_columns
 
         def conjunction(i: int, j: int) -> Bits:
             if i >= 0 and j >= 0:
@@ -163,14 +176,14 @@ class PackedColumns(Columns):
             return self.conjunction(one, other, not_left=bool(i < 0), not_right=bool(j < 0))
 
         pairs = list(zip(left, right, strict=True))
-        return self.with_lines(self._make_lines(lambda k: conjunction(*pairs[k]), len(pairs)))
+        return self.with_raw_columns(self._make_lines(lambda k: conjunction(*pairs[k]), len(pairs)))
 
-    def joined(self, other: Self) -> Self:
+    def append_columns(self, other: Self) -> Self:
         """Return these columns, then those of ``other``."""
-        return self.with_lines([*self.lines, *other.lines])
+        return self.with_raw_columns([*self.raw_columns, *other.raw_columns])
 
     def rewritten(self, rewrite: Rewrite) -> Self:
-        lines = [*self.lines, *self.conjunctions(rewrite.left, rewrite.right).lines]
+        lines = [*self.raw_columns, *self.conjunctions(rewrite.left, rewrite.right).raw_columns]
         columns = list(zip(rewrite.plus, rewrite.minus, strict=True))
 
         def line(k: int) -> Bits:
@@ -178,22 +191,26 @@ class PackedColumns(Columns):
             less: Bits = lines[plus] if minus < 0 else lines[plus] ^ lines[minus]
             return less
 
-        return self.with_lines(self._make_lines(line, len(columns)))
+        return self.with_raw_columns(self._make_lines(line, len(columns)))
 
     def _make_lines(self, line: Callable[[int], Bits], n_lines: int) -> list[Bits]:
         """Make lines on all threads; ``line(k)`` is the k-th."""
-        lines: list[Bits] = [self.nowhere] * n_lines
+        lines: list[Bits] = [self.empty_column] * n_lines
 
         def make(start: int, stop: int) -> None:
             for k in range(start, stop):
                 lines[k] = line(k)
 
-        share(line_edges(n_lines, line_bytes(self.n_rows), self.n_threads), make)
+        n_bytes = n_lines * line_bytes(self.n_rows)
+        n_threads = max(1, min(self.n_threads, n_bytes // _BYTES_PER_THREAD))
+        run_threads(even_edges(n_lines, n_threads), make)
         return lines
 
     def in_place(self) -> MergedColumns:
-        if merges_as_lists(self.n_rows, self.n_columns, self.count_ones()):
-            return merged_lists(self.ones())
+        n_ones = self.count_ones()
+        of_dense, of_lists = merge_seconds(self.n_rows, self.n_columns, n_ones)
+        if of_lists < of_dense and fits(LISTED_BYTES * n_ones):
+            return merge_lists(self.ones())
         return MergedBits(self.bits, self.n_threads)
 
     def ones(self) -> Any:
@@ -205,23 +222,24 @@ class PackedColumns(Columns):
         return sp.csc_array((np.ones(len(every), np.int32), every, starts), shape=shape)
 
     def supports(self) -> Counts:
-        return count_each(self.lines, self.n_threads)
+        return count_each(self.raw_columns)
 
     def pair_counts(self, dtype: DTypeLike | None = None) -> CountMatrix:
-        return CountMatrix(self.n_rows, *as_dtype(dtype, self.joint_counts()))
+        joint = count_pairs(self.raw_columns, n_jobs=self.n_threads)
+        return CountMatrix(self.n_rows, np.asarray(joint, dtype))
 
     def joint_counts(self, other: Self | None = None) -> Counts:
         """Count rows in which a column of these and one of ``other`` (or of these) are true."""
-        if other is None:
-            return count_pairs(self.lines, self.n_threads)
-        return count_across(self.lines, other.lines, self.n_threads)
+        return count_pairs(
+            self.raw_columns, None if other is None else other.raw_columns, self.n_threads
+        )
 
     def conjunction_counts(
         self, left: Positions, right: Positions, dtype: DTypeLike
-    ) -> tuple[Counts, ...]:
+    ) -> tuple[Counts, Counts]:
         """Count ``left[k] ∧ right[k]`` with each column, and with each other."""
         both = self.conjunctions(left, right)
-        return as_dtype(dtype, self.joint_counts(both), both.joint_counts())
+        return np.asarray(self.joint_counts(both), dtype), np.asarray(both.joint_counts(), dtype)
 
     def merge_counts(self, left: int, right: int, dtype: DTypeLike) -> Counts:
         """Count the rows in which each column is true with both columns of a pair."""
@@ -233,60 +251,49 @@ class PackedColumns(Columns):
         counts = (int(np.bitwise_count(words).sum()) for words in (one, other, one & other))
         return (self.n_rows, *counts)  # type: ignore[return-value]
 
-    def against(self, other: Self) -> Contingency:
-        supports = other.supports()
-        return Contingency(
-            np.zeros(other.n_columns, np.intp),
-            np.arange(other.n_columns),
-            self.n_rows,
-            np.full_like(supports, self.supports()[0]),
-            supports,
-            self.joint_counts(other)[0],
-        )
-
-    def packed_rows(self) -> Words:
-        """Return each row as whole words."""
-        return packing.packed_rows(self.bits, self.n_rows, self.n_threads)
+    def joint_with_first(self, other: Self) -> Counts:
+        return np.asarray(count_pairs(self.raw_columns[:1], other.raw_columns, self.n_threads)[0])
 
     def count_distinct_rows(self) -> int:
-        return packing.count_distinct(self.packed_rows(), self.n_threads)
+        return kernel.count_distinct(
+            rows_as_words(self.bits, self.n_rows, self.n_threads), self.n_threads
+        )
+
+    def find_equal_rows(self) -> NDArray[np.int32] | None:
+        words = rows_as_words(self.bits, self.n_rows, self.n_threads)
+        return kernel.find_equal_rows(words, n_threads=self.n_threads)
 
     def count_null_rows(self) -> int:
         union = np.bitwise_or.reduce(self.bits, axis=0, keepdims=True)
         return self.n_rows - int(count_each(union)[0])
 
     def row_buckets(self, n_buckets: int) -> list[Arrays]:
-        rows, starts = packing.in_buckets(self.packed_rows(), n_buckets)
+        rows, starts = kernel.in_buckets(
+            rows_as_words(self.bits, self.n_rows, self.n_threads), n_buckets
+        )
         return [(rows[start:stop],) for start, stop in pairwise(starts)]
 
     @staticmethod
-    def count_united(buckets: Sequence[Arrays]) -> int:
-        return packing.count_distinct(np.concatenate([rows for (rows,) in buckets]))
+    def count_distinct_parts(buckets: Sequence[Arrays]) -> int:
+        return kernel.count_distinct(np.concatenate([rows for (rows,) in buckets]))
 
     def row_words(self) -> Words:
-        return packing.row_words(self.bits, self.n_rows)
+        return kernel.row_words(self.bits, self.n_rows)
+
+    def sum_words(self, seed: int) -> Words:
+        return kernel.sum_words(self.bits, self.n_rows, seed)
 
     def size(self) -> Size:
-        return Size.spread(self.n_rows, self.n_columns, self.count_ones())
-
-    def need(self) -> Need:
-        return self.size().of_bits()
-
-    @classmethod
-    def size_in_parts(cls, n_rows: int, n_columns: int, survey: Callable[[], Size]) -> Size:
-        # what bits take does not depend on how many of them are ones
-        return Size(n_rows, n_columns, n_rows * n_columns, 0, 0)
-
-    @classmethod
-    def need_in_parts(cls, size: Size) -> Need:
-        return size.of_parts("bits")
-
-    @classmethod
-    def bytes_of_counts(cls, size: Size, itemsize: int) -> int:
-        return COPIES_OF_COUNTS * itemsize * size.n_columns**2
+        # as if all rows had equally many ones: there cannot be fewer meetings
+        n_ones, m = self.count_ones(), self.n_columns
+        n_meetings = n_ones * n_ones // max(self.n_rows, 1)
+        return Size(self.n_rows, m, n_ones, n_meetings, min(n_meetings, m**2) // 2)
 
     def row_lengths(self) -> Counts:
-        return np.asarray(np.bitwise_count(self.packed_rows()).sum(axis=1), np.int64)
+        return np.asarray(
+            np.bitwise_count(rows_as_words(self.bits, self.n_rows, self.n_threads)).sum(axis=1),
+            np.int64,
+        )
 
     def sharing_rows(self, columns: Positions) -> Any:
         return sp.csr_array(self.select(columns).joint_counts(self) > 0)
@@ -296,14 +303,357 @@ class PackedColumns(Columns):
         return self.n_rows % 64 == 0
 
     @classmethod
-    def united(cls, parts: Sequence[Self]) -> Self:
+    def concat_rows(cls, parts: Sequence[Self]) -> Self:
         n_rows = [part.n_rows for part in parts]
-        return cls(packing.concat_rows([part.bits for part in parts], n_rows), sum(n_rows))
+        return cls(kernel.concat_rows([part.bits for part in parts], n_rows), sum(n_rows))
 
     def pieces(self, limit: int) -> Iterator[Self]:
         bits = self.bits
         if bits.nbytes <= limit:
-            yield self.with_lines(bits)
+            yield self.with_raw_columns(bits)
             return
-        for some, n_rows in packing.row_slices(self.n_rows, self.n_columns, limit):
+        for some, n_rows in kernel.row_slices(self.n_rows, self.n_columns, limit):
             yield type(self)(np.ascontiguousarray(bits[:, some]), n_rows, self.n_jobs)
+
+
+class MaskedLine(NamedTuple):
+    """A packed column: where it is true, and where it is known."""
+
+    true: Bits
+    known: Bits
+
+    @property
+    def false(self) -> Bits:
+        return self.true ^ self.known
+
+
+class MaskedColumns(Columns):
+    """Two lines of bits per column, of which some cells are missing. What is true is known.
+
+    Conjunctions follow Kleene's logic: false where either part is false, otherwise missing where
+    either is. A pair of columns is judged in the rows in which both are known.
+    """
+
+    has_missing: ClassVar[bool] = True
+    # true with true, true with known, known with true, known with known
+    n_counts: ClassVar[int] = 4
+
+    def __init__(self, true: PackedColumns, known: PackedColumns) -> None:
+        self.true = true
+        self.known = known
+        self.n_rows = true.n_rows
+        self.n_jobs = true.n_jobs
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays, n_rows: int, n_jobs: int | None = None) -> Self:
+        true, known = (PackedColumns(bits, n_rows, n_jobs) for bits in arrays)
+        return cls(true, known)
+
+    @classmethod
+    def of(cls, columns: Columns) -> Self:
+        if isinstance(columns, cls):
+            return columns
+        bits = columns.to_bits()
+        return cls(bits, bits.with_raw_columns([bits.everywhere] * bits.n_columns))
+
+    def arrays(self) -> Arrays:
+        return self.true.bits, self.known.bits
+
+    def with_jobs(self, n_jobs: int | None) -> Self:
+        return type(self)(self.true.with_jobs(n_jobs), self.known.with_jobs(n_jobs))
+
+    @property
+    def nbytes(self) -> int:
+        return self.true.nbytes + self.known.nbytes
+
+    @property
+    def n_columns(self) -> int:
+        return self.true.n_columns
+
+    @cached_property
+    def raw_columns(self) -> list[MaskedLine]:  # type: ignore[override]
+        return [
+            MaskedLine(*line)
+            for line in zip(self.true.raw_columns, self.known.raw_columns, strict=True)
+        ]
+
+    @property
+    def empty_column(self) -> MaskedLine:
+        return MaskedLine(self.true.empty_column, self.true.everywhere)
+
+    def with_raw_columns(self, lines: Sequence[MaskedLine]) -> Self:
+        true = self.true.with_raw_columns([line.true for line in lines])
+        return type(self)(true, self.true.with_raw_columns([line.known for line in lines]))
+
+    def fill_missing(self) -> PackedColumns:
+        return self.true
+
+    def to_bits(self) -> PackedColumns:
+        return self.true
+
+    def cells(self, position: int) -> tuple[Mask, Mask]:
+        return self.true.cells(position)[0], ~self.known.cells(position)[0]
+
+    def row_block(self, start: int, stop: int) -> tuple[Mask, Mask]:
+        return self.true.row_block(start, stop)[0], self.known.row_block(start, stop)[0]
+
+    def first_rows(self, n_rows: int) -> Self:
+        return type(self)(self.true.first_rows(n_rows), self.known.first_rows(n_rows))
+
+    def take_rows(self, rows: Positions) -> Self:
+        return type(self)(self.true.take_rows(rows), self.known.take_rows(rows))
+
+    def conjunction(
+        self, left: MaskedLine, right: MaskedLine, *, not_left: bool, not_right: bool
+    ) -> MaskedLine:
+        one = MaskedLine(left.false, left.known) if not_left else left
+        other = MaskedLine(right.false, right.known) if not_right else right
+        true = one.true & other.true
+        return MaskedLine(true, true | one.false | other.false)
+
+    def disjunction(self, left: MaskedLine, right: MaskedLine) -> MaskedLine:
+        true = left.true | right.true
+        return MaskedLine(true, true | left.false & right.false)
+
+    def rewritten(self, rewrite: Rewrite) -> Self:
+        lines, m = self.raw_columns, self.n_columns
+        following = []
+        for plus, minus in zip(rewrite.plus.tolist(), rewrite.minus.tolist(), strict=True):
+            if plus < m and minus < 0:
+                following.append(lines[plus])
+                continue
+            pair = (plus if minus < 0 else minus) - m
+            i, j = rewrite.left[pair], rewrite.right[pair]
+            line = self.conjunction(
+                lines[i], lines[j], not_left=bool(plus == j), not_right=bool(plus == i)
+            )
+            following.append(line)
+        return self.with_raw_columns(following)
+
+    def in_place(self) -> MergedColumns:
+        return _MergedMasked(self)
+
+    def supports(self) -> Counts:
+        return self.true.supports()
+
+    def count_known(self) -> Counts:
+        return self.known.supports()
+
+    def pair_counts(self, dtype: DTypeLike | None = None) -> MaskedCounts:
+        across = self.true.joint_counts(self.known)
+        counts = self.true.joint_counts(), across, self.known.joint_counts()
+        return MaskedCounts(self.n_rows, *(np.asarray(each, dtype) for each in counts))
+
+    def border_counts(self, columns: Positions, dtype: DTypeLike | None = None) -> Borders:
+        """Count some columns with all, among the cells that are known."""
+        new = self.select(columns.tolist())
+        return (
+            np.asarray(new.true.joint_counts(self.true), dtype),
+            np.asarray(new.true.joint_counts(self.known), dtype),
+            np.asarray(new.known.joint_counts(self.true), dtype),
+            np.asarray(new.known.joint_counts(self.known), dtype),
+        )
+
+    def count_table(self, left: MaskedLine, right: MaskedLine) -> tuple[int, int, int, int]:
+        known = left.known & right.known
+        one, other = left.true & known, right.true & known
+        lines = known, one, other, one & other
+        n_rows, *counts = (int(np.bitwise_count(line).sum()) for line in lines)
+        return (n_rows, *counts)  # type: ignore[return-value]
+
+    def against(self, other: Self) -> Contingency:
+        one = self.with_raw_columns(self.raw_columns[:1])
+        return Contingency(
+            np.zeros(other.n_columns, np.intp),
+            np.arange(other.n_columns),
+            one.known.joint_counts(other.known)[0],
+            one.true.joint_counts(other.known)[0],
+            one.known.joint_counts(other.true)[0],
+            one.true.joint_counts(other.true)[0],
+        )
+
+    def joint_with_first(self, other: Self) -> Counts:
+        return self.true.joint_with_first(other.true)
+
+    def count_distinct_rows(self) -> int:
+        return self._side_by_side().count_distinct_rows()
+
+    def find_equal_rows(self) -> NDArray[np.int32] | None:
+        return self._side_by_side().find_equal_rows()
+
+    def count_null_rows(self) -> int:
+        """Count the rows in which every column is known to be false."""
+        false = [line.false for line in self.raw_columns]
+        return int(self.true.with_raw_columns([np.bitwise_and.reduce(false)]).supports()[0])
+
+    def row_buckets(self, n_buckets: int) -> list[Arrays]:
+        return self._side_by_side().row_buckets(n_buckets)
+
+    @staticmethod
+    def count_distinct_parts(buckets: Sequence[Arrays]) -> int:
+        return PackedColumns.count_distinct_parts(buckets)
+
+    def row_words(self) -> Words:
+        return self._side_by_side().row_words()
+
+    def sum_words(self, seed: int) -> Words:
+        missing = kernel.random_words(self.n_columns, seed + 1).sum(dtype=np.uint64)
+        return np.asarray(self.true.sum_words(seed) + (missing - self.known.sum_words(seed + 1)))
+
+    def _side_by_side(self) -> PackedColumns:
+        """Return values and known cells as columns: two rows are equal if these are."""
+        return self.true.append_columns(self.known)
+
+    def size(self) -> Size:
+        return self.true.size()
+
+    def row_lengths(self) -> Counts:
+        return self.true.row_lengths()
+
+    def sharing_rows(self, columns: Positions) -> Any:
+        return self.true.sharing_rows(columns)
+
+    @property
+    def fills_words(self) -> bool:
+        return self.true.fills_words
+
+    @classmethod
+    def concat_rows(cls, parts: Sequence[Self]) -> Self:
+        true, known = ([each[k] for each in (part.arrays() for part in parts)] for k in range(2))
+        n_rows = [part.n_rows for part in parts]
+        bits = kernel.concat_rows(true, n_rows), kernel.concat_rows(known, n_rows)
+        return cls.from_arrays(bits, sum(n_rows))
+
+    def pieces(self, limit: int) -> Iterator[Self]:
+        halves = self.true.pieces(limit // 2), self.known.pieces(limit // 2)
+        for true, known in zip(*halves, strict=True):
+            yield type(self)(true, known)
+
+
+class _MergedMasked:
+    """Counts do not subtract where cells are missing: three columns are counted for each merge."""
+
+    def __init__(self, columns: MaskedColumns) -> None:
+        self._columns = columns
+
+    def merge(self, left: int, right: int) -> Borders:
+        n = self._columns.n_columns
+        self._columns = self._columns.after([MergeRewrite(left, right, n)])
+        return self._columns.border_counts(np.array([left, right, n]))
+
+
+# Columns that are merged in place.
+
+
+class MergedBits:
+    """Packed columns with room for new ones, in one piece of memory that the kernel reads."""
+
+    def __init__(self, bits: Bits, n_threads: int) -> None:
+        self._n = len(bits)
+        self._n_threads = n_threads
+        self._lines = bits
+        self._make_room()
+
+    def _make_room(self) -> None:
+        n_bytes = self._lines.shape[1]
+        larger = np.zeros((self._n + max(32, self._n // 4), n_bytes), np.uint8)
+        larger[: self._n] = self._lines[: self._n]
+        self._lines = larger
+
+    def in_c(self) -> tuple[int, int, int, int] | None:
+        """Return how to count, where the lines are, their bytes and the room for them.
+
+        ``None`` where threads count, or where there is no C. Whoever adds lines says so by
+        ``note_merges``.
+        """
+        n, lines = self._n, self._lines
+        if not kernel.counts_in_c(n, lines, self._n_threads):
+            return None
+        if n == len(lines):
+            self._make_room()
+        return kernel.counting_way(), address(self._lines), lines.shape[1], len(self._lines)
+
+    def note_merges(self, n_merges: int) -> None:
+        """Take notice of lines that C has added."""
+        self._n += n_merges
+
+    def merge(self, left: int, right: int) -> Counts:
+        if self._n == len(self._lines):
+            self._make_room()
+        joint = kernel.merge_lines(self._lines, self._n, left, right, self._n_threads)
+        self._n += 1
+        return joint
+
+
+def merge_lists(ones: Any) -> MergedLists | CompiledLists:
+    """Return lists of rows, in C where it was built and counts fit in 32 bits."""
+    compiled = native_library is not None and counts_dtype(ones.shape[0]) is np.int32
+    return CompiledLists(ones) if compiled else MergedLists(ones)
+
+
+class CompiledLists:
+    """Columns as lists of rows, and rows as lists of columns, in C.
+
+    A row counts as often as its weight says, if weights are given.
+    """
+
+    def __init__(self, ones: Any, weights: NDArray[np.int32] | None = None) -> None:
+        self._weights = weights  # C reads them
+        starts, rows = ones.indptr.astype(np.int64), ones.indices.astype(np.int32, copy=False)
+        n_rows, n_columns = ones.shape
+        arrays = map(address, (starts, np.ascontiguousarray(rows)))
+        of_weights = None if weights is None else address(weights)
+        self.pointer: int | None = native_library.native_lists_new(
+            n_columns, n_rows, *arrays, of_weights
+        )
+        if self.pointer is None:
+            raise MemoryError("no memory is left for lists of rows")
+        self._n = n_columns
+        weakref.finalize(self, native_library.native_lists_free, self.pointer)
+
+    def merge(self, left: int, right: int) -> Counts:
+        joint = np.empty(self._n, np.int32)
+        if native_library.native_lists_merge(self.pointer, left, right, address(joint)) < 0:
+            raise MemoryError("no memory is left for lists of rows")
+        self._n += 1
+        return joint
+
+
+class MergedLists:
+    """Columns as lists of rows, and rows as lists of columns."""
+
+    def __init__(self, ones: Any) -> None:
+        self._rows_of = np.split(ones.indices.astype(np.int32), ones.indptr[1:-1])
+        rows = ones.tocsr()
+        self._columns = rows.indices.astype(np.int32)
+        self._starts = rows.indptr[:-1].astype(np.int64)
+        self._lengths = np.diff(rows.indptr).astype(np.int64)
+        self._is_there = np.zeros(ones.shape[0], np.bool_)
+
+    def merge(self, left: int, right: int) -> Counts:
+        both = self._take_common_rows(left, right)
+        lengths, starts = self._lengths[both], self._starts[both]
+        # where the cells of these rows stand, row after row
+        ends = np.cumsum(lengths)
+        cells = np.arange(lengths.sum()) + np.repeat(starts - (ends - lengths), lengths)
+        columns = self._columns[cells]
+        joint = np.bincount(columns, minlength=len(self._rows_of))
+        self._columns[cells[columns == left]] = len(self._rows_of)
+        # the last cell of a row takes the place of the one that goes
+        self._columns[cells[columns == right]] = self._columns[starts + lengths - 1]
+        self._lengths[both] -= 1
+        self._rows_of.append(both)
+        return joint
+
+    def _take_common_rows(self, left: int, right: int) -> NDArray[np.int32]:
+        """Take the rows with both columns from the two lists, and return them."""
+        is_there, rows_of = self._is_there, self._rows_of
+        is_there[rows_of[right]] = True
+        shared = is_there[rows_of[left]]
+        is_there[rows_of[right]] = False
+        both: NDArray[np.int32] = rows_of[left][shared]
+        rows_of[left] = rows_of[left][~shared]
+        is_there[both] = True
+        rows_of[right] = rows_of[right][~is_there[rows_of[right]]]
+        is_there[both] = False
+        return both

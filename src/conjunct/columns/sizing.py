@@ -13,15 +13,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from conjunct.columns.kernel import Counts, bit_pairs_a_second
-from conjunct.columns.native.library import native_library
-from conjunct.columns.packing import line_bytes
+from conjunct.columns.kernel import BIT_PAIRS_A_SECOND, Counts, line_bytes
+from conjunct.columns.library import native_library
 from conjunct.errors import InputError
 from conjunct.memory import available_bytes, byte_text
 
-StoreKind = Literal["auto", "bits", "sparse"]
-_KINDS: tuple[Literal["bits", "sparse"], ...] = ("bits", "sparse")
-STORE_KINDS: tuple[StoreKind, ...] = ("auto", "bits", "sparse")
+Kind = Literal["dense", "sparse"]
+StorageKind = Literal["auto", "dense", "sparse"]
+STORAGE_KINDS: tuple[StorageKind, ...] = ("auto", "dense", "sparse")
 
 _IN_C = native_library is not None
 
@@ -49,17 +48,29 @@ _ROW_BYTES = 50
 
 # to test a pair of columns before any merge, to take a one from a row when two columns are merged,
 # all that a merge takes beside, and how many times as many columns as at first there are on average
-# while a run goes on, and there is room for when it begins
-_TEST_SECONDS = 3e-7
+# while a run goes on; about how many merges there are for each column, and at most, as most of many
+# columns are rare
+_TEST_SECONDS = 5e-8
 _MERGED_SECONDS = 1e-8
-_MERGE_SECONDS = 2e-4 if _IN_C else 1e-3
+_MERGE_SECONDS = 1.5e-4 if _IN_C else 1e-3
 _MERGED_COLUMNS = 10
+_MERGES = 5
+_MOST_MERGES = 4000
+# what each column takes besides: its name, its pattern, its place among the best pairs
+_COLUMN_SECONDS, _COLUMN_BYTES = 8e-6, 700
+# room for columns when merges begin, as a multiple of those at first; a pair that is listed, and in
+# the lists of both of its columns; a merge and its features; a pair of the tags that suggestions
+# are made of, and how many these are at most
 _FIRST_ROOM = 1.25
-# a pair in the lists of both of its columns, most of which are there already
-_TESTED_BYTES = 12
+_TESTED_BYTES = 28
+_MERGE_BYTES = 8000
+_TAG_PAIR_BYTES, _MOST_TAGS = 60, 1000
 
 LARGEST_MATRIX = 1 << 28
 """Bytes of a matrix of counts that grows with merges: beyond, pairs are held as lists."""
+
+LISTED_BYTES = 2 * _ONE_BYTES
+"""Bytes of a one where lists of rows are merged in place, twice what they hold."""
 
 COPIES_OF_COUNTS = 3
 """Counts are there with those of the next feature set, and once more while it is made."""
@@ -72,46 +83,19 @@ _SMALL_BYTES = 1 << 24
 
 
 @dataclass(frozen=True)
-class Need:
-    """An estimate of what the first iteration takes.
-
-    Where pairs are merged one at a time: the first count of all pairs, and each merge after it.
-    """
+class CostEstimate:
+    """About how much memory and time a fit takes, more if many features are made."""
 
     n_bytes: int
     seconds: float
-    merge_seconds: float | None = None
-    n_pairs: int = 0
-    """Pairs of columns that may meet."""
-    batch_bytes: int = 0
-    """Those of the bytes that only pairs taken together need: counts with their conjunctions."""
 
     def __str__(self) -> str:
-        memory = byte_text(max(self.n_bytes, 10**6))
-        begin = f"about {_format_time(self.seconds)} and {memory} of memory"
-        if self.merge_seconds is None:
-            return f"{begin} for the first iteration, and more as features are added"
-        each = f"{max(1e3 * self.merge_seconds, 1):.0f} ms"
-        return f"{begin} to begin with, and about {each} for each merge"
-
-    def grown(self, factor: float) -> Need:
-        """Estimate an iteration once there are ``factor`` times as many features."""
-        return Need(int(self.n_bytes * factor**2), self.seconds * factor**2)
-
-    def in_merges(self, n_rows: int, n_columns: int, n_ones: int) -> Need:
-        """Estimate the same columns, where pairs are merged one at a time.
-
-        All pairs are tested first. A matrix of counts has room for a quarter more columns to
-        begin with, until lists of pairs take its place; one new column is counted for each merge.
-        """
-        counts = int(4 * (_FIRST_ROOM * n_columns) ** 2)
-        if 4 * n_columns**2 > LARGEST_MATRIX // 4:
-            counts = _TESTED_BYTES * self.n_pairs  # lists from the beginning
-        of_bits = _MERGED_COLUMNS * n_columns * n_rows / bit_pairs_a_second()
-        of_lists = _MERGED_SECONDS * n_ones / max(n_columns, 1) * n_ones / max(n_rows, 1)
-        merge = _MERGE_SECONDS + min(of_bits, of_lists)
-        seconds = self.seconds + _TEST_SECONDS * self.n_pairs
-        return Need(self.n_bytes - self.batch_bytes + counts, seconds, merge, self.n_pairs)
+        seconds, memory = max(self.seconds, 1), byte_text(max(self.n_bytes, 10**6))
+        time = f"{seconds:.0f} s"
+        for unit, name in ((60, "minutes"), (3600, "hours")):
+            if seconds >= 2 * unit:
+                time = f"{seconds / unit:.0f} {name}"
+        return f"about {time} and {memory} of memory, more if many features are made"
 
 
 @dataclass(frozen=True)
@@ -128,40 +112,38 @@ class Size:
     n_meetings: int
     n_common_pairs: int
 
-    @classmethod
-    def spread(cls, n_rows: int, n_columns: int, n_ones: int) -> Size:
-        """Assume that all rows have equally many ones: there cannot be fewer meetings."""
-        n_meetings = n_ones * n_ones // max(n_rows, 1)
-        return cls(n_rows, n_columns, n_ones, n_meetings, min(n_meetings, n_columns**2) // 2)
+    def estimate_cost(
+        self, kind: Kind, *, in_parts: bool = False, in_merges: bool = False
+    ) -> CostEstimate:
+        """Estimate what a fit takes on one kind of store.
 
-    def of_bits(self) -> Need:
-        """Estimate a first iteration on packed bits: half the pairs, as many with conjunctions."""
-        each = self.n_rows / bit_pairs_a_second() + _CELL_SECONDS
-        lines = _LINES * self.n_columns * line_bytes(self.n_rows) + _ROW_BYTES * self.n_rows
-        seconds = self.n_columns**2 * each + _PACK_SECONDS * self.n_rows * self.n_columns
-        n_pairs = self.n_columns**2 // 2
-        counts = matrix_bytes(self.n_columns)
-        batch = counts - 4 * self.n_columns**2
-        return Need(lines + counts, seconds, n_pairs=n_pairs, batch_bytes=batch)
-
-    def of_sparse(self) -> Need:
-        """Estimate a first iteration on lists of rows."""
-        n_pairs = self.n_common_pairs
-        met = _MEETING_SECONDS * self.n_meetings + _MET_SECONDS * n_pairs
-        seconds = met + _ONE_SECONDS * self.n_ones + _ROW_SECONDS * self.n_rows
-        return Need(_ONE_BYTES * self.n_ones + _MET_BYTES * n_pairs, seconds, n_pairs=n_pairs)
-
-    def of(self, kind: Literal["bits", "sparse"]) -> Need:
-        """Estimate a first iteration on one kind of store."""
-        return self.of_bits() if kind == "bits" else self.of_sparse()
-
-    def of_parts(self, kind: Literal["bits", "sparse"]) -> Need:
-        """Estimate a first iteration where rows are elsewhere, and only counts are here."""
-        counts = (
-            matrix_bytes(self.n_columns) if kind == "bits" else _MET_BYTES * self.n_common_pairs
-        )
-        need = self.of(kind)
-        return replace(need, n_bytes=counts)
+        Where pairs are taken together, the time is that of the first iteration. ``in_parts``: rows
+        are elsewhere, and only counts are here.
+        """
+        n_rows, m, n_pairs = self.n_rows, self.n_columns, self.n_common_pairs
+        if kind == "dense":
+            n_pairs = m**2 // 2
+            rows = _LINES * m * line_bytes(n_rows) + _ROW_BYTES * n_rows
+            # pairs taken together are counted with their conjunctions
+            counts = (4 if in_merges else _MATRIX_BYTES) * m**2
+            seconds = m**2 * (n_rows / BIT_PAIRS_A_SECOND + _CELL_SECONDS)
+            seconds += _PACK_SECONDS * n_rows * m
+        else:
+            rows, counts = _ONE_BYTES * self.n_ones, _MET_BYTES * n_pairs
+            seconds = _MEETING_SECONDS * self.n_meetings + _MET_SECONDS * n_pairs
+            seconds += _ONE_SECONDS * self.n_ones + _ROW_SECONDS * n_rows
+        if in_merges:
+            n_merges = min(_MERGES * m, _MOST_MERGES)
+            if kind == "sparse":
+                counts = _TESTED_BYTES * n_pairs
+            if 4 * m**2 <= LARGEST_MATRIX // 4:
+                # a matrix with room for more columns
+                counts += int(4 * (_FIRST_ROOM * m) ** 2)
+            counts += _COLUMN_BYTES * m + _MERGE_BYTES * n_merges
+            counts += _TAG_PAIR_BYTES * min(m, _MOST_TAGS) ** 2
+            merge = _MERGE_SECONDS + min(merge_seconds(n_rows, m, self.n_ones))
+            seconds += _TEST_SECONDS * n_pairs + _COLUMN_SECONDS * m + n_merges * merge
+        return CostEstimate(counts if in_parts else rows + counts, seconds)
 
 
 Sum = Callable[[Callable[[Any], Any]], Any]
@@ -180,7 +162,9 @@ def survey_size(total: Sum, n_columns: int) -> Size:
     # evenly from the rare to the common
     sample = np.argsort(supports, kind="stable")[:: max(1, n_columns // _SAMPLE)]
     met = total(partial(_share_rows, sample)).nnz - np.count_nonzero(supports[sample])
-    return replace(size, n_common_pairs=int(met * n_columns / max(len(sample), 1)) // 2)
+    n_common_pairs = int(met * n_columns / max(len(sample), 1)) // 2
+    # each has a row of its own at least
+    return replace(size, n_common_pairs=min(n_common_pairs, (size.n_meetings - size.n_ones) // 2))
 
 
 def _share_rows(columns: Any, part: Any) -> Any:
@@ -192,20 +176,14 @@ def _meetings_and_supports(part: Any) -> tuple[Counts, Counts]:
     return np.array([part.n_rows, (lengths * lengths).sum()], np.int64), part.supports()
 
 
-def merges_as_lists(n_rows: int, n_columns: int, n_ones: int) -> bool:
-    """Return True if pairs are merged faster as lists of rows than as bits.
+def merge_seconds(n_rows: int, n_columns: int, n_ones: int) -> tuple[float, float]:
+    """Estimate how long the counts of a merge take, of bits and of lists of rows.
 
     A merge counts one new column with all others: all bits of all columns, or the ones of the
     rows that a column of average support has.
     """
-    of_bits = _MERGED_COLUMNS * n_columns * n_rows / bit_pairs_a_second()
-    of_lists = _MERGED_SECONDS * n_ones / max(n_columns, 1) * n_ones / max(n_rows, 1)
-    return of_lists < of_bits and _ONE_BYTES * n_ones < available_bytes() // 2
-
-
-def matrix_bytes(n_columns: int) -> int:
-    """Return the bytes of the counts of all pairs, with those of the next iteration."""
-    return _MATRIX_BYTES * n_columns**2
+    of_bits = _MERGED_COLUMNS * n_columns * n_rows / BIT_PAIRS_A_SECOND
+    return of_bits, _MERGED_SECONDS * n_ones / max(n_columns, 1) * n_ones / max(n_rows, 1)
 
 
 def is_sparse(n_ones: int, n_rows: int, n_columns: int) -> bool:
@@ -214,54 +192,60 @@ def is_sparse(n_ones: int, n_rows: int, n_columns: int) -> bool:
     return packed > _SMALL_BYTES and 4 * n_ones < packed
 
 
-def choose_store(
-    size: Size, kind: StoreKind, survey: Callable[[], Size] | None = None
-) -> Literal["bits", "sparse"]:
+def fits(n_bytes: int, memory: int | None = None) -> bool:
+    """Return True if there is memory for that; a small amount is not worth a look."""
+    if memory is not None:
+        return n_bytes <= memory
+    return n_bytes <= _SMALL_BYTES or n_bytes <= available_bytes()
+
+
+def choose_storage(
+    size: Size,
+    kind: StorageKind,
+    survey: Callable[[], Size] | None = None,
+    memory: int | None = None,
+) -> Kind:
     """Choose the store to fit on: the one asked for, or the fastest that fits in memory.
 
-    ``survey`` gives the size with ``n_common_pairs``; it is called only if that matters.
+    ``survey`` gives the size with ``n_common_pairs``; it is called only if that matters. Rows are
+    in parts, and their counts may take ``memory`` bytes, if that is given.
 
     Raises
     ------
     InputError
         Where memory will not do.
     """
-    available = available_bytes()
-    if kind == "auto" and _are_bits_better(size.of_bits(), size.of_sparse(), available):
-        return "bits"
+    in_parts = memory is not None
+    if kind == "auto":
+        bits = size.estimate_cost("dense", in_parts=in_parts)
+        least = size.estimate_cost("sparse", in_parts=in_parts)
+        if bits.seconds <= least.seconds and fits(bits.n_bytes, memory):
+            return "dense"  # however few pairs meet
     size = size if survey is None else survey()
-    kinds = _KINDS if kind == "auto" else (kind,)
-    fitting = [one for one in kinds if size.of(one).n_bytes <= available]
-    if not fitting:
-        least = min((size.of(one).n_bytes, one) for one in kinds)
-        raise InputError(_explain_lack(size, *least, available))
-    return min(fitting, key=lambda one: size.of(one).seconds)
-
-
-def choose_for_parts(
-    size: Size, memory: int, survey: Callable[[], Size]
-) -> Literal["bits", "sparse"]:
-    """Choose the faster store for parts, if their counts may take ``memory`` bytes."""
-    if _are_bits_better(size.of_parts("bits"), size.of_parts("sparse"), memory):
-        return "bits"
-    size = survey()
-    fitting = [kind for kind in _KINDS if size.of_parts(kind).n_bytes <= memory]
-    if not fitting:
-        least = min(size.of_parts(kind).n_bytes for kind in _KINDS)
-        raise counts_too_large(size.n_columns, least, memory)
-    return min(fitting, key=lambda kind: size.of(kind).seconds)
-
-
-def _are_bits_better(bits: Need, sparse_at_least: Need, available: int) -> bool:
-    """Return True if bits fit and are faster, however few pairs meet."""
-    return bits.n_bytes <= available and bits.seconds <= sparse_at_least.seconds
+    kinds: tuple[Kind, ...] = ("dense", "sparse") if kind == "auto" else (kind,)
+    needs = {one: size.estimate_cost(one, in_parts=in_parts) for one in kinds}
+    fitting = [one for one in kinds if fits(needs[one].n_bytes, memory)]
+    if fitting:
+        return min(fitting, key=lambda one: needs[one].seconds)
+    n_bytes, cheapest = min((needs[one].n_bytes, one) for one in kinds)
+    if memory is not None:
+        raise counts_too_large(size.n_columns, n_bytes, memory)
+    available, of_lists = available_bytes(), size.estimate_cost("sparse").n_bytes
+    advice = "leave out rare columns, or spread the rows over machines with Dask"
+    if cheapest == "dense" and of_lists <= available:
+        advice = f"storage='sparse' takes {byte_text(of_lists)}"
+    raise InputError(
+        f"{size.n_rows} rows and {size.n_columns} columns with {size.n_ones} ones take about "
+        f"{byte_text(n_bytes)} of memory (storage={cheapest!r}) and there are "
+        f"{byte_text(available)}: {advice}"
+    )
 
 
 def check_counts(n_columns: int, pair_bytes: int) -> None:
     """Refuse counts of all pairs of columns, and the next ones, that memory will not hold."""
     n_bytes = 2 * pair_bytes * n_columns**2
-    if n_bytes > _SMALL_BYTES and n_bytes > (available := available_bytes()):
-        raise counts_too_large(n_columns, n_bytes, available)
+    if not fits(n_bytes):
+        raise counts_too_large(n_columns, n_bytes, available_bytes())
 
 
 def counts_too_large(n_columns: int, n_bytes: int, memory: int) -> InputError:
@@ -273,29 +257,11 @@ def counts_too_large(n_columns: int, n_bytes: int, memory: int) -> InputError:
     )
 
 
-def check_packed(n_rows: int, n_columns: int) -> None:
+def check_packed_size(n_rows: int, n_columns: int) -> None:
     """Refuse columns that the available memory will not hold as packed bits."""
-    n_bytes, available = n_columns * line_bytes(n_rows), available_bytes()
-    if n_bytes > available:
+    n_bytes = n_columns * line_bytes(n_rows)
+    if not fits(n_bytes):
         raise InputError(
             f"{n_rows} rows and {n_columns} columns take {byte_text(n_bytes)} of memory at one bit "
-            f"a cell, and there are {byte_text(available)}: work on fewer columns or rows"
+            f"a cell, and there are {byte_text(available_bytes())}: work on fewer columns or rows"
         )
-
-
-def _format_time(seconds: float) -> str:
-    for unit, name in ((3600, "hours"), (60, "minutes")):
-        if seconds >= 2 * unit:
-            return f"{seconds / unit:.0f} {name}"
-    return f"{max(seconds, 1):.0f} s"
-
-
-def _explain_lack(size: Size, n_bytes: int, kind: str, available: int) -> str:
-    advice = "leave out rare columns, or spread the rows over machines with Dask"
-    if kind == "bits" and size.of_sparse().n_bytes <= available:
-        advice = f"store='sparse' takes {byte_text(size.of_sparse().n_bytes)}"
-    return (
-        f"{size.n_rows} rows and {size.n_columns} columns with {size.n_ones} ones take about "
-        f"{byte_text(n_bytes)} of memory (store={kind!r}) and there are {byte_text(available)}: "
-        f"{advice}"
-    )

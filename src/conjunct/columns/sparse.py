@@ -3,38 +3,34 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
 from conjunct.columns.base import Arrays, Columns, Mask, Words
-from conjunct.columns.counts import CommonPairs, Contingency, PairList, as_dtype
-from conjunct.columns.in_place import (
-    CompiledLists,
-    MergedLists,
-    Positions,
-    Rewrite,
-    merged_lists,
+from conjunct.columns.counts import CommonPairs, PairList, Positions, Rewrite
+from conjunct.columns.kernel import (
+    Counts,
+    count_distinct_in_c,
+    find_equal_rows,
+    line_bytes,
+    pack_column,
+    random_words,
+    run_threads,
 )
-from conjunct.columns.kernel import Counts
-from conjunct.columns.native.library import address, native_library
-from conjunct.columns.packed import PackedColumns
-from conjunct.columns.packing import count_distinct_in_c, line_bytes, pack_column
-from conjunct.columns.sizing import Need, Size, check_packed, survey_rows, survey_size
+from conjunct.columns.library import address, native_library
+from conjunct.columns.packed import CompiledLists, MergedLists, PackedColumns, merge_lists
+from conjunct.columns.sizing import Kind, Size, check_packed_size, survey_rows, survey_size
 
 RowList = NDArray[np.int32]
 """The rows in which a column is true, rising."""
 Ones = Any
 """A scipy ``csc_array`` whose stored cells are all 1 and in order (int32)."""
-
-Counter = Callable[[NDArray[np.int32], int], CommonPairs]
-"""Counts the pairs of some new columns; the number is a bound of how many there are."""
 
 # Meetings of two columns in a row that are counted together, at about 20 bytes each.
 _AT_ONCE = 1 << 22
@@ -52,11 +48,12 @@ class SparseColumns(Columns):
     Memory and time follow the number of ones, not of cells.
     """
 
+    kind: ClassVar[Kind] = "sparse"
     # a merge only moves rows from one list to another
-    grows_with_merges = False
+    grows_with_merges: ClassVar[bool] = False
 
     def __init__(self, lines: Sequence[RowList], n_rows: int, n_jobs: int | None = None) -> None:
-        self.lines = lines
+        self.raw_columns = lines
         self.n_rows = n_rows
         self.n_jobs = n_jobs
 
@@ -108,18 +105,18 @@ class SparseColumns(Columns):
         # one list of all columns: thousands of short ones are slow to send
         return type(self).from_arrays, (self.arrays(), self.n_rows, self.n_jobs)
 
-    def with_lines(self, lines: Sequence[RowList]) -> Self:
+    def with_raw_columns(self, lines: Sequence[RowList]) -> Self:
         return type(self)(lines, self.n_rows, self.n_jobs)
 
     def with_jobs(self, n_jobs: int | None) -> Self:
-        return type(self)(self.lines, self.n_rows, n_jobs)
+        return type(self)(self.raw_columns, self.n_rows, n_jobs)
 
     @property
     def nbytes(self) -> int:
         return 4 * self.count_ones()
 
     @cached_property
-    def lines(self) -> Sequence[RowList]:
+    def raw_columns(self) -> Sequence[RowList]:  # type: ignore[override]
         starts, rows = self.arrays()
         return [rows[a:b] for a, b in pairwise(starts.tolist())]
 
@@ -127,7 +124,7 @@ class SparseColumns(Columns):
     def ones(self) -> Ones:
         """The columns as a matrix of ones."""
         starts = np.concatenate([[0], np.cumsum(self.supports())])
-        rows = np.concatenate([np.empty(0, np.int32), *self.lines])
+        rows = np.concatenate([np.empty(0, np.int32), *self.raw_columns])
         return self.from_arrays((starts, rows), self.n_rows).ones
 
     @cached_property
@@ -136,7 +133,7 @@ class SparseColumns(Columns):
         return self.ones.tocsr()
 
     def to_bits(self) -> PackedColumns:
-        check_packed(self.n_rows, self.n_columns)
+        check_packed_size(self.n_rows, self.n_columns)
         lines = np.zeros((self.n_columns, line_bytes(self.n_rows)), np.uint8)
         for k in range(self.n_columns):
             lines[k] = pack_column(self.cells(k)[0])
@@ -147,7 +144,7 @@ class SparseColumns(Columns):
 
     def cells(self, position: int) -> tuple[Mask, None]:
         values = np.zeros(self.n_rows, np.bool_)
-        values[self.lines[position]] = True
+        values[self.raw_columns[position]] = True
         return values, None
 
     def row_block(self, start: int, stop: int) -> tuple[Mask, None]:
@@ -159,10 +156,10 @@ class SparseColumns(Columns):
         return cells, None
 
     def true_rows(self, position: int) -> RowList:
-        return self.lines[position]
+        return self.raw_columns[position]
 
     def first_rows(self, n_rows: int) -> Self:
-        lines = [line[: np.searchsorted(line, n_rows)] for line in self.lines]
+        lines = [line[: np.searchsorted(line, n_rows)] for line in self.raw_columns]
         return type(self)(lines, n_rows, self.n_jobs)
 
     def take_rows(self, rows: Positions) -> Self:
@@ -170,7 +167,7 @@ class SparseColumns(Columns):
         place[rows] = np.arange(len(rows), dtype=np.int32)
         lines: list[RowList] = []
         for first in range(0, self.n_columns, _LINES_AT_ONCE):
-            some = self.lines[first : first + _LINES_AT_ONCE]
+            some = self.raw_columns[first : first + _LINES_AT_ONCE]
             taken = place[np.concatenate(some)]
             kept = np.flatnonzero(taken >= 0)
             ends = np.searchsorted(kept, np.cumsum([len(line) for line in some]))
@@ -179,7 +176,7 @@ class SparseColumns(Columns):
         return type(self)(lines, len(rows), self.n_jobs)
 
     @property
-    def nowhere(self) -> RowList:
+    def empty_column(self) -> RowList:
         return np.empty(0, np.int32)
 
     def conjunction(
@@ -208,30 +205,55 @@ class SparseColumns(Columns):
         return self.from_ones(ones, self.n_jobs)
 
     def in_place(self) -> MergedLists | CompiledLists:
-        return merged_lists(self.ones)
+        return merge_lists(self.ones)
 
     @property
     def n_columns(self) -> int:
-        return int(self.ones.shape[1]) if "ones" in self.__dict__ else len(self.lines)
+        return int(self.ones.shape[1]) if "ones" in self.__dict__ else len(self.raw_columns)
 
     def supports(self) -> Counts:
         if "ones" in self.__dict__:
             return np.asarray(np.diff(self.ones.indptr), np.int64)
-        return np.array([len(line) for line in self.lines], np.int64)
+        return np.array([len(line) for line in self.raw_columns], np.int64)
 
     def pair_counts(self, dtype: DTypeLike | None = None) -> PairList:
         return self.new_pair_counts(np.zeros(self.n_columns, np.bool_), dtype)
 
     def new_pair_counts(self, keeps: Mask, dtype: DTypeLike | None = None) -> PairList:
         """Count columns that are not kept, alone and in the pairs in which one of them is."""
-        pairs = _cooccurring_pairs(self.ones, self.rows_matrix, keeps, self.n_threads)
-        pairs = pairs._replace(joint=as_dtype(dtype, pairs.joint)[0])
+        ones, rows = self.ones, self.rows_matrix
+        new = np.flatnonzero(~keeps).astype(np.int32)
+        meetings = ones[:, new].T @ np.diff(rows.indptr).astype(np.int64)
+        # a column is in as many pairs as there are columns, or meetings in its rows, at most
+        room = np.minimum(meetings, len(keeps))
+        arrays = [
+            np.ascontiguousarray(array, kind)
+            for matrix in (ones, rows)
+            for array, kind in ((matrix.indptr, np.int64), (matrix.indices, np.int32))
+        ]
+        found: dict[int, CommonPairs] = {-1: CommonPairs(*np.empty((3, 0), np.int32))}
+
+        def count(start: int, stop: int) -> None:
+            some = new[start:stop]
+            if native_library is None:
+                found[start] = _multiply(ones, rows, keeps, some)
+            else:
+                found[start] = _count_meetings(arrays, keeps, some, int(room[start:stop].sum()))
+
+        # columns that are counted together
+        done = np.cumsum(meetings)
+        total = int(done[-1]) if len(done) else 0
+        step = min(_AT_ONCE, max(_PER_THREAD, -(-total // self.n_threads)))
+        inner = np.searchsorted(done, np.arange(step, total, step)).tolist()
+        run_threads(np.unique([0, *inner, len(new)]).tolist(), count, self.n_threads)
+        pairs = CommonPairs.concat([found[start] for start in sorted(found)])
+        pairs = pairs._replace(joint=np.asarray(pairs.joint, dtype))
         return PairList(self.n_rows, np.where(keeps, 0, self.supports()), pairs)
 
     def merge_counts(self, left: int, right: int, dtype: DTypeLike) -> Counts:
         """Count the rows in which each column is true with both columns of a pair."""
         rows = self.conjunction(
-            self.lines[left], self.lines[right], not_left=False, not_right=False
+            self.raw_columns[left], self.raw_columns[right], not_left=False, not_right=False
         )
         return np.asarray(self.rows_matrix[rows].sum(axis=0)).astype(dtype).ravel()
 
@@ -240,27 +262,23 @@ class SparseColumns(Columns):
         joint = int(np.count_nonzero(_is_among(few, many)))
         return self.n_rows, len(left), len(right), joint
 
-    def against(self, other: Self) -> Contingency:
-        supports = other.supports()
+    def joint_with_first(self, other: Self) -> Counts:
         is_there = np.zeros(self.n_rows, np.bool_)
-        is_there[self.lines[0]] = True
+        is_there[self.raw_columns[0]] = True
         # how many of the rows up to each line are there
-        upto = np.append(0, np.cumsum(is_there[np.concatenate([self.nowhere, *other.lines])]))
-        ends = np.append(0, np.cumsum(supports))
-        both = upto[ends[1:]] - upto[ends[:-1]]
-        return Contingency(
-            np.zeros(other.n_columns, np.intp),
-            np.arange(other.n_columns),
-            self.n_rows,
-            np.full_like(supports, len(self.lines[0])),
-            supports,
-            both,
+        upto = np.append(
+            0, np.cumsum(is_there[np.concatenate([self.empty_column, *other.raw_columns])])
         )
+        ends = np.append(0, np.cumsum(other.supports()))
+        return np.asarray(upto[ends[1:]] - upto[ends[:-1]])
 
     def count_distinct_rows(self) -> int:
         rows = self.rows_matrix
         n_distinct = count_distinct_in_c(rows.indices, rows.indptr, self.n_threads)
         return len(_find_firsts(rows)) if n_distinct is None else n_distinct
+
+    def find_equal_rows(self) -> NDArray[np.int32] | None:
+        return find_equal_rows(self.rows_matrix.indices, self.rows_matrix.indptr, self.n_threads)
 
     def count_null_rows(self) -> int:
         return int(np.count_nonzero(self.row_lengths() == 0))
@@ -273,7 +291,7 @@ class SparseColumns(Columns):
         return [(one.indptr, one.indices) for one in some]
 
     @staticmethod
-    def count_united(buckets: Sequence[Arrays]) -> int:
+    def count_distinct_parts(buckets: Sequence[Arrays]) -> int:
         lengths = np.concatenate([np.diff(starts) for starts, _ in buckets])
         columns = np.concatenate([columns for _, columns in buckets])
         starts = np.concatenate([[0], np.cumsum(lengths)])
@@ -284,6 +302,9 @@ class SparseColumns(Columns):
     def row_words(self) -> Words:
         rows = self.ones.tocsr()
         return np.column_stack([_sum_words(rows), _sum_words(rows, seed=1)])
+
+    def sum_words(self, seed: int) -> Words:
+        return _sum_words(self.ones.tocsr(), seed)
 
     def size(self) -> Size:
         return self._size
@@ -297,21 +318,6 @@ class SparseColumns(Columns):
         """Return the size that is seen at once, as if no pair had a common row."""
         return survey_rows(self.total, self.n_columns)[0]
 
-    def need(self) -> Need:
-        return self.size().of_sparse()
-
-    @classmethod
-    def size_in_parts(cls, n_rows: int, n_columns: int, survey: Callable[[], Size]) -> Size:
-        return survey()
-
-    @classmethod
-    def need_in_parts(cls, size: Size) -> Need:
-        return size.of_parts("sparse")
-
-    @classmethod
-    def bytes_of_counts(cls, size: Size, itemsize: int) -> int:
-        return size.of_parts("sparse").n_bytes
-
     def row_lengths(self) -> Counts:
         return np.bincount(self.ones.indices, minlength=self.n_rows)
 
@@ -323,7 +329,7 @@ class SparseColumns(Columns):
         return _COPIES * self.nbytes
 
     @classmethod
-    def united(cls, parts: Sequence[Self]) -> Self:
+    def concat_rows(cls, parts: Sequence[Self]) -> Self:
         return cls.from_matrix(sp.vstack([part.ones for part in parts]))
 
 
@@ -348,102 +354,43 @@ def _sum_words(rows: Any, seed: int = 0) -> NDArray[np.uint64]:
 
     The sums of two different rows are equal with a probability of 2⁻⁶⁴ over the words.
     """
-    word = np.random.default_rng(seed).integers(0, 1 << 64, rows.shape[1], np.uint64)
+    word = random_words(rows.shape[1], seed)
     upto = np.concatenate([np.zeros(1, np.uint64), np.cumsum(word[rows.indices])])
     return np.asarray(upto[rows.indptr[1:]] - upto[rows.indptr[:-1]])
 
 
 def _find_firsts(rows: Any) -> NDArray[np.intp]:
-    """Return where each distinct row of a sparse matrix of ones first occurs, exactly.
-
-    Rows are sorted by the sum of a random 64-bit word for each of their columns, which brings
-    equal ones together; neighbours are then compared column by column. Different rows of equal
-    sum (about n² / 2⁶⁵ likely) fall back on a dictionary of the rows themselves.
-    """
-    starts, lengths = rows.indptr[:-1], np.diff(rows.indptr)
-    total = _sum_words(rows)
-    order = np.argsort(total)
-    alike = total[order[1:]] == total[order[:-1]]
-    one, other = order[1:][alike], order[:-1][alike]
-    length = lengths[one]
-    differ = bool((length != lengths[other]).any())
-    if not differ:
-        # all cells of the one rows and of the other rows, side by side
-        within = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
-        left = rows.indices[np.repeat(starts[one], length) + within]
-        differ = bool((left != rows.indices[np.repeat(starts[other], length) + within]).any())
-    if differ:
-        where = {
-            rows.indices[a : a + k].tobytes(): row
-            for row, (a, k) in enumerate(zip(starts, lengths, strict=True))
-        }
-        return np.array(list(where.values()), np.intp)
-    return np.append(order[:1], order[1:][~alike])
+    """Return where each distinct row of a sparse matrix of ones first occurs."""
+    firsts = find_equal_rows(rows.indices, rows.indptr)
+    if firsts is None:
+        found: dict[bytes, int] = {}
+        for row, (start, stop) in enumerate(pairwise(rows.indptr.tolist())):
+            found.setdefault(rows.indices[start:stop].tobytes(), row)
+        return np.array([*found.values()], np.intp)
+    return np.flatnonzero(firsts == np.arange(len(firsts)))
 
 
-def _cooccurring_pairs(ones: Any, rows: Any, keeps: Mask, n_threads: int = 1) -> CommonPairs:
-    """Count the pairs of columns that are not kept, with each other and with those that are.
-
-    ``ones`` is a matrix of ones column by column, and ``rows`` the same row by row.
-    """
-    new = np.flatnonzero(~keeps).astype(np.int32)
-    meetings = ones[:, new].T @ np.diff(rows.indptr).astype(np.int64)
-    # a column is in as many pairs as there are columns, or meetings in its rows, at most
-    room = np.minimum(meetings, len(keeps))
-    counter = _make_scipy_counter if native_library is None else _make_native_counter
-    count = counter(ones, rows, keeps)
-
-    def count_range(some: tuple[int, int]) -> CommonPairs:
-        start, stop = some
-        return count(new[start:stop], int(room[start:stop].sum()))
-
-    ranges = _divide_columns(meetings, n_threads)
-    if n_threads == 1 or len(ranges) == 1:
-        parts = [*map(count_range, ranges)]
-    else:
-        with ThreadPoolExecutor(n_threads) as pool:
-            parts = [*pool.map(count_range, ranges)]
-    return CommonPairs.joined([CommonPairs(*np.empty((3, 0), np.int32)), *parts])
-
-
-def _divide_columns(meetings: NDArray[np.int64], n_threads: int) -> list[tuple[int, int]]:
-    """Return ranges of columns that are counted together."""
-    done = np.cumsum(meetings)
-    total = int(done[-1]) if len(done) else 0
-    step = min(_AT_ONCE, max(_PER_THREAD, -(-total // n_threads)))
-    inner = np.searchsorted(done, np.arange(step, total, step))
-    return [*pairwise(np.unique([0, *inner.tolist(), len(meetings)]).tolist())]
-
-
-def _make_native_counter(ones: Any, rows: Any, keeps: Mask) -> Counter:
-    lists = [
-        np.ascontiguousarray(array, dtype)
-        for matrix in (ones, rows)
-        for array, dtype in ((matrix.indptr, np.int64), (matrix.indices, np.int32))
-    ]
+def _count_meetings(
+    arrays: Sequence[NDArray[Any]], keeps: Mask, new: NDArray[np.int32], room: int
+) -> CommonPairs:
+    """Count the pairs of some new columns in C; there is room for as many as they can be."""
+    places = (ctypes.c_void_p * 5)(len(keeps), *map(address, arrays))
+    found = np.empty((3, room), np.int32)
     is_kept = address(keeps) if keeps.any() else None
-
-    def count(new: NDArray[np.int32], room: int) -> CommonPairs:
-        places = (ctypes.c_void_p * 5)(len(keeps), *map(address, lists))
-        found = np.empty((3, room), np.int32)
-        n = native_library.native_meetings(
-            places, address(new), len(new), is_kept, *map(address, found)
-        )
-        if n < 0:
-            raise MemoryError("no memory is left to count in")
-        return CommonPairs(*found[:, :n])
-
-    return count
+    n = native_library.native_meetings(
+        places, address(new), len(new), is_kept, *map(address, found)
+    )
+    if n < 0:
+        raise MemoryError("no memory is left to count in")
+    return CommonPairs(*found[:, :n])
 
 
-def _make_scipy_counter(ones: Any, rows: Any, keeps: Mask) -> Counter:
-    def count(new: NDArray[np.int32], room: int) -> CommonPairs:
-        product = ones[:, new].T @ rows
-        one = np.repeat(new, np.diff(product.indptr))
-        other = product.indices.astype(np.int32, copy=False)
-        # the product has each pair of new columns twice, and each column with itself
-        once = np.flatnonzero((other < one) | keeps[other])
-        one, other = one[once], other[once]
-        return CommonPairs(np.minimum(one, other), np.maximum(one, other), product.data[once])
-
-    return count
+def _multiply(ones: Any, rows: Any, keeps: Mask, new: NDArray[np.int32]) -> CommonPairs:
+    """Count the same as a product of sparse matrices."""
+    product = ones[:, new].T @ rows
+    one = np.repeat(new, np.diff(product.indptr))
+    other = product.indices.astype(np.int32, copy=False)
+    # the product has each pair of new columns twice, and each column with itself
+    once = np.flatnonzero((other < one) | keeps[other])
+    one, other = one[once], other[once]
+    return CommonPairs(np.minimum(one, other), np.maximum(one, other), product.data[once])

@@ -30,8 +30,8 @@ from conjunct.columns import (
     AnyRewrite,
     Columns,
     InBuckets,
-    StoreKind,
-    count_united,
+    StorageKind,
+    count_distinct_parts,
     even_edges,
     in_buckets,
     layout_for_parts,
@@ -99,7 +99,7 @@ class Dask(Engine):
     summary = "data frames and arrays of Dask, counted by its workers"
     advice = "only fit and transform take a Dask collection: call .compute() first"
 
-    def holds(self, data: Any) -> bool:
+    def recognizes(self, data: Any) -> bool:
         return type(data).__module__.partition(".")[0] == "dask" and hasattr(data, "to_delayed")
 
     def head(self, data: Any) -> Any:
@@ -115,7 +115,7 @@ class Dask(Engine):
         return np.empty((0, data.shape[1]), data.dtype)
 
     def partitions(
-        self, data: Any, read: ReadPart, n_columns: int, store: StoreKind, n_jobs: int | None
+        self, data: Any, read: ReadPart, n_columns: int, storage: StorageKind, n_jobs: int | None
     ) -> Partitions:
         rows = _whole_rows(data)
         parts = np.ravel(np.array(rows.to_delayed(), object)).tolist()
@@ -123,21 +123,29 @@ class Dask(Engine):
         numbered = [make(k, part) for k, part in enumerate(parts)]
         # arrays mostly know how many rows there are in each of their chunks
         most_rows = 0 if hasattr(rows, "columns") else np.nan_to_num(max(rows.chunks[0]))
-        return DaskPartitions(numbered, n_columns, store, int(most_rows) * n_columns // 8)
+        return DaskPartitions(numbered, n_columns, storage, int(most_rows) * n_columns // 8)
 
-    def made_by(
+    def collect_columns(self, data: Any, positions: Sequence[int]) -> Any:
+        import narwhals as nw
+
+        parts = compute(data.iloc[:, list(positions)].to_delayed())
+        return nw.concat([nw.from_native(part) for part in parts]).to_native()
+
+    def from_tasks(
         self,
         tasks: Sequence[Callable[[], Columns]],
         n_columns: int,
-        store: StoreKind,
+        storage: StorageKind,
         part_bytes: int,
     ) -> Partitions:
-        return DaskPartitions([task(_call)(make) for make in tasks], n_columns, store, part_bytes)
+        return DaskPartitions([task(_call)(make) for make in tasks], n_columns, storage, part_bytes)
 
-    def connected(self, address: str | None, memory: int | None) -> AbstractContextManager[object]:
-        return connected(address or "local", memory)
+    def connect(self, address: str | None, memory: int | None) -> AbstractContextManager[object]:
+        return connect(address or "local", memory)
 
-    def mapped(self, data: Any, make: Callable[[Any], Any], n_columns: int, dtype: Any) -> Any:
+    def map_partitions(
+        self, data: Any, make: Callable[[Any], Any], n_columns: int, dtype: Any
+    ) -> Any:
         if hasattr(data, "columns"):
             return data.map_partitions(make, meta=make(data._meta))
         rows = _whole_rows(data)
@@ -173,7 +181,7 @@ class DaskPartitions(Partitions):
         self,
         parts: Sequence[Lazy],
         n_columns: int,
-        store: StoreKind = "auto",
+        storage: StorageKind = "auto",
         part_bytes: int = 0,
     ) -> None:
         """Hold parts on the workers.
@@ -207,7 +215,7 @@ class DaskPartitions(Partitions):
         self.n_rows = sum(n_rows for n_rows, _ in seen)
         layouts = set[type[Columns]]().union(*(layouts for _, layouts in seen))
         self.layout = layout_for_parts(
-            layouts, store, n_columns, available_bytes(), self.total_of_source
+            layouts, storage, n_columns, available_bytes(), self.total_of_source
         )
         if layouts != {self.layout}:
             self._source = self._hold(
@@ -239,7 +247,7 @@ class DaskPartitions(Partitions):
         def start_tasks(start: int) -> Sequence[Lazy]:
             some = pairwise(edges[start : start + at_once + 1])
             shares = ([task(_between)(part, a, b) for part in parts] for a, b in some)
-            return persist([task(_count_united)(share) for share in shares])
+            return persist([task(_count_distinct_parts)(share) for share in shares])
 
         first = start_tasks(0)
 
@@ -255,8 +263,11 @@ class DaskPartitions(Partitions):
     @staticmethod
     def _total(count: Callable[[Any], Any], parts: Sequence[Lazy], n_columns: int) -> Any:
         """Count in each part, and add up where the parts are."""
-        counts = [*map(with_value(_count_parts, count, len(parts), n_columns), parts)]
-        return compute([_combine(counts, task(sum_counts))])[0]
+        level = [*map(with_value(_count_parts, count, len(parts), n_columns), parts)]
+        add = task(sum_counts)
+        while len(level) > 1:
+            level = [add(level[k : k + _BRANCHES]) for k in range(0, len(level), _BRANCHES)]
+        return compute(level)[0]
 
     def _parts(self, rewrites: Rewrites, n_columns: int) -> Sequence[Lazy]:
         """Return the parts after the rewrites, which the workers keep for the next time."""
@@ -268,12 +279,8 @@ class DaskPartitions(Partitions):
         return parts
 
 
-def task(function: Callable[..., Any]) -> Any:
-    """Return a lazy version of a function, which is called on a worker."""
-    return _delayed(function)
-
-
-def _delayed(value: object) -> Any:
+def task(value: object) -> Any:
+    """Return a lazy version of a function, which is called on a worker, or of a value."""
     try:
         from dask import delayed
     except ImportError:
@@ -292,15 +299,7 @@ def with_value(
     if n_tasks * n_columns * _BYTES_A_COLUMN <= _WITH_TASKS:
         alone: Callable[..., Lazy] = task(partial(function, value))
         return alone
-    return partial(task(function), _delayed(value))
-
-
-def _combine(values: Sequence[Lazy], combine: Callable[[list[Lazy]], Lazy]) -> Lazy:
-    """Combine the values, a few of them at a time."""
-    level = list(values)
-    while len(level) > 1:
-        level = [combine(level[k : k + _BRANCHES]) for k in range(0, len(level), _BRANCHES)]
-    return level[0]
+    return partial(task(function), task(value))
 
 
 def _probe_sizes(parts: Sequence[Lazy]) -> tuple[Sequence[Lazy], int]:
@@ -362,8 +361,8 @@ def _between(parts: list[InBuckets], first: int, last: int) -> list[InBuckets]:
     return [(rows[k[0] : k[-1]], k - k[0]) for (rows, _), k in zip(parts, edges, strict=True)]
 
 
-def _count_united(shares: list[list[InBuckets]]) -> int:
-    return count_united([part for share in shares for part in share])
+def _count_distinct_parts(shares: list[list[InBuckets]]) -> int:
+    return count_distinct_parts([part for share in shares for part in share])
 
 
 class Worker(NamedTuple):
@@ -378,7 +377,7 @@ class Worker(NamedTuple):
 
 
 @contextmanager
-def connected(scheduler: str, memory: int | None = None) -> Iterator[Any]:
+def connect(scheduler: str, memory: int | None = None) -> Iterator[Any]:
     """Connect to the cluster at an address, or (``"local"``) start one on this machine.
 
     ``memory`` is for all workers of the latter together. Dask's log is off while connected: it
@@ -422,6 +421,8 @@ def local_cluster(n_workers: int, memory: int) -> Iterator[Any]:
             threads_per_worker=1,
             memory_limit=memory // n_workers,
             dashboard_address=None,
+            # any free port: the usual one may belong to another cluster, which Dask warns of
+            scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
             silence_logs=logging.CRITICAL,
         )
         client = Client(cluster)
@@ -543,7 +544,9 @@ def check_workers(client: Any, needed: int = 0) -> list[Worker]:
             raise InputError(
                 f"the Dask scheduler at {_address(client)} has no workers: start some first"
             )
-        found = client.run(_make_probe(), _CHECKED, _LOADED)
+        # a worker that has just died is still on the scheduler's list, and does not answer
+        found = client.run(_make_probe(), _CHECKED, _LOADED, on_error="ignore")
+        workers = [worker for worker in workers if worker.address in found]
     check_versions({worker: versions for worker, (versions, _) in found.items()})
     _check_room(workers, {worker: resident for worker, (_, resident) in found.items()}, needed)
     return workers
@@ -572,7 +575,7 @@ def _make_probe() -> Callable[[Sequence[str], Sequence[str]], tuple[dict[str, st
     Its code is sent with it, because a worker may not even have conjunct.
     """
 
-    def look(names: Sequence[str], loaded: Sequence[str]) -> tuple[dict[str, str], int]:
+    def check_workers(names: Sequence[str], loaded: Sequence[str]) -> tuple[dict[str, str], int]:
         import sys
         from contextlib import suppress
         from importlib import import_module
@@ -593,7 +596,7 @@ def _make_probe() -> Callable[[Sequence[str], Sequence[str]], tuple[dict[str, st
             return versions, 0
         return versions, resident_bytes()
 
-    return look
+    return check_workers
 
 
 def total_memory(workers: Sequence[Worker]) -> float:
@@ -635,7 +638,7 @@ def _explain_stall(client: Any) -> str | None:
 
 
 def _workers(client: Any) -> list[Worker]:
-    def look(dask_scheduler: Any) -> list[tuple[str, int, int, bool]]:
+    def check_workers(dask_scheduler: Any) -> list[tuple[str, int, int, bool]]:
         return [
             (
                 worker.address,
@@ -647,7 +650,7 @@ def _workers(client: Any) -> list[Worker]:
             for worker in dask_scheduler.workers.values()
         ]
 
-    return [Worker(*found) for found in client.run_on_scheduler(look)]
+    return [Worker(*found) for found in client.run_on_scheduler(check_workers)]
 
 
 @contextmanager
@@ -668,9 +671,13 @@ def _one_line_errors(client: Any | None) -> Iterator[None]:
         ) from None
     except (Exception, CancelledError) as error:
         if isinstance(error, CancelledError | CommClosedError) or client.status != "running":
+            try:
+                client.run_on_scheduler(int)
+                lost = "a worker of Dask was lost while it was asked"
+            except (Exception, CancelledError):  # noqa: BLE001  whatever it was, no answer came
+                lost = f"the Dask scheduler at {_address(client)} was lost: see that it runs"
             raise ClusterError(
-                f"the Dask scheduler at {_address(client)} was lost: see that it runs, and start "
-                "again; a fit with a checkpoint goes on where it was"
+                f"{lost}; start again: a fit with a checkpoint goes on where it was"
             ) from None
         raise
 

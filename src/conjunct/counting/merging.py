@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,9 +19,9 @@ from conjunct.columns import (
     LARGEST_MATRIX,
     CommonPairs,
     CompiledLists,
-    CompiledPatterns,
     Contingency,
     Counts,
+    MergedBits,
     MergedColumns,
     PairCounts,
     address,
@@ -70,75 +71,87 @@ class CompleteMerging:
 
     def __init__(self, first: Any, columns: MergedColumns) -> None:
         self.first: PairCounts = first
-        self.n_rows: int = first.n_rows
+        self.n_rows = self.observed = first.n_rows
+        self.n_columns = n = len(first.supports)
         self._columns = columns
-        self._supports = Growing(np.asarray(first.supports, np.int64))
-        self._pairs: MatrixPairs | ListedPairs
-        joint = first.to_matrix(LARGEST_MATRIX // 4)
-        if joint is None:
-            self._pairs = ListedPairs(len(first.supports), first.pairs)
-        else:
-            self._pairs = MatrixPairs(joint)
+        self._room = n + max(32, n // 4)
+        self._supports = np.zeros(self._room, np.int64)
+        self._supports[:n] = first.supports
+        self._begin_pairs(first.to_matrix(LARGEST_MATRIX // 4))
 
-    @property
-    def n_columns(self) -> int:
-        return len(self._supports)
+    def _begin_pairs(self, joint: Counts | None) -> None:
+        """Hold the counts of pairs as a matrix, or as lists where it would be too large."""
+        self._pairs: MatrixPairs | ListedPairs
+        if joint is None:
+            self._pairs = ListedPairs(self.n_columns, self.first.pairs)  # type: ignore[attr-defined]
+        else:
+            self._pairs = MatrixPairs(joint, self._room)
 
     @property
     def supports(self) -> Counts:
-        return self._supports.values
-
-    @property
-    def observed(self) -> int:
-        return self.n_rows
+        return self._supports[: self.n_columns]
 
     def row(self, column: int) -> Contingency:
-        partners, joint = self._pairs.row(column)
+        partners, joint = self._joint_row(column)
         supports = self.supports
         own = np.full(len(partners), supports[column])
         left = np.full(len(partners), column)
         return Contingency(left, partners, self.n_rows, own, supports[partners], joint)
 
+    def _joint_row(self, column: int) -> tuple[NDArray[np.intp], Counts]:
+        return self._pairs.row(column)
+
     def merge(self, left: int, right: int) -> int:
+        n = self.n_columns
+        if n == self._room:
+            self._grow()
+        n_both = self._merge_pairs(left, right)
+        self._supports[left] -= n_both
+        self._supports[right] -= n_both
+        self._supports[n] = n_both
+        self.n_columns = n + 1
+        return n
+
+    def _grow(self) -> None:
+        n = self.n_columns
+        self._room = n + n // 2
+        supports = np.zeros(self._room, np.int64)
+        supports[:n] = self._supports
+        self._supports = supports
+        self._make_room()
+
+    def _make_room(self) -> None:
+        if isinstance(self._pairs, MatrixPairs):
+            if 4 * self._room**2 > LARGEST_MATRIX:
+                self._pairs = ListedPairs(self.n_columns, self._pairs.to_list())
+            else:
+                self._pairs = MatrixPairs(self._pairs.joint, self._room)
+
+    def _merge_pairs(self, left: int, right: int) -> int:
         joint = self._columns.merge(left, right)
         n_both = int(joint[left])
         # the new column shares no row with the rests of the two
         joint[left] = joint[right] = 0
-        if isinstance(self._pairs, MatrixPairs) and not self._pairs.has_room():
-            self._pairs = ListedPairs(self.n_columns, self._pairs.to_list())
         self._pairs.merge(left, right, joint)
-        supports = self.supports
-        supports[left] -= n_both
-        supports[right] -= n_both
-        return self._supports.append(n_both)
+        return n_both
 
 
 class MatrixPairs:
     """Joint counts of all pairs as a matrix with room to grow."""
 
-    def __init__(self, joint: Counts) -> None:
+    def __init__(self, joint: Counts, room: int) -> None:
         self._n = len(joint)
-        self._joint = joint
-        self._grow(self._n + max(32, self._n // 4))
+        check_counts(room, joint.itemsize)
+        self._joint = _enlarge(joint, self._n, room)
         np.fill_diagonal(self._joint, 0)
 
-    def has_room(self) -> bool:
-        """Return True if a column can be added; make room if necessary."""
-        if self._n < len(self._joint):
-            return True
-        room = self._n + self._n // 2
-        if _matrix_bytes(room) > LARGEST_MATRIX:
-            return False
-        self._grow(room)
-        return True
-
-    def _grow(self, room: int) -> None:
-        check_counts(room, self._joint.itemsize)
-        self._joint = _enlarge(self._joint, self._n, room)
+    @property
+    def joint(self) -> Counts:
+        return self._joint[: self._n, : self._n]
 
     def to_list(self) -> CommonPairs:
         """Return the pairs with a common row."""
-        left, right = np.nonzero(np.triu(self._joint[: self._n, : self._n], 1))
+        left, right = np.nonzero(np.triu(self.joint, 1))
         joint = self._joint[left, right]
         return CommonPairs(left.astype(np.int32), right.astype(np.int32), joint)
 
@@ -175,11 +188,11 @@ class ListedPairs:
         self._rows: dict[int, tuple[Slots, Counts]] = {}
         self._since: dict[int, int] = {}
         # one entry for each column that a new one meets: which, in how many rows, which merge
-        self._met = Growing(np.empty(0, np.int32))
-        self._counts = Growing(np.empty(0, np.int64))
-        self._merge_of = Growing(np.empty(0, np.int32))
+        self._met = GrowableArray(np.empty(0, np.int32))
+        self._counts = GrowableArray(np.empty(0, np.int64))
+        self._merge_of = GrowableArray(np.empty(0, np.int32))
         # the three columns of each merge
-        self._merges = Growing(np.empty((0, 3), np.int32))
+        self._merges = GrowableArray(np.empty((0, 3), np.int32))
 
     def row(self, column: int) -> tuple[NDArray[np.intp], Counts]:
         partners, joint = self._current(column)
@@ -188,10 +201,11 @@ class ListedPairs:
     def merge(self, left: int, right: int, joint: Counts) -> None:
         met = np.flatnonzero(joint).astype(np.int32)
         counts = joint[met]
-        own = {
-            column: _apply_changes(*_drop_partner(self._current(column), other), met, -counts)
-            for column, other in ((left, right), (right, left))
-        }
+        own = {}
+        for column, other in ((left, right), (right, left)):
+            partners, before = self._current(column)
+            kept = partners != other
+            own[column] = _apply_changes(partners[kept], before[kept], met, -counts)
         self._met.extend(met)
         self._counts.extend(counts)
         self._merge_of.extend(np.full(len(met), len(self._merges), np.int32))
@@ -222,7 +236,7 @@ class ListedPairs:
         return row
 
 
-class Growing:
+class GrowableArray:
     """An array that grows at its end; what it holds may be changed in place."""
 
     def __init__(self, values: NDArray[Any]) -> None:
@@ -238,24 +252,17 @@ class Growing:
 
     def append(self, value: Any) -> int:
         """Add one value, and return its position."""
-        n = self._n
-        if n == len(self._array):
-            self._make_room(n + 1)
-        self._array[n] = value
-        self._n = n + 1
-        return n
+        self.extend([value])
+        return self._n - 1
 
-    def extend(self, values: NDArray[Any]) -> None:
+    def extend(self, values: Any) -> None:
         needed = self._n + len(values)
         if needed > len(self._array):
-            self._make_room(needed)
+            larger = np.empty((max(64, 2 * needed), *self._array.shape[1:]), self._array.dtype)
+            larger[: self._n] = self.values
+            self._array = larger
         self._array[self._n : needed] = values
         self._n = needed
-
-    def _make_room(self, needed: int) -> None:
-        larger = np.empty((max(64, 2 * needed), *self._array.shape[1:]), self._array.dtype)
-        larger[: self._n] = self.values
-        self._array = larger
 
 
 def _enlarge(matrix: Counts, n: int, room: int) -> Counts:
@@ -263,15 +270,6 @@ def _enlarge(matrix: Counts, n: int, room: int) -> Counts:
     larger = np.zeros((room, room), matrix.dtype)
     larger[:n, :n] = matrix[:n, :n]
     return larger
-
-
-def _matrix_bytes(n_columns: int) -> int:
-    return 4 * n_columns**2
-
-
-def _drop_partner(row: tuple[Slots, Counts], partner: int) -> tuple[Slots, Counts]:
-    kept = row[0] != partner
-    return row[0][kept], row[1][kept]
 
 
 def _apply_changes(
@@ -346,89 +344,52 @@ class MaskedMerging:
         return n - 1
 
 
-class CompiledMerging:
+class CompiledMerging(CompleteMerging):
     """The same in C, where counts fit in 32 bits: faster, and C looks for the best pair too."""
 
-    def __init__(self, first: Any, columns: MergedColumns) -> None:
-        self.first: PairCounts = first
-        self.n_rows: int = first.n_rows
-        self._columns = columns
-        self._supports = Growing(np.asarray(first.supports, np.int64))
-        joint = first.to_matrix(LARGEST_MATRIX // 4)
-        n = self.n_columns
+    def _begin_pairs(self, joint: Counts | None) -> None:
         self._is_matrix = joint is not None
-        self._room = n + max(32, n // 4)
-        supports = self._supports.values
-        self._pairs = _check_memory(
-            native_library.native_pairs_new(n, self._room, self.n_rows, address(supports))
+        self._in_c = _check_memory(
+            native_library.native_pairs_new(
+                self.n_columns, self._room, self.n_rows, address(self._supports)
+            )
         )
-        weakref.finalize(self, native_library.native_pairs_free, self._pairs)
+        weakref.finalize(self, native_library.native_pairs_free, self._in_c)
         if joint is None:
-            pairs = [np.ascontiguousarray(part, np.int32) for part in first.pairs]
+            listed = self.first.pairs  # type: ignore[attr-defined]
+            pairs = [np.ascontiguousarray(part, np.int32) for part in listed]
             arrays = map(address, pairs)
-            _check_memory(native_library.native_pairs_lists(self._pairs, len(pairs[0]), *arrays))
+            _check_memory(native_library.native_pairs_lists(self._in_c, len(pairs[0]), *arrays))
         else:
             check_counts(self._room, 4)
             joint = np.ascontiguousarray(joint, np.int32)
-            _check_memory(native_library.native_pairs_matrix(self._pairs, address(joint)))
-        self._make_found_room(_CANDIDATES)
-
-    def _make_found_room(self, room: int) -> None:
-        """Make room for the pairs that C finds."""
-        self._found = np.empty((room, 5), np.int32)
+            _check_memory(native_library.native_pairs_matrix(self._in_c, address(joint)))
+        # room for the pairs that C finds
+        self._found = np.empty((_CANDIDATES, 5), np.int32)
         self._place = address(self._found)
 
-    @property
-    def n_columns(self) -> int:
-        return len(self._supports)
-
-    @property
-    def supports(self) -> Counts:
-        return self._supports.values
-
-    @property
-    def observed(self) -> int:
-        return self.n_rows
-
-    def row(self, column: int) -> Contingency:
+    def _joint_row(self, column: int) -> tuple[NDArray[np.intp], Counts]:
         partners, joint = np.empty((2, self.n_columns), np.int32)
-        n = native_library.native_pairs_row(self._pairs, column, address(partners), address(joint))
-        right = partners[:n].astype(np.intp)
-        supports = self.supports
-        own = np.full(n, supports[column])
-        return Contingency(
-            np.full(n, column), right, self.n_rows, own, supports[right], joint[:n].copy()
-        )
+        n = native_library.native_pairs_row(self._in_c, column, address(partners), address(joint))
+        return partners[:n].astype(np.intp), joint[:n].copy()
 
-    def merge(self, left: int, right: int) -> int:
-        if self.n_columns == self._room:
-            self._make_room()
+    def _merge_pairs(self, left: int, right: int) -> int:
+        joint, lists = None, None
         if isinstance(self._columns, CompiledLists):
-            n_both = native_library.native_pairs_merge(
-                self._pairs, left, right, None, self._columns.pointer
-            )
+            lists = self._columns.pointer
         else:
-            joint = np.ascontiguousarray(self._columns.merge(left, right), np.int32)
-            n_both = native_library.native_pairs_merge(
-                self._pairs, left, right, address(joint), None
-            )
-        if n_both < 0:
-            raise MemoryError("no memory is left for the counts of pairs")
-        supports = self._supports.values
-        supports[left] -= n_both
-        supports[right] -= n_both
-        return self._supports.append(n_both)
+            counts = np.ascontiguousarray(self._columns.merge(left, right), np.int32)
+            joint = address(counts)
+        n_both: int = native_library.native_pairs_merge(self._in_c, left, right, joint, lists)
+        _check_memory(n_both >= 0)
+        return n_both
 
     def _make_room(self) -> None:
-        n = self.n_columns
-        self._room = n + n // 2
-        if self._is_matrix:
-            self._is_matrix = _matrix_bytes(self._room) <= LARGEST_MATRIX
-            if self._is_matrix:
-                check_counts(self._room, 4)
-        _check_memory(
-            native_library.native_pairs_make_room(self._pairs, self._room, not self._is_matrix)
-        )
+        is_too_large = 4 * self._room**2 > LARGEST_MATRIX
+        if self._is_matrix and not is_too_large:
+            check_counts(self._room, 4)
+        form = native_library.native_pairs_make_room(self._in_c, self._room, is_too_large)
+        self._is_matrix = _check_memory(form) == 2
 
     def set_order(
         self,
@@ -448,20 +409,21 @@ class CompiledMerging:
         costs = np.ascontiguousarray(costs, np.float64)
         rules = total, n_used, alpha or 0.0, max_size or 0
         _check_memory(
-            native_library.native_order(self._pairs, *rules, address(costs), address(sizes))
+            native_library.native_order(self._in_c, *rules, address(costs), address(sizes))
         )
 
     def candidates(self) -> list[list[int]]:
         """Return the pairs that may be best: two columns, their supports and joint count."""
-        n: int = native_library.native_best(self._pairs, self._place, len(self._found))
+        n: int = native_library.native_best(self._in_c, self._place, len(self._found))
         if n > len(self._found):
-            self._make_found_room(2 * n)
+            self._found = np.empty((2 * n, 5), np.int32)
+            self._place = address(self._found)
             return self.candidates()
         return self._found[:n].tolist()  # type: ignore[no-any-return]
 
     def forbid(self, left: int, right: int) -> None:
         """Leave a pair out for as long as neither column changes."""
-        _check_memory(native_library.native_forbid(self._pairs, left, right))
+        _check_memory(native_library.native_forbid(self._in_c, left, right))
 
     def begin_evidence(
         self,
@@ -469,7 +431,7 @@ class CompiledMerging:
         max_length: int | None,
         pattern_rows: Sequence[int],
         tags: Sequence[tuple[int, ...]],
-        patterns: CompiledPatterns | None,
+        patterns: Any | None,
     ) -> None:
         """Begin to look for the pair with the most evidence.
 
@@ -479,35 +441,61 @@ class CompiledMerging:
         """
         rows = np.array(pattern_rows, np.int32)
         starts = np.cumsum([0, *map(len, tags)], dtype=np.int64)
-        ranks = np.array([rank for some in tags for rank in some], np.int32)
+        ranks = np.fromiter(chain.from_iterable(tags), np.int32)
         # C reads these for as long as it looks
         self._held = logs, patterns
+        in_c = None if patterns is None else patterns.pointer
+        arrays = address(rows), address(starts), address(ranks)
         self._search = _check_memory(
             native_library.native_evidence_new(
-                self._pairs,
-                None if patterns is None else patterns.pointer,
-                address(logs),
-                max_length or 0,
-                *(address(array) for array in (rows, starts, ranks)),
+                self._in_c, in_c, address(logs), max_length or 0, *arrays
             )
         )
         weakref.finalize(self, native_library.native_evidence_free, self._search)
-        self._value = np.empty(1, np.float64)
-        self._value_place = address(self._value)
 
-    def most_evidence(self) -> tuple[int, int, int, int, int, float, bool] | None:
-        """Return the best pair: columns, supports, joint count, evidence.
+    def run_evidence(self, most: int) -> list[tuple[list[int], float]] | None:
+        """Make the next merges, at most ``most``, in C; none where no pair may be joined.
+
+        Each is two columns, their supports and joint count, and its evidence. ``None`` where
+        columns or patterns are not in C: then merges are made one by one.
+        """
+        columns, patterns = self._columns, self._held[1]
+        if patterns is None:
+            return None
+        if self.n_columns == self._room:
+            self._grow()
+        lists = None
+        bits: tuple[int, int | None, int, int] = (0, None, 0, 0)
+        if isinstance(columns, CompiledLists):
+            lists = columns.pointer
+        elif not isinstance(columns, MergedBits) or (in_c := columns.in_c()) is None:
+            return None
+        else:
+            bits = in_c
+        found, values = np.empty((most, 5), np.int32), np.empty(most, np.float64)
+        places = address(found), address(values)
+        n = native_library.native_evidence_run(self._search, lists, *bits, most, *places)
+        _check_memory(n >= 0)
+        if isinstance(columns, MergedBits):
+            columns.note_merges(n)
+        joint, first = found[:n, 4], self.n_columns
+        self._supports[first : first + n] = joint
+        np.subtract.at(self._supports, found[:n, :2], joint[:, None])
+        self.n_columns += n
+        return list(zip(found[:n].tolist(), values[:n].tolist(), strict=True))
+
+    def most_evidence(self) -> tuple[list[int], float, bool] | None:
+        """Return the best pair: columns, supports and joint count; its evidence.
 
         The last is whether the rows of its patterns are known. If not, the pair is the best only
         as far as its features say.
         """
-        place, value_place = self._place, self._value_place
-        state = native_library.native_evidence_best(self._search, place, value_place)
+        place, value = self._place, np.empty(1, np.float64)
+        state = native_library.native_evidence_best(self._search, place, address(value))
         if state == 0:
             return None
         _check_memory(state > 0)
-        left, right, one, other, joint = self._found[0].tolist()
-        return left, right, one, other, joint, self._value.item(), state == 1
+        return self._found[0].tolist(), value.item(), state == 1
 
     def cap_evidence(self, left: int, right: int, pattern_joint: int) -> None:
         """Bound the evidence of a pair by that of its patterns, which meet in some rows."""

@@ -23,12 +23,12 @@ from conjunct.columns import (
     AnyRewrite,
     Columns,
     Rewrite,
-    StoreKind,
+    StorageKind,
+    concat_rows,
     count_distinct,
     find_layout,
     in_buckets,
     layout_for_parts,
-    united,
 )
 from conjunct.counting.partitioned import (
     ENGINES,
@@ -65,12 +65,12 @@ class Spark(Engine):
     name = "spark"
     summary = "data frames of Spark, counted by its executors"
     advice = (
-        "only fit, score, transform, inverse_transform and chunks(form='text') take a Spark "
+        "only fit, score, transform, inverse_transform and chunks(output='text') take a Spark "
         "DataFrame: call .toPandas() first"
     )
     takes_expressions = True
 
-    def holds(self, data: Any) -> bool:
+    def recognizes(self, data: Any) -> bool:
         return type(data).__module__.startswith("pyspark.sql") and hasattr(data, "mapInArrow")
 
     def head(self, data: Any) -> Any:
@@ -82,7 +82,7 @@ class Spark(Engine):
         return pa.table(nothing, names=data.columns)
 
     def partitions(
-        self, data: Any, read: ReadPart, n_columns: int, store: StoreKind, n_jobs: int | None
+        self, data: Any, read: ReadPart, n_columns: int, storage: StorageKind, n_jobs: int | None
     ) -> Partitions:
         if ".connect." in type(data).__module__:
             raise InputError(
@@ -90,23 +90,25 @@ class Spark(Engine):
                 "the driver, or on .toPandas(); transform takes it"
             )
         packed = data.mapInArrow(partial(_pack_batches, read), _PACKED)
-        return SparkPartitions(packed.rdd.map(_part_of_row), n_columns, store)
+        return SparkPartitions(packed.rdd.map(_part_of_row), n_columns, storage)
 
-    def made_by(
+    def from_tasks(
         self,
         tasks: Sequence[Callable[[], Columns]],
         n_columns: int,
-        store: StoreKind,
+        storage: StorageKind,
         part_bytes: int,
     ) -> Partitions:
         rows = _session().sparkContext.parallelize(tasks, max(1, len(tasks)))
-        return SparkPartitions(rows.map(_call), n_columns, store)
+        return SparkPartitions(rows.map(_call), n_columns, storage)
 
-    def mapped(self, data: Any, make: Callable[[Any], Any], n_columns: int, dtype: Any) -> Any:
+    def map_partitions(
+        self, data: Any, make: Callable[[Any], Any], n_columns: int, dtype: Any
+    ) -> Any:
         raise InputError(self.advice)
 
     @contextmanager
-    def connected(self, address: str | None, memory: int | None) -> Iterator[None]:
+    def connect(self, address: str | None, memory: int | None) -> Iterator[None]:
         """Start a session at a master, or on this machine, without Spark's messages."""
         if _active_session() is not None:
             yield
@@ -123,7 +125,7 @@ class Spark(Engine):
 class SparkPartitions(Partitions):
     """Columns on the executors of Spark, in its memory or on its disks."""
 
-    def __init__(self, parts: Any, n_columns: int, store: StoreKind = "auto") -> None:
+    def __init__(self, parts: Any, n_columns: int, storage: StorageKind = "auto") -> None:
         """Hold ``parts``, an RDD of columns."""
         self.n_columns = n_columns
         self._source = self._hold(parts)
@@ -134,7 +136,7 @@ class SparkPartitions(Partitions):
             return
         layouts = {layout for _, layout in seen}
         self.layout = layout_for_parts(
-            layouts, store, n_columns, available_bytes(), self.total_of_source
+            layouts, storage, n_columns, available_bytes(), self.total_of_source
         )
         if layouts != {self.layout}:
             self._source = self._hold(self._source.map(partial(_in_layout, self.layout)))
@@ -173,7 +175,7 @@ class SparkPartitions(Partitions):
         fingerprints = self._source.flatMap(partial(_fingerprints, n_buckets))
         together = fingerprints.groupByKey(min(n_buckets, self._source.getNumPartitions()))
         with _one_line_errors():
-            return int(together.map(_count_united).sum())
+            return int(together.map(_count_distinct_parts).sum())
 
     def _hold(self, parts: Any) -> Any:
         from pyspark import StorageLevel
@@ -208,10 +210,10 @@ def _pack_batches(read: ReadPart, batches: Iterable[Any]) -> Iterator[Any]:
             number = TaskContext.get().partitionId()
             raise InputError(f"partition {number}, {error}") from None
         if sum(part.work_bytes for part in parts) >= _PART_BYTES:
-            yield _row_of_part(united(parts))
+            yield _row_of_part(concat_rows(parts))
             parts = []
     if parts:
-        yield _row_of_part(united(parts))
+        yield _row_of_part(concat_rows(parts))
 
 
 def _join_batches(batches: Iterable[Any]) -> Iterator[Any]:
@@ -297,7 +299,7 @@ def _fingerprints(n_buckets: int, part: Columns) -> Iterator[tuple[int, Any]]:
             yield k, rows[start:stop]
 
 
-def _count_united(bucket: tuple[int, Iterable[Any]]) -> int:
+def _count_distinct_parts(bucket: tuple[int, Iterable[Any]]) -> int:
     return count_distinct(np.concatenate(list(bucket[1])))
 
 

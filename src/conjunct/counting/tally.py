@@ -7,10 +7,11 @@ there as often as its weight has ones in binary.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +19,22 @@ from numpy.typing import NDArray
 from conjunct.columns import (
     AnyRewrite,
     Columns,
+    CompiledLists,
+    CostEstimate,
+    Counts,
     MergedColumns,
     MergeRewrite,
-    Need,
     PairCounts,
+    PairList,
     Positions,
     Rewrite,
+    SparseColumns,
+    address,
+    addresses,
+    concat_rows,
+    counting_way,
     counts_dtype,
+    line_bytes,
     native_library,
 )
 from conjunct.counting.merging import CompiledMerging, CompleteMerging, MaskedMerging, Merging
@@ -34,17 +44,17 @@ from conjunct.counting.partitioned import (
     fingerprint_word,
     sum_counts,
 )
-from conjunct.counting.patterns import (
-    LinePatterns,
-    MergedPartsWithPatterns,
-    NativePatterns,
-    Patterns,
-    WeightedPatterns,
-)
+
+# Fewer rows are counted sooner than equal ones are found; distinct rows must be that many times
+# fewer than all and, where rows are in parts, no more than memory easily holds.
+_FEWEST_ROWS, _FEWEST_REPEATS, _MOST_DISTINCT = 1 << 15, 4, 1 << 20
 
 
 class Store(Protocol):
-    """Boolean columns that count, in memory (``Columns``) or in parts. Never changed in place."""
+    """Boolean columns that count, in memory or in parts, with the methods of ``Columns``.
+
+    ``total`` adds up what is counted in each part of the rows, for these columns and some more.
+    """
 
     @property
     def n_rows(self) -> int: ...
@@ -53,49 +63,27 @@ class Store(Protocol):
     def n_columns(self) -> int: ...
 
     @property
-    def has_missing(self) -> bool:
-        """Return True if cells may be missing."""
-        ...
+    def has_missing(self) -> bool: ...
 
-    def total(self, count: Callable[[Any], Any], n_more: int = 0) -> Any:
-        """Add up what is counted in each part of the rows, for these columns and some more."""
-        ...
+    def total(self, count: Callable[[Any], Any], n_more: int = 0) -> Any: ...
 
-    def after(self, rewrites: Sequence[AnyRewrite]) -> Store:
-        """Return the columns after some rewrites, in order."""
-        ...
+    def after(self, rewrites: Sequence[AnyRewrite]) -> Store: ...
 
-    def with_conjunctions(self, left: Positions, right: Positions) -> Store:
-        """Prepare the columns to count and to rewrite ``left[k] ∧ right[k]``."""
-        ...
+    def with_conjunctions(self, left: Positions, right: Positions) -> Store: ...
 
-    def in_place(self) -> MergedColumns:
-        """Return a copy, to be merged in place."""
-        ...
+    def in_place(self) -> MergedColumns: ...
 
-    def need(self) -> Need:
-        """Estimate what an iteration takes."""
-        ...
+    def estimate_cost(self, *, in_merges: bool = False) -> CostEstimate: ...
 
-    def count_ones(self) -> int:
-        """Count the true cells, or return a bound where counting would take long."""
-        ...
+    def count_ones(self) -> int: ...
 
-    def count_distinct_rows(self) -> int:
-        """Count the distinct rows: the paper's ``unique(I)``."""
-        ...
+    def count_distinct_rows(self) -> int: ...
 
-    def begin_distinct_rows(self) -> Callable[[], int]:
-        """Begin to count them, if workers do; the function returned waits for the number."""
-        ...
+    def begin_distinct_rows(self) -> Callable[[], int]: ...
 
-    def count_null_rows(self) -> int:
-        """Count the rows in which no column is true: the support of the paper's "null"."""
-        ...
+    def count_null_rows(self) -> int: ...
 
-    def fingerprint(self) -> int:
-        """Return a number that identifies these rows."""
-        ...
+    def fingerprint(self) -> int: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,10 +109,6 @@ class Tally:
         store = self.store.after([rewrite])
         return Tally(store, self.counts.rewritten(rewrite, store.total))
 
-    def merging(self) -> Merging:
-        """Return the same columns, to be merged in place, one pair at a time."""
-        return self._merge_with(self.store.in_place())
-
     def merging_with_patterns(
         self, merges: Sequence[MergeRewrite] = ()
     ) -> tuple[Merging, Patterns]:
@@ -133,19 +117,21 @@ class Tally:
         tally = Tally.of(store.after(merges)) if merges else self
         if isinstance(store, PartitionedColumns):
             parts = MergedPartsWithPatterns(store, self.counts, merges)
-            return tally._merge_with(parts), parts
+            return tally.merging(parts), parts
         patterns: Patterns
         if isinstance(store, WeightedColumns):
-            patterns = WeightedPatterns(store.parts, store.factors)
+            patterns = store.patterns()
         elif native_library is None or store.has_missing:
-            patterns = LinePatterns(store)  # type: ignore[arg-type]
+            patterns = LinePatterns([store], [1])  # type: ignore[list-item]
         else:
             patterns = NativePatterns(store)  # type: ignore[arg-type]
         for merge in merges:
             patterns.join(merge.left, merge.right)
         return tally.merging(), patterns
 
-    def _merge_with(self, columns: MergedColumns) -> Merging:
+    def merging(self, columns: MergedColumns | None = None) -> Merging:
+        """Return the same columns, to be merged in place, one pair at a time."""
+        columns = self.store.in_place() if columns is None else columns
         if self.store.has_missing:
             return MaskedMerging(self.counts, columns)
         if native_library is not None and counts_dtype(self.store.n_rows) is np.int32:
@@ -158,21 +144,48 @@ class WeightedColumns:
     """Columns whose rows have weights; ``n_rows`` is the sum of these."""
 
     rows: Columns
-    """Each row of a weight above 0 once."""
+    """Each row of a weight above 0 once, before any rewrite."""
+    weights: NDArray[np.int64]
     parts: tuple[Columns, ...]
     factors: tuple[int, ...]
     n_rows: int
+    rewrites: tuple[AnyRewrite, ...] = ()
 
     @classmethod
-    def of(cls, columns: Columns, weights: NDArray[np.int64]) -> WeightedColumns:
+    def of(cls, columns: Columns, weights: NDArray[np.integer[Any]]) -> WeightedColumns:
         """Divide rows by the digits of ``weights``, which are whole and not all 0."""
-        digits = [k for k in range(int(weights.max()).bit_length()) if (weights >> k & 1).any()]
+        counted = np.flatnonzero(weights)
+        rows, whole = columns.take_rows(counted), weights[counted].astype(np.int64)
+        digits = [k for k in range(int(whole.max()).bit_length()) if (whole >> k & 1).any()]
         return cls(
-            columns.take_rows(np.flatnonzero(weights)),
-            tuple(columns.take_rows(np.flatnonzero(weights >> k & 1)) for k in digits),
+            rows,
+            whole,
+            tuple(rows.take_rows(np.flatnonzero(whole >> k & 1)) for k in digits),
             tuple(1 << k for k in digits),
-            int(weights.sum()),
+            int(whole.sum()),
         )
+
+    @classmethod
+    def deduplicate(cls, store: Store) -> Store:
+        """Return each distinct row once, in memory, with how often it occurs, where that pays.
+
+        Rows that are in parts are looked at in one pass. Rows with weights stay as they are.
+        """
+        # where cells are missing, parts of a few rows each take longer than many rows
+        fewest = 16 * _FEWEST_ROWS if store.has_missing else _FEWEST_ROWS
+        if isinstance(store, cls) or store.n_rows < fewest:
+            return store
+        most = store.n_rows // _FEWEST_REPEATS
+        if not isinstance(store, Columns):
+            most = min(most, _MOST_DISTINCT)
+        found: DistinctRows = store.total(partial(DistinctRows.of, most))
+        if isinstance(store, Columns):
+            store.n_distinct = found.n_distinct
+        if found.rows is None:
+            return store
+        distinct = cls.of(found.rows, found.weights)
+        distinct.rows.n_distinct = found.n_distinct
+        return distinct
 
     @property
     def n_columns(self) -> int:
@@ -183,21 +196,37 @@ class WeightedColumns:
         return self.rows.has_missing
 
     def total(self, count: Callable[[Any], Any], n_more: int = 0) -> Any:
-        return _add_weighted(map(count, self.parts), self.factors)
+        return _add_with_weights(map(count, self.parts), self.factors)
 
     def after(self, rewrites: Sequence[AnyRewrite]) -> Self:
-        return replace(self, parts=tuple(part.after(rewrites) for part in self.parts))
+        parts = tuple(part.after(rewrites) for part in self.parts)
+        return replace(self, parts=parts, rewrites=(*self.rewrites, *rewrites))
 
     def with_conjunctions(self, left: Positions, right: Positions) -> Self:
         parts = tuple(part.with_conjunctions(left, right) for part in self.parts)
         return replace(self, parts=parts)
 
     def in_place(self) -> MergedColumns:
+        if self._has_lists:
+            rows = SparseColumns.of(self.rows.after(self.rewrites))
+            return CompiledLists(rows.ones, self.weights.astype(np.int32))
         merged = [part.in_place() for part in self.parts]
         return _MergedWeighted(merged, self.factors, counts_dtype(self.n_rows))
 
-    def need(self) -> Need:
-        return self.rows.need()
+    def patterns(self) -> Patterns:
+        """Return the patterns of the columns, before any rewrite."""
+        if self._has_lists:
+            return NativePatterns(SparseColumns.of(self.rows), self.weights.astype(np.int32))
+        return LinePatterns(self.parts, self.factors)
+
+    @property
+    def _has_lists(self) -> bool:
+        """True if C counts with weights: lists of rows, the counts of which fit in 32 bits."""
+        has_c = native_library is not None and counts_dtype(self.n_rows) is np.int32
+        return has_c and not self.has_missing
+
+    def estimate_cost(self, *, in_merges: bool = False) -> CostEstimate:
+        return self.rows.estimate_cost(in_merges=in_merges)
 
     def count_ones(self) -> int:
         return self.rows.count_ones()
@@ -206,13 +235,46 @@ class WeightedColumns:
         return self.rows.count_distinct_rows()
 
     def begin_distinct_rows(self) -> Callable[[], int]:
-        return self.count_distinct_rows
+        return self.rows.begin_distinct_rows()
 
     def count_null_rows(self) -> int:
         return int(self.total(count_null_rows))
 
     def fingerprint(self) -> int:
         return int(self.total(fingerprint_word)[0])
+
+
+@dataclass(frozen=True, eq=False)
+class DistinctRows:
+    """The distinct rows of some parts, at most ``most``, and how often each occurs.
+
+    ``rows`` is ``None`` if there are more, or if they cannot be found.
+    """
+
+    most: int
+    n_distinct: int | None
+    rows: Columns | None = None
+    weights: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+
+    @classmethod
+    def of(cls, most: int, part: Columns, weights: NDArray[np.int64] | None = None) -> DistinctRows:
+        """Find the distinct rows of a part."""
+        firsts = part.find_equal_rows()
+        if firsts is None:
+            return cls(most, None)
+        counts = np.bincount(firsts, weights, part.n_rows)
+        distinct = np.flatnonzero(counts)
+        if len(distinct) > most:
+            return cls(most, len(distinct))
+        # exact: floats hold whole numbers of 53 bits
+        whole = counts[distinct].astype(np.int64)
+        return cls(most, len(distinct), part.take_rows(distinct), whole)
+
+    def __add__(self, other: DistinctRows) -> DistinctRows:
+        if self.rows is None or other.rows is None:
+            return self if self.rows is None else other
+        rows = concat_rows([self.rows, other.rows])
+        return self.of(self.most, rows, np.concatenate([self.weights, other.weights]))
 
 
 class _MergedWeighted:
@@ -227,14 +289,14 @@ class _MergedWeighted:
 
     def merge(self, left: int, right: int) -> Any:
         counts = (_convert(self._dtype, part.merge(left, right)) for part in self._parts)
-        return _add_weighted(counts, self._factors)
+        return _add_with_weights(counts, self._factors)
 
 
 def _count_pairs(dtype: Any, part: Columns) -> PairCounts:
     return part.pair_counts(dtype)
 
 
-def _add_weighted(counts: Any, factors: tuple[int, ...]) -> Any:
+def _add_with_weights(counts: Any, factors: tuple[int, ...]) -> Any:
     return sum_counts([_times(value, k) for value, k in zip(counts, factors, strict=True)])
 
 
@@ -249,3 +311,279 @@ def _convert(dtype: type[Any], counts: Any) -> Any:
     if isinstance(counts, tuple):
         return tuple(each.astype(dtype) for each in counts)
     return counts.astype(dtype)
+
+
+# A column of a run is a feature: after a merge, ``i ∧ ¬j`` is true in fewer rows than the tags of i
+# are. What a reader would count, the rows that have all tags of a pattern, is kept beside it:
+# position k holds the pattern of the feature at position k. A merge leaves the patterns of i and j
+# as they are, and adds that of both after all others, so a table of two positions never changes.
+
+
+class PatternTable(NamedTuple):
+    """Rows in which two patterns are known, and those with all tags of one, the other, both."""
+
+    n_rows: int
+    left: int
+    right: int
+    both: int
+
+    def swap(self) -> PatternTable:
+        """Return the same table, the other pattern first."""
+        return PatternTable(self.n_rows, self.right, self.left, self.both)
+
+
+class Patterns(Protocol):
+    """The patterns at each position, and how often two of them occur together."""
+
+    def join(self, left: int, right: int) -> None:
+        """Add the pattern with the tags of both after all others."""
+        ...
+
+    def table(self, left: int, right: int) -> PatternTable:
+        """Count the rows of two patterns."""
+        ...
+
+
+class LinePatterns:
+    """Patterns of rows in memory: a line for each, counted when a pair is asked for.
+
+    What is counted in a part of the rows counts as often as its factor says.
+    """
+
+    def __init__(self, parts: Sequence[Columns], factors: Sequence[int]) -> None:
+        self._parts = [(part, list(part.raw_columns)) for part in parts]
+        self._factors = np.array(factors, np.int64)
+
+    def join(self, left: int, right: int) -> None:
+        for part, lines in self._parts:
+            lines.append(
+                part.conjunction(lines[left], lines[right], not_left=False, not_right=False)
+            )
+
+    def table(self, left: int, right: int) -> PatternTable:
+        counted = [part.count_table(lines[left], lines[right]) for part, lines in self._parts]
+        return PatternTable(*(self._factors @ np.array(counted, np.int64)).tolist())
+
+
+class NativePatterns:
+    """The same in C, where no cell is missing: bits, or lists of rows, which may have weights."""
+
+    def __init__(self, columns: Columns, weights: NDArray[np.int32] | None = None) -> None:
+        self._n_rows = columns.n_rows if weights is None else int(weights.sum())
+        self._weights = weights  # C reads them
+        lines = columns.raw_columns
+        is_bits = len(lines) > 0 and lines[0].dtype == np.uint8
+        dtype = np.uint8 if is_bits else np.int32
+        # C reads what was there at first
+        self._lines = [np.ascontiguousarray(line, dtype) for line in lines]
+        where, lengths = addresses(self._lines), columns.supports().astype(np.int64)
+        n_bytes = line_bytes(columns.n_rows) if is_bits else 0
+        of_weights = None if weights is None else address(weights)
+        arrays = address(where), address(lengths), of_weights
+        self.pointer: int | None = native_library.native_patterns_new(
+            len(self._lines), counting_way(), n_bytes, *arrays
+        )
+        if self.pointer is None:
+            raise MemoryError("no memory is left for patterns")
+        weakref.finalize(self, native_library.native_patterns_free, self.pointer)
+
+    def join(self, left: int, right: int) -> None:
+        if native_library.native_patterns_join(self.pointer, left, right) < 0:
+            raise MemoryError("no memory is left for patterns")
+
+    def table(self, left: int, right: int) -> PatternTable:
+        pointer, count = self.pointer, native_library.native_patterns_count
+        counts = count(pointer, left, left), count(pointer, right, right)
+        return PatternTable(self._n_rows, *counts, count(pointer, left, right))
+
+
+class MergedPartsWithPatterns:
+    """Columns in parts, merged in place with their patterns: each merge is one pass over both.
+
+    The parts hold features at even positions and patterns at odd ones. A pass is dear, so every
+    table of a new pattern is counted at once.
+    """
+
+    def __init__(
+        self, store: PartitionedColumns, first: PairCounts, merges: Sequence[MergeRewrite] = ()
+    ) -> None:
+        n = store.n_columns
+        nothing = np.empty(0, np.intp)
+        twice = np.repeat(np.arange(n), 2)
+        doubled = Rewrite(nothing, nothing, twice, np.full_like(twice, -1))
+        self._store = store.after([doubled])
+        self._first = first
+        # of lists of pairs, one is found sooner in a sparse matrix
+        self._matrix = first.matrix if isinstance(first, PairList) else None
+        self._n_first = self._n = n
+        # of each new pattern, the tables with all before it
+        self._tables: list[Counts] = []
+        for merge in merges:
+            self._rewrite(merge.left, merge.right)
+        if merges:
+            self._tables += self._total(_CountPatterns(n, self._n))
+
+    def _total(self, count: Callable[[Columns], Any]) -> Any:
+        # held together are the counts of features, not of all columns of the parts
+        return self._store.parts.total(self._store.rewrites, count, self._n)
+
+    def _rewrite(self, left: int, right: int) -> None:
+        n = self._n
+        self._store = self._store.after(
+            [
+                MergeRewrite(2 * left, 2 * right, 2 * n),
+                MergeRewrite(2 * left + 1, 2 * right + 1, 2 * n + 1, only_adds=True),
+            ]
+        )
+        self._n += 1
+
+    def merge(self, left: int, right: int) -> Any:
+        n = self._n
+        self._rewrite(left, right)
+        dtype = counts_dtype(self._store.n_rows)
+        *counts, table = self._total(_CountMerge(left, right, n, dtype))
+        self._tables.append(table)
+        return tuple(counts) if self._store.has_missing else counts[0]
+
+    def join(self, left: int, right: int) -> None:
+        """Do nothing: ``merge`` has added the pattern."""
+
+    def table(self, left: int, right: int) -> PatternTable:
+        if left > right:
+            return self.table(right, left).swap()
+        if right >= self._n_first:
+            table = self._tables[right - self._n_first]
+            if self._store.has_missing:
+                n_rows, newer, older, both = table[:, left].tolist()
+                return PatternTable(n_rows, older, newer, both)
+            counts = self._support(left), self._support(right), int(table[0, left])
+            return PatternTable(self._store.n_rows, *counts)
+        if self._matrix is not None:
+            joint = int(self._matrix[left, right])
+            counts = self._support(left), self._support(right), joint
+            return PatternTable(self._store.n_rows, *counts)
+        pair = self._first.for_pairs(np.array([left]), np.array([right]))
+        return PatternTable(*(int(np.ravel(count)[0]) for count in pair.table))
+
+    def _support(self, position: int) -> int:
+        """Return in how many rows a pattern is, where no cell is missing."""
+        if position < self._n_first:
+            return int(self._first.supports[position])
+        return int(self._tables[position - self._n_first][0, -1])
+
+
+@dataclass(frozen=True)
+class _CountMerge:
+    """Count what a merge has changed in a part: features with features, patterns with patterns."""
+
+    left: int
+    right: int
+    new: int
+    dtype: Any
+
+    def __call__(self, columns: Columns) -> tuple[Counts, ...]:
+        features = columns.select(range(0, 2 * self.new + 2, 2))
+        table = _count_tables(columns.select(range(1, 2 * self.new + 2, 2)), self.new)
+        if columns.has_missing:
+            changed = np.array([self.left, self.right, self.new])
+            return (*features.border_counts(changed, self.dtype), table)  # type: ignore[attr-defined]
+        joint = features.select([self.new]).against(features).joint.astype(self.dtype)
+        # as before the merge, when the two columns still held the rows of both
+        joint[[self.left, self.right]] = joint[self.new]
+        return joint[: self.new], table
+
+
+@dataclass(frozen=True)
+class _CountPatterns:
+    """Count in a part the tables of all patterns that some merges have added."""
+
+    n_first: int
+    n: int
+
+    def __call__(self, columns: Columns) -> tuple[Counts, ...]:
+        patterns = columns.select(range(1, 2 * self.n, 2))
+        return tuple(_count_tables(patterns, new) for new in range(self.n_first, self.n))
+
+
+def _count_tables(patterns: Columns, new: int) -> Counts:
+    """Count the tables of a pattern with all up to itself, one column each."""
+    pairs = patterns.select([new]).against(patterns.select(range(new + 1)))
+    if not patterns.has_missing:
+        # all else is known
+        return pairs.joint[None].astype(np.int64)
+    return np.stack(np.broadcast_arrays(*pairs.table)).astype(np.int64)
+
+
+# numbers of rows by the last bits of their hashes
+_BUCKETS = 1 << 20
+
+
+class RowSample(NamedTuple):
+    """Distinct rows in the order of their hashes, and how often each is in the sample.
+
+    A distinct row is sampled with a probability that is proportional to how often it occurs, at
+    most 1; its hash decides. So the order of rows, their partitions and layouts, and weights
+    instead of repeated rows change nothing, and frequent rows are never left out.
+    """
+
+    rows: Columns
+    hashes: NDArray[np.uint64]
+    weights: NDArray[Any]
+
+    def thin(self, n_rows: int, limit: int) -> RowSample:
+        """Return a sample of about ``limit`` of all ``n_rows`` rows, of which these are each once.
+
+        A row that was sampled though it is rare counts once, the others by how frequent they are.
+        """
+        some = _is_sampled(self.hashes, self.weights, n_rows, limit)
+        weights = np.maximum(self.weights[some] * (limit / n_rows), 1.0)
+        return RowSample(self.rows.take_rows(np.flatnonzero(some)), self.hashes[some], weights)
+
+
+def sample_rows(store: Store, limit: int, places: Sequence[int] | None = None) -> RowSample:
+    """Return all distinct rows of some columns, or about ``limit`` if there are more rows."""
+    places = range(store.n_columns) if places is None else places
+    if isinstance(store, WeightedColumns):
+        rows = store.rows.after(store.rewrites).select(places)
+        parts = [RowSample(rows, rows.row_hashes(), store.weights)]
+    else:
+        parts = store.total(partial(_sample_part, places, limit))
+    rows = type(parts[0].rows).concat_rows([part.rows for part in parts])
+    hashes, first, which = np.unique(
+        np.concatenate([part.hashes for part in parts]), return_index=True, return_inverse=True
+    )
+    if len(parts) == 1 or store.n_rows <= limit:
+        weights = np.concatenate([part.weights for part in parts])
+        counts = np.bincount(which, weights, len(hashes)).astype(np.int64)
+    else:
+        # a row that is sampled of all rows is so in a part, where it is as frequent or more
+        counts = np.asarray(store.total(partial(_count_hashes, places, hashes)))
+    found = RowSample(rows.take_rows(first), hashes, counts)
+    return found if store.n_rows <= limit else found.thin(store.n_rows, limit)
+
+
+def _sample_part(places: Sequence[int], limit: int, part: Columns) -> list[RowSample]:
+    """Return sampled rows of a part, and how often each occurs in it."""
+    part = part.select(places)
+    hashes, some, n_rows = part.row_hashes(), np.arange(part.n_rows), part.n_rows
+    if n_rows > limit:
+        # a row is no more frequent than the last bits of its hash
+        last = (hashes & np.uint64(_BUCKETS - 1)).astype(np.intp)
+        most = np.bincount(last, minlength=_BUCKETS)[last]
+        some = np.flatnonzero(_is_sampled(hashes, most, n_rows, limit))
+    hashes, first, counts = np.unique(hashes[some], return_index=True, return_counts=True)
+    if n_rows > limit:
+        is_sampled = _is_sampled(hashes, counts, n_rows, limit)
+        hashes, first, counts = hashes[is_sampled], first[is_sampled], counts[is_sampled]
+    return [RowSample(part.take_rows(some[first]), hashes, counts)]
+
+
+def _is_sampled(hashes: Any, counts: Any, n_rows: int, limit: int) -> NDArray[np.bool_]:
+    return np.asarray(hashes < counts * (2.0**64 * limit / n_rows))
+
+
+def _count_hashes(places: Sequence[int], hashes: NDArray[np.uint64], part: Columns) -> Counts:
+    """Count the rows of a part whose columns have each of some hashes, which rise."""
+    own = part.select(places).row_hashes()
+    place = np.minimum(np.searchsorted(hashes, own), len(hashes) - 1)
+    return np.bincount(place[hashes[place] == own], minlength=len(hashes))

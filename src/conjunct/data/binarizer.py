@@ -14,23 +14,25 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted
 
-from conjunct.data.cells import PARTS, Column, DatePart, Mask, eager_frame, from_array, from_series
+from conjunct.data.cells import PARTS, Column, DatePart, Mask, as_narwhals, from_array, from_series
 from conjunct.data.column_rules import (
+    Binning,
     BooleanRule,
     ColumnRule,
-    Cut,
     Dropped,
     iter_feature_names,
     iter_feature_variables,
     rules_for,
 )
-from conjunct.data.containers import boolean_series, refuse_empty
+from conjunct.data.containers import boolean_series, check_features, refuse_empty
 from conjunct.data.variables import group_by_variable
 from conjunct.errors import ConjunctWarning, InputError
 
-Rare = Literal["group", "drop"]
+# columns named in a warning
+_MOST_SHOWN = 5
+RareCategories = Literal["group", "drop"]
 _RULES: dict[str, Any] = {"rules_": tuple[ColumnRule, ...], "dropped_": tuple[Dropped, ...]}
 
 
@@ -38,21 +40,22 @@ _RULES: dict[str, Any] = {"rules_": tuple[ColumnRule, ...], "dropped_": tuple[Dr
 class Settings:
     """The parameters of a ``Binarizer``, which says what each means, as a value."""
 
-    numbers: Cut = "quantile"
+    binning: Binning = "quantile"
     n_bins: int = 4
     cumulative: bool = False
     edges: Mapping[str, Sequence[float]] = field(default_factory=dict)
     min_frequency: float = 1
     max_categories: int = 20
-    rare: Rare = "group"
-    parts: tuple[DatePart, ...] = PARTS
-    words: tuple[str, ...] = ()
+    rare_categories: RareCategories = "group"
+    date_parts: tuple[DatePart, ...] = PARTS
+    categorical: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
 
     def validate(self) -> Self:
         """Return the settings, or refuse the first field that cannot be used."""
-        self._check_choice("numbers", get_args(Cut))
+        self._check_choice("binning", get_args(Binning))
         self._check_choice("cumulative", (True, False))
-        self._check_choice("rare", get_args(Rare))
+        self._check_choice("rare_categories", get_args(RareCategories))
         for name in ("n_bins", "max_categories"):
             value = getattr(self, name)
             whole = isinstance(value, Integral) and not isinstance(value, bool)
@@ -64,7 +67,10 @@ class Settings:
             least,
             "a whole number of rows, or a share between 0 and 1",
         )
-        _check(set(self.parts) <= set(PARTS), "parts", self.parts, f"some of {', '.join(PARTS)}")
+        parts = self.date_parts
+        _check(set(parts) <= set(PARTS), "date_parts", parts, f"some of {', '.join(PARTS)}")
+        is_mapping = isinstance(self.edges, Mapping)
+        _check(is_mapping, "edges", self.edges, "a dict of columns and their edges")
         for column, edges in self.edges.items():
             numbers = list(edges)
             finite = bool(numbers) and all(map(_is_finite, numbers))
@@ -108,17 +114,19 @@ class Binarizer(TransformerMixin, BaseEstimator):
     - Booleans and 0/1 stay as they are; so do yes/no, y/n, true/false, t/f and on/off in any case.
     - Words become ``colour = red``, ``colour = green``, …; rare ones together ``colour = other``.
       Two words are both kept: ``sex = female``, ``sex = male``.
-    - Numbers become intervals, ``age in [30, 45)``, or steps, ``age ≥ 30``. Edges are round
-      numbers, chosen so that no row changes sides. Numbers of few distinct values become words.
+    - Whole numbers of at most ten values become ``rating = 4``; other numbers become intervals,
+      ``age in [30, 45)``, or steps, ``age ≥ 30``, with round edges. Numbers in text may have a
+      currency, a percent sign or commas between thousands.
     - Dates become ``born year``, ``born month``, ``born weekday`` and, if there are times,
       ``born hour``.
-    - Free text is refused; constant columns and those of nearly one word per row are left out.
+    - Lists, and cells such as ``sea;sky`` if tags come again, become ``topics: sea``, …
+    - Free text, constant columns, and those that name or number the rows are left out.
 
     A missing cell stays missing in every feature of its column.
 
     Parameters
     ----------
-    numbers : {"quantile", "width", "kmeans"}, default="quantile"
+    binning : {"quantile", "width", "kmeans"}, default="quantile"
         Intervals of about equally many rows, of equal width, or around one-dimensional means.
     n_bins : int, default=4
         Number of intervals of a column of numbers.
@@ -130,12 +138,14 @@ class Binarizer(TransformerMixin, BaseEstimator):
         Words on fewer rows (or, below 1, on a smaller share of them) are rare.
     max_categories : int, default=20
         Words beyond this number of features of a column are rare, the least frequent first.
-    rare : {"group", "drop"}, default="group"
+    rare_categories : {"group", "drop"}, default="group"
         Whether rare words share one feature or have none.
-    parts : sequence of {"year", "month", "weekday", "hour"}
+    date_parts : sequence of {"year", "month", "weekday", "hour"}
         What to look at in dates.
-    words : sequence of str
-        Columns to take as words, even if they hold numbers or dates: codes, years.
+    categorical : sequence of str
+        Columns to take as words, even if they hold numbers, dates or lists: codes, years.
+    tags : sequence of str
+        Columns to take as lists of tags, even if that is not obvious.
 
     Attributes
     ----------
@@ -162,26 +172,28 @@ class Binarizer(TransformerMixin, BaseEstimator):
 
     def __init__(
         self,
-        numbers: Cut = "quantile",
+        binning: Binning = "quantile",
         *,
         n_bins: int = 4,
         cumulative: bool = False,
         edges: Mapping[str, Sequence[float]] | None = None,
         min_frequency: float = 1,
         max_categories: int = 20,
-        rare: Rare = "group",
-        parts: Sequence[DatePart] = PARTS,
-        words: Sequence[str] = (),
+        rare_categories: RareCategories = "group",
+        date_parts: Sequence[DatePart] = PARTS,
+        categorical: Sequence[str] = (),
+        tags: Sequence[str] = (),
     ) -> None:
-        self.numbers = numbers
+        self.binning = binning
         self.n_bins = n_bins
         self.cumulative = cumulative
         self.edges = edges
         self.min_frequency = min_frequency
         self.max_categories = max_categories
-        self.rare = rare
-        self.parts = parts
-        self.words = words
+        self.rare_categories = rare_categories
+        self.date_parts = date_parts
+        self.categorical = categorical
+        self.tags = tags
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose rules for the columns of ``X``: a data frame or an array."""
@@ -220,7 +232,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
         for rule in self.rules_:
             by_column.setdefault(rule.column, []).append(rule)
         for column in columns:
-            yield from applied(by_column.get(column.name, ()), column)
+            yield from apply_rules(by_column.get(column.name, ()), column)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the features."""
@@ -242,13 +254,27 @@ class Binarizer(TransformerMixin, BaseEstimator):
         return np.array([name for name, _ in iter_feature_names(self.rules_)], object)
 
     @classmethod
-    def fitted(
+    def from_rules(
         cls, parameters: Mapping[str, Any], found: Iterable[tuple[str, list[ColumnRule] | Dropped]]
     ) -> Self:
         """Return a fitted Binarizer, given the rules of each column; for readers of files."""
         binarizer = cls(**parameters)
         binarizer.settings()
         return binarizer._keep(list(found), named=True)
+
+    def describe_dropped(self) -> str:
+        """Return a note about the columns that make no feature though they vary, or nothing."""
+        dropped = [d for d in self.dropped_ if not d.reason.startswith("every ")]
+        if not dropped:
+            return ""
+        shown = "; ".join(f"{d.column!r}: {d.reason}" for d in dropped[:_MOST_SHOWN])
+        more = len(dropped) - _MOST_SHOWN
+        columns = "1 column" if len(dropped) == 1 else f"{len(dropped)} columns"
+        return (
+            f"Leaving out {columns} ({shown}{f'; and {more} more' if more > 0 else ''}). "
+            "A Binarizer with categorical= keeps a column as words (--categorical on the command "
+            "line)."
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         # rules as plain values, which every way to save knows
@@ -267,7 +293,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
         edges = parameters["edges"]
         if edges is not None:
             parameters["edges"] = {k: [float(edge) for edge in v] for k, v in edges.items()}
-        for name in ("parts", "words"):
+        for name in ("date_parts", "categorical", "tags"):
             parameters[name] = list(parameters[name])
         return BinarizerRecord(
             parameters, list(self.feature_names_in_), list(self.rules_), list(self.dropped_)
@@ -289,7 +315,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
         if list(found) != record.columns or any(rules == [] for rules in found.values()):
             raise InputError("a column stands twice, or has no rule")
         try:
-            return cls.fitted(record.parameters, found.items())
+            return cls.from_rules(record.parameters, found.items())
         except TypeError as error:
             raise InputError(str(error)) from None
 
@@ -319,15 +345,16 @@ class Binarizer(TransformerMixin, BaseEstimator):
     def settings(self) -> Settings:
         """Return the parameters, after checking them."""
         return Settings(
-            self.numbers,
+            self.binning,
             self.n_bins,
             self.cumulative,
-            self.edges or {},
+            {} if self.edges is None else self.edges,
             self.min_frequency,
             self.max_categories,
-            self.rare,
-            tuple(self.parts),
-            tuple(self.words),
+            self.rare_categories,
+            tuple(self.date_parts),
+            tuple(self.categorical),
+            tuple(self.tags),
         ).validate()
 
     def __sklearn_tags__(self) -> Any:
@@ -339,16 +366,16 @@ class Binarizer(TransformerMixin, BaseEstimator):
         return tags
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
-        frame = eager_frame(X, pass_through=True)
+        frame = as_narwhals(X)
         if isinstance(frame, nw.DataFrame):
             refuse_empty(len(frame.columns), len(frame))
-            validate_data(self, X, reset=reset, skip_check_array=True)
+            check_features(self, X, reset=reset)
             return frame
         try:
             table = check_array(X, dtype=None, ensure_all_finite=False)
         except ValueError as error:
             raise InputError(" ".join(str(error).split())) from None
-        validate_data(self, table, reset=reset, skip_check_array=True)
+        check_features(self, table, reset=reset)
         return table
 
     def _keep(
@@ -366,7 +393,10 @@ class Binarizer(TransformerMixin, BaseEstimator):
         self.rules_ = tuple(rule for rules in made for rule in rules)
         if not self.rules_:
             why = "; ".join(f"{d.column!r}: {d.reason}" for d in self.dropped_[:3])
-            raise InputError(f"no column makes a feature ({why})")
+            raise InputError(
+                f"no column makes a feature ({why}): name some to keep as words with categorical= "
+                "(--categorical on the command line)"
+            )
         seen: dict[str, str] = {}
         for name, column in iter_feature_names(self.rules_):
             if name in seen:
@@ -378,7 +408,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
         return self
 
 
-def applied(rules: Iterable[ColumnRule], column: Column) -> Iterator[tuple[Mask, Mask]]:
+def apply_rules(rules: Iterable[ColumnRule], column: Column) -> Iterator[tuple[Mask, Mask]]:
     """Yield each feature that rules make of a column, and where it is missing."""
     unknown: dict[str, None] = {}
     for rule in rules:
@@ -388,8 +418,9 @@ def applied(rules: Iterable[ColumnRule], column: Column) -> Iterator[tuple[Mask,
             yield feature & ~made.missing, made.missing
     if unknown:
         shown = ", ".join(map(repr, list(unknown)[:3])) + (", …" if len(unknown) > 3 else "")
+        words = "1 word that was" if len(unknown) == 1 else f"{len(unknown):,} words that were"
         warnings.warn(
-            f"column {column.name!r} holds {len(unknown)} words that were not seen in fit "
+            f"column {column.name!r} holds {words} not seen in fit "
             f"({shown}): all its features are false there",
             ConjunctWarning,
             stacklevel=2,

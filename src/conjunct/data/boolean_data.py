@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import narwhals as nw
 import numpy as np
-from sklearn.base import clone
 
-from conjunct.columns import Columns, Counts, PackedColumns, packed_columns, stored_as
+from conjunct.columns import Columns, Counts, PackedColumns, convert_layout, pack_columns
 from conjunct.counting import Engine, PartitionedColumns, engine_of
-from conjunct.data.cells import MISSING_ADVICE, CellRules, Missing, eager_frame, from_series
+from conjunct.data.cells import MISSING_ADVICE, CellRules, Column, Mask, Missing, is_missing
 from conjunct.data.containers import (
     FRAMES,
+    ArrowStream,
     Baskets,
     Container,
     Frame,
     Preparation,
     check_distinct,
+    iter_raw_columns,
     make_baskets,
     make_frame,
     number_columns,
@@ -29,13 +30,16 @@ from conjunct.data.containers import (
     wrap_data,
 )
 from conjunct.errors import CellError, InputError
-from conjunct.parameters import check_choice
+from conjunct.parameters import CUTOFF, one_of
 from conjunct.registry import Registry
 
 if TYPE_CHECKING:
     from conjunct.data.binarizer import Binarizer
     from conjunct.data.column_rules import ColumnRule, Dropped
     from conjunct.data.tags import TagCleaner
+
+
+_NOT_BOOLEAN = "is not Boolean"
 
 
 class Ids(NamedTuple):
@@ -47,7 +51,7 @@ class Ids(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class BooleanData:
-    """Rows of Boolean features with names. ``BooleanData.of`` makes it of anything.
+    """Rows of Boolean features with names. ``BooleanData.from_data`` makes it of anything.
 
     Attributes
     ----------
@@ -71,12 +75,12 @@ class BooleanData:
     --------
     >>> import polars as pl
     >>> from conjunct import BooleanData
-    >>> data = BooleanData.of(pl.DataFrame({"wet": ["yes", None], "legs": [2, 4]}))
+    >>> data = BooleanData.from_data(pl.DataFrame({"wet": ["yes", None], "legs": [2, 4]}))
     >>> data
     BooleanData(2 rows, 3 features, 1 missing)
-    >>> data.to("polars").rows()
+    >>> data.convert("polars").rows()
     [(True, True, False), (None, False, True)]
-    >>> data.like(pl.DataFrame({"wet": ["no"], "legs": [4]})).to("baskets")
+    >>> data.read_like(pl.DataFrame({"wet": ["no"], "legs": [4]})).convert("baskets")
     [['legs = 4']]
     """
 
@@ -89,12 +93,12 @@ class BooleanData:
     has_names: bool = True
 
     @classmethod
-    def of(
+    def from_data(
         cls,
         X: Any,
         *,
         binarizer: Binarizer | None = None,
-        binarize: float | None = None,
+        threshold: float | None = None,
         missing: Missing = "pairwise",
         **options: Any,
     ) -> BooleanData:
@@ -106,28 +110,56 @@ class BooleanData:
             What is not Boolean in a data frame or a file is made Boolean by a Binarizer.
         binarizer : Binarizer, optional
             Says how that is done. One that is not fitted is fitted; by default, a new one is.
-        binarize : float, optional
+        threshold : float, optional
             Take values above this number as true, instead.
         missing : {"pairwise", "false", "raise"}, default="pairwise"
             Keep missing cells, take them as false, or refuse them.
         **options
             For files, those of :func:`conjunct.files.read_boolean`.
         """
-        if binarizer is not None and binarize is not None:
-            raise InputError("a binarizer and binarize= exclude each other: give one of them")
+        CUTOFF.check("threshold", threshold)
+        if binarizer is not None and threshold is not None:
+            raise InputError("a binarizer and threshold= exclude each other: give one of them")
         if isinstance(X, str | os.PathLike):
-            if binarize is not None:
-                raise InputError("binarize= is for data in memory: give a binarizer for a file")
+            if threshold is not None:
+                raise InputError("threshold= is for data in memory: give a binarizer for a file")
             data: BooleanData = SOURCES["file"].read(X, binarizer=binarizer, **options)
             return cls.read(data, CellRules(None, missing))
         if options:
             raise TypeError(f"only files have options such as {next(iter(options))!r}")
         container = container_of(X)
-        if isinstance(container, Frame) and binarize is None:
-            return cls.read(apply_binarizer(container.data, binarizer), CellRules(None, missing))
-        if binarizer is not None:
+        rules = CellRules(threshold, missing)
+        if isinstance(container, Frame) and threshold is None:
+            return cls.read(prepare_raw(container, binarizer), rules)
+        if binarizer is None:
+            return cls.read_any(container, rules)[1]
+        if not container.is_table:
             raise InputError("a binarizer is for data frames and files")
-        return cls.read(container, CellRules(binarize, missing))
+        return cls.read(prepare_raw(container, binarizer), rules)
+
+    @classmethod
+    def read_any(
+        cls, X: Any, rules: CellRules, *, counts: bool = False
+    ) -> tuple[Container, BooleanData]:
+        """Read cells from any container, after making a raw table Boolean, which is returned too.
+
+        A table is raw if some cell is neither Boolean nor missing.
+        """
+        container = container_of(X)
+        may_be_raw = container.is_table and rules.threshold is None
+        if may_be_raw and not isinstance(container, Frame) and container.holds_words():
+            container, may_be_raw = prepare_raw(container), False
+        try:
+            return container, cls.read(container, rules, counts=counts)
+        except (TypeError, ValueError) as error:
+            # an error of a worker has no cell, but its message names one
+            is_cell = isinstance(container, Frame) or _NOT_BOOLEAN in str(error)
+            if not may_be_raw or not is_cell:
+                raise
+            if isinstance(error, CellError) and is_missing(error.value):
+                raise
+        container = prepare_raw(container)
+        return container, cls.read(container, rules, counts=counts)
 
     @classmethod
     def read(cls, X: Any, rules: CellRules, *, counts: bool = False) -> BooleanData:
@@ -143,18 +175,13 @@ class BooleanData:
         known = names or tuple(f"x{k}" for k in range(container.n_columns))
         return cls(
             known,
-            container.stored(known, rules, counts=counts),
+            container.store_columns(known, rules, counts=counts),
             container.ids,
             container.preparation,
             container.tags,
             rules,
             container.has_names,
         )
-
-    @classmethod
-    def unnamed(cls, columns: Any) -> BooleanData:
-        """Return columns without names as data with the names x0, x1 and so on."""
-        return cls(tuple(f"x{k}" for k in range(columns.n_columns)), columns, has_names=False)
 
     @classmethod
     def without_rows(
@@ -164,13 +191,16 @@ class BooleanData:
         nothing = PackedColumns(np.zeros((len(names), 0), np.uint8), 0)
         return cls(tuple(names), nothing, None, preparation or Preparation(), rules=rules)
 
-    def like(self, X: Any) -> BooleanData:
+    def read_like(self, X: Any) -> BooleanData:
         """Return other rows with the same features, read and prepared as these were."""
-        container = container_of(prepared(self.preparation, self.names, X))
-        columns = container.stored(self.names, self.rules)
+        container = container_of(prepare(self.preparation, self.names, X))
+        if container.lazy is not None and self.preparation.binarizer is not None:
+            is_raw = set(container.names or ()) != set(self.names)
+            container = prepare_raw(container, self.preparation.binarizer) if is_raw else container
+        columns = container.store_columns(self.names, self.rules)
         return replace(self, columns=columns, ids=container.ids)
 
-    def to(self, container: Any, *, nullable: bool = False) -> Any:
+    def convert(self, container: Any, *, nullable: bool = False) -> Any:
         """Convert the data to another container.
 
         Parameters
@@ -184,14 +214,14 @@ class BooleanData:
         if isinstance(self.columns, PartitionedColumns):
             raise InputError("these rows are in parts: a model can be fitted on them, no more")
         if not isinstance(container, str):
-            return container_of(container).written(self.columns, self.names, nullable=nullable)
+            return container_of(container).write(self.columns, self.names, nullable=nullable)
         if container == "numpy":
             return self.columns.to_dense()
         if container == "scipy":
             return self.columns.to_scipy()
         if container == "baskets":
             return make_baskets(self.columns, self.names)
-        check_choice("container", container, (*FRAMES, "numpy", "scipy", "baskets"))
+        one_of((*FRAMES, "numpy", "scipy", "baskets")).check("container", container)
         backend: Any = container
         ids = {}
         if self.ids is not None:
@@ -242,7 +272,7 @@ class BooleanData:
         supports: Counts = self.columns.supports()
         return supports
 
-    def aligned(self, names: Sequence[str]) -> BooleanData:
+    def align(self, names: Sequence[str]) -> BooleanData:
         """Return the features called ``names``, in that order; absent tags as false."""
         if tuple(names) == self.names:
             return self
@@ -262,23 +292,35 @@ class BooleanData:
         counts = map(int, self.supports())
         return cleaner.fit_counts(dict(zip(self.names, counts, strict=True)))
 
-    def cleaned(self, cleaner: TagCleaner) -> BooleanData:
+    def clean(self, cleaner: TagCleaner) -> BooleanData:
         """Return tags in their clean spelling: a row has one if it had any of its spellings."""
         lines: dict[str, Any] = {}
-        for name, line in zip(self.names, self.columns.lines, strict=True):
+        for name, line in zip(self.names, self.columns.raw_columns, strict=True):
             tag = cleaner.clean(name)
             lines[tag] = self.columns.disjunction(lines[tag], line) if tag in lines else line
         return replace(
             self,
             names=tuple(lines),
-            columns=self.columns.with_lines(list(lines.values())),
+            columns=self.columns.with_raw_columns(list(lines.values())),
             preparation=Preparation(cleaner=cleaner),
         )
 
-    def refuse_missing(self) -> None:
-        """Raise an error that names the first missing cell, if there is one."""
+    def count_missing_cells(self) -> dict[str, int]:
+        """Count the missing cells of each raw column that has any."""
+        if not self.columns.has_missing:
+            return {}
+        counts: dict[str, int] = {}
+        for name, known in zip(self.names, self.columns.count_known().tolist(), strict=True):
+            # all features of a column are missing in the same rows
+            counts.setdefault(self.preparation.source_of(name), self.n_rows - known)
+        return {name: count for name, count in counts.items() if count}
+
+    def refuse_missing(self, among: Mask | None = None) -> None:
+        """Raise an error that names the first missing cell, of all rows or ``among`` some."""
         for k, name in enumerate(self.names) if self.columns.has_missing else ():
             _, missing = self.columns.cells(k)
+            if missing is not None and among is not None:
+                missing = missing & among
             if missing is not None and missing.any():
                 column = self.preparation.source_of(name)
                 row = int(np.flatnonzero(missing)[0])
@@ -305,31 +347,46 @@ class BooleanDataContainer(Container):
     def has_names(self) -> bool:
         return bool(self.data.has_names)
 
-    def check_filled(self) -> None:
+    def check_not_empty(self) -> None:
         refuse_empty(self.n_columns, self.data.n_rows)
 
     def columns(self, names: Sequence[str], rules: CellRules) -> Columns:
-        data = self.data.aligned(names)
+        data = self.data.align(names)
         if rules.missing == "raise":
             data.refuse_missing()
         columns: Columns = data.columns
         keeps = rules.missing == "pairwise" and columns.count_missing() > 0
-        return columns if keeps else columns.filled()
+        return columns if keeps else columns.fill_missing()
 
-    def renamed(self, names: tuple[str, ...]) -> Container:
+    def rename(self, names: tuple[str, ...]) -> Container:
         return BooleanDataContainer(replace(self.data, names=names))
 
-    def written(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> BooleanData:
+    def write(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> BooleanData:
         return BooleanData(tuple(names), columns, self.ids)
 
 
-class InParts(Container):
+class PreparedFrame(BooleanDataContainer):
+    """A raw data frame, made Boolean; what comes out is a data frame of its kind."""
+
+    def __init__(self, data: BooleanData, frame: Frame) -> None:
+        super().__init__(data)
+        self.backend, self.index = frame.backend, frame.index
+        self._frame = frame
+
+    def rename(self, names: tuple[str, ...]) -> Container:
+        return PreparedFrame(replace(self.data, names=names), self._frame)
+
+    def write(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
+        return self._frame.write(columns, names, nullable=nullable)
+
+
+class PartitionedContainer(Container):
     """Rows that some engine holds in parts."""
 
     def __init__(self, engine: Engine, data: Any) -> None:
         self.engine = engine
         self.data = data
-        self._head = unchecked(engine.head(data))
+        self._head = wrap_rows(engine.head(data))
         self.names = self._head.names
         self.backend = self._head.backend
         self.preparation = self._head.preparation
@@ -338,7 +395,8 @@ class InParts(Container):
 
     @property
     def names_itself(self) -> bool:  # type: ignore[override]
-        return self._head.names_itself or self.lazy is not None
+        is_named = self.lazy is not None or self.raw_names is not None
+        return self._head.names_itself or is_named
 
     @property
     def head(self) -> Any:
@@ -348,18 +406,44 @@ class InParts(Container):
     def n_columns(self) -> int:
         return self._head.n_columns
 
+    @property
+    def may_lack_cells(self) -> bool:
+        """Return True if the types of the columns allow missing cells."""
+        if isinstance(self._head, Frame):
+            kinds = self._head.frame.schema.values()
+            return not all(kind == nw.Boolean or kind.is_integer() for kind in kinds)
+        return getattr(self.head, "dtype", np.dtype(bool)).kind in "fO"
+
     def columns(self, names: Sequence[str], rules: CellRules) -> Columns:
         raise InputError(self.engine.advice)
 
-    def stored(self, names: Sequence[str], rules: CellRules, *, counts: bool = False) -> Any:
-        read, data = ReadPart(tuple(names), rules), self.data
+    @property
+    def is_table(self) -> bool:  # type: ignore[override]
+        return self._head.is_table or self.lazy is not None
+
+    def schema(self) -> Iterable[Any]:
+        return self._head.schema() if self.lazy is None else super().schema()
+
+    def raw_columns(self, names: Sequence[str] | None = None) -> Iterator[Column]:
+        def collect(positions: Sequence[int]) -> Any:
+            if self.lazy is None:
+                return self.engine.collect_columns(self.data, positions)
+            return self.lazy.select(*(f"c{k}" for k in positions)).collect().to_native()
+
+        return iter_raw_columns(self.names or (), names, collect)
+
+    def store_columns(self, names: Sequence[str], rules: CellRules, *, counts: bool = False) -> Any:
+        read, data = ReadPart(tuple(names), rules, self.preparation), self.data
+        binarizer = self.preparation.binarizer
         if self.lazy is not None:
-            data = self.lazy.select(*(f"c{k}" for k in self.positions(names))).to_native()
-        parts = self.engine.partitions(data, read, len(names), rules.store, rules.n_jobs)
+            source = tuple(names) if binarizer is None else tuple(binarizer.feature_names_in_)
+            read = replace(read, source=source)
+            data = self.lazy.select(*(f"c{k}" for k in self.positions(source))).to_native()
+        parts = self.engine.partitions(data, read, len(names), rules.storage, rules.n_jobs)
         refuse_empty(len(names), parts.n_rows)
         return PartitionedColumns(parts)
 
-    def written(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
+    def write(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
         raise InputError(self.engine.advice)
 
 
@@ -369,11 +453,17 @@ class ReadPart:
 
     names: tuple[str, ...]
     rules: CellRules
+    preparation: Preparation = field(default_factory=Preparation)
+    source: tuple[str, ...] | None = None
+    """The names of the columns of a part, where it has others."""
 
     def __call__(self, data: Any) -> Columns:
+        rows = wrap_rows(data)
+        if self.source is not None:
+            rows = rows.rename(self.source)
+        columns = read_part(self.preparation, self.names, self.rules, rows)
         # the storage that is quick to read; which one is best for counting depends on all parts
-        columns = unchecked(data).columns(self.names, self.rules)
-        return columns if isinstance(data, BooleanData) else stored_as(columns, "auto")
+        return columns if isinstance(data, BooleanData) else convert_layout(columns, "auto")
 
 
 class Source(Protocol):
@@ -397,52 +487,78 @@ def container_of(X: Any) -> Container:
         return X
     engine = engine_of(X)
     if engine is not None:
-        return InParts(engine, X)
-    container = unchecked(X)
-    container.check_filled()
+        return PartitionedContainer(engine, X)
+    container = wrap_rows(X)
+    container.check_not_empty()
     return container
 
 
-def unchecked(data: Any) -> Container:
+def wrap_rows(data: Any) -> Container:
     """Return rows in memory as a container; it may have no rows, as some parts do."""
     if isinstance(data, Container):
         return data
     return BooleanDataContainer(data) if isinstance(data, BooleanData) else wrap_data(data)
 
 
-def apply_binarizer(data: Any, binarizer: Binarizer | None = None) -> BooleanData:
+def apply_binarizer(container: Frame, binarizer: Binarizer | None = None) -> BooleanData:
     """Make a data frame Boolean with a Binarizer, which is fitted if it is not yet."""
-    from conjunct.data.binarizer import Binarizer
-
-    frame = eager_frame(data)
-    fitted = Binarizer() if binarizer is None else binarizer
-    if not hasattr(fitted, "rules_"):
-        fitted = clone(fitted).fit(data)
-    wanted = list(fitted.feature_names_in_)
-    absent = [name for name in wanted if name not in frame.columns]
-    if absent:
-        raise InputError(f"the table has no column {absent[0]!r}")
+    fitted = fit_binarizer(container, binarizer)
     # one by one: to ``select``, a name such as * is a pattern
-    columns = (from_series(name, frame.get_column(name)) for name in wanted)
+    columns = container.raw_columns(list(fitted.feature_names_in_))
     return BooleanData(
         tuple(fitted.get_feature_names_out()),
-        packed_columns(fitted.apply(columns), len(frame)),
-        preparation=Preparation(fitted).if_needed(),
+        pack_columns(fitted.apply(columns), len(container.frame)),
+        preparation=Preparation(fitted).drop_idle_binarizer(),
     )
 
 
-def prepared(wanted: Preparation, names: Sequence[str], X: Any) -> Any:
-    """Make raw data Boolean, and clean its tags, as was done for other rows."""
+def fit_binarizer(container: Container, binarizer: Binarizer | None = None) -> Binarizer:
+    """Return a Binarizer fitted to a raw table, whose columns are read a few at a time."""
+    from conjunct.data.binarizer import Binarizer
+    from conjunct.data.column_rules import rules_for
+
+    start = Binarizer() if binarizer is None else binarizer
+    if hasattr(start, "rules_"):
+        return start
+    settings = start.settings()
+    found = [(column.name, rules_for(column, settings)) for column in container.raw_columns()]
+    return type(start).from_rules(start.get_params(), found)
+
+
+def prepare(wanted: Preparation, names: Sequence[str], X: Any) -> Any:
+    """Make raw data Boolean, and clean its tags, as was done for other rows.
+
+    Lazy tables stay raw, because they compute features by expressions.
+    """
     if isinstance(X, BooleanData) or (wanted.binarizer is None and wanted.cleaner is None):
         return X
     container = container_of(X)
     if wanted.cleaner is not None and isinstance(container, Baskets):
         return [[wanted.cleaner.clean(str(tag)) for tag in basket] for basket in container.data]
-    if not isinstance(container, Frame) or set(container.names or ()) == set(names):
+    if not container.is_table or set(container.names or ()) == set(names):
         return container
     if wanted.cleaner is not None:
-        return apply_binarizer(X).cleaned(wanted.cleaner)
-    return apply_binarizer(X, wanted.binarizer)
+        if not isinstance(container, Frame):
+            return container
+        return apply_binarizer(container).clean(wanted.cleaner)
+    return container if container.lazy is not None else prepare_raw(container, wanted.binarizer)
+
+
+def prepare_raw(container: Container, binarizer: Binarizer | None = None) -> Container:
+    """Make a raw table Boolean with a Binarizer, by default a new one."""
+    if isinstance(container, ArrowStream):
+        container = container.read_whole()
+    if isinstance(container, Frame):
+        return PreparedFrame(apply_binarizer(container, binarizer), container)
+    return container.prepare(fit_binarizer(container, binarizer), read_part)
+
+
+def read_part(
+    preparation: Preparation, names: tuple[str, ...], rules: CellRules, data: Any
+) -> Columns:
+    """Return the columns of some rows of a table, here or on a worker."""
+    container = prepare(preparation, names, wrap_rows(data))
+    return wrap_rows(container).columns(names, rules)
 
 
 @dataclass(frozen=True)
@@ -452,7 +568,7 @@ class DataSummary:
     Attributes
     ----------
     n_rows, n_distinct_rows, n_features, n_missing : int
-        Missing cells are those of features, not of raw columns.
+        Features are the Boolean columns; missing cells are those of the raw ones.
     columns : dict of str to int
         Number of raw columns of each kind.
     dropped : tuple of Dropped
@@ -465,6 +581,15 @@ class DataSummary:
         Share of observed cells that are true.
     n_bytes : int
         Memory of the cells.
+
+    Examples
+    --------
+    >>> from conjunct import UFC
+    >>> rows = [["fork", "knife"]] * 40 + [["cup"]] * 60
+    >>> from conjunct import BooleanData, DataSummary
+    >>> summary = DataSummary.of(BooleanData.from_data(rows))
+    >>> summary.n_rows, summary.n_distinct_rows
+    (100, 2)
     """
 
     n_rows: int
@@ -486,13 +611,18 @@ class DataSummary:
         supports = table.supports()
         observed = table.columns.count_known()
         is_constant = (supports == 0) | (supports == observed)
+        # a missing cell is missing in each Boolean column that was made of it
+        missing: dict[str, int] = {}
+        for name, number in zip(table.names, (table.n_rows - observed).tolist(), strict=True):
+            source = table.preparation.source_of(name)
+            missing[source] = max(missing.get(source, 0), number)
         binarizer = table.preparation.binarizer
         rules = () if binarizer is None else binarizer.rules_
         return cls(
             table.n_rows,
             table.columns.count_distinct_rows(),
             len(table.names),
-            table.n_missing,
+            sum(missing.values()),
             _count_kinds(table, rules),
             () if binarizer is None else binarizer.dropped_,
             {r.column: len(r.rare) for r in rules if isinstance(r, CategoryRule) and r.rare},
@@ -506,12 +636,12 @@ def _count_kinds(table: BooleanData, rules: tuple[ColumnRule, ...]) -> dict[str,
     """Return the number of raw columns of each kind."""
     if not rules:
         return {"tags" if table.tags else "Boolean": len(table.names)}
-    from conjunct.data.column_rules import BooleanRule, CategoryRule
+    from conjunct.data.column_rules import BooleanRule, CategoryRule, TagsRule
 
     columns: dict[str, set[str]] = {}
     for rule in rules:
-        if isinstance(rule, BooleanRule):
-            kind = "Boolean"
+        if isinstance(rule, BooleanRule | TagsRule):
+            kind = "Boolean" if isinstance(rule, BooleanRule) else "lists of tags"
         elif rule.part is not None:
             kind = "dates"
         else:

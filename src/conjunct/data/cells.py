@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import calendar
 import datetime
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -15,17 +16,17 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.columns import StoreKind
+from conjunct.columns import StorageKind
 from conjunct.errors import CellError, InputError
 
-ColumnKind = Literal["Boolean", "number", "text", "date", "empty"]
+ColumnKind = Literal["Boolean", "number", "text", "date", "tags", "other", "empty"]
 Mask = NDArray[np.bool_]
 
 Written = Literal["words", "numbers", "decimal commas"]
 """The spelling of words or numbers in a column of text."""
 
-DateOrder = Literal["year first", "day first", "month first"]
-"""The spelling of dates in a column of text."""
+DateOrder = Literal["year first", "day first", "month first", "digits", "clock"]
+"""The spelling of dates: 2024-12-31, 31.12.2024, 12/31/2024, 20241231; or 14:35, times alone."""
 
 BLANKS = "".join(c for c in map(chr, range(0x3001)) if c.isspace())
 """The characters that str.strip removes, which are more than other libraries trim."""
@@ -38,6 +39,19 @@ _SAY_MISSING = frozenset(
         *("not applicable", "#null!", "#div/0!", "#value!", "#ref!", "#name?", "#num!"),
     )
 )
+_FACTORS = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6}
+_CURRENCY = r"[$€£¥₹]|USD|EUR|GBP|CHF"
+_AMOUNTS = {
+    written: re.compile(
+        rf"(?P<sign>[+-])?(?:(?P<before>{_CURRENCY})\s?)?"
+        rf"(?P<whole>[0-9]{{1,3}}(?:{thousands}[0-9]{{3}})+|[0-9]*)(?P<part>{point}[0-9]*)?"
+        rf"(?P<power>[eE][+-]?[0-9]+)?(?P<factor>[kKM])?(?:\s?(?P<after>{_CURRENCY}|%))?"
+    )
+    for written, thousands, point in (
+        ("numbers", r"[,\u00a0\u202f]", r"\."),
+        ("decimal commas", r"[.\u00a0\u202f']", ","),
+    )
+}
 _NAMES_OF_MISSING = ("NAType", "NaTType")
 DatePart = Literal["year", "month", "weekday", "hour"]
 PARTS: tuple[DatePart, ...] = get_args(DatePart)
@@ -68,17 +82,35 @@ WEEKDAYS = (
 )
 HOURS = (6.0, 12.0, 18.0)
 
+PAIRS: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
+    (frozenset(no.split()), frozenset(yes.split()))
+    for no, yes in (
+        ("0 false", "1 true"),
+        ("f", "t"),
+        ("no", "yes"),
+        ("n", "y"),
+        ("off", "on"),
+        ("absent", "present"),
+    )
+)
+"""Words that say no and yes. A column of one such pair needs no more name than its own."""
+
+_MEANING = {word: bool(k) for pair in PAIRS for k, words in enumerate(pair) for word in words}
+
 Missing = Literal["raise", "false", "pairwise"]
 """Options for missing cells: refuse them, take them as false, or keep them missing."""
 
 MISSING: tuple[Missing, ...] = ("raise", "false", "pairwise")
-_ANY = "fit(BooleanData.of(data)), or Binarizer() in a pipeline, makes"
-MISSING_ADVICE = "fill it, or pass missing='pairwise' or 'false' (at a prompt: --missing)"
+_ANY = "give a data frame: its columns of words, numbers and dates are made Boolean"
+MISSING_ADVICE = "fill it, or pass missing='pairwise' or 'false' (--missing on the command line)"
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """Values of one kind. Those of text are positions in ``words``; −1 where missing."""
+    """Values of one kind. Those of text are positions in ``words``; −1 where missing.
+
+    Those of tags are positions in ``lists``. Cells of another kind make no feature.
+    """
 
     name: str
     kind: ColumnKind
@@ -89,14 +121,20 @@ class Column:
     order: DateOrder = "year first"
     odd: tuple[str, ...] = ()
     """Cells among dates that are none, and count as missing."""
+    is_category: bool = False
+    """True if the table itself says that the cells are categories, even if they look otherwise."""
+    lists: tuple[tuple[str, ...], ...] = ()
 
     def __len__(self) -> int:
         return len(self.values)
 
     def as_text(self) -> Column:
         """Return the same cells as words: numbers and dates in their shortest spelling."""
-        if self.kind in ("text", "empty"):
+        if self.kind in ("text", "empty", "other"):
             return self
+        if self.kind == "tags":
+            lists = [", ".join(self.lists[code]) if code >= 0 else None for code in self.values]
+            return _make_text_column(self.name, lists)
         distinct, codes = np.unique(self.values[~self.missing], return_inverse=True)
         values = np.full(len(self), -1, np.int64)
         values[~self.missing] = codes
@@ -147,12 +185,19 @@ def says_missing(word: str) -> bool:
     return word.strip().casefold() in _SAY_MISSING
 
 
-def number(word: str, written: Written = "numbers") -> float | None:
+def meaning(word: str) -> bool | None:
+    """Return what a word such as ``Yes`` or ``0`` says, or None if neither yes nor no."""
+    return _MEANING.get(word.strip().casefold())
+
+
+def is_yes_or_no(words: Iterable[str]) -> bool:
+    """Return True if words spell one pair: ``Yes`` and ``no``, but not ``yes`` and ``f``."""
+    spellings = {word.strip().casefold() for word in words}
+    return any(spellings <= no | yes for no, yes in PAIRS)
+
+
+def plain_number(word: str) -> float | None:
     """Return the number that a word is, or None, as for ``1_000`` and ``١``: readers agree."""
-    if written == "decimal commas":
-        if "." in word:
-            return None
-        word = word.replace(",", ".")
     if "_" in word or not word.isascii():
         return None
     try:
@@ -161,10 +206,40 @@ def number(word: str, written: Written = "numbers") -> float | None:
         return None
 
 
-def eager_frame(data: Any, *, pass_through: bool = False) -> Any:
-    """Return a data frame as narwhals sees it; refuse anything else, or pass it through."""
+def number(word: str, written: Written = "numbers") -> float | None:
+    """Return the number that a person reads: ``$1,002.50``, ``45%`` and ``1.5k`` are numbers too.
+
+    Examples
+    --------
+    >>> number("1,002"), number("1,002", "decimal commas"), number("-$1.5k"), number("4th")
+    (1002.0, 1.002, -1500.0, None)
+    """
+    if written == "numbers":
+        value = plain_number(word)
+        if value is not None:
+            return value
+    amount = _AMOUNTS[written].fullmatch(word)
+    if amount is None:
+        return plain_number(word) if "," not in word and "." not in word else None
+    sign, digits, decimals, power, factor = amount.group("sign", "whole", "part", "power", "factor")
+    whole = re.sub(r"\D", "", digits or "")
+    decimals = (decimals or ".")[1:]
+    if not whole and not decimals:
+        return None
+    exact = f"{sign or ''}{whole or 0}.{decimals or 0}{power or ''}"
+    return float(exact) * _FACTORS[factor or ""]
+
+
+def unit_of(word: str, written: Written = "numbers") -> str:
+    """Return the sign of a currency or of percent that stands beside a number, or nothing."""
+    amount = _AMOUNTS[written].fullmatch(word)
+    return "" if amount is None else amount["before"] or amount["after"] or ""
+
+
+def as_narwhals(data: Any) -> Any:
+    """Return a table as narwhals sees it, and anything else as it is."""
     try:
-        return nw.from_native(data, eager_only=True, pass_through=pass_through)
+        return nw.from_native(data, pass_through=True)
     except nw.exceptions.DuplicateError:
         # the columns of an Arrow table are its cells
         names = list(getattr(data, "column_names", data.columns))
@@ -191,17 +266,28 @@ def from_series(name: str, series: nw.Series[Any]) -> Column:
         return _make_column(name, "number", numbers, np.isnan(numbers))
     if kind in (nw.Date, nw.Datetime):
         # the clock on the wall in the column's own zone
-        there = series.dt.replace_time_zone(None) if getattr(kind, "time_zone", None) else series
-        values = there.cast(nw.Datetime("us")).to_numpy().astype("datetime64[us]")
+        zone = getattr(kind, "time_zone", None)
+        if zone and (zone[0] in "+-" or "pyarrow" in str(getattr(series.to_native(), "dtype", ""))):
+            # one by one: Arrow before 22 refuses such zones, and pandas before 3 gives the hours
+            # of UTC where its columns are Arrow's
+            cells = (None if is_missing(cell) else cell for cell in series.to_list())
+            walls = [None if cell is None else cell.replace(tzinfo=None) for cell in cells]
+            values = np.array(walls, "datetime64[us]")
+        else:
+            there = series.dt.replace_time_zone(None) if zone else series
+            values = there.cast(nw.Datetime("us")).to_numpy().astype("datetime64[us]")
         return _make_column(name, "date", values, np.isnat(values))
     if kind == nw.String:
         return _make_text_column(name, series.to_list())
     if kind in (nw.Categorical, nw.Enum):
         # categories of numbers too: pandas writes them otherwise where a cell is missing
-        return _make_text_column(name, map(_spell_category, series.to_list()), len(series))
-    if kind in (nw.Object, nw.Unknown):
-        return from_array(name, np.array(series.to_list(), object))
-    raise InputError(f"column {name!r}: {kind} cannot be made Boolean; leave the column out")
+        words = _make_text_column(name, map(_spell_category, series.to_list()), len(series))
+        return replace(words, is_category=True)
+    if kind in (nw.Object, nw.Unknown, nw.List, nw.Array, nw.Time):
+        return _from_objects(
+            name, [None if is_missing(cell) else cell for cell in series.to_list()]
+        )
+    return _make_other_column(name, len(series), str(kind))
 
 
 def from_array(name: str, values: NDArray[Any]) -> Column:
@@ -236,15 +322,41 @@ def _from_objects(name: str, values: list[Any]) -> Column:
         walls = [v.replace(tzinfo=None) if isinstance(v, datetime.datetime) else v for v in values]
         moments = np.array(walls, "datetime64[us]")
         return _make_column(name, "date", moments, missing)
+    if all(isinstance(value, datetime.time) for value in present):
+        day = datetime.date(1970, 1, 1)
+        walls = [None if v is None else datetime.datetime.combine(day, v) for v in values]
+        clock = _make_column(name, "date", np.array(walls, "datetime64[us]"), missing)
+        return replace(clock, order="clock")
+    if all(isinstance(value, list | tuple | set | frozenset | np.ndarray) for value in present):
+        return _make_tags_column(name, values)
     for value in present:
         if not isinstance(value, str | Real):
-            raise InputError(
-                f"column {name!r}: argument must be a string or a number, "
-                f"not {type(value).__name__}; leave the column out"
-            )
+            return _make_other_column(name, len(values), type(value).__name__)
     return _make_text_column(
         name, (v if v is None or isinstance(v, str) else spell(v) for v in values), len(values)
     )
+
+
+def _make_tags_column(name: str, cells: Iterable[Iterable[Any] | None]) -> Column:
+    """Return lists as tags, those of a set in code-point order."""
+    index: dict[tuple[str, ...], int] = {}
+    codes = []
+    for cell in cells:
+        tags = () if cell is None else tuple(clean_tags(cell))
+        codes.append(-1 if cell is None else index.setdefault(tags, len(index)))
+    column = _make_column(name, "tags", np.array(codes, np.int64), np.array(codes) < 0)
+    return replace(column, lists=tuple(index))
+
+
+def _make_other_column(name: str, n_rows: int, kind: str) -> Column:
+    return Column(name, "other", np.zeros(n_rows), np.zeros(n_rows, np.bool_), words=(kind,))
+
+
+def clean_tags(cell: Iterable[Any]) -> list[str]:
+    """Return the tags of a list as text, without missing and empty ones."""
+    tags = (tag if isinstance(tag, str) else _spell_category(tag) for tag in cell)
+    words = [word for tag in tags if tag is not None and (word := tag.strip())]
+    return sorted(words) if isinstance(cell, set | frozenset) else words
 
 
 def _spell_category(value: Any) -> str | None:
@@ -264,12 +376,18 @@ def _make_column(name: str, kind: ColumnKind, values: NDArray[Any], missing: Mas
 def _make_text_column(name: str, cells: Iterable[str | None], n_rows: int = -1) -> Column:
     index: dict[str, int] = {}
 
-    def code(cell: str | None) -> int:
-        # pandas may put NaN for None among strings
-        word = cell.strip() if isinstance(cell, str) else ""
-        return index.setdefault(word, len(index)) if word else -1
+    class Codes(dict[str | None, int]):
+        """The code of each cell that was seen."""
 
-    codes = np.fromiter(map(code, cells), np.int64, n_rows)
+        def __missing__(self, cell: str | None) -> int:
+            # pandas may put NaN for None among strings, each time another one
+            if not isinstance(cell, str):
+                return -1
+            word = cell.strip()
+            self[cell] = code = index.setdefault(word, len(index)) if word else -1
+            return code
+
+    codes = np.fromiter(map(Codes().__getitem__, cells), np.int64, n_rows)
     words = sorted(index)
     position = np.empty(len(words) + 1, np.int64)
     position[[index[word] for word in words]] = np.arange(len(words))
@@ -318,12 +436,12 @@ class Cells(NamedTuple):
 class CellRules:
     """Rules by which cells are true, false or missing, and the storage of their columns.
 
-    Values above ``binarize`` are true where it is given.
+    Values above ``threshold`` are true where it is given.
     """
 
-    binarize: float | None = None
+    threshold: float | None = None
     missing: Missing = "pairwise"
-    store: StoreKind = "auto"
+    storage: StorageKind = "auto"
     n_jobs: int | None = None
 
     def read(self, block: NDArray[Any], names: Sequence[str], first_row: int = 0) -> Cells:
@@ -342,7 +460,7 @@ class CellRules:
             bad = np.isinf(numbers)
             _refuse(bad | gone if self.missing == "raise" else bad, numbers, names, first_row)
         kept = gone if self.missing == "pairwise" else None
-        if self.binarize is not None:
+        if self.threshold is not None:
             return Cells(self._is_above(numbers), kept)
         other = (numbers != 0) & (numbers != 1)
         _refuse(other if gone is None else other & ~gone, numbers, names, first_row)
@@ -355,20 +473,20 @@ class CellRules:
         """
         if cells.dtype == np.bool_:
             return cells
-        below_zero = self.binarize is not None and self.binarize < 0
+        below_zero = self.threshold is not None and self.threshold < 0
         if cells.dtype.kind not in "iuf" or below_zero:
             return None
         gone = np.isnan(cells) if cells.dtype.kind == "f" else np.zeros(len(cells), np.bool_)
         if gone.any() and self.missing != "false":
             return None
-        if self.binarize is not None:
+        if self.threshold is not None:
             return None if np.isinf(cells).any() else self._is_above(cells)
         is_boolean = (cells == 0) | (cells == 1) | gone
         return np.asarray(cells == 1) if is_boolean.all() else None
 
     def _is_above(self, numbers: NDArray[Any]) -> NDArray[np.bool_]:
         # as doubles: with a Python number, NumPy compares in the precision of the column
-        return np.asarray(numbers > np.float64(as_float(self.binarize)))
+        return np.asarray(numbers > np.float64(as_float(self.threshold)))
 
 
 def _as_numbers(block: NDArray[Any], names: Sequence[str], first_row: int) -> NDArray[np.float64]:
@@ -402,10 +520,9 @@ def _refuse(
         return
     row, column = (int(k) for k in np.argwhere(bad)[0])
     value = values[row, column].item() if values.dtype.kind in "iuf" else values[row, column]
-    made = "columns of words, numbers and dates Boolean"
-    advice = f"use True/False or 0/1, or pass binarize= to cut all at one number; {_ANY} {made}"
+    advice = f"use True/False or 0/1, or pass threshold= to cut all at one number, or {_ANY}"
     if isinstance(value, str | datetime.date):
-        advice = f"{_ANY} {made}"
+        advice = _ANY
     problem = f"{value!r} is not Boolean"
     if value != value:
         problem, advice = "the value is missing (NaN)", MISSING_ADVICE

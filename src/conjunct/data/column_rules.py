@@ -7,7 +7,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from decimal import ROUND_FLOOR, Decimal
+from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from itertools import pairwise
 from math import floor, inf, isfinite, log10, nan
 from sys import float_info
@@ -25,44 +25,54 @@ from conjunct.data.cells import (
     Mask,
     Written,
     has_hours,
+    is_yes_or_no,
+    meaning,
     number,
+    plain_number,
     says_missing,
     spell,
     take_date_part,
 )
+from conjunct.data.inference import (
+    DATE_ADVICE,
+    FEW,
+    PROSE,
+    drop_words,
+    find_tag_separator,
+    infer,
+    is_whole,
+    parse_moment,
+    read_digit_dates,
+    split_tags,
+    to_dates,
+)
 from conjunct.data.variables import make_distinct
-from conjunct.errors import CellError, InputError
+from conjunct.errors import CellError, ConjunctWarning
 
 if TYPE_CHECKING:
     from conjunct.data.binarizer import Settings
 
-PAIRS: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
-    (frozenset(no.split()), frozenset(yes.split()))
-    for no, yes in (
-        ("0 false", "1 true"),
-        ("f", "t"),
-        ("no", "yes"),
-        ("n", "y"),
-        ("off", "on"),
-        ("absent", "present"),
-    )
-)
-"""Words that say no and yes. A column of one such pair needs no more name than its own."""
-
-_MEANING = {word: bool(k) for pair in PAIRS for k, words in enumerate(pair) for word in words}
-Cut = Literal["quantile", "width", "kmeans"]
+Binning = Literal["quantile", "width", "kmeans"]
 Floats = NDArray[np.float64]
 
-# fewer rows than this are no evidence that a column numbers them
-_FEW = 20
+# whole numbers of at most this many values, in this range, are shown as values
+_FEW_VALUES = 10
+_NEAR = 100
+_USUAL_BINS = 4
 
-# words in a cell of free text, on average
-_PROSE = 3.0
+# the mean distance of numbers that number the rows
+_GAP = 10
 
-# different words: fewer may be categories with commas in their names
-_FEW_LISTS = 6
-_TAG_SEPARATORS = ";|,"
-_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})*")
+# tags of one column, the most frequent first
+_MOST_TAGS = 1000
+
+# the share of an interval's rows that may change sides for the sake of a round edge
+_MOVED = 0.2
+
+# columns that name rows, by their names
+_ROW_NAMES = re.compile(r"|unnamed: ?\d+|row[ _.]?(names?|numbers?|nums?|ids?)|level_0", re.I)
+_ID_NAMES = re.compile(r"(?:.*[ _.-])?(?:id|ids|uuid|guid)|.*[a-z](?:Id|ID)", re.DOTALL)
+_YEARS = (1500, 2100)
 
 
 class Applied(msgspec.Struct, frozen=True):
@@ -86,7 +96,7 @@ class _Rule(
 def _check_numbers(written: Written, words: Iterable[str]) -> None:
     """Refuse rules, of a damaged file, about numbers that are none, or not in their spelling."""
     for word in words if written != "words" else ():
-        value = number(word)
+        value = plain_number(word)
         if value is None or value != value or spell(value) != word:
             raise ValueError(f"{word[:40]!r} is not a number in its shortest spelling")
 
@@ -145,10 +155,11 @@ class CategoryRule(_Rule, frozen=True, tag="categories", kw_only=True):
         if self.rare:
             fate = "left out" if self.other is None else f"together as {self.other!r}"
             rare = f", {len(self.rare)} rare ones {fate}"
-        return f"{part}{len(self.values)} words{rare}"
+        noun = "words" if self.part is None and self.written == "words" else "values"
+        return f"{part}{len(self.values)} {noun}{rare}"
 
     def apply(self, column: Column) -> Applied:
-        text = _read_words(_take_part(column, self.part), self.written)
+        text = _read_words(_take_part(column, self), self.written)
         groups = [{value} for value in self.values]
         if self.other is not None:
             groups.append(set(self.rare))
@@ -193,7 +204,7 @@ class NumberRule(_Rule, frozen=True, tag="numbers", kw_only=True):
         return f"{part}{steps} at {', '.join(map(spell, self.edges))}"
 
     def apply(self, column: Column) -> Applied:
-        numbers, missing = _read_numbers(_take_part(column, self.part), self.written)
+        numbers, missing = _read_numbers(_take_part(column, self), self.written)
         position = np.searchsorted(self.edges, numbers, side="right")
         position[missing] = -1
         steps = range(1, len(self.edges) + 1)
@@ -202,7 +213,45 @@ class NumberRule(_Rule, frozen=True, tag="numbers", kw_only=True):
         return Applied([position == k for k in (0, *steps)], missing)
 
 
-ColumnRule = BooleanRule | CategoryRule | NumberRule
+class TagsRule(_Rule, frozen=True, tag="tags", kw_only=True):
+    """A feature ``column: tag`` for each tag. A row without a list has no tags."""
+
+    values: list[str]
+    separator: str | None = None
+    """What stands between tags in text: ``[]`` for lists in brackets; None if cells are lists."""
+    n_rare: int = 0
+
+    def names(self) -> list[str]:
+        return [f"{self.column}: {tag}" for tag in self.values]
+
+    @property
+    def variable(self) -> str | None:
+        """Return None: tags do not exclude each other."""
+        return None
+
+    def describe(self) -> str:
+        rare = f", {self.n_rare} rare ones left out" if self.n_rare else ""
+        return f"{len(self.values)} tags{rare}"
+
+    def apply(self, column: Column) -> Applied:
+        tags = _read_tags(column, self.separator)
+        having: dict[str, list[int]] = {tag: [] for tag in self.values}
+        unknown: dict[str, None] = {}
+        for k, cell in enumerate(tags.lists):
+            for tag in cell:
+                having.get(tag, []).append(k)
+        if not self.n_rare:
+            unknown = {tag: None for cell in tags.lists for tag in cell if tag not in having}
+        found = []
+        for codes in having.values():
+            # a missing cell is position −1: the False at the end
+            has_tag = np.zeros(len(tags.lists) + 1, np.bool_)
+            has_tag[codes] = True
+            found.append(has_tag[tags.values])
+        return Applied(found, np.zeros(len(column), np.bool_), tuple(unknown))
+
+
+ColumnRule = BooleanRule | CategoryRule | NumberRule | TagsRule
 
 
 class Dropped(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -212,39 +261,39 @@ class Dropped(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reason: str
 
 
-def meaning(word: str) -> bool | None:
-    """Return what a word such as ``Yes`` or ``0`` says, or None if neither yes nor no."""
-    return _MEANING.get(word.strip().casefold())
-
-
 def _read_truth(word: str) -> float | None:
     """Return 1 for yes, 0 for no, NaN for a missing number, and None for anything else."""
     said = meaning(word)
     if said is not None:
         return float(said)
-    value = number(word.replace(",", "."))
+    value = plain_number(word.replace(",", "."))
     if value is None and says_missing(word):
         return nan
     return None if value is None or (value not in (0, 1) and value == value) else value
 
 
-def is_yes_or_no(words: Iterable[str]) -> bool:
-    """Return True if words spell one pair: ``Yes`` and ``no``, but not ``yes`` and ``f``."""
-    spellings = {word.strip().casefold() for word in words}
-    return any(spellings <= no | yes for no, yes in PAIRS)
-
-
 def _label_part(column: str, part: DatePart | None) -> str:
-    return column if part is None else f"{column} {part}"
-
-
-def _take_part(column: Column, part: DatePart | None) -> Column:
-    if part is None or column.kind == "empty":
+    # the year of a column called Year is its year
+    if part is None or (part == "year" and column.casefold() == part):
         return column
+    return f"{column} {part}"
+
+
+def _take_part(column: Column, rule: CategoryRule | NumberRule) -> Column:
+    if rule.part is None or column.kind == "empty":
+        return column
+    if column.kind == "text":
+        column = drop_words(column, rule.odd)
+        column = drop_words(column, [word for word in column.words if says_missing(word)])
+        bad = [not parse_moment(word, rule.order) for word in column.words]
+        if any(bad):
+            _refuse(column, bad.index(True), "is not a date", DATE_ADVICE[rule.order])
+        column = to_dates(column, rule.order)
+    elif column.kind == "number" and rule.order == "digits":
+        column = read_digit_dates(column, strict=False) or column
     if column.kind != "date":
-        text = column.as_text()
-        _refuse(text, 0, "is not a date", "write dates as 2024-12-31")
-    return take_date_part(column, part)
+        _refuse(column.as_text(), 0, "is not a date", DATE_ADVICE[rule.order])
+    return take_date_part(column, rule.part)
 
 
 def _read_numbers(column: Column, written: Written) -> tuple[NDArray[np.float64], Mask]:
@@ -284,6 +333,17 @@ def _read_words(column: Column, written: Written) -> Column:
     position = {word: k for k, word in enumerate(known)} | {"": -1}
     codes = np.array([*(position[word] for word in words), -1], np.int64)[text.values]
     return replace(text, values=codes, missing=codes < 0, words=tuple(known))
+
+
+def _read_tags(column: Column, separator: str | None) -> Column:
+    """Return a column of words as lists of tags."""
+    if column.kind == "tags":
+        return column
+    if column.kind in ("empty", "other"):
+        return replace(column, kind="tags", values=np.full(len(column), -1))
+    text = column.as_text()
+    split = split_tags(separator)
+    return replace(text, kind="tags", words=(), lists=tuple(tuple(split(w)) for w in text.words))
 
 
 def _select_rows(text: Column, chosen: Sequence[bool]) -> Mask:
@@ -331,11 +391,12 @@ def iter_feature_variables(rules: Sequence[ColumnRule]) -> Iterator[tuple[str, s
             yield name, variable
 
 
-def find_edges(values: Floats, how: Cut, n_bins: int) -> list[float]:
+def find_edges(values: Floats, how: Binning, n_bins: int) -> list[float]:
     """Find edges between at most ``n_bins`` intervals, none of them empty.
 
     An edge may be any number above the value before it and not above the value after it: which
-    rows lie on which side is the same. The one with the fewest digits is taken.
+    rows lie on which side is the same. Between quantiles, a few rows may change sides besides.
+    The edge with the fewest digits is taken, and of several the nearest.
     """
     distinct, counts = np.unique(values, return_counts=True)
     wanted = {"quantile": _quantile_edges, "width": _width_edges, "kmeans": _kmeans_edges}[how]
@@ -346,13 +407,27 @@ def find_edges(values: Floats, how: Cut, n_bins: int) -> list[float]:
     # the first value at or above each wanted edge; before the very first there is nothing to cut
     after = np.unique(np.searchsorted(np.ldexp(distinct, -power), small))
     inner = after[(after > 0) & (after < len(distinct))]
-    edges = (round_between(float(distinct[k - 1]), float(distinct[k])) for k in inner)
+    if not len(inner):
+        # most rows have the highest value: it alone is an interval
+        inner = np.array([len(distinct) - 1])[: len(distinct) - 1]
+    below = np.concatenate([[0], np.cumsum(counts)])
+    free = _MOVED * below[-1] / n_bins if how == "quantile" else 0
+    edges: list[float] = []
+    for k in inner:
+        first = max(1, np.searchsorted(below, below[k] - free))
+        last = min(len(distinct) - 1, np.searchsorted(below, below[k] + free, side="right") - 1)
+        low, high = float(distinct[first - 1]), float(distinct[last])
+        edges.append(round_between(low, high, float(distinct[k])))
     # above the largest number there is only infinity, and an edge is finite
-    return [edge for edge in edges if isfinite(edge)]
+    edges = [edge for edge in dict.fromkeys(edges) if isfinite(edge)]
+    is_later = np.diff(np.searchsorted(distinct, edges), prepend=0) > 0
+    return [edge for edge, is_new in zip(edges, is_later, strict=True) if is_new]
 
 
-def round_between(low: float, high: float) -> float:
+def round_between(low: float, high: float, near: float | None = None) -> float:
     """Return the number above ``low`` and not above ``high`` that has the fewest digits.
+
+    Of several, the nearest to ``near`` is taken, by default the highest.
 
     Examples
     --------
@@ -369,12 +444,16 @@ def round_between(low: float, high: float) -> float:
         high = 0.0 if low < 0 else min(max(1.0, 2 * low), float_info.max)
     top = floor(log10(max(abs(low), abs(high)))) + 1
     exact = Decimal(high)
+    wanted = exact if near is None or not isfinite(near) else min(Decimal(near), exact)
     for power in range(top, top - 20, -1):
         for step in (Decimal(1), Decimal("0.5"), Decimal("0.2")):
             unit = step.scaleb(power)
-            rounded = float((exact / unit).to_integral_value(ROUND_FLOOR) * unit)
-            if low < rounded <= high:
-                return rounded + 0.0  # no minus before a zero
+            most = (exact / unit).to_integral_value(ROUND_FLOOR)
+            nearest = min(most, (wanted / unit).to_integral_value(ROUND_HALF_EVEN))
+            for multiple in (nearest, nearest + 1):
+                rounded = float(multiple * unit)
+                if low < rounded <= high:
+                    return rounded + 0.0  # no minus before a zero
     return high
 
 
@@ -416,21 +495,73 @@ DateRule = TypeVar("DateRule", CategoryRule, NumberRule)
 
 
 def rules_for(column: Column, settings: Settings) -> list[ColumnRule] | Dropped:
-    """Return the rules that make features of a column, or why it makes none."""
-    if column.name in settings.edges:
-        edges = [float(edge) for edge in settings.edges[column.name]]
-        return [_make_number_rule(column, edges, settings)]
+    """Return the rules that make features of a column, or why it makes none.
+
+    A guess gives a warning that says how to have it otherwise.
+    """
+    name = column.name
+    if name in settings.edges:
+        edges = [float(edge) for edge in settings.edges[name]]
+        return [_make_number_rule(infer(column)[0], edges, settings)]
     if column.kind == "empty":
-        return Dropped(column.name, "every cell is empty")
-    if column.name in settings.words:
-        column = column.as_text()
+        return Dropped(name, "every cell is empty")
+    if column.kind == "other":
+        return Dropped(name, f"cells of type {column.words[0]} make no features")
+    if name in settings.tags:
+        return _make_tags(column, settings, is_asked=True)
+    if name in settings.categorical:
+        return _choose_word_rules(column.as_text(), settings)
+    column, remark = infer(column)
+    if remark:
+        warnings.warn(f"column {name!r}: {remark}", ConjunctWarning, stacklevel=2)
+    if column.kind == "tags":
+        return _make_tags(column, settings)
     if column.kind == "Boolean":
-        return [BooleanRule(column.name)]
+        return [BooleanRule(name)]
+    dropped = _find_row_names(column)
+    if dropped is not None:
+        return dropped
     if column.kind == "number":
-        return _choose_number_rules(column, settings)
+        dates = read_digit_dates(column)
+        if dates is None:
+            is_id = _ID_NAMES.fullmatch(name) is not None
+            return (_choose_id_rules if is_id else _choose_number_rules)(column, settings)
+        column = dates
     if column.kind == "date":
         return _choose_date_rules(column, settings)
     return _choose_word_rules(column, settings)
+
+
+def _find_row_names(column: Column) -> Dropped | None:
+    """Return why a column only names or numbers the rows, if it does."""
+    present = column.values[~column.missing]
+    # two rows differ in nearly everything
+    if len(present) < 3:
+        return None
+    is_unique = len(np.unique(present)) == len(present)
+    named = _ROW_NAMES.fullmatch(column.name) or _ID_NAMES.fullmatch(column.name)
+    if is_unique and named and column.kind in ("number", "text"):
+        return Dropped(column.name, "it names the rows")
+    if column.kind != "number" or len(present) < FEW or not is_unique:
+        return None
+    is_rising = is_whole(present) and bool((present[1:] > present[:-1]).all())
+    # a table may be sorted by a measure, whose numbers lie far from each other
+    is_dense = present[-1] - present[0] <= _GAP * len(present)
+    if not is_rising or not is_dense or (present[0] >= _YEARS[0] and present[-1] <= _YEARS[1]):
+        return None
+    return Dropped(column.name, "it numbers the rows")
+
+
+def _choose_id_rules(column: Column, settings: Settings) -> list[ColumnRule] | Dropped:
+    """Return the rules of numbers that only name something: no interval of them means anything."""
+    present = column.values[~column.missing]
+    n_distinct = len(np.unique(present))
+    if n_distinct > len(present) / 2 and n_distinct > settings.n_bins:
+        return Dropped(column.name, f"{n_distinct:,} different ids in {len(present):,} cells")
+    if n_distinct <= _FEW_VALUES:
+        return _choose_number_rules(column, settings)
+    text = column.as_text()
+    return _make_categories(replace(text, written=column.written), settings, None)
 
 
 def _choose_number_rules(
@@ -438,19 +569,23 @@ def _choose_number_rules(
 ) -> list[ColumnRule] | Dropped:
     present = column.values[~column.missing]
     distinct = np.unique(present)
-    if part is None and set(distinct) <= {0.0, 1.0}:
+    if part is None and {*distinct} <= {0.0, 1.0}:
         return [BooleanRule(column.name)]
     if len(distinct) == 1:
         return Dropped(column.name, f"every cell is {spell(distinct[0])}")
-    may_count_rows = part is None and len(present) >= _FEW and present[0] in (0, 1)
-    if may_count_rows and (present == present[0] + np.arange(len(present))).all():
-        return Dropped(column.name, "it numbers the rows")
-    if len(distinct) <= settings.n_bins:
+    are_values = len(distinct) <= settings.n_bins
+    # who asks for steps, or for fewer intervals than usual, wants numbers cut
+    may_be_values = not settings.cumulative and settings.n_bins >= _USUAL_BINS
+    if not are_values and may_be_values and len(distinct) <= _FEW_VALUES:
+        # values that come again: 10 ages of 12 persons are better cut
+        are_values = is_whole(distinct) and 3 * len(distinct) <= len(present)
+        are_values = are_values and distinct[-1] - distinct[0] <= _NEAR
+    if are_values:
         values = [spell(value) for value in distinct]
         written = "words" if part is not None else column.written
         rule = CategoryRule(column.name, part=part, values=values, written=written)
         return [_copy_date_spelling(rule, column)]
-    edges = find_edges(present, settings.numbers, settings.n_bins)
+    edges = find_edges(present, settings.binning, settings.n_bins)
     if not edges:
         return Dropped(column.name, "no cut leaves rows on both sides")
     return [_make_number_rule(column, edges, settings, part)]
@@ -488,16 +623,24 @@ def _choose_word_rules(
         # of two words, neither is rare
         return [CategoryRule(column.name, values=words, written=column.written)]
     n_present = int(counts.sum())
-    if column.name in settings.words:
+    if part is not None or column.is_category or column.name in settings.categorical:
         return _make_categories(column, settings, part)
-    # a few tags make few different lists
-    if len(words) >= _FEW_LISTS:
-        _refuse_lists(column.name, words)
-    if len(words) <= settings.max_categories:
-        return _make_categories(column, settings, part)
-    if len(words) > n_present / 2:
-        _refuse_prose(column, words)
-        return Dropped(column.name, f"{len(words)} different words in {n_present} cells")
+    separator = find_tag_separator(words)
+    if separator is not None:
+        one = _shorten(next((w for w in words if separator in w), words[0]))
+        warnings.warn(
+            f"column {column.name!r}: cells such as {one!r} are read as tags; "
+            f"categorical=[{column.name!r}] takes each as one word "
+            f"(--categorical {column.name!r} on the command line)",
+            ConjunctWarning,
+            stacklevel=2,
+        )
+        return _make_tags(column, settings)
+    most = _FEW_VALUES if len(words) == n_present else settings.max_categories
+    if len(words) > max(most, n_present / 2):
+        if sum(len(word.split()) for word in words) > PROSE * len(words):
+            return Dropped(column.name, "free text")
+        return Dropped(column.name, f"{len(words):,} different words in {n_present:,} cells")
     return _make_categories(column, settings, part)
 
 
@@ -505,31 +648,69 @@ def _make_categories(
     column: Column, settings: Settings, part: DatePart | None
 ) -> list[ColumnRule] | Dropped:
     counts = column.counts()
-    least = settings.min_frequency * (counts.sum() if settings.min_frequency < 1 else 1)
+    n_present = int(counts.sum())
+    least = settings.min_frequency * (n_present if settings.min_frequency < 1 else 1)
     frequent = [k for k, count in enumerate(counts) if count and count >= least]
     room = settings.max_categories
     if part is None and len(frequent) > room:
         # the group of the others is one of the features
-        room -= settings.rare == "group"
+        room -= settings.rare_categories == "group"
         frequent = sorted(sorted(frequent, key=lambda k: (-counts[k], k))[:room])
     values = [column.words[k] for k in frequent]
-    rare = [w for k, w in enumerate(column.words) if counts[k] and w not in set(values)]
+    rare = [w for k, w in enumerate(column.words) if counts[k] and w not in {*values}]
     if not values:
         return Dropped(column.name, "every word in it is rare")
-    other = "other" if rare and settings.rare == "group" else None
+    # if most rows are others, that says nothing about any of them
+    is_dominant = 2 * int(counts[frequent].sum()) < n_present
+    other = "other" if rare and settings.rare_categories == "group" and not is_dominant else None
     while other in values:
         other += " values"
-    rule = CategoryRule(column.name, part=part, values=values, rare=rare, other=other)
+    rule = CategoryRule(
+        column.name, part=part, values=values, rare=rare, other=other, written=column.written
+    )
     return [_copy_date_spelling(rule, column)]
+
+
+def _make_tags(
+    column: Column, settings: Settings, *, is_asked: bool = False
+) -> list[ColumnRule] | Dropped:
+    separator = None
+    if column.kind != "tags":
+        separator = find_tag_separator(column.as_text().words, is_asked=is_asked)
+    tags = _read_tags(column, separator)
+    n_lists = np.bincount(tags.values[tags.values >= 0], minlength=len(tags.lists))
+    counts: Counter[str] = Counter()
+    for cell, count in zip(tags.lists, n_lists.tolist(), strict=True):
+        counts.update(dict.fromkeys(cell, count))
+    least = settings.min_frequency * (len(column) if settings.min_frequency < 1 else 1)
+    if len(counts) > settings.max_categories and not is_asked:
+        # a tag of one row says nothing about others
+        least = max(least, 2)
+    frequent = sorted(
+        (tag for tag, count in counts.items() if count >= least),
+        key=lambda tag: (-counts[tag], tag),
+    )
+    values = sorted(frequent if is_asked else frequent[:_MOST_TAGS])
+    if not values:
+        return Dropped(column.name, "no tag comes again" if counts else "every list is empty")
+    n_rare = len(counts) - len(values)
+    return [TagsRule(column.name, values=values, separator=separator, n_rare=n_rare)]
 
 
 def _choose_date_rules(column: Column, settings: Settings) -> list[ColumnRule] | Dropped:
     rules: list[ColumnRule] = []
-    for part in settings.parts:
+    days = column.values[~column.missing].astype("datetime64[D]")
+    # months and years are often written as their first day
+    are_months = bool((days == days.astype("datetime64[M]")).all()) and len(np.unique(days)) > 1
+    for part in settings.date_parts:
         if part == "hour":
-            if has_hours(column):
-                hours = NumberRule(column.name, part=part, edges=list(HOURS))
-                rules.append(_copy_date_spelling(hours, column))
+            hours = take_date_part(column, part).values[~column.missing]
+            edges = [edge for edge in HOURS if hours.min() < edge <= hours.max()]
+            if has_hours(column) and edges:
+                rule = NumberRule(column.name, part=part, edges=edges)
+                rules.append(_copy_date_spelling(rule, column))
+            continue
+        if part == "weekday" and are_months and not has_hours(column):
             continue
         made = (_choose_number_rules if part == "year" else _choose_word_rules)(
             take_date_part(column, part), settings, part
@@ -537,46 +718,6 @@ def _choose_date_rules(column: Column, settings: Settings) -> list[ColumnRule] |
         if not isinstance(made, Dropped):
             rules.extend(made)
     return rules or Dropped(column.name, "all dates have the same parts")
-
-
-def _refuse_prose(column: Column, words: Sequence[str]) -> None:
-    name = column.name
-    if all(map(_THOUSANDS.fullmatch, words)):
-        raise InputError(
-            f"column {name!r} holds numbers such as {words[0]!r}, in which a comma may stand "
-            "between thousands or before decimals: write them without, or exclude the column "
-            f"(at a prompt: --exclude {name!r})"
-        )
-    if sum(len(word.split()) for word in words) > _PROSE * len(words):
-        raise InputError(
-            f"column {name!r} holds free text such as {_shorten(words[0])!r}, which makes no "
-            f"readable features: exclude it (at a prompt: --exclude {name!r}), or turn it into "
-            "tags or categories first"
-        )
-
-
-def _refuse_lists(name: str, words: Sequence[str]) -> None:
-    """Refuse lists of tags: short words that come again in other cells, here more, there fewer.
-
-    A comma alone is no sign of one: all of ``Lyon, France`` and ``Rome, Italy`` have two parts,
-    and the parts of sentences do not come again.
-    """
-    for separator in _TAG_SEPARATORS:
-        cells = [[tag for part in w.split(separator) if (tag := part.strip())] for w in words]
-        n_lists = sum(len(cell) > 1 for cell in cells)
-        all_as_long = separator == "," and len(set(map(len, cells))) == 1
-        if n_lists <= len(words) / 2 or all_as_long:
-            continue
-        counts = Counter(tag for cell in cells for tag in cell)
-        n_again = sum(count for count in counts.values() if count > 1)
-        n_parts = sum(len(tag.split()) * count for tag, count in counts.items())
-        if n_again >= counts.total() / 2 and n_parts <= _PROSE * counts.total():
-            one = next(word for word, cell in zip(words, cells, strict=True) if len(cell) > 1)
-            raise InputError(
-                f"column {name!r} holds lists of tags such as {_shorten(one)!r}: read it as "
-                f"tags (tags={name!r}; at a prompt: --tags {name!r}), take each list as one word "
-                f"(words=[{name!r}], --words {name!r}), or exclude it"
-            )
 
 
 def _shorten(text: str) -> str:

@@ -14,27 +14,36 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from copy import copy
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.metadata import version
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import check_array
+from sklearn.utils.validation import check_array, validate_data
 
 from conjunct.columns import (
     Columns,
     MaskedColumns,
     PackedColumns,
     SparseColumns,
-    check_packed,
-    joined_parts,
-    packed_columns,
-    stored_as,
-    united,
+    check_packed_size,
+    concat_parts,
+    concat_rows,
+    convert_layout,
+    pack_columns,
 )
 from conjunct.counting import PartitionedColumns
-from conjunct.data.cells import CellRules, Cells, Mask, describe_duplicate
+from conjunct.data.cells import (
+    CellRules,
+    Cells,
+    Column,
+    Mask,
+    as_narwhals,
+    describe_duplicate,
+    from_series,
+)
 from conjunct.errors import CellError, ConjunctWarning, InputError
 from conjunct.memory import available_bytes
 
@@ -51,9 +60,38 @@ _BATCH_ROWS = 1 << 16
 # Bits that are written to disk at a time.
 _PAGE_BYTES = 1 << 24
 
+# Cells of columns of a raw table that are in memory at a time, unless one column has more.
+_GROUP_CELLS = 1 << 22
+
 # Packed columns stay in memory while they take less than this share of what is free.
 _SHARE_IN_MEMORY = 8
+_NO_ROWS = "the table has no rows (0 sample(s)): at least 1 is needed, and a stream gives them once"
 _NO_ARROW = "this table is read in batches of Arrow: pip install pyarrow"
+
+
+class _Header:
+    """The names of a table in the way in which scikit-learn before 1.9 asks for them."""
+
+    def __init__(self, table: nw.DataFrame[Any]) -> None:
+        self.names, self.shape = table.columns, table.shape
+
+    def __dataframe__(self) -> _Header:
+        return self
+
+    def column_names(self) -> list[str]:
+        return self.names
+
+
+_ASKS_FOR_HEADERS = tuple(map(int, version("scikit-learn").split(".")[:2])) < (1, 9)
+
+
+def check_features(estimator: Any, X: Any, *, reset: bool) -> None:
+    """Keep the number and names of the columns of X in an estimator, or compare them."""
+    if _ASKS_FOR_HEADERS:  # which polars 2 no longer gives
+        table = nw.from_native(X, eager_only=True, pass_through=True)
+        if isinstance(table, nw.DataFrame) and not hasattr(X, "__dataframe__"):
+            X = _Header(table)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +101,14 @@ class Preparation:
     binarizer: Binarizer | None = None
     cleaner: TagCleaner | None = None
 
-    def if_needed(self) -> Preparation:
+    def drop_idle_binarizer(self) -> Preparation:
         """Return this without a Binarizer that leaves every column as it is."""
         made = self.binarizer
         return self if made is None or made.changes_columns else Preparation(None, self.cleaner)
+
+    def describe_dropped(self) -> str:
+        """Return a note about raw columns that make no feature, or nothing."""
+        return "" if self.binarizer is None else self.binarizer.describe_dropped()
 
     def variables_of(self, features: Sequence[str]) -> tuple[str | None, ...]:
         """Return the variable of each feature, None where none is known; () if none is at all."""
@@ -116,6 +158,29 @@ def boolean_series(
     return nw.new_series(name, cells, nw.Boolean, backend=backend)
 
 
+PartReader = Callable[[Preparation, tuple[str, ...], CellRules, Any], Columns]
+"""Makes the features called by some names of a raw part."""
+
+
+def iter_raw_columns(
+    known: Sequence[str],
+    wanted: Sequence[str] | None,
+    collect: Callable[[Sequence[int]], Any],
+) -> Iterator[Column]:
+    """Yield columns, a few of which are collected into memory at a time by their positions."""
+    position = {name: k for k, name in enumerate(known)}
+    names = list(known if wanted is None else wanted)
+    refuse_absent(names, position)
+    step, done = 1, 0
+    while done < len(names):
+        some = names[done : done + step]
+        frame = nw.from_native(collect([position[name] for name in some]), eager_only=True)
+        refuse_empty(len(names), len(frame))
+        for name, series in zip(some, frame.iter_columns(), strict=True):
+            yield from_series(name, series)
+        step, done = max(1, _GROUP_CELLS // len(frame)), done + step
+
+
 class Container(ABC):
     """Data as it was given: the names of its columns, their cells, and the way back.
 
@@ -130,13 +195,18 @@ class Container(ABC):
     """The library of a data frame."""
     preparation: Preparation = Preparation()
     """The steps from raw data to the columns, as far as the container knows."""
+    read_part: PartReader | None = None
     ids: Any = None
     index: Any = None
     """The index of a data frame, if it has one."""
     data: Any
     names: tuple[str, ...] | None = None
+    raw_names: tuple[str, ...] | None = None
+    """The names of the columns of a raw table that is prepared, whose features have ``names``."""
     lazy: nw.LazyFrame[Any] | None = None
     """The rows as a lazy table with columns c0, c1, …, on which nothing was computed."""
+    is_table: ClassVar[bool] = False
+    """True if columns of words, numbers and dates can be made Boolean."""
 
     @property
     def has_names(self) -> bool:
@@ -157,39 +227,59 @@ class Container(ABC):
         """Return the columns called ``names``."""
 
     @abstractmethod
-    def written(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
+    def write(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
         """Return other columns in a container of this kind.
 
         Missing cells are null in data frames, and NaN in arrays, which are of floats then.
         ``nullable``: cells may be missing in other rows, so data frames get a type that allows it.
         """
 
-    def renamed(self, names: tuple[str, ...]) -> Container:
+    def rename(self, names: tuple[str, ...]) -> Container:
         """Return the same container with other names of its columns."""
         other = copy(self)
         other.names = names
         return other
 
+    def schema(self) -> Iterable[Any]:
+        """Return the types of the columns of a table."""
+        return () if self.lazy is None else self.lazy.collect_schema().values()
+
+    def holds_words(self) -> bool:
+        """Return True if some column of a table is neither Boolean nor numeric by its type."""
+        return not all(kind == nw.Boolean or kind.is_numeric() for kind in self.schema())
+
+    def raw_columns(self, names: Sequence[str] | None = None) -> Iterator[Column]:
+        """Yield columns of a table, by default all."""
+        raise NotImplementedError
+
+    def prepare(self, binarizer: Binarizer, read: PartReader) -> Container:
+        """Return the same rows, of which ``read`` makes features with a fitted Binarizer."""
+        other = self.rename(tuple(binarizer.get_feature_names_out()))
+        other.preparation, other.raw_names = Preparation(binarizer), self.names
+        other.read_part = read
+        return other
+
     def positions(self, names: Sequence[str]) -> list[int]:
         """Return where the columns called ``names`` are."""
-        check_distinct(self.names or ())
-        position = {name: k for k, name in enumerate(self.names or ())}
+        known = self.names if self.raw_names is None else self.raw_names
+        check_distinct(known or ())
+        position = {name: k for k, name in enumerate(known or ())}
         refuse_absent(names, position)
         return [position[name] for name in names]
 
-    def adopted(self, table: Any) -> Any:
+    def adopt(self, table: Any) -> Any:
         """Return a data frame of ``backend`` as a container of this kind."""
         if self.index is not None:
             table.index = self.index
         return table
 
-    def check_filled(self) -> None:  # noqa: B027
+    def check_not_empty(self) -> None:  # noqa: B027
         """Refuse a table without columns or rows."""
 
-    def stored(self, names: Sequence[str], rules: CellRules, *, counts: bool = False) -> Any:
+    def store_columns(self, names: Sequence[str], rules: CellRules, *, counts: bool = False) -> Any:
         """Return the columns called ``names``, in the storage that the rules name."""
         columns = self.columns(names, rules).with_jobs(rules.n_jobs)
-        return stored_as(columns, rules.store, counts=counts)
+        return convert_layout(columns, rules.storage, counts=counts)
 
 
 class Array(Container):
@@ -198,7 +288,7 @@ class Array(Container):
     def __init__(self, data: Any) -> None:
         self.data = data
 
-    def check_filled(self) -> None:
+    def check_not_empty(self) -> None:
         try:
             self.data = check_array(
                 self.data, accept_sparse="csr", dtype=None, ensure_all_finite=False
@@ -219,10 +309,10 @@ class Array(Container):
 
     def columns(self, names: Sequence[str], rules: CellRules) -> Columns:
         table = np.asarray(self.data)
-        check_packed(*table.shape)
+        check_packed_size(*table.shape)
         return _read_blocks(lambda a, b: table[a:b], table.shape, names, rules)
 
-    def written(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
+    def write(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
         return columns.to_dense()
 
 
@@ -235,10 +325,10 @@ class SparseMatrix(Array):
         if true is not None:
             ones = sp.csr_array((true, rows.indices, rows.indptr), shape=rows.shape)
             return SparseColumns.from_matrix(ones, rules.n_jobs)
-        check_packed(*rows.shape)
+        check_packed_size(*rows.shape)
         return _read_blocks(lambda a, b: rows[a:b].toarray(), rows.shape, names, rules)
 
-    def written(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
+    def write(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
         written = columns.to_scipy()
         return sp.csr_matrix(written) if isinstance(self.data, sp.spmatrix) else written
 
@@ -254,11 +344,25 @@ class Frame(Container):
         self.names = names if all(isinstance(name, str) for name in names) else None
         self.index = nw.maybe_get_index(frame)
 
+    is_table = True
+
+    def schema(self) -> Iterable[Any]:
+        return self.frame.schema.values()
+
+    def raw_columns(self, names: Sequence[str] | None = None) -> Iterator[Column]:
+        known = [*map(str, self.frame.columns if self.names is None else self.names)]
+        position = {name: k for k, name in enumerate(known)}
+        wanted = known if names is None else names
+        refuse_absent(wanted, position)
+        columns = list(self.frame.iter_columns())
+        for name in wanted:
+            yield from_series(name, columns[position[name]])
+
     @property
     def n_columns(self) -> int:
         return len(self.frame.columns)
 
-    def check_filled(self) -> None:
+    def check_not_empty(self) -> None:
         refuse_empty(self.n_columns, len(self.frame))
 
     def columns(self, names: Sequence[str], rules: CellRules) -> Columns:
@@ -267,11 +371,11 @@ class Frame(Container):
                 true, missing = rules.read(column.to_numpy().reshape(-1, 1), [name])
                 yield Cells(true[:, 0], None if missing is None else missing[:, 0])
 
-        return packed_columns(lines(), len(self.frame), rules.n_jobs)
+        return pack_columns(lines(), len(self.frame), rules.n_jobs)
 
-    def written(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
+    def write(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
         backend = self.frame.implementation
-        return self.adopted(make_frame(columns, names, backend, nullable=nullable))
+        return self.adopt(make_frame(columns, names, backend, nullable=nullable))
 
 
 class Baskets(Container):
@@ -316,7 +420,7 @@ class Baskets(Container):
         matrix = sp.coo_array((ones, (rows, columns)), shape=(len(self.data), len(names)))
         return SparseColumns.from_matrix(matrix, rules.n_jobs)
 
-    def written(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> list[list[str]]:
+    def write(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> list[list[str]]:
         return make_baskets(columns, names)
 
 
@@ -386,12 +490,20 @@ class Batched(Container):
 
     names_itself = True
     names: tuple[str, ...]
+    is_table = True
 
     @property
     def n_columns(self) -> int:
         return len(self.names)
 
-    def check_filled(self) -> None:
+    def raw_columns(self, names: Sequence[str] | None = None) -> Iterator[Column]:
+        def collect(positions: Sequence[int]) -> Any:
+            batches = [nw.from_native(batch) for batch in self.batches(positions)]
+            return nw.concat(batches).to_native() if batches else refuse_empty(len(positions), 0)
+
+        return iter_raw_columns(self.names, names, collect)
+
+    def check_not_empty(self) -> None:
         refuse_empty(self.n_columns)
 
     @abstractmethod
@@ -399,11 +511,11 @@ class Batched(Container):
         """Yield data frames in memory with the columns at some positions."""
 
     def columns(self, names: Sequence[str], rules: CellRules) -> Columns:
-        return united(list(self._read_parts(names, rules)))
+        return concat_rows(list(self._read_parts(names, rules)))
 
-    def stored(self, names: Sequence[str], rules: CellRules, *, counts: bool = False) -> Any:
+    def store_columns(self, names: Sequence[str], rules: CellRules, *, counts: bool = False) -> Any:
         """Pack the rows in memory, or in a scratch file if they would take much of it."""
-        parts = joined_parts(self._read_parts(names, rules), _PAGE_BYTES)
+        parts = concat_parts(self._read_parts(names, rules), _PAGE_BYTES)
         held: list[Columns] = []
         limit = available_bytes() // _SHARE_IN_MEMORY
         for part in parts:
@@ -411,8 +523,8 @@ class Batched(Container):
             if sum(one.nbytes for one in held) > limit:
                 break
         else:
-            columns = united(held).with_jobs(rules.n_jobs)
-            return stored_as(columns, rules.store, counts=counts)
+            columns = concat_rows(held).with_jobs(rules.n_jobs)
+            return convert_layout(columns, rules.storage, counts=counts)
         from conjunct.counting import DiskPartitions, ScratchFile
 
         scratch = ScratchFile()
@@ -420,31 +532,34 @@ class Batched(Container):
             scratch.append(held.pop(0))
         for part in parts:
             scratch.append(part)
-        disk = DiskPartitions(scratch, available_bytes() // 2, rules.n_jobs, rules.store)
+        disk = DiskPartitions(scratch, available_bytes() // 2, rules.n_jobs, rules.storage)
         return PartitionedColumns(disk)
 
-    def written(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
-        return self.adopted(make_frame(columns, names, self.backend, nullable=nullable))
+    def write(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
+        return self.adopt(make_frame(columns, names, self.backend, nullable=nullable))
 
     def _read_parts(self, names: Sequence[str], rules: CellRules) -> Iterator[Columns]:
         first_row = 0
-        for batch in self.batches(self.positions(names)):
+        binarizer = self.preparation.binarizer
+        source = tuple(names) if binarizer is None else tuple(binarizer.feature_names_in_)
+        for batch in self.batches(self.positions(source)):
             frame = nw.from_native(batch, eager_only=True)
             if not len(frame):
                 continue
+            rows = Frame(batch, frame).rename(source)
             try:
-                columns = Frame(batch, frame).columns(names, rules)
+                if self.read_part is None:
+                    columns = rows.columns(names, rules)
+                else:
+                    columns = self.read_part(self.preparation, tuple(names), rules, rows)
             except CellError as error:
                 raise CellError(
                     error.column, first_row + error.row, error.value, error.problem, error.advice
                 ) from None
-            yield stored_as(columns, "auto")
+            yield convert_layout(columns, "auto")
             first_row += len(frame)
         if not first_row:
-            raise InputError(
-                "the table has no rows (0 sample(s)): at least 1 is needed, and a stream gives "
-                "them once"
-            )
+            raise InputError(_NO_ROWS)
 
 
 class LazyTable(Batched):
@@ -481,12 +596,23 @@ class ArrowStream(Batched):
         self.data = data
         # some can be read only once, so the reader that gave the names is used first
         try:
-            self._reader = _import_arrow().RecordBatchReader.from_stream(data)
+            self._reader: Any = _import_arrow().RecordBatchReader.from_stream(data)
         except _import_arrow().ArrowInvalid:
             raise InputError(
                 f"a {type(data).__name__} is no table: give one with a name for each column"
             ) from None
         self.names = tuple(self._reader.schema.names)
+
+    def schema(self) -> Iterable[Any]:
+        return _arrow_types(self._reader.schema)
+
+    def read_whole(self) -> Frame:
+        """Return all rows as a data frame."""
+        tables = list(self.batches(range(len(self.names))))
+        if not tables:
+            raise InputError(_NO_ROWS)
+        table = _import_arrow().concat_tables(tables)
+        return Frame(table, nw.from_native(table))
 
     def batches(self, positions: Sequence[int]) -> Iterator[Any]:
         reader, self._reader = self._reader, None
@@ -511,7 +637,10 @@ class HuggingFace(Batched):
         for table in rows.iter(batch_size=_BATCH_ROWS):
             yield table.select(names)
 
-    def adopted(self, table: Any) -> Any:
+    def schema(self) -> Iterable[Any]:
+        return _arrow_types(self.data.features.arrow_schema)
+
+    def adopt(self, table: Any) -> Any:
         import datasets
 
         return datasets.Dataset(datasets.table.InMemoryTable(table))
@@ -519,17 +648,20 @@ class HuggingFace(Batched):
 
 def wrap_data(data: Any) -> Container:
     """Return the container of rows in memory or in batches; it may have no rows."""
+    data = nw.to_native(data, pass_through=True)
     if is_baskets(data):
         return Baskets(data)
     if sp.issparse(data):
         return SparseMatrix(data)
-    try:
-        frame = nw.from_native(data, pass_through=True)
-    except nw.exceptions.DuplicateError:
-        # the columns of an Arrow table are its cells
-        raise InputError(
-            describe_duplicate(list(getattr(data, "column_names", data.columns)))
-        ) from None
+    is_records = isinstance(data, list) and data and all(isinstance(row, dict) for row in data)
+    if is_records or isinstance(data, dict):
+        what = "list of dicts" if is_records else "dict"
+        raise InputError(f"a {what} is no table: give pandas.DataFrame(data)")
+    if getattr(data, "ndim", 2) == 1 or type(data).__name__ == "Series":
+        series = nw.from_native(data, allow_series=True, pass_through=True)
+        if isinstance(series, nw.Series):
+            return _wrap_series(series)
+    frame = as_narwhals(data)
     if isinstance(frame, nw.DataFrame):
         return Frame(data, frame)
     if isinstance(frame, nw.LazyFrame):
@@ -542,6 +674,19 @@ def wrap_data(data: Any) -> Container:
         table = _import_arrow("interchange").from_dataframe(data)
         return Frame(table, nw.from_native(table))
     return Array(data)
+
+
+def _wrap_series(series: nw.Series[Any]) -> Container:
+    """Return a series of lists or sets as baskets; refuse others with advice."""
+    rows = series.to_list()
+    if rows and all(isinstance(row, list | tuple | set | frozenset) for row in rows):
+        return Baskets(rows)
+    if any(isinstance(row, str) for row in rows):
+        raise InputError(
+            "a Series is no table: give a list of tags per row, as s.str.split(',') does for text "
+            "such as 'sea,sky', or s.to_frame() for categories"
+        )
+    raise InputError("a Series is no table: give s.to_frame(), or a list of tags per row")
 
 
 def number_columns(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
@@ -594,6 +739,10 @@ def _read_blocks(
         return np.ones_like(read.true) if read.missing is None else ~read.missing
 
     return MaskedColumns(store, PackedColumns.from_blocks(known, *shape, rules.n_jobs))
+
+
+def _arrow_types(schema: Any) -> list[Any]:
+    return [*nw.from_native(schema.empty_table()).schema.values()]
 
 
 def _import_arrow(part: str = "lib") -> Any:

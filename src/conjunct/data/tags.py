@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 import msgspec
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -46,6 +46,46 @@ class Proposal(NamedTuple):
     similarity: float
     rows: int
     rows_into: int
+
+
+ChangeKind = Literal["spelling", "same", "alike", "implies", "empty", "vacuous"]
+CHANGE_KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
+MERGES = CHANGE_KINDS[:3]
+
+
+class Change(NamedTuple):
+    """A proposal to change tags. Nothing is done before a person accepts it.
+
+    Attributes
+    ----------
+    kind : {"spelling", "same", "alike", "implies", "empty", "vacuous"}
+        The first three merge ``tag`` into ``into``; ``"implies"`` adds ``into`` to rows that have
+        ``tag``; the last two drop ``tag``.
+    tag, into : str
+        The tags; ``into`` is empty if ``tag`` is dropped.
+    rows : int
+        Rows that would change.
+    why : str
+        The facts in words.
+    examples : tuple of int
+        The first rows that would change.
+    """
+
+    kind: ChangeKind
+    tag: str
+    into: str
+    rows: int
+    why: str
+    examples: tuple[int, ...]
+
+    @property
+    def text(self) -> str:
+        """What would be done."""
+        if not self.into:
+            return f"drop {self.tag}"
+        if self.kind == "implies":
+            return f"add {self.into} to {self.tag}"
+        return f"merge {self.tag} into {self.into}"
 
 
 class TagsRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

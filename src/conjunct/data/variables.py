@@ -174,6 +174,8 @@ def _group_by_name(
     for level in levels:
         for stem in [stem for stem, columns in level.items() if len(columns) < 2]:
             del level[stem]
+    if not any(levels):
+        return
     meet = _find_meeting_stems(levels, len(names), counts)
     taken: set[int] = set()
     for level in levels:
@@ -238,6 +240,8 @@ def _group_by_counts(
     order = np.array(sorted(free, key=lambda k: (-int(supports[k]), names[k])), np.intp)
     if isinstance(counts.observed, int):
         order = _keep_clear_columns(order, counts)
+    if len(order) < 2:
+        return
     earlier, starts = _find_clear_pairs(order, counts)
     sets: list[list[int]] = []
     place, sizes = np.zeros((2, len(order)), np.intp)

@@ -19,7 +19,14 @@ FOLDER = Path(__file__).with_name("data")
 
 @dataclass(frozen=True)
 class Dataset:
-    """One bundled data set; its full attribution is in ``data/LICENSES.md``."""
+    """One bundled data set; its full attribution is in ``data/LICENSES.md``.
+
+    Examples
+    --------
+    >>> from conjunct import datasets
+    >>> datasets.find("zoo").attribution
+    'Zoo, R. Forsyth (1990), UCI Machine Learning Repository'
+    """
 
     name: str
     rows: int
@@ -94,7 +101,13 @@ DATASETS: tuple[Dataset, ...] = (
 
 
 def find(name: str) -> Dataset:
-    """Return the bundled data set of that name."""
+    """Return the bundled data set of that name.
+
+    Examples
+    --------
+    >>> find("zoo").licence
+    'CC BY 4.0'
+    """
     for dataset in DATASETS:
         if dataset.name == name:
             return dataset
@@ -120,6 +133,12 @@ class BooleanDataset:
         True where a cell is missing; None if no cell is.
     path : Path
         The CSV file that the values were read from.
+
+    Examples
+    --------
+    >>> from conjunct import datasets
+    >>> datasets.load_zoo().feature_names[:3]
+    ('hair', 'feathers', 'eggs')
     """
 
     name: str
@@ -131,7 +150,14 @@ class BooleanDataset:
 
 
 def load(name: str) -> BooleanDataset:
-    """Load a bundled data set by its name in ``DATASETS``."""
+    """Load a bundled data set by its name in ``DATASETS``.
+
+    Examples
+    --------
+    >>> from conjunct import datasets
+    >>> datasets.load("zoo").values.shape
+    (101, 15)
+    """
     import numpy as np
 
     dataset = find(name)
@@ -152,27 +178,57 @@ def load(name: str) -> BooleanDataset:
 
 
 def load_spect() -> BooleanDataset:
-    """Load 267 × 22 partial diagnoses of heart images (the paper's ``spect``); ``rows``: class."""
+    """Load 267 × 22 partial diagnoses of heart images (the paper's ``spect``); ``rows``: class.
+
+    Examples
+    --------
+    >>> load_spect().values.shape
+    (267, 22)
+    """
     return load("spect")
 
 
 def load_zoo() -> BooleanDataset:
-    """Load 101 × 15 animals and traits; ``rows``: the animal, its type, its number of legs."""
+    """Load 101 × 15 animals and traits; ``rows``: the animal, its type, its number of legs.
+
+    Examples
+    --------
+    >>> load_zoo().rows["animal"][:2]
+    ('aardvark', 'antelope')
+    """
     return load("zoo")
 
 
 def load_house_votes_84() -> BooleanDataset:
-    """Load 435 × 16 votes in the US House of 1984, some missing; ``rows``: the party."""
+    """Load 435 × 16 votes in the US House of 1984, some missing; ``rows``: the party.
+
+    Examples
+    --------
+    >>> int(load_house_votes_84().missing.sum())
+    392
+    """
     return load("house_votes_84")
 
 
 def load_coco_street() -> BooleanDataset:
-    """Load 447 × 37 objects in street photographs; ``rows``: the COCO image number."""
+    """Load 447 × 37 objects in street photographs; ``rows``: the COCO image number.
+
+    Examples
+    --------
+    >>> load_coco_street().feature_names[:3]
+    ('person', 'bicycle', 'car')
+    """
     return load("coco_street")
 
 
 def load_coco_val2017() -> BooleanDataset:
-    """Load 4952 × 80 objects in photographs; ``rows``: the COCO image number."""
+    """Load 4952 × 80 objects in photographs; ``rows``: the COCO image number.
+
+    Examples
+    --------
+    >>> load_coco_val2017().values.shape
+    (4952, 80)
+    """
     return load("coco_val2017")
 
 

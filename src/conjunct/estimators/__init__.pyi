@@ -2,7 +2,6 @@
 
 from .base import FeatureConstructor as FeatureConstructor
 from .base import formula_columns as formula_columns
-from .base import read_rows as read_rows
 from .classifier import ChunkClassifier as ChunkClassifier
 from .comparing import compare as compare
 from .comparing import describe_groups as describe_groups
@@ -10,16 +9,16 @@ from .family import CAT as CAT
 from .family import Fringe as Fringe
 from .family import ID2of3 as ID2of3
 from .family import XofN as XofN
+from .groups import RowGroups as RowGroups
 from .integrations import load as load
 from .integrations import register_onnx as register_onnx
 from .integrations import save_mlflow as save_mlflow
 from .invertible import Chunk as Chunk
 from .invertible import InvertibleConstructor as InvertibleConstructor
-from .invertible import LosslessConstructor as LosslessConstructor
 from .invertible import row_chunks as row_chunks
 from .trees import ClusteringTree as ClusteringTree
 from .trees import UFringe as UFringe
 from .ufc import UFC as UFC
-from .ufc import Update as Update
+from .ufc import DriftCheck as DriftCheck
 from .ufc import correlated_pairs as correlated_pairs
 from .ufc_path import UFCPath as UFCPath

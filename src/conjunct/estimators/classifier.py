@@ -21,14 +21,17 @@ from conjunct.estimators.base import BooleanEstimator, class_codes
 from conjunct.estimators.invertible import check_weights, with_weights
 from conjunct.estimators.ufc import UFC
 from conjunct.features import Asked, FeatureSet, RowCode
-from conjunct.parameters import check, check_whole, is_number
+from conjunct.parameters import check, is_number, whole
+from conjunct.ufc import SourceError, check_source
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_TRUSTS = tuple(k / 20 for k in range(20, 0, -1))
+_CALIBRATIONS = tuple(k / 20 for k in range(20, 0, -1))
 # losses this close, relative to the smallest, are equal
 _TOLERANCE = 1e-6
+# rows that play a part beside the real ones
+_MOST_SMOOTHING = 1_000_000_000
 # questions whose answers are converted to floats at a time
 _BLOCK = 256
 # prefixes of the run to compare, evenly spaced
@@ -48,7 +51,7 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
     Parameters
     ----------
     constructor : UFC, optional
-        The model that finds the chunks, ``UFC()`` by default. Its ``binarize``, ``missing`` and
+        The model that finds the chunks, ``UFC()`` by default. Its ``threshold``, ``missing`` and
         ``n_jobs`` are those of the classifier.
     smoothing : float, default=1.0
         Rows added to each answer in each class, so that none costs infinitely much.
@@ -59,7 +62,7 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
         The classes, sorted.
     vocabulary_ : UFC
         The chunks that are used, as a fitted model.
-    trust_ : float
+    calibration_ : float
         Weight of each bit in ``predict_proba``, at most 1.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
@@ -75,7 +78,7 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
 
     classes_: NDArray[Any]
     vocabulary_: UFC
-    trust_: float
+    calibration_: float
     _code: ClassCode
 
     def __init__(self, constructor: UFC | None = None, *, smoothing: float = 1.0) -> None:
@@ -119,28 +122,30 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
             # the columns alone may predict the classes well enough
             warnings.simplefilter("ignore", ConjunctWarning)
             model = self._constructor().fit(named, sample_weight=weights)
-            self._code, self.trust_, last = self._choose_code(model.feature_set_, columns, members)
+            self._code, self.calibration_, last = self._choose_code(
+                model.feature_set_, columns, members
+            )
             if last < model.n_iter_ and model.feature_set_.known is not None:
                 # counts do not follow from each other where cells are missing
                 model.set_params(max_iter=last).fit(named, sample_weight=weights)
-        self.vocabulary_ = model._after_iterations(last)
+        self.vocabulary_ = model.after_iterations(last)
         if self.vocabulary_.feature_set_.code_counts is None:
             store = with_weights(columns, weights)
-            self.vocabulary_.feature_set_ = self.vocabulary_.feature_set_.counted(store)
+            self.vocabulary_.feature_set_ = self.vocabulary_.feature_set_.with_code_counts(store)
         return self
 
     def _choose_code(
         self, fitted: FeatureSet, columns: Columns, members: Floats
     ) -> tuple[ClassCode, float, int]:
-        """Return the code that predicts the classes best, its trust, and its iterations."""
+        """Return the code that predicts the classes best, its calibration, and its iterations."""
         n_iter = fitted.merges[-1].iteration if fitted.merges else 0
         tried, losses = [], []
         for last in sorted({round(k * n_iter / _TRIED) for k in range(_TRIED + 1)}):
             n_merges = sum(merge.iteration <= last for merge in fitted.merges)
             row_code = RowCode.of(fitted.after_first(n_merges))
             code = ClassCode.count(row_code, columns, members, self.smoothing)
-            loss, trust = least_loss(code.bits_left_out(columns, members), members)
-            tried.append((code, trust, last))
+            loss, calibration = least_loss(code.bits_left_out(columns, members), members)
+            tried.append((code, calibration, last))
             losses.append(loss)
         return tried[first_minimum(losses)]
 
@@ -151,11 +156,11 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class, in the order of ``classes_``, for each row."""
-        return np.asarray(np.exp2(-normalise(self._bits(X) * self.trust_)), np.float64)
+        return np.asarray(np.exp2(-normalise(self._bits(X) * self.calibration_)), np.float64)
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Return the natural logarithms of ``predict_proba``."""
-        return np.asarray(-normalise(self._bits(X) * self.trust_) * np.log(2), np.float64)
+        return np.asarray(-normalise(self._bits(X) * self.calibration_) * np.log(2), np.float64)
 
     def explain(self, X: Any, *, top: int | None = 5, backend: Backend | None = None) -> Any:
         """Return a table of the chunks that decide the class of each row, strongest first.
@@ -179,14 +184,14 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
             ``bits if CLASS`` for each class.
         """
         check_is_fitted(self)
-        check_whole("top", top, 1, optional=True)
+        whole(1, optional=True).check("top", top)
         texts = self._code.code.texts
         classes = self.classes_.tolist()
         names = [f"bits if {name}" for name in classes]
         table: dict[str, list[Any]] = {
             name: [] for name in ("row", "chunk", "there", "speaks_for", "by", *names)
         }
-        for row, answers in enumerate(self._list_answers(self._read(X))):
+        for row, answers in enumerate(self._list_answers(self.read_columns(X))):
             for number, there, bits in answers[:top]:
                 table["row"].append(row)
                 table["chunk"].append(texts[number % len(texts)])
@@ -195,13 +200,13 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
                 table["by"].append(_lead(bits))
                 for name, value in zip(names, bits.tolist(), strict=True):
                     table[name].append(value)
-        return self._make_table(table, backend)
+        return self.make_table(table, backend)
 
     def _list_answers(self, columns: Columns) -> list[list[tuple[int, bool, Floats]]]:
         """Return the answers of each row: question, yes or no, and its bits in each class."""
         if_true, if_false = self._code.answer_bits()
         answers: list[list[tuple[int, bool, Floats]]] = [[] for _ in range(columns.n_rows)]
-        for rows, asked in self._code.code.asked(columns):
+        for rows, asked in self._code.code.iterate_answers(columns):
             yes = asked.yes
             for there, cells, bits in (
                 (True, yes, if_true),
@@ -216,22 +221,24 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
     def _bits(self, X: Any) -> Floats:
         """Return the bits of each row in each class, including those of the class itself."""
         check_is_fitted(self)
-        return self._code.row_bits(self._read(X)) + self._code.prior_bits
+        return self._code.row_bits(self.read_columns(X)) + self._code.prior_bits
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted classifier as JSON (docs/model-file.md), atomically."""
+        """Write the fitted classifier as JSON (docs/export.md), atomically."""
         check_is_fitted(self)
         code = self._code
-        files.write_classifier(
+        files.write_model(
             path,
             files.ClassifierFile(
+                format=files.CLASSIFIER_FORMAT,
+                version=files.CLASSIFIER_VERSION,
                 smoothing=float(self.smoothing),
-                trust=self.trust_,
-                classes=self.classes_.tolist(),
+                calibration=self.calibration_,
+                classes=files.Labels.of(self.classes_),
                 class_rows=code.n_rows.tolist(),
                 true=code.true.tolist(),
                 false=code.false.tolist(),
-                vocabulary=self.vocabulary_._model_file(),
+                vocabulary=self.vocabulary_._checked_file(),
             ),
         )
 
@@ -240,31 +247,46 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
         """Read a classifier that ``save`` wrote."""
         read = files.read_classifier(path)
         vocabulary = UFC._from_model_file(read.vocabulary, str(path))
-        model = cls(clone(vocabulary), smoothing=read.smoothing)
+        classifier = cls(clone(vocabulary), smoothing=read.smoothing)
+        classifier.vocabulary_, classifier.calibration_ = vocabulary, read.calibration
+        classifier.n_features_in_ = vocabulary.n_features_in_
+        if hasattr(vocabulary, "feature_names_in_"):
+            classifier.feature_names_in_ = vocabulary.feature_names_in_
+        classifier.preparation_ = vocabulary.preparation_
         try:
-            model._check_parameters()
+            classifier._check_parameters()
+            check_source(
+                read.calibration in _CALIBRATIONS, "its calibration is none of 0.05, 0.1, …, 1"
+            )
+            classifier.classes_ = read.classes.array()
+            classifier._code = classifier._restore_code(read)
+        except SourceError as error:
+            raise ModelFileError(f"{path}: damaged classifier: {error}") from None
         except InputError as error:
             raise ModelFileError(f"{path}: {error}") from None
-        model.vocabulary_, model.trust_ = vocabulary, read.trust
-        model.classes_ = np.array(read.classes)
-        model.n_features_in_ = vocabulary.n_features_in_
-        if hasattr(vocabulary, "feature_names_in_"):
-            model.feature_names_in_ = vocabulary.feature_names_in_
-        model.preparation_ = vocabulary.preparation_
-        fitted = vocabulary.feature_set_
-        model._code = ClassCode(
-            RowCode.of(fitted.after_first(len(fitted.merges))),
-            model.smoothing,
-            np.array(read.class_rows),
-            np.array(read.true),
-            np.array(read.false),
-        )
-        counts = model._code
-        shape = (counts.code.n_questions, len(read.classes))
-        fits = counts.true.shape == shape == counts.false.shape and len(counts.n_rows) == shape[1]
-        if not fits or ((counts.true + counts.false) > counts.n_rows).any():
-            raise ModelFileError(f"{path}: damaged classifier: its counts are not of its chunks")
-        return model
+        return classifier
+
+    def _restore_code(self, read: files.ClassifierFile) -> ClassCode:
+        """Return the counts of a file, after checking that they are of the classes and chunks."""
+        fitted = self.vocabulary_.feature_set_
+        code, n_classes = RowCode.of(fitted.after_first(len(fitted.merges))), len(self.classes_)
+        sizes = {len(line) for line in (*read.true, *read.false)} | {len(read.class_rows)}
+        n_lines = {len(read.true), len(read.false)}
+        fits = sizes == {n_classes} and n_lines == {code.n_questions}
+        check_source(fits, "its counts are not of its chunks")
+        n_rows, true, false = map(np.array, (read.class_rows, read.true, read.false))
+        is_all = n_rows.sum() == fitted.n_rows and bool(((true + false) <= n_rows).all())
+        check_source(is_all, "its counts are not of its rows")
+        supports = np.zeros(code.n_features, np.int64)
+        supports[fitted.row_code.places] = fitted.supports + fitted.suppressed_supports
+        by_feature = true.sum(axis=1).reshape(-1, code.n_features).sum(axis=0)
+        check_source(np.array_equal(by_feature, supports), "its counts are of other supports")
+        if fitted.has_code and fitted.known is None:
+            counts = fitted.known_counts().features
+            questions = counts[[0, 2]] if len(true) > code.n_features else counts[[0]]
+            same = np.array_equal((true + false).sum(axis=1), questions.ravel())
+            check_source(same, "its counts are of another code")
+        return ClassCode(code, self.smoothing, n_rows, true, false)
 
     @property
     def missing(self) -> Any:  # type: ignore[override]
@@ -273,17 +295,22 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
     def _constructor(self) -> UFC:
         return UFC() if self.constructor is None else clone(self.constructor)
 
-    def _rules(self) -> CellRules:
+    def _adapt_advice(self, advice: str) -> str:
+        missing = "pass missing='pairwise' or 'false' (--missing on the command line)"
+        advice = advice.replace(missing, "pass constructor=UFC(missing='pairwise')")
+        return advice.replace("pass threshold=", "pass constructor=UFC(threshold=…)")
+
+    def reading_rules(self) -> CellRules:
         # every row is encoded by every feature, so lists of rows would not help
-        return replace(self._constructor()._rules(), store="bits")
+        return replace(self._constructor().reading_rules(), storage="dense")
 
     def _check_parameters(self) -> None:
         given = self.constructor
         check(given is None or isinstance(given, UFC), "constructor", given, "None or a UFC")
         self._constructor()._check_parameters()
         smoothing = self.smoothing
-        holds = is_number(smoothing) and 0 < smoothing < np.inf
-        check(holds, "smoothing", smoothing, "a number above 0")
+        holds = is_number(smoothing) and 0 < smoothing <= _MOST_SMOOTHING
+        check(holds, "smoothing", smoothing, f"a number above 0, at most {_MOST_SMOOTHING:,}")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -334,7 +361,7 @@ class ClassCode:
         """Return the bits of each row in the code of each class."""
         if_true, if_false = self.answer_bits(less=less)
         total = np.zeros((columns.n_rows, if_true.shape[1]))
-        for rows, asked in self.code.asked(columns):
+        for rows, asked in self.code.iterate_answers(columns):
             for some, yes, no in _answer_blocks(asked):
                 total[rows] += yes.T @ if_true[some] + no.T @ if_false[some]
         return total
@@ -343,7 +370,7 @@ class ClassCode:
     def count(cls, code: RowCode, columns: Columns, members: Floats, smoothing: float) -> ClassCode:
         """Count the answers of rows; ``members`` is the weight of each row in each class."""
         true, false = np.zeros((2, code.n_questions, members.shape[1]))
-        for rows, asked in code.asked(columns):
+        for rows, asked in code.iterate_answers(columns):
             for some, yes, no in _answer_blocks(asked):
                 true[some] += yes @ members[rows]
                 false[some] += no @ members[rows]
@@ -362,18 +389,18 @@ class ClassCode:
 
 
 def least_loss(bits: Floats, members: Floats) -> tuple[float, float]:
-    """Return the bits that the classes of all rows take at the best trust, and that trust.
+    """Return the fewest bits for the classes of all rows, and the calibration that gives them.
 
-    Trust is the weight of each bit. Answers that depend on each other within a class repeat the
-    same information, and then a trust below 1 predicts the classes better.
+    Calibration is the weight of each bit. Answers that depend on each other within a class repeat
+    the same information, and then a calibration below 1 predicts the classes better.
     """
     own, weights = members.argmax(axis=1)[:, None], members.max(axis=1)
     losses = [
-        float(weights @ np.take_along_axis(normalise(trust * bits), own, axis=1)[:, 0])
-        for trust in _TRUSTS
+        float(weights @ np.take_along_axis(normalise(calibration * bits), own, axis=1)[:, 0])
+        for calibration in _CALIBRATIONS
     ]
     first = first_minimum(losses)
-    return losses[first], _TRUSTS[first]
+    return losses[first], _CALIBRATIONS[first]
 
 
 def first_minimum(losses: Sequence[float]) -> int:

@@ -6,7 +6,7 @@ import sys
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
-from typing import Any, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 from conjunct.columns import PackedColumns
 from conjunct.errors import InputError
 from conjunct.estimators.base import class_codes
-from conjunct.estimators.trees import TreeBasedConstructor, tree_limits
+from conjunct.estimators.trees import SPLIT_LIMITS, TreeBasedConstructor, tree_limits
 from conjunct.expressions import Expression, Style
-from conjunct.parameters import check, check_choice, check_whole
+from conjunct.parameters import FLAG, Constraint, one_of, whole
 from conjunct.trees import (
     CatProposer,
     CountProposer,
@@ -28,11 +28,10 @@ from conjunct.trees import (
     PackedStage,
     Path,
     Proposer,
-    Redundant,
     Strategy,
     best_m_of_n,
     best_x_of_n,
-    joined_conditions,
+    join_conditions,
     telling_columns,
 )
 from conjunct.ufc import Indicators
@@ -46,7 +45,9 @@ class SupervisedConstructor(TreeBasedConstructor):
 
     classes_: NDArray[Any]
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, *, callback: Callable[[Indicators], object] | None = None
+    ) -> Self:
         """Construct features that help to predict the classes ``y`` of the rows of ``X``.
 
         Parameters
@@ -55,6 +56,8 @@ class SupervisedConstructor(TreeBasedConstructor):
             Boolean or 0/1 values, one individual per row.
         y : array of shape (n_rows,)
             The class of each row.
+        callback : callable, optional
+            Called with the indicators of each iteration as it ends.
 
         Returns
         -------
@@ -68,7 +71,7 @@ class SupervisedConstructor(TreeBasedConstructor):
             )
         self.classes_, codes = class_codes(y, data.n_rows)
         self._check_parameters()
-        self._run(data.columns, data.names, self._proposer(codes, data.n_rows))
+        self._run(data.columns, data.names, self._proposer(codes, data.n_rows), callback)
         return self
 
     @abstractmethod
@@ -90,9 +93,34 @@ class SupervisedConstructor(TreeBasedConstructor):
 class TreeClassifier(ClassifierMixin, SupervisedConstructor):
     """Base of the estimators that are transformers and classifiers."""
 
-    prune: bool
+    constraints: ClassVar[dict[str, Constraint]] = {"prune": FLAG}
 
     tree_: CountTree
+
+    def __init__(
+        self,
+        *,
+        prune: bool = True,
+        drop_redundant: bool = False,
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        threshold: float | None = None,
+        missing: Literal["raise", "false"] = "false",
+        formula_style: Style = "unicode",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.prune = prune
+        self.drop_redundant = drop_redundant
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.threshold = threshold
+        self.missing = missing
+        self.formula_style = formula_style
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row: the most common one in its leaf, the first of equals."""
@@ -107,18 +135,20 @@ class TreeClassifier(ClassifierMixin, SupervisedConstructor):
                 "the tree is not kept in a model file, which holds features: "
                 "fit again to predict, or give what transform makes to a classifier of your own"
             )
-        table = self.feature_set_.evaluate(self._read(X)).to_dense()
+        table = self.feature_set_.evaluate(self.read_columns(X)).to_dense()
         counts = self.tree_.class_counts(table)
         return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
-    def _run(self, store: PackedColumns, names: Sequence[str], propose: Proposer) -> None:
-        super()._run(store, names, propose)
+    def _run(
+        self,
+        store: PackedColumns,
+        names: Sequence[str],
+        propose: Proposer,
+        callback: Callable[[Indicators], object] | None,
+    ) -> None:
+        super()._run(store, names, propose, callback)
         if isinstance(propose, CatProposer | CountProposer) and propose.tree is not None:
             self.tree_ = propose.tree
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check(isinstance(self.prune, bool), "prune", self.prune, "True or False")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -143,12 +173,6 @@ class Fringe(SupervisedConstructor):
     max_features : int, default=300
         The run ends with the iteration that reaches this number, primitives included. All
         features of that iteration are added, so there may be more.
-    strategy : {"fringe", "root", "root-fringe"}, default="fringe"
-        Which two conditions of a path are joined: the last two (FRINGE), the first two, or the
-        first and the last (CITRE).
-    redundant : {"keep", "drop"}, default="keep"
-        ``"drop"``: leave out columns that are always false or equal to an earlier one (which
-        duplicates are), and formulas in which a literal occurs twice.
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
         The impurity that the decision tree's splits reduce.
     max_depth, min_samples_split, min_samples_leaf, min_impurity_decrease, max_leaf_nodes
@@ -156,26 +180,14 @@ class Fringe(SupervisedConstructor):
     random_state : int, default=0
         Seed of the decision tree, which breaks ties between splits at random. Columns are given
         to it in the order of their names, so that the result does not depend on theirs.
-    binarize : float, optional
-        Values above it are true. ``None``: values must be Boolean or 0/1.
-    missing : {"raise", "false"}, default="raise"
-        Missing cells (NaN, None, null) are refused, or treated as false.
-    style : {"unicode", "ascii", "latex"}, default="unicode"
-        How feature names are written: ``sky ∧ ¬building`` or ``sky & ~building``.
-    callback : callable, optional
-        Called with the indicators of each iteration as it ends.
-    n_jobs : int, optional
-        Threads for counting; −1 for all processors. The result does not depend on it.
-    verbose : int, default=0
-        1: a line for each iteration.
+    strategy, drop_redundant, threshold, missing, formula_style, n_jobs, verbose
+        As in `UFringe`.
 
     Attributes
     ----------
-    features_ : tuple of Expression
-        The primitives, then the constructed features in the order of construction.
     classes_ : ndarray
         The values of ``y``; not kept in a model file.
-    n_iter_, history_, feature_set_, n_distinct_rows_, n_features_in_, feature_names_in_
+    features_, n_iter_, history_, feature_set_, n_distinct_rows_
         As in `UFringe`.
 
     Examples
@@ -190,6 +202,13 @@ class Fringe(SupervisedConstructor):
     (True, True)
     """
 
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "strategy": one_of(get_args(Strategy)),
+        "criterion": one_of(get_args(Purity)),
+        "random_state": whole(0),
+        **SPLIT_LIMITS,
+    }
+
     strategy: Strategy
 
     def __init__(
@@ -197,7 +216,7 @@ class Fringe(SupervisedConstructor):
         max_features: int = 300,
         *,
         strategy: Strategy = "fringe",
-        redundant: Redundant = "keep",
+        drop_redundant: bool = False,
         criterion: Purity = "gini",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
@@ -205,16 +224,15 @@ class Fringe(SupervisedConstructor):
         min_impurity_decrease: float = 0.0,
         max_leaf_nodes: int | None = None,
         random_state: int = 0,
-        binarize: float | None = None,
-        missing: Literal["raise", "false"] = "raise",
-        style: Style = "unicode",
-        callback: Callable[[Indicators], object] | None = None,
+        threshold: float | None = None,
+        missing: Literal["raise", "false"] = "false",
+        formula_style: Style = "unicode",
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.max_features = max_features
         self.strategy = strategy
-        self.redundant = redundant
+        self.drop_redundant = drop_redundant
         self.criterion = criterion
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
@@ -222,10 +240,9 @@ class Fringe(SupervisedConstructor):
         self.min_impurity_decrease = min_impurity_decrease
         self.max_leaf_nodes = max_leaf_nodes
         self.random_state = random_state
-        self.binarize = binarize
+        self.threshold = threshold
         self.missing = missing
-        self.style = style
-        self.callback = callback
+        self.formula_style = formula_style
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -236,13 +253,7 @@ class Fringe(SupervisedConstructor):
             **asdict(tree_limits(self, n_rows)),
         )
         learner = _decision_paths(tree, codes, self._positive)
-        return joined_conditions(learner, self.strategy)
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("strategy", self.strategy, get_args(Strategy))
-        check_choice("criterion", self.criterion, get_args(Purity))
-        check_whole("random_state", self.random_state, 0)
+        return join_conditions(learner, self.strategy)
 
 
 def _decision_paths(
@@ -290,33 +301,18 @@ class CAT(TreeClassifier):
         features of that iteration are added, so there may be more.
     prune : bool, default=True
         Prune a node if a leaf describes its rows in fewer bits than the subtree.
-    redundant : {"keep", "drop"}, default="keep"
-        ``"drop"``: leave out columns that are always false or equal to an earlier one, and
-        formulas in which a literal occurs twice.
     max_depth, min_samples_split, min_samples_leaf
         Limits of a tree, as in scikit-learn.
-    binarize : float, optional
-        Values above it are true. ``None``: values must be Boolean or 0/1.
-    missing : {"raise", "false"}, default="raise"
-        Missing cells (NaN, None, null) are refused, or treated as false.
-    style : {"unicode", "ascii", "latex"}, default="unicode"
-        How feature names are written.
-    callback : callable, optional
-        Called with the indicators of each iteration as it ends.
-    n_jobs : int, optional
-        Threads for counting; −1 for all processors. The result does not depend on it.
-    verbose : int, default=0
-        1: a line for each iteration.
+    drop_redundant, threshold, missing, formula_style, n_jobs, verbose
+        As in `UFringe`.
 
     Attributes
     ----------
-    features_ : tuple of Expression
-        The primitives, then the constructed features in the order of construction.
     classes_ : ndarray
         The values of ``y``; not kept in a model file.
     tree_ : CountTree
         The tree that ``predict`` uses; not kept in a model file.
-    n_iter_, history_, feature_set_, n_distinct_rows_, n_features_in_, feature_names_in_
+    features_, n_iter_, history_, feature_set_, n_distinct_rows_
         As in `UFringe`.
 
     Examples
@@ -338,27 +334,25 @@ class CAT(TreeClassifier):
         max_features: int = 300,
         *,
         prune: bool = True,
-        redundant: Redundant = "keep",
+        drop_redundant: bool = False,
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
-        binarize: float | None = None,
-        missing: Literal["raise", "false"] = "raise",
-        style: Style = "unicode",
-        callback: Callable[[Indicators], object] | None = None,
+        threshold: float | None = None,
+        missing: Literal["raise", "false"] = "false",
+        formula_style: Style = "unicode",
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.max_features = max_features
         self.prune = prune
-        self.redundant = redundant
+        self.drop_redundant = drop_redundant
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
-        self.binarize = binarize
+        self.threshold = threshold
         self.missing = missing
-        self.style = style
-        self.callback = callback
+        self.formula_style = formula_style
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -376,36 +370,15 @@ class ID2of3(TreeClassifier):
 
     Parameters
     ----------
-    prune : bool, default=True
-        Prune a node if a leaf describes its rows in fewer bits than the subtree.
-    redundant : {"keep", "drop"}, default="keep"
-        ``"drop"``: leave out columns that are always false or equal to an earlier one, and
-        formulas in which a literal occurs twice.
-    max_depth, min_samples_split, min_samples_leaf
-        Limits of a tree, as in scikit-learn.
-    binarize : float, optional
-        Values above it are true. ``None``: values must be Boolean or 0/1.
-    missing : {"raise", "false"}, default="raise"
-        Missing cells (NaN, None, null) are refused, or treated as false.
-    style : {"unicode", "ascii", "latex"}, default="unicode"
-        How feature names are written.
-    callback : callable, optional
-        Called with the indicators of each iteration as it ends.
-    n_jobs : int, optional
-        Threads for counting; −1 for all processors. The result does not depend on it.
-    verbose : int, default=0
-        1: a line for each iteration.
+    prune, drop_redundant, max_depth, min_samples_split, min_samples_leaf
+        As in `CAT`.
+    threshold, missing, formula_style, n_jobs, verbose
+        As in `UFringe`.
 
     Attributes
     ----------
-    features_ : tuple of Expression
-        The primitives, then the constructed features in the order of construction.
-    classes_ : ndarray
-        The values of ``y``; not kept in a model file.
-    tree_ : CountTree
-        The tree that ``predict`` uses; not kept in a model file.
-    n_iter_, history_, feature_set_, n_distinct_rows_, n_features_in_, feature_names_in_
-        As in `UFringe`.
+    classes_, tree_, features_, n_iter_, history_, feature_set_, n_distinct_rows_
+        As in `CAT`.
 
     Examples
     --------
@@ -423,33 +396,6 @@ class ID2of3(TreeClassifier):
     max_features = _NO_LIMIT
     _nothing_new = "no test of the tree has two literals. Try prune=False"
 
-    def __init__(
-        self,
-        *,
-        prune: bool = True,
-        redundant: Redundant = "keep",
-        max_depth: int | None = None,
-        min_samples_split: int | float = 2,
-        min_samples_leaf: int | float = 1,
-        binarize: float | None = None,
-        missing: Literal["raise", "false"] = "raise",
-        style: Style = "unicode",
-        callback: Callable[[Indicators], object] | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.prune = prune
-        self.redundant = redundant
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.binarize = binarize
-        self.missing = missing
-        self.style = style
-        self.callback = callback
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
     def _proposer(self, codes: NDArray[np.intp], n_rows: int) -> CountProposer:
         limits = tree_limits(self, n_rows)
         return CountProposer(codes, len(self.classes_), limits, best_m_of_n(), prune=self.prune)
@@ -465,39 +411,18 @@ class XofN(TreeClassifier):
 
     Parameters
     ----------
-    prune : bool, default=True
-        Prune a node if a leaf describes its rows in fewer bits than the subtree.
     patience : int, default=5
         The search at a node ends after this many steps without a shorter description. Parity of
         three or more needs several, and luck: no part of it helps until all literals are in.
-    redundant : {"keep", "drop"}, default="keep"
-        ``"drop"``: leave out columns that are always false or equal to an earlier one, and
-        formulas in which a literal occurs twice.
-    max_depth, min_samples_split, min_samples_leaf
-        Limits of a tree, as in scikit-learn.
-    binarize : float, optional
-        Values above it are true. ``None``: values must be Boolean or 0/1.
-    missing : {"raise", "false"}, default="raise"
-        Missing cells (NaN, None, null) are refused, or treated as false.
-    style : {"unicode", "ascii", "latex"}, default="unicode"
-        How feature names are written.
-    callback : callable, optional
-        Called with the indicators of each iteration as it ends.
-    n_jobs : int, optional
-        Threads for counting; −1 for all processors. The result does not depend on it.
-    verbose : int, default=0
-        1: a line for each iteration.
+    prune, drop_redundant, max_depth, min_samples_split, min_samples_leaf
+        As in `CAT`.
+    threshold, missing, formula_style, n_jobs, verbose
+        As in `UFringe`.
 
     Attributes
     ----------
-    features_ : tuple of Expression
-        The primitives, then the constructed features in the order of construction.
-    classes_ : ndarray
-        The values of ``y``; not kept in a model file.
-    tree_ : CountTree
-        The tree that ``predict`` uses; not kept in a model file.
-    n_iter_, history_, feature_set_, n_distinct_rows_, n_features_in_, feature_names_in_
-        As in `UFringe`.
+    classes_, tree_, features_, n_iter_, history_, feature_set_, n_distinct_rows_
+        As in `CAT`.
 
     Examples
     --------
@@ -513,6 +438,8 @@ class XofN(TreeClassifier):
     exactly 3 of {x0, x1, x2}
     """
 
+    constraints: ClassVar[dict[str, Constraint]] = {"patience": whole(1)}
+
     max_features = _NO_LIMIT
     _nothing_new = "no test of the tree has two literals. Try prune=False"
 
@@ -521,34 +448,28 @@ class XofN(TreeClassifier):
         *,
         prune: bool = True,
         patience: int = 5,
-        redundant: Redundant = "keep",
+        drop_redundant: bool = False,
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
-        binarize: float | None = None,
-        missing: Literal["raise", "false"] = "raise",
-        style: Style = "unicode",
-        callback: Callable[[Indicators], object] | None = None,
+        threshold: float | None = None,
+        missing: Literal["raise", "false"] = "false",
+        formula_style: Style = "unicode",
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.prune = prune
         self.patience = patience
-        self.redundant = redundant
+        self.drop_redundant = drop_redundant
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
-        self.binarize = binarize
+        self.threshold = threshold
         self.missing = missing
-        self.style = style
-        self.callback = callback
+        self.formula_style = formula_style
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _proposer(self, codes: NDArray[np.intp], n_rows: int) -> CountProposer:
         search, limits = best_x_of_n(self.patience), tree_limits(self, n_rows)
         return CountProposer(codes, len(self.classes_), limits, search, prune=self.prune)
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_whole("patience", self.patience, 1)

@@ -13,14 +13,23 @@ from conjunct.errors import InputError, ModelFileError
 from conjunct.estimators.base import FeatureConstructor
 from conjunct.estimators.invertible import InvertibleConstructor
 from conjunct.files import read_model
-from conjunct.parameters import check_choice
+from conjunct.parameters import one_of
 
 # by name, because importing those of trees takes longer than reading a model
 _KINDS = ("UFC", "UFCPath", "UFringe", "Fringe", "CAT", "ID2of3", "XofN")
 
 
 def load(path: str | os.PathLike[str]) -> FeatureConstructor:
-    """Read a model file, whatever estimator wrote it."""
+    """Read a model file, whatever estimator wrote it.
+
+    Examples
+    --------
+    >>> from conjunct import UFC, load
+    >>> rows = [["fork", "knife"]] * 40 + [["cup"]] * 60
+    >>> UFC().fit(rows).save("model.json")
+    >>> load("model.json").chunks([["fork", "knife", "cup"]])
+    [[('fork', 'knife'), ('cup',)]]
+    """
     model = read_model(path)
     if model.kind not in _KINDS:
         raise ModelFileError(f"{path}: a model of unknown kind {model.kind!r}")
@@ -46,8 +55,18 @@ def save_mlflow(
         data frames with the columns of the model, raw ones if it was fitted on raw data.
     output : {"features", "chunks"}, default="features"
         What ``predict`` returns: the features of each row, or a column with its chunks as text.
+
+    Examples
+    --------
+    >>> import mlflow
+    >>> from conjunct import UFC, save_mlflow
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"fork": [True, False] * 20, "knife": [True, False] * 20})
+    >>> save_mlflow(UFC().fit(table), "model")
+    >>> mlflow.pyfunc.load_model("model").predict(table).shape
+    (40, 1)
     """
-    check_choice("output", output, OUTPUTS)
+    one_of(OUTPUTS).check("output", output)
     if output == "chunks" and not isinstance(model, InvertibleConstructor):
         raise InputError(f"a model of kind {type(model).__name__} has no chunks")
     try:
@@ -131,11 +150,11 @@ def _set_shape(operator: Any) -> None:
 def _convert(scope: Any, operator: Any, container: Any) -> None:
     model: FeatureConstructor = operator.raw_operator
     graph = _GraphWriter(scope, container)
-    kind = 1 if model.binarize is None else _DOUBLE
+    kind = 1 if model.threshold is None else _DOUBLE
     # one tensor, or one for each column
     inputs = [graph.node("Cast", [variable.full_name], to=kind) for variable in operator.inputs]
     source = graph.node("Concat", inputs, axis=1) if len(inputs) > 1 else inputs[0]
-    features = model._to_graph(source, graph)
+    features = model.add_to_graph(source, graph)
     container.add_node("Identity", [features], [operator.outputs[0].full_name], name="features")
 
 

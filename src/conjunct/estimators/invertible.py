@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,32 +22,38 @@ from conjunct.data import (
     Baskets,
     BooleanData,
     Container,
-    InParts,
+    PartitionedContainer,
     Variables,
     as_table,
+    check_variables,
     container_of,
     group_by_variable,
     recognise_variables,
-    unchecked,
     variables_by_column,
+    wrap_rows,
 )
 from conjunct.errors import ConjunctWarning, InputError
-from conjunct.estimators.base import FeatureConstructor, PartitionTransformer, picklable
+from conjunct.estimators.base import (
+    FeatureConstructor,
+    PartitionTransformer,
+    picklable,
+    rule_columns,
+)
 from conjunct.estimators.mixins import NotebookMixin
 from conjunct.expressions import CHUNKS_BETWEEN, pattern_text
 from conjunct.features import CodeCounts, FeatureSet, bits_of_rows
-from conjunct.parameters import check_choice
+from conjunct.parameters import FLAG, Constraint, one_of
 from conjunct.ufc import FindVariables
 
 if TYPE_CHECKING:
     from conjunct.export import LazyColumns
 
-Names = Literal["pattern", "formula"]
-NAMES: tuple[Names, ...] = ("pattern", "formula")
-Unseen = Literal["warn", "keep"]
-UNSEEN: tuple[Unseen, ...] = ("warn", "keep")
-ChunkForm = Literal["lists", "text", "long"]
-CHUNK_FORMS: tuple[ChunkForm, ...] = ("lists", "text", "long")
+FeatureNames = Literal["tags", "formula"]
+FEATURE_NAMES: tuple[FeatureNames, ...] = ("tags", "formula")
+HandleUnknown = Literal["warn", "keep"]
+HANDLE_UNKNOWN: tuple[HandleUnknown, ...] = ("warn", "keep")
+ChunkOutput = Literal["lists", "text", "long"]
+CHUNK_OUTPUTS: tuple[ChunkOutput, ...] = ("lists", "text", "long")
 
 Chunk = tuple[str, ...]
 _Value = TypeVar("_Value")
@@ -60,13 +66,18 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
     """Base of the estimators that replace each pair by features from which it can be recovered."""
 
     _ways_with_missing = MISSING
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "feature_names": one_of(FEATURE_NAMES),
+        "handle_unknown": one_of(HANDLE_UNKNOWN),
+        "keep_columns": FLAG,
+    }
 
-    names: Names = "formula"
-    unseen: Unseen = "warn"
+    feature_names: FeatureNames
+    handle_unknown: HandleUnknown
+    keep_columns: bool
+    variables: Variables
     # rows that were counted since the fit
     new_rows_: files.NewRows | None = None
-    keep_columns: bool = False
-    variables: Variables
 
     @property
     def variables_(self) -> dict[str, tuple[str, ...]]:
@@ -115,23 +126,23 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
 
         With ``keep_columns`` the columns come first, and then the features of two tags or more.
         Rows may hold combinations of tags that training never saw: then no feature has these
-        tags. Unless the columns are kept, a warning says in how many rows; ``unseen="keep"`` adds
-        a column for each, and ``chunks`` never loses a tag. A lazy table (Polars, DuckDB, Ibis or
-        Spark) or a Dask collection gives another, which is computed when it is used, without a
-        warning.
+        tags. Unless the columns are kept, a warning says in how many rows;
+        ``handle_unknown="keep"`` adds a column for each, and ``chunks`` never loses a tag. A lazy
+        table (Polars, DuckDB, Ibis or Spark) or a Dask collection gives another, which is computed
+        when it is used, without a warning.
         """
         check_is_fitted(self)
         container = self._check_container(X)
-        is_lazy = container.lazy is not None or isinstance(container, InParts)
-        if self.unseen == "keep" or self.keep_columns or is_lazy:
+        is_lazy = container.lazy is not None or isinstance(container, PartitionedContainer)
+        if self.handle_unknown == "keep" or self.keep_columns or is_lazy:
             return super().transform(container)
-        columns = self._read(container)
+        columns = self.read_columns(container)
         n_rows = self._count_unseen(columns)
         if n_rows:
             warnings.warn(
                 f"{n_rows} {'row holds' if n_rows == 1 else 'rows hold'} combinations of tags "
                 f"that training never saw, and some of their tags are in no feature: set "
-                f"unseen='keep' to give them columns, or use chunks(), which loses none",
+                f"handle_unknown='keep' to give them columns, or use chunks(), which loses none",
                 ConjunctWarning,
                 stacklevel=3,  # past scikit-learn's wrapper of transform
             )
@@ -141,10 +152,10 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
         """Return the original columns of rows given by their constructed features.
 
         Undoes ``transform`` exactly for every row of the training data, and with
-        ``unseen="keep"`` for every possible row. Features below ``min_support`` are treated as
-        false, with a warning that says how much that loses. With missing cells it is not exact: a
-        cell may come back missing where that of a partner was. With ``keep_columns`` it is always
-        exact: the columns are returned unchanged, whatever the features say.
+        ``handle_unknown="keep"`` for every possible row. Features below ``min_support`` are
+        treated as false, with a warning that says how much that loses. With missing cells it is
+        not exact: a cell may come back missing where that of a partner was. With ``keep_columns``
+        it is always exact: the columns are returned unchanged, whatever the features say.
         """
         check_is_fitted(self)
         suppressed = self.feature_set_.suppressed
@@ -162,7 +173,7 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
             recover = partial(_take_first, len(names))
         container = container_of(X)
         if container.lazy is not None:
-            return recover(self._lazy_columns(container, texts)).named(names)
+            return recover(self._lazy_columns(container, texts)).rename_columns(names)
         has_order = container.has_names and not isinstance(container, Baskets)
         if has_order and list(container.names or ()) != texts:
             raise InputError("the columns are not the features of this model, in their order")
@@ -170,11 +181,46 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
             raise InputError(
                 f"X has {container.n_columns} columns, the model {len(texts)} features"
             )
-        rules = replace(self._rules(), binarize=None)
-        back = PartitionTransformer(BooleanData.without_rows(texts, rules), recover, names)
-        return back.map(container) if isinstance(container, InParts) else back(container)
+        rules = replace(self.reading_rules(), threshold=None)
+        reader = BooleanData.without_rows(texts, rules)
+        back = PartitionTransformer(reader, recover, names, self._is_nullable)
+        return (
+            back.map(container) if isinstance(container, PartitionedContainer) else back(container)
+        )
 
-    def chunks(self, X: Any, form: ChunkForm = "lists", *, backend: Backend | None = None) -> Any:
+    def get_rules(self, backend: Backend | None = None) -> Any:
+        """Return a table of the merges, in their order: what each joined, and why.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow", "dict"}, optional
+            Kind of table. By default the kind the model was fitted on, and pandas otherwise.
+
+        Returns
+        -------
+        data frame
+            The ``chunk``, with its ``rows``, ``lift`` and ``evidence`` in all rows, as a finding
+            has them (missing if its parts are not together more often than by chance); the
+            ``iteration``; the features ``left`` and ``right`` that were joined, and the rows that
+            had both then (``joint``); the bits ``saved`` then, the correlation ``r``,
+            ``p_value``, ``p_adjusted`` for the pairs tested (``family_size``), the ``score`` that
+            orders pairs, and the ``threshold`` with which one of these was ``compared``:
+            ``"score"`` exceeds it, ``"r"`` reaches it, or ``"p_value"`` does not exceed it.
+
+        Examples
+        --------
+        >>> from conjunct import UFC
+        >>> baskets = [["water", "cascade"]] * 40 + [["water"]] * 20 + [["sky"]] * 60
+        >>> rules = UFC().fit(baskets).get_rules("dict")
+        >>> rules["chunk"], rules["rows"]
+        (['cascade + water'], [40])
+        """
+        check_is_fitted(self)
+        return self.make_table(rule_columns(self.feature_set_), backend)
+
+    def chunks(
+        self, X: Any, output: ChunkOutput = "lists", *, backend: Backend | None = None
+    ) -> Any:
         """Return each row as its chunks: its tags, grouped.
 
         Every tag of every row is in exactly one chunk, also in rows with combinations that
@@ -184,7 +230,7 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
         ----------
         X : array, data frame, sparse matrix, list of baskets or collection of Dask
             The data of ``fit``, or other rows with the same columns.
-        form : {"lists", "text", "long"}, default="lists"
+        output : {"lists", "text", "long"}, default="lists"
             ``"lists"``: a list of chunks per row, each a tuple of tags. ``"text"``: a text per
             row, as in ``tv + book · person``. ``"long"``: a table with the number of the ``row``
             and the text of the ``chunk``, one chunk per line.
@@ -204,11 +250,11 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
         container = self._check_container(X)
         if container.lazy is not None:
             columns = self._lazy_columns(container, self._primitive_names())
-            return lazy_chunks(self._every_feature, columns.filled(), form)
-        read_chunks = ChunkReader(self._row_reader(), self._every_feature)
-        if isinstance(container, InParts):
-            return read_chunks.map(container, form)
-        return format_chunks(container, read_chunks(container), form, backend)
+            return lazy_chunks(self.full_feature_set, columns.fill_missing(), output)
+        read_chunks = ChunkReader(self._row_reader(), self.full_feature_set)
+        if isinstance(container, PartitionedContainer):
+            return read_chunks.map(container, output)
+        return format_chunks(container, read_chunks(container), output, backend)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return minus the mean bits per row of ``X`` in the code of the features.
@@ -217,7 +263,7 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
         used by ``cross_val_score`` and ``GridSearchCV``. The code is complete: absent tags are
         encoded too, and the probabilities of all possible rows sum to 1. Each feature is encoded
         where no true feature excludes it, larger ones first, with its share of such rows in
-        training and ``update``, smoothed by ½. The cost of the features themselves is not
+        training and ``check_drift``, smoothed by ½. The cost of the features themselves is not
         included.
 
         Parameters
@@ -231,7 +277,7 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
         check_is_fitted(self)
         known = self._code_counts()
         columns = with_weights(self._read_store(X), sample_weight)
-        counts: Counts = columns.total(self.feature_set_.row_code.count)
+        counts: Counts = columns.total(self.feature_set_.row_code.count_with_patterns)[0]
         return -bits_of_rows(counts, known.features) / max(int(columns.n_rows), 1)
 
     def log_prob(self, X: Any) -> NDArray[np.float64]:
@@ -254,12 +300,12 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
         """
         check_is_fitted(self)
         known = self._code_counts()
-        return self.feature_set_.row_code.log_probs(self._read(X), known.features)
+        return self.feature_set_.row_code.log_probs(self.read_columns(X), known.features)
 
     def _code_counts(self) -> CodeCounts:
         """Return the counts of all rows seen, in training and since."""
         counts = self.feature_set_.known_counts()
-        return counts if self.new_rows_ is None else counts.plus(self.new_rows_.code.counts())
+        return counts if self.new_rows_ is None else counts.plus(self.new_rows_.counts())
 
     def _find_variables(self, names: Sequence[str]) -> FindVariables | None:
         """Return the function that finds the variables of columns, after checking given ones."""
@@ -274,20 +320,26 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
         return lambda first: recognise_variables(names, first(), known)
 
     @property
-    def _every_feature(self) -> FeatureSet:
+    def full_feature_set(self) -> FeatureSet:
         """Return all features that a row may have, unseen and suppressed ones last."""
         return self.feature_set_.with_unseen.with_rare()
 
     def _output_features(self) -> FeatureSet:
         features = self.feature_set_
-        if self.unseen == "keep":
+        if self.handle_unknown == "keep":
             features = features.with_unseen
         return features.beside_primitives() if self.keep_columns else features
 
-    def _name_features(self, features: FeatureSet) -> list[str]:
-        if self.names == "formula":
-            return super()._name_features(features)
-        return list(features.pattern_texts)
+    def _name_features(self, features: FeatureSet, kind: str | None = None) -> list[str]:
+        kind = self.feature_names if kind is None else kind
+        if kind == "tags":
+            return list(features.pattern_texts)
+        one_of(("tags", "formula", "number")).check("feature_names", kind)
+        return super()._name_features(features, kind)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_variables(self.variables)
 
     def _count_unseen(self, store: Columns) -> int:
         """Count the rows with a combination that training never saw.
@@ -298,16 +350,12 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
         unseen = full.features[n_seen:]
         if not unseen:
             return 0
-        has_any = reduce(store.disjunction, full.evaluate(store, unseen).lines)
-        return int(store.with_lines([has_any]).supports()[0])
-
-
-# the former name, until all folders use the new one
-LosslessConstructor = InvertibleConstructor
+        has_any = reduce(store.disjunction, full.evaluate(store, unseen).raw_columns)
+        return int(store.with_raw_columns([has_any]).supports()[0])
 
 
 def _take_first(number: int, columns: Any) -> Any:
-    return columns.with_lines(columns.lines[:number])
+    return columns.with_raw_columns(columns.raw_columns[:number])
 
 
 @dataclass(frozen=True, eq=False)
@@ -361,10 +409,10 @@ def row_chunks(every: FeatureSet, columns: Columns) -> Chunks:
     return Chunks([patterns[k] for k in order], starts, chunks[by_row])
 
 
-def lazy_chunks(every: FeatureSet, columns: LazyColumns, form: ChunkForm) -> Any:
+def lazy_chunks(every: FeatureSet, columns: LazyColumns, output: ChunkOutput) -> Any:
     """Return a lazy table with the chunks of the rows of another, as text."""
-    if form != "text":
-        raise InputError("chunks of a lazy table are texts: ask for form='text'")
+    if output != "text":
+        raise InputError("chunks of a lazy table are texts: ask for output='text'")
     order = _sort_by_size(every, range(len(every.patterns)))
     features = every.evaluate(columns, [every.features[k] for k in order])
     texts = [pattern_text(every.patterns[k]) for k in order]
@@ -384,38 +432,38 @@ class ChunkReader:
     features: FeatureSet
 
     def __call__(self, container: Container) -> Chunks:
-        return row_chunks(self.features, self.reader.like(container).columns.filled())
+        return row_chunks(self.features, self.reader.read_like(container).columns.fill_missing())
 
-    def map(self, container: InParts, form: ChunkForm) -> Any:
+    def map(self, container: PartitionedContainer, output: ChunkOutput) -> Any:
         """Return the chunks of a Dask data frame, lazily, as text."""
-        if form != "text" or container.backend is None:
+        if output != "text" or container.backend is None:
             raise InputError(
-                "chunks of a Dask collection are texts: give a data frame, form='text'"
+                "chunks of a Dask collection are texts: give a data frame, output='text'"
             )
         sent = replace(self, features=picklable(self.features))
-        return container.engine.mapped(container.data, sent.as_texts, 1, object)
+        return container.engine.map_partitions(container.data, sent.as_texts, 1, object)
 
     def as_texts(self, data: Any) -> Any:
         """Return the chunks of one partition as text."""
-        container = unchecked(data)
+        container = wrap_rows(data)
         return format_chunks(container, self(container), "text", None)
 
 
 def format_chunks(
-    container: Container, chunks: Chunks, form: ChunkForm, backend: Backend | None
+    container: Container, chunks: Chunks, output: ChunkOutput, backend: Backend | None
 ) -> Any:
-    """Return chunks in the form asked for, in a container of the same kind."""
-    check_choice("form", form, CHUNK_FORMS)
-    if form == "lists":
+    """Return chunks as asked for, in a container of the same kind."""
+    one_of(CHUNK_OUTPUTS).check("output", output)
+    if output == "lists":
         return chunks.lists()
     kind = backend or container.backend
-    if form == "long":
+    if output == "long":
         return as_table(chunks.long(), kind or "pandas")
     texts = chunks.texts()
     if kind is None:
         return texts
     table = as_table({"chunks": texts}, kind)
-    return table if backend is not None else container.adopted(table)
+    return table if backend is not None else container.adopt(table)
 
 
 def with_weights(store: Store, sample_weight: Any) -> Store:
@@ -425,6 +473,11 @@ def with_weights(store: Store, sample_weight: Any) -> Store:
     if not isinstance(store, Columns):
         raise InputError("sample_weight needs all rows in memory: repeat the rows, or read them")
     weights = check_weights(sample_weight, store.n_rows)
+    if not weights.all():
+        counted = np.flatnonzero(weights)
+        store, weights = store.take_rows(counted), weights[counted]
+        if not store.count_missing():
+            store = store.fill_missing()
     return store if (weights == 1).all() else WeightedColumns.of(store, weights)
 
 

@@ -6,6 +6,7 @@ import math
 import re
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
@@ -13,36 +14,47 @@ from numpy.typing import NDArray
 from sklearn.base import ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from conjunct import files
 from conjunct.columns import PackedColumns
 from conjunct.data import BooleanData, container_of
 from conjunct.errors import ConjunctWarning
 from conjunct.estimators.base import BooleanEstimator, FeatureConstructor
 from conjunct.expressions import And, Expression, Not, Primitive, Style
-from conjunct.parameters import (
-    at_least,
-    check,
-    check_choice,
-    check_common,
-    check_whole,
-    is_number,
-    is_whole,
-)
+from conjunct.parameters import FLAG, Constraint, is_whole, one_of, real, whole
 from conjunct.trees import (
     Limits,
     Path,
     Proposer,
-    Redundant,
     Strategy,
     Tree,
     clustering_paths,
     grow,
-    joined_conditions,
+    join_conditions,
     run_schema,
     simplest_first,
 )
 from conjunct.ufc import Indicators
 
 _ALL_ROWS = "all rows"
+
+
+def _rows(least: int) -> Constraint:
+    """Allow a number of rows, or a share of all rows."""
+    return real(
+        f"a whole number, at least {least}, or a share of the rows between 0 and 1",
+        lambda value: value >= least if is_whole(value) else 0 < value < 1,
+    )
+
+
+SAMPLE_LIMITS = {
+    "max_depth": whole(1, optional=True),
+    "min_samples_split": _rows(2),
+    "min_samples_leaf": _rows(1),
+}
+SPLIT_LIMITS = {
+    "min_impurity_decrease": real("a number, at least 0", lambda value: value >= 0),
+    "max_leaf_nodes": whole(2, optional=True),
+}
 
 
 class ClusteringTree(ClusterMixin, TransformerMixin, BooleanEstimator):
@@ -65,14 +77,8 @@ class ClusteringTree(ClusterMixin, TransformerMixin, BooleanEstimator):
         A split must reduce the squared error, per row and column of the data, by this much.
     max_leaf_nodes : int, optional
         Number of clusters. The splits that reduce the error most are made first.
-    binarize : float, optional
-        Values above it are true. ``None``: values must be Boolean or 0/1.
-    missing : {"raise", "false"}, default="raise"
-        Missing cells (NaN, None, null) are refused, or treated as false.
-    style : {"unicode", "ascii", "latex"}, default="unicode"
-        How descriptions are written: ``sky ∧ ¬building`` or ``sky & ~building``.
-    n_jobs : int, optional
-        Threads for counting; −1 for all processors. The result does not depend on it.
+    threshold, missing, formula_style, n_jobs
+        As in `UFringe`.
 
     Attributes
     ----------
@@ -109,6 +115,12 @@ class ClusteringTree(ClusterMixin, TransformerMixin, BooleanEstimator):
     [2, 0]
     """
 
+    constraints: ClassVar[dict[str, Constraint]] = {
+        **SAMPLE_LIMITS,
+        **SPLIT_LIMITS,
+        "formula_style": one_of(get_args(Style)),
+    }
+
     tree_: Tree
     labels_: NDArray[np.intp]
 
@@ -120,9 +132,9 @@ class ClusteringTree(ClusterMixin, TransformerMixin, BooleanEstimator):
         min_samples_leaf: int | float = 0.001,
         min_impurity_decrease: float = 0.0,
         max_leaf_nodes: int | None = None,
-        binarize: float | None = None,
-        missing: Literal["raise", "false"] = "raise",
-        style: Style = "unicode",
+        threshold: float | None = None,
+        missing: Literal["raise", "false"] = "false",
+        formula_style: Style = "unicode",
         n_jobs: int | None = None,
     ) -> None:
         self.max_depth = max_depth
@@ -130,9 +142,9 @@ class ClusteringTree(ClusterMixin, TransformerMixin, BooleanEstimator):
         self.min_samples_leaf = min_samples_leaf
         self.min_impurity_decrease = min_impurity_decrease
         self.max_leaf_nodes = max_leaf_nodes
-        self.binarize = binarize
+        self.threshold = threshold
         self.missing = missing
-        self.style = style
+        self.formula_style = formula_style
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -149,7 +161,7 @@ class ClusteringTree(ClusterMixin, TransformerMixin, BooleanEstimator):
         -------
         self
         """
-        check_common(self)
+        self._check_parameters()
         store = self._read_to_fit(X).columns
         ranks = simplest_first(map(Primitive, self._primitive_names()))
         self.tree_ = grow(store, ranks, tree_limits(self, store.n_rows))
@@ -159,7 +171,7 @@ class ClusteringTree(ClusterMixin, TransformerMixin, BooleanEstimator):
     def apply(self, X: Any) -> NDArray[np.intp]:
         """Return the leaf of each row of ``X``: its number among ``tree_.nodes``."""
         check_is_fitted(self)
-        columns = self._read(X)
+        columns = self.read_columns(X)
         return self.tree_.apply(columns.to_bits().bits, columns.n_rows)
 
     def predict(self, X: Any) -> NDArray[np.intp]:
@@ -171,7 +183,7 @@ class ClusteringTree(ClusterMixin, TransformerMixin, BooleanEstimator):
         container = container_of(X)
         members = self.predict(container)[:, None] == np.arange(self.n_leaves_)
         names = tuple(self.get_feature_names_out())
-        return BooleanData(names, PackedColumns.from_table(members)).to(container)
+        return BooleanData(names, PackedColumns.from_table(members)).convert(container)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the descriptions of the clusters as text.
@@ -233,7 +245,7 @@ class ClusteringTree(ClusterMixin, TransformerMixin, BooleanEstimator):
         return [self._text(condition) for condition in last]
 
     def _text(self, description: Expression | None) -> str:
-        return _ALL_ROWS if description is None else description.text(self.style)
+        return _ALL_ROWS if description is None else description.text(self.formula_style)
 
 
 def _conjunction(path: Path, primitives: list[Primitive]) -> Expression | None:
@@ -334,7 +346,6 @@ def _describe_node(tree: Tree, number: int, condition: str, height: float) -> di
 class TreeBasedConstructor(FeatureConstructor):
     """Base of the estimators that construct features from the tests of a tree (Algorithm 1)."""
 
-    _only_adds: ClassVar[bool] = True
     # features that the last iteration may add beyond max_features; None: all that it finds
     _excess: ClassVar[int | None] = None
     _nothing_new: ClassVar[str] = (
@@ -342,31 +353,38 @@ class TreeBasedConstructor(FeatureConstructor):
         "Try a smaller min_samples_leaf"
     )
 
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "max_features": whole(1),
+        "drop_redundant": FLAG,
+        **SAMPLE_LIMITS,
+    }
+
     max_features: int
-    redundant: Redundant
+    drop_redundant: bool
     max_depth: int | None
     min_samples_split: int | float
     min_samples_leaf: int | float
-    min_impurity_decrease: float = 0.0
-    max_leaf_nodes: int | None = None
-
     n_distinct_rows_: int
 
-    def _check_parameters(self) -> None:
-        check_whole("max_features", self.max_features, 1)
-        check_choice("redundant", self.redundant, get_args(Redundant))
-        tree_limits(self, n_rows=1)
-        check_common(self)
+    def _restore(self, model: files.ModelFile) -> None:
+        self.feature_set_, self.history_ = model.restore_growth()
+        self.n_distinct_rows_ = model.n_distinct_rows
 
-    def _run(self, store: PackedColumns, names: Sequence[str], propose: Proposer) -> None:
+    def _run(
+        self,
+        store: PackedColumns,
+        names: Sequence[str],
+        propose: Proposer,
+        callback: Callable[[Indicators], object] | None,
+    ) -> None:
         run = run_schema(
             store,
             names,
             propose,
-            redundant=self.redundant,
+            drop_redundant=self.drop_redundant,
             max_features=self.max_features,
             at_most=None if self._excess is None else self.max_features + self._excess,
-            watch=self._watch,
+            watch=partial(self._watch, callback),
         )
         self.feature_set_ = run.feature_set
         self.history_ = run.history
@@ -392,7 +410,7 @@ class UFringe(TreeBasedConstructor):
     A conjunction is new unless the same two literals were joined before, in either order. So the
     same formula may be reached by two routes, ``(a ∧ b) ∧ c`` and ``a ∧ (b ∧ c)``, and a literal
     may be joined to a feature that contains it already: the duplicates and repetitions that the
-    paper describes. ``redundant="drop"`` leaves them out.
+    paper describes. ``drop_redundant=True`` leaves them out.
 
     Parameters
     ----------
@@ -403,20 +421,18 @@ class UFringe(TreeBasedConstructor):
     strategy : {"fringe", "root", "root-fringe"}, default="fringe"
         Which two conditions of a path are joined: the last two (FRINGE), the first two, or the
         first and the last (CITRE).
-    redundant : {"keep", "drop"}, default="keep"
-        ``"drop"``: leave out columns that are always false or equal to an earlier one (which
+    drop_redundant : bool, default=False
+        Leave out columns that are always false or equal to an earlier one (which
         duplicates are), and formulas in which a literal occurs twice.
     max_depth, min_samples_split, min_samples_leaf, min_impurity_decrease, max_leaf_nodes
         Limits of a tree, as in `ClusteringTree`. The paper does not give its limits; leaves of at
         least 4 rows, the default, nearly reproduce its figures on ``spect``.
-    binarize : float, optional
+    threshold : float, optional
         Values above it are true. ``None``: values must be Boolean or 0/1.
-    missing : {"raise", "false"}, default="raise"
+    missing : {"raise", "false"}, default="false"
         Missing cells (NaN, None, null) are refused, or treated as false.
-    style : {"unicode", "ascii", "latex"}, default="unicode"
+    formula_style : {"unicode", "ascii", "latex"}, default="unicode"
         How feature names are written: ``sky ∧ ¬building`` or ``sky & ~building``.
-    callback : callable, optional
-        Called with the indicators of each iteration as it ends.
     n_jobs : int, optional
         Threads for counting; −1 for all processors. The result does not depend on it.
     verbose : int, default=0
@@ -452,6 +468,11 @@ class UFringe(TreeBasedConstructor):
 
     _excess = 100
 
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "strategy": one_of(get_args(Strategy)),
+        **SPLIT_LIMITS,
+    }
+
     strategy: Strategy
 
     def __init__(
@@ -460,70 +481,54 @@ class UFringe(TreeBasedConstructor):
         *,
         min_samples_leaf: int | float = 4,
         strategy: Strategy = "fringe",
-        redundant: Redundant = "keep",
+        drop_redundant: bool = False,
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_impurity_decrease: float = 0.0,
         max_leaf_nodes: int | None = None,
-        binarize: float | None = None,
-        missing: Literal["raise", "false"] = "raise",
-        style: Style = "unicode",
-        callback: Callable[[Indicators], object] | None = None,
+        threshold: float | None = None,
+        missing: Literal["raise", "false"] = "false",
+        formula_style: Style = "unicode",
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.max_features = max_features
         self.min_samples_leaf = min_samples_leaf
         self.strategy = strategy
-        self.redundant = redundant
+        self.drop_redundant = drop_redundant
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_impurity_decrease = min_impurity_decrease
         self.max_leaf_nodes = max_leaf_nodes
-        self.binarize = binarize
+        self.threshold = threshold
         self.missing = missing
-        self.style = style
-        self.callback = callback
+        self.formula_style = formula_style
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _construct(self, store: PackedColumns, names: Sequence[str]) -> None:
+    def _construct(
+        self,
+        store: PackedColumns,
+        names: Sequence[str],
+        callback: Callable[[Indicators], object] | None,
+    ) -> None:
         self._check_parameters()
         learner = clustering_paths(tree_limits(self, store.n_rows), self.max_features)
-        self._run(store, names, joined_conditions(learner, self.strategy))
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("strategy", self.strategy, get_args(Strategy))
+        self._run(store, names, join_conditions(learner, self.strategy), callback)
 
 
 def tree_limits(estimator: Any, n_rows: int) -> Limits:
-    """Return the limits of a tree from an estimator's parameters, after checking them."""
-    check_whole("max_depth", estimator.max_depth, 1, optional=True)
-    check_whole("max_leaf_nodes", estimator.max_leaf_nodes, 2, optional=True)
-    decrease = estimator.min_impurity_decrease
-    check(
-        is_number(decrease) and at_least(decrease, 0),
-        "min_impurity_decrease",
-        decrease,
-        "a number, at least 0",
-    )
+    """Return the limits of a tree from an estimator's parameters."""
+
+    def count_rows(value: float, least: int) -> int:
+        """Return a number of rows that was given as such or as a share of all rows."""
+        return int(value) if is_whole(value) else max(least, math.ceil(value * n_rows))
+
     return Limits(
         max_depth=estimator.max_depth,
-        min_samples_split=_row_number("min_samples_split", estimator.min_samples_split, 2, n_rows),
-        min_samples_leaf=_row_number("min_samples_leaf", estimator.min_samples_leaf, 1, n_rows),
-        min_impurity_decrease=float(decrease),
-        max_leaf_nodes=estimator.max_leaf_nodes,
+        min_samples_split=count_rows(estimator.min_samples_split, 2),
+        min_samples_leaf=count_rows(estimator.min_samples_leaf, 1),
+        # not all have these
+        min_impurity_decrease=float(getattr(estimator, "min_impurity_decrease", 0.0)),
+        max_leaf_nodes=getattr(estimator, "max_leaf_nodes", None),
     )
-
-
-def _row_number(name: str, value: Any, least: int, n_rows: int) -> int:
-    """Return a number of rows that was given as such or as a share of all rows."""
-    is_share = is_number(value) and not is_whole(value) and 0 < value < 1
-    check(
-        is_share or (is_whole(value) and value >= least),
-        name,
-        value,
-        f"a whole number, at least {least}, or a share of the rows between 0 and 1",
-    )
-    return max(least, math.ceil(value * n_rows)) if is_share else int(value)

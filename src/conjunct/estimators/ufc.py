@@ -2,63 +2,72 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from copy import copy
-from dataclasses import dataclass
-from math import isnan
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from functools import partial
+from operator import attrgetter
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from conjunct import files
-from conjunct.columns import STORE_KINDS, Need, StoreKind
-from conjunct.counting import Store, Tally
+from conjunct.columns import STORAGE_KINDS, Columns, CostEstimate, StorageKind
+from conjunct.counting import Store, Tally, WeightedColumns
 from conjunct.data import (
     Backend,
     BooleanData,
+    CellRules,
     Missing,
     Variables,
     as_table,
-    check_variables,
     container_of,
 )
-from conjunct.errors import ConjunctWarning, InputError
+from conjunct.errors import ConjunctWarning, InputError, ModelFileError
+from conjunct.estimators.base import has_same_features
+from conjunct.estimators.curation import SuggestMixin
 from conjunct.estimators.invertible import (
-    NAMES,
-    UNSEEN,
+    FeatureNames,
+    HandleUnknown,
     InvertibleConstructor,
-    Names,
-    Unseen,
+    check_weights,
     with_weights,
 )
-from conjunct.expressions import Style
+from conjunct.expressions import Style, pattern_text
 from conjunct.features import CodeCounts, FeatureSet, Lineage, bits_of_rows
-from conjunct.parameters import check, check_choice, check_common, check_frequency, check_whole
+from conjunct.parameters import Constraint, check, frequency, one_of, whole
 from conjunct.ufc import (
     CRITERIA,
     SEARCHES,
     STOPS,
     Criterion,
+    Ending,
     Indicators,
-    Ledger,
+    PairFacts,
     Plan,
     RuleRegistry,
+    Run,
+    RunState,
     Search,
     Stage,
     Stop,
     beginning_text,
     last_within,
     run_ufc,
+    without_garbage_collection,
 )
 
 _RULES: dict[str, RuleRegistry[Any]] = {"criterion": CRITERIA, "stop": STOPS}
 
 
-class UFC(InvertibleConstructor):
+class UFC(InvertibleConstructor, SuggestMixin):
     """Unsupervised feature construction: tags that belong together become chunks.
 
     A pair of features ``f``, ``g`` is replaced by ``f ∧ g``, ``¬f ∧ g`` and ``f ∧ ¬g``,
@@ -66,7 +75,7 @@ class UFC(InvertibleConstructor):
     true features are a partition of the row's tags. By default the pair with the most evidence is
     joined, while the evidence exceeds the cost (docs/evidence.md); the paper's rules are
     ``criterion="risk"`` and ``criterion=λ``. No labels are used and, without ``min_support``, no
-    information is lost. docs/quality.md measures what the features are good for.
+    information is lost. docs/learning.md measures what the features are good for.
 
     Parameters
     ----------
@@ -92,15 +101,15 @@ class UFC(InvertibleConstructor):
         of its formula with the paper's criteria.
     max_features : int, optional
         Keep the last step of the run with at most this many features. The run is the same with
-        and without it, so a fitted model can be ``cut`` further. Counted before ``min_support``,
-        and without what ``keep_columns`` adds.
+        and without it, so ``truncate`` can shorten a fitted model further. Counted before
+        ``min_support``, and without what ``keep_columns`` adds.
     min_support : float, optional
         Suppress features that are true in less than this share of rows, in (0, 1]. They are
         listed in ``suppressed_``.
-    names : {"pattern", "formula"}, default="pattern"
+    feature_names : {"tags", "formula"}, default="tags"
         Column names of ``transform``: ``chair + dining table`` and ``person (rest)``, or the
         exact ``chair ∧ dining table`` and ``person ∧ ¬(…)``.
-    unseen : {"warn", "keep"}, default="warn"
+    handle_unknown : {"warn", "keep"}, default="warn"
         What ``transform`` does about combinations that training never saw: warn, with the number
         of rows that hold one, or add a column for each, which makes ``inverse_transform`` exact
         for every possible row.
@@ -112,23 +121,18 @@ class UFC(InvertibleConstructor):
         Which columns exclude each other, as values of one variable: ``{"colour": ["red",
         "blue"]}`` names all of them, ``False`` means that there are none. ``None``: those of the
         Binarizer, and among other columns those that are recognised (docs/data-in.md).
-    binarize : float, optional
+    threshold : float, optional
         Values above it are true. ``None``: values must be Boolean or 0/1.
-    missing : {"raise", "false", "pairwise"}, default="raise"
+    missing : {"raise", "false", "pairwise"}, default="pairwise"
         Missing cells (NaN, None, null) are refused; are treated as false; or stay missing: pairs
         are judged in the rows in which both are known, and conjunctions follow Kleene's logic
-        (docs/missing-values.md).
-    store : {"auto", "bits", "sparse"}, default="auto"
+        (docs/data-in.md).
+    storage : {"auto", "dense", "sparse"}, default="auto"
         How columns are stored and counted: as one bit per cell, or as lists of rows, for many
         rare columns. ``"auto"``: the faster one that fits in memory (docs/scale.md). The result
         does not depend on it.
-    style : {"unicode", "ascii", "latex"}, default="unicode"
+    formula_style : {"unicode", "ascii", "latex"}, default="unicode"
         How formulas are written: ``sky ∧ ¬building`` or ``sky & ~building``.
-    callback : callable, optional
-        Called with the indicators of each iteration as it ends.
-    checkpoint : path, optional
-        File to write during the run. ``fit`` on the same data with the same options resumes from
-        it (docs/cluster.md).
     n_jobs : int, optional
         Threads for counting; −1 for all processors. The result does not depend on it.
     verbose : int, default=0
@@ -145,7 +149,7 @@ class UFC(InvertibleConstructor):
         alone, in the code of ``score``.
     krimp_length_, krimp_baseline_ : float
         The same in Krimp's code, by which ``"bits"`` chooses.
-    outcome_ : str
+    stop_reason_ : str
         Why the run ended; if nothing was constructed, what would help.
     threshold_ : float or None
         The value that a pair's measure had to exceed, or that its correlation had to reach with
@@ -179,11 +183,19 @@ class UFC(InvertibleConstructor):
     ¬cascade ∧ water
     """
 
-    _unsaved = (*InvertibleConstructor._unsaved, "checkpoint", "store")
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "search": one_of(SEARCHES, optional=True),
+        "max_iter": whole(0, optional=True),
+        "max_length": whole(2, optional=True),
+        "max_features": whole(1, optional=True),
+        "min_support": frequency(optional=True),
+        "storage": one_of(STORAGE_KINDS),
+    }
+    unsaved_parameters = ("storage",)
     _takes_partitions = True
 
     # called with the estimated cost before a fit
-    _tell_cost: Callable[[Need], object] | None = None
+    on_cost_estimate: Callable[[CostEstimate], object] | None = None
 
     n_distinct_rows_: int
     # a loaded model has none if it depends on the data
@@ -199,16 +211,14 @@ class UFC(InvertibleConstructor):
         max_length: int | None = None,
         max_features: int | None = None,
         min_support: float | None = None,
-        names: Names = "pattern",
-        unseen: Unseen = "warn",
+        feature_names: FeatureNames = "tags",
+        handle_unknown: HandleUnknown = "warn",
         keep_columns: bool = False,
         variables: Variables = None,
-        binarize: float | None = None,
-        missing: Missing = "raise",
-        store: StoreKind = "auto",
-        style: Style = "unicode",
-        callback: Callable[[Indicators], object] | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
+        threshold: float | None = None,
+        missing: Missing = "pairwise",
+        storage: StorageKind = "auto",
+        formula_style: Style = "unicode",
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -219,24 +229,22 @@ class UFC(InvertibleConstructor):
         self.max_length = max_length
         self.max_features = max_features
         self.min_support = min_support
-        self.names = names
-        self.unseen = unseen
+        self.feature_names = feature_names
+        self.handle_unknown = handle_unknown
         self.keep_columns = keep_columns
         self.variables = variables
-        self.binarize = binarize
+        self.threshold = threshold
         self.missing = missing
-        self.store = store
-        self.style = style
-        self.callback = callback
-        self.checkpoint = checkpoint
+        self.storage = storage
+        self.formula_style = formula_style
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def expected_cost(self, X: Any) -> Need:
-        """Estimate the time and memory of a fit on ``X``, within a factor of about two.
+    def estimate_cost(self, X: Any) -> CostEstimate:
+        """Estimate about how long a fit on ``X`` takes, and how much memory.
 
-        Where pairs are merged one at a time: the first count, and each merge after it. The number
-        of merges depends on the data: from none to about ten per column. Otherwise the first
+        Where pairs are merged one at a time: the first count, and five merges per column, but at
+        most 4,000; the data may give from none to about fifteen per column. Otherwise the first
         iteration; later ones take longer, as features are added.
 
         Raises
@@ -247,12 +255,22 @@ class UFC(InvertibleConstructor):
         Examples
         --------
         >>> from conjunct import UFC
-        >>> print(UFC().expected_cost([["water", "cascade"]] * 40 + [["sky"]] * 60))
-        about 1 s and 1 MB of memory to begin with, and about 1 ms for each merge
+        >>> print(UFC().estimate_cost([["water", "cascade"]] * 40 + [["sky"]] * 60))
+        about 1 s and 1 MB of memory, more if many features are made
         """
-        return self._estimate_cost(BooleanData.read(X, self._rules(), counts=True).columns)
+        data = BooleanData.read(X, self.reading_rules(), counts=True)
+        store = WeightedColumns.deduplicate(data.columns)
+        return store.estimate_cost(in_merges=self._plan().search != "batch")
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        callback: Callable[[Indicators], object] | None = None,
+    ) -> Self:
         """Construct features from the rows of ``X``.
 
         Parameters
@@ -264,16 +282,31 @@ class UFC(InvertibleConstructor):
         sample_weight : array of shape (n_rows,), optional
             A row of weight w counts exactly as w equal rows; one of weight 0 not at all. Weights
             are whole numbers, because tests and bits need counts. Needs all rows in memory.
+        checkpoint : path, optional
+            File to write during the run. ``fit`` on the same data with the same parameters
+            resumes from it (docs/scale.md).
+        callback : callable, optional
+            Called with the indicators of each iteration as it ends.
 
         Returns
         -------
         self
         """
-        data = self._read_to_fit(X)
-        self._construct(with_weights(data.columns, sample_weight), data.names)
+        rules = self.reading_rules()
+        if sample_weight is not None and rules.missing == "raise":
+            # a missing cell counts only in a row that counts
+            data = self._read_to_fit(X, replace(rules, missing="pairwise"))
+            with self._advise_on_cells():
+                data.refuse_missing(check_weights(sample_weight, data.n_rows) > 0)
+        else:
+            data = self._read_to_fit(X, rules)
+        store = data.columns
+        if sample_weight is not None:
+            store = with_weights(store, sample_weight)
+        self._construct(store, data.names, callback, checkpoint)
         return self
 
-    def update(self, X: Any) -> Update:
+    def check_drift(self, X: Any) -> DriftCheck:
         """Count new rows for the present features, and check that the features still compress.
 
         No feature is added or dropped: if they no longer pay, ``fit`` again on all rows. The
@@ -287,7 +320,7 @@ class UFC(InvertibleConstructor):
 
         Returns
         -------
-        Update
+        DriftCheck
             ``n_rows``, ``supports``, ``bits``, ``baseline_bits``, ``score``, ``pays``; its text
             is one sentence.
 
@@ -295,71 +328,170 @@ class UFC(InvertibleConstructor):
         --------
         >>> from conjunct import UFC
         >>> model = UFC().fit([["water", "cascade"]] * 40 + [["water"]] * 20 + [["sky"]] * 60)
-        >>> update = model.update([["water", "cascade"]] * 8 + [["sky"]] * 9)
-        >>> update.pays, round(update.bits), round(update.baseline_bits)
+        >>> drift = model.check_drift([["water", "cascade"]] * 8 + [["sky"]] * 9)
+        >>> drift.pays, round(drift.bits), round(drift.baseline_bits)
         (True, 22, 35)
         """
         check_is_fitted(self)
         fitted, known = self.feature_set_, self._code_counts()
         store = self._read_store(X)
         counts = CodeCounts(*store.total(fitted.code_counter))
-        update = Update._from_counts(fitted, known, counts, int(store.n_rows))
-        self.new_rows_ = files.NewRows.after(self.new_rows_, update.n_rows, counts)
-        return update
+        drift = DriftCheck._from_counts(fitted, known, counts, int(store.n_rows))
+        self.new_rows_ = files.NewRows.after(self.new_rows_, drift.n_rows, counts)
+        return drift
 
-    def cut(self, max_features: int, X_train: Any = None) -> UFC:
-        """Return the same model with at most ``max_features`` features, without another fit.
+    def truncate(
+        self,
+        max_features: int | None = None,
+        X_train: Any = None,
+        *,
+        max_chunks: int | None = None,
+    ) -> UFC:
+        """Return the same model with fewer features, or fewer chunks, without another fit.
 
-        The result equals that of ``UFC(max_features=max_features)`` with otherwise the same
-        parameters on the same data, unless this model was cut already: features that were cut off
-        do not come back.
+        The result equals that of ``UFC(max_features=max_features)``, or of
+        ``UFC(max_iter=max_chunks)`` where an iteration makes one chunk, with otherwise the same
+        parameters on the same data. Features that were cut off do not come back.
 
         Parameters
         ----------
-        max_features : int
+        max_features : int, optional
             Maximum number of features.
         X_train : array, data frame, sparse matrix, list of baskets or collection, optional
-            The data of ``fit`` again. ``score``, ``log_prob``, ``update`` and
+            The data of ``fit`` again. ``score``, ``log_prob``, ``check_drift`` and
             ``description_length_`` need counts of rows: without the data, the result supports
             everything but these.
+        max_chunks : int, optional
+            Maximum number of chunks, instead of ``max_features``; ``get_path`` lists what each
+            number gives.
 
         Examples
         --------
         >>> from conjunct import UFC, datasets
         >>> model = UFC().fit(datasets.load_zoo().values)
-        >>> [len(model.cut(k).features_) for k in (18, 20, 30)]
+        >>> [len(model.truncate(k).features_) for k in (18, 20, 30)]
         [18, 20, 21]
+        >>> model.truncate(max_chunks=1).patterns_[-2:]
+        (('x3',), ('x0',))
         """
         check_is_fitted(self)
-        check_whole("max_features", max_features, 1)
-        fitted, history = self.feature_set_, self.history_
-        is_old = isnan(history[0].bits) and isnan(history[0].evidence)
-        if fitted.known is not None or is_old:
-            why = "cells were missing" if fitted.known is not None else "it was made by version 0.1"
+        limits = {"max_features": max_features, "max_chunks": max_chunks}
+        if None not in limits.values() or not any(n is not None for n in limits.values()):
+            raise InputError("truncate takes max_features or max_chunks: give one of them")
+        whole(1, optional=True).check("max_features", max_features)
+        whole(0, optional=True).check("max_chunks", max_chunks)
+        fitted, n_iter = self.feature_set_, self.n_iter_
+        if fitted.known is not None:
+            name, limit = next(item for item in limits.items() if item[1] is not None)
+            name = "max_iter" if name == "max_chunks" else name
             raise InputError(
-                f"a model cannot be cut if {why}: fit again with max_features={max_features}"
+                f"a model cannot be cut if cells were missing: fit again with {name}={limit}"
             )
-        last = last_within(history, max_features)
-        model = self._after_iterations(last)
-        model.max_features = min(max_features, self.max_features or max_features)
-        if last < len(history) - 1:
-            noun = self._plan().noun
-            model.outcome_ = beginning_text(last, len(history) - 1, noun, max_features)
+        if max_features is None:
+            last = self._iterations_within(max_chunks or 0)
+        else:
+            last = last_within(self.history_, max_features)
+        shorter = self.after_iterations(last)
+        if max_features is not None:
+            shorter.max_features = min(max_features, self.max_features or max_features)
+            if last < n_iter:
+                noun = self._plan().noun
+                shorter.stop_reason_ = beginning_text(last, n_iter, noun, max_features)
+                shorter._ending = Ending(n_iter)
         if X_train is not None:
-            store = self._read_store(X_train)
-            model.feature_set_ = model.feature_set_.counted(store)
-            if not model.feature_set_.is_code_of(store.n_rows):
-                raise InputError(
-                    "X_train is not the data of fit, whose features have other supports: give "
-                    "the same rows, those of weight w as w rows"
-                )
-        return model
+            shorter.feature_set_ = _count_training_rows(
+                shorter.feature_set_, self._read_store(X_train)
+            )
+        return shorter
+
+    def get_path(
+        self,
+        X_train: Any = None,
+        *,
+        sizes: Iterable[int] | None = None,
+        backend: Backend | None = None,
+    ) -> Any:
+        """Return a table of all vocabularies of the run: one row for each number of chunks.
+
+        One run has them all: a smaller vocabulary is the beginning of a larger one. Use
+        ``truncate(max_chunks=k)`` for the model of a row.
+
+        Parameters
+        ----------
+        X_train : array, data frame, sparse matrix, list of baskets or collection, optional
+            The data of ``fit`` again, for ``description_length``: it takes a pass over the rows
+            for each size.
+        sizes : iterable of int, optional
+            The numbers of chunks to list; those larger than the run are left out. By default all.
+        backend : {"pandas", "polars", "pyarrow", "dict"}, optional
+            Kind of table. By default the kind the model was fitted on, and pandas otherwise.
+
+        Returns
+        -------
+        data frame
+            ``chunks`` (their number), ``features``, the ``newest`` chunk, its ``evidence`` and the
+            ``total_evidence`` of all chunks less their costs (bits; NaN with other criteria), and
+            ``description_length``: NaN without ``X_train``, and where cells were missing, except
+            for the whole model.
+
+        Examples
+        --------
+        >>> from conjunct import UFC
+        >>> baskets = [["water", "cascade"]] * 40 + [["water"]] * 20 + [["sky"]] * 60
+        >>> path = UFC().fit(baskets).get_path(baskets, backend="dict")
+        >>> path["chunks"], path["newest"]
+        ([0, 1], [None, 'cascade + water'])
+        >>> [round(length) for length in path["description_length"]]
+        [242, 193]
+        """
+        check_is_fitted(self)
+        fitted, history, n_iter = self.feature_set_, self.history_, self.n_iter_
+        store = None if X_train is None or fitted.known is not None else self._read_store(X_train)
+        if sizes is not None:
+            sizes = {*sizes}
+            for size in sizes:
+                whole(0).check("sizes", size)
+        # the last step of those with an equal number of chunks
+        steps = {self._n_chunks(k): k for k in range(n_iter + 1)}
+        listed = [(n, k) for n, k in steps.items() if sizes is None or n in sizes]
+        lengths = []
+        for _, k in listed:
+            features = None
+            if k == n_iter and fitted.has_code:
+                features = fitted
+            elif store is not None:
+                features = _count_training_rows(self.after_iterations(k).feature_set_, store)
+            lengths.append(features.description_length() if features else math.nan)
+        by_evidence = CRITERIA.resolve(self.criterion).needs_patterns
+        newest = [fitted.merges[n - 1] if n else None for n, _ in listed]
+        columns: dict[str, list[Any]] = {
+            "chunks": [n for n, _ in listed],
+            "features": [history[k].n_features for _, k in listed],
+            "newest": [
+                merge and pattern_text([*{*pattern(merge.left), *pattern(merge.right)}])
+                for pattern in [fitted.lineage.pattern]
+                for merge in newest
+            ],
+            "evidence": [merge.score if merge and by_evidence else math.nan for merge in newest],
+            "total_evidence": [history[k].evidence for _, k in listed],
+            "description_length": lengths,
+        }
+        return self.make_table(columns, backend)
+
+    def _n_chunks(self, n_iter: int) -> int:
+        """Return the number of chunks after some iterations: each merge makes one."""
+        return bisect_right(self.feature_set_.merges, n_iter, key=attrgetter("iteration"))
+
+    def _iterations_within(self, max_chunks: int) -> int:
+        """Return the number of iterations that make at most this many chunks."""
+        merges = self.feature_set_.merges
+        return self.n_iter_ if max_chunks >= len(merges) else merges[max_chunks].iteration - 1
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters; with ``deep`` also those of the rules, as ``criterion__alpha``."""
         parameters: dict[str, Any] = super().get_params(deep=deep)
         for family, rules in _RULES.items() if deep else ():
-            rule = rules.made(parameters[family])
+            rule = rules.make(parameters[family])
             if rule is not None:
                 settings = rule.get_params().items()
                 parameters |= {f"{family}__{name}": value for name, value in settings}
@@ -371,133 +503,176 @@ class UFC(InvertibleConstructor):
             if any(name.startswith(f"{family}__") for name in params):
                 # only a rule has settings, not the name of one
                 value = params.get(family, getattr(self, family))
-                params[family] = rules.made(value) or rules.checked(value)
+                params[family] = rules.make(value) or rules.resolve(value)
         super().set_params(**params)
         return self
 
-    def _after_iterations(self, n_iter: int) -> UFC:
+    def after_iterations(self, n_iter: int) -> UFC:
         """Return the model after its first iterations, provided that no cell was missing."""
-        model: UFC = copy(self)
-        model.new_rows_ = None  # they were counted for other features
+        shorter: UFC = copy(self)
+        shorter.new_rows_ = None  # they were counted for other features
         if n_iter < self.n_iter_:
-            fitted = self.feature_set_
-            n_merges = sum(merge.iteration <= n_iter for merge in fitted.merges)
-            model.feature_set_ = fitted.after_first(n_merges)
+            features = self.feature_set_.after_first(self._n_chunks(n_iter))
             if self.min_support is not None:
-                model.feature_set_ = model.feature_set_.without_rare(self.min_support)
-            model.history_ = self.history_[: n_iter + 1]
-        return model
+                features = features.without_rare(self.min_support)
+            shorter.feature_set_ = features
+            shorter.history_ = self.history_[: n_iter + 1]
+            shorter.stop_reason_ = beginning_text(n_iter, self.n_iter_, self._plan().noun, None)
+            shorter._ending = Ending(self.n_iter_, chosen=True)
+        return shorter
 
     @property
-    def _by_pattern(self) -> bool:
-        return CRITERIA.checked(self.criterion).counts_tags
+    def has_tag_names(self) -> bool:
+        return CRITERIA.resolve(self.criterion).counts_tags
 
     def _stop_rule(self, criterion: Criterion) -> Stop:
         if self.stop is not None:
-            return STOPS.checked(self.stop)
+            return STOPS.resolve(self.stop)
         # the paper's uFC(λ, limit_iter) runs all of its iterations
         runs_all = self.max_iter is not None and not criterion.draws_once
-        return STOPS.checked("never" if runs_all else criterion.stop)
+        return STOPS.resolve("never" if runs_all else criterion.stop)
+
+    def _model_file(self) -> files.ModelFile:
+        return self._with_suggestions(super()._model_file())
+
+    @classmethod
+    def _from_model_file(cls, model: files.ModelFile, path: str) -> Self:
+        fitted = super()._from_model_file(model, path)
+        fitted._read_suggestions(model, path)
+        return fitted
 
     @classmethod
     def _read_parameters(cls, model: files.ModelFile) -> dict[str, Any]:
-        parameters = dict(model.parameters)
-        if model.version == 1:
-            parameters = _convert_version_1(parameters)
+        parameters = super()._read_parameters(model)
         for family, rules in _RULES.items():
             if isinstance(parameters.get(family), dict):
                 value = parameters[family]
-                parameters[family] = rules.made(value) or rules.checked(value)
+                parameters[family] = rules.make(value) or rules.resolve(value)
         return parameters
 
-    def _estimate_cost(self, store: Store) -> Need:
-        cost = store.need()
-        if self._plan().search == "batch":
-            return cost
-        return cost.in_merges(store.n_rows, store.n_columns, store.count_ones())
+    def reading_rules(self) -> CellRules:
+        return replace(super().reading_rules(), storage=self.storage)
 
-    def _construct(self, store: Store, names: Sequence[str]) -> None:
+    def _construct(
+        self,
+        store: Store,
+        names: Sequence[str],
+        callback: Callable[[Indicators], object] | None,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> None:
         self.new_rows_ = None
         self._check_parameters()
-        cost = self._estimate_cost(store)
-        if self.verbose:
-            sys.stdout.write(f"expected: {cost}\n")
-        if self._tell_cost is not None:
-            self._tell_cost(cost)
         plan = self._plan()
-        run = run_ufc(
-            store,
-            names,
-            plan,
-            self._stop_rule(plan.criterion),
-            max_iter=self.max_iter,
-            max_features=self.max_features,
-            watch=self._make_watcher(cost, store.n_columns),
-            find_variables=self._find_variables(names),
-            progress_store=None if self.checkpoint is None else files.Checkpoint(self.checkpoint),
-        )
+        store = WeightedColumns.deduplicate(store)
+        if self.verbose or self.on_cost_estimate is not None:
+            cost = store.estimate_cost(in_merges=plan.search != "batch")
+            if self.verbose:
+                sys.stdout.write(f"expected: {cost}\n")
+            if self.on_cost_estimate is not None:
+                self.on_cost_estimate(cost)
+        # workers and files may leave cycles
+        in_memory = isinstance(store, Columns | WeightedColumns)
+        with without_garbage_collection() if in_memory else nullcontext():
+            run = run_ufc(
+                store,
+                names,
+                plan,
+                self._stop_rule(plan.criterion),
+                max_iter=self.max_iter,
+                max_features=self.max_features,
+                watch=partial(self._watch, callback) if self.verbose or callback else None,
+                find_variables=self._find_variables(names),
+                progress_store=None if checkpoint is None else files.Checkpoint(checkpoint),
+            )
+            self._take_over(run)
+            if self.min_support is not None:
+                self.feature_set_ = run.feature_set.without_rare(self.min_support)
+            self.feature_set_ = self.feature_set_.with_code_counts(store)
+            if not isinstance(run.first, PairFacts):
+                self._keep_tag_counts(run.first(), store)
+            self._null_rows = run.null_rows
+        if checkpoint is not None:
+            self._check_resumed(checkpoint)
+        if run.is_worth_a_warning:
+            warnings.warn(self.stop_reason_, ConjunctWarning, stacklevel=3)
+
+    def _check_resumed(self, checkpoint: str | os.PathLike[str]) -> None:
+        """Refuse a run whose merges, in part from a checkpoint, are not those of the rows."""
+        is_right = self.feature_set_.is_code_of(self.feature_set_.n_rows)
+        try:
+            again = self._from_model_file(super()._model_file(), "the model")
+            is_right = is_right and has_same_features(again, self)
+        except ModelFileError:
+            is_right = False
+        if not is_right:
+            why = "its merges are not those of the data"
+            raise files.Checkpoint(checkpoint).wrong_run(why)
+
+    def _take_over(self, run: Run) -> None:
+        """Set the attributes of a run."""
         self.feature_set_ = run.feature_set
-        if self.min_support is not None:
-            self.feature_set_ = run.feature_set.without_rare(self.min_support)
-        self.feature_set_ = self.feature_set_.counted(store)
         self.history_ = run.history
         self.n_distinct_rows_ = run.n_distinct_rows
-        self.threshold_ = plan.criterion.fixed_threshold(store.n_rows)
-        self.outcome_ = run.outcome
-        if run.is_worth_a_warning:
-            warnings.warn(self.outcome_, ConjunctWarning, stacklevel=3)
+        self.threshold_ = run.plan.criterion.constant_threshold(run.feature_set.n_rows)
+        self.stop_reason_, self._ending = run.stop_reason, run.ending
+
+    def _restore(self, model: files.ModelFile) -> None:
+        plan = self._plan()
+        run = model.restore(
+            plan,
+            self._stop_rule(plan.criterion),
+            model.ending,
+            max_iter=self.max_iter,
+            max_features=self.max_features,
+            min_support=self.min_support,
+        )
+        self._take_over(run)
+        self.new_rows_ = model.new_rows
+
+    def _plan_of_run(self) -> Plan:
+        return self._plan()
 
     def _plan(self) -> Plan:
-        criterion = CRITERIA.checked(self.criterion)
+        criterion = CRITERIA.resolve(self.criterion)
         return Plan(criterion, self.search or criterion.search, self.max_length)
 
-    def _make_watcher(self, cost: Need, n_columns: int) -> Callable[[Indicators], None] | None:
-        """Return the function to call after each iteration, if any.
-
-        It reports the cost again when an iteration takes three times the last estimate.
-        """
-        on_cost_estimate, last = self._tell_cost, cost
-        if on_cost_estimate is None or cost.merge_seconds is not None:
-            return self._watch if self.verbose or self.callback else None
-
-        def watch(indicators: Indicators) -> None:
-            nonlocal last
-            self._watch(indicators)
-            now = cost.grown(indicators.n_features / n_columns)
-            if now.seconds > 3 * last.seconds:
-                last = now
-                on_cost_estimate(now)
-
-        return watch
-
     def _check_parameters(self) -> None:
-        criterion = CRITERIA.checked(self.criterion)
+        criterion = CRITERIA.resolve(self.criterion)
         if self.stop is not None:
-            STOPS.checked(self.stop)
-        check_choice("search", self.search, SEARCHES, optional=True)
+            STOPS.resolve(self.stop)
+        super()._check_parameters()
         fits = self.search is None or self.search in criterion.searches
         wanted = f"{' or '.join(map(repr, criterion.searches))} with criterion {criterion.name!r}"
         check(fits, "search", self.search, wanted)
-        check_whole("max_iter", self.max_iter, 0, optional=True)
-        check_whole("max_length", self.max_length, 2, optional=True)
-        check_whole("max_features", self.max_features, 1, optional=True)
-        check_frequency("min_support", self.min_support, optional=True)
-        check_choice("names", self.names, NAMES)
-        check_choice("unseen", self.unseen, UNSEEN)
-        check(isinstance(self.keep_columns, bool), "keep_columns", self.keep_columns, "a Boolean")
-        check_variables(self.variables)
-        check_choice("store", self.store, STORE_KINDS)
-        check_common(self)
+
+
+def _count_training_rows(features: FeatureSet, store: Store) -> FeatureSet:
+    """Count the training rows for the code of features; refuse other rows."""
+    counted = features.with_code_counts(store)
+    if not counted.is_code_of(store.n_rows):
+        raise InputError(
+            "X_train is not the data of fit, whose features have other supports: give "
+            "the same rows, those of weight w as w rows"
+        )
+    return counted
 
 
 @dataclass(frozen=True)
-class Update:
+class DriftCheck:
     """The compression of new rows by the features of a model.
 
     ``supports`` are those of ``features_`` in the new rows. ``bits`` describe these rows by the
     features and ``baseline_bits`` by the columns and variables alone, both with the codes of all
     earlier rows, as in ``score``; the cost of the features themselves is not included. ``before``
     is the first as a share of the second in the earlier rows.
+
+    Examples
+    --------
+    >>> from conjunct import UFC
+    >>> rows = [["fork", "knife"]] * 40 + [["cup"]] * 60
+    >>> check = UFC().fit(rows).check_drift(rows[:50])
+    >>> check.pays
+    True
     """
 
     n_rows: int
@@ -524,17 +699,17 @@ class Update:
     def __str__(self) -> str:
         rows = f"{self.n_rows:,} new {'row takes' if self.n_rows == 1 else 'rows take'}"
         facts = (
-            f"{rows} {self.bits:,.0f} bits by the features and {self.baseline_bits:,.0f} by the "
-            f"columns as they are ({self.share:.0%}, and {self.before:.0%} before)"
+            f"with them, {rows} {self.share:.0%} of the bits that the columns alone take "
+            f"({self.bits:,.0f} of {self.baseline_bits:,.0f}; {self.before:.0%} before)"
         )
         if self.pays:
-            return f"The vocabulary still pays: {facts}."
-        return f"The vocabulary does not pay on these rows: {facts}. Fit again to learn from them."
+            return f"The chunks still help: {facts}."
+        return f"The chunks do not help on these rows: {facts}. Fit again to learn from them."
 
     @classmethod
     def _from_counts(
         cls, fitted: FeatureSet, known: CodeCounts, new: CodeCounts, n_rows: int
-    ) -> Update:
+    ) -> DriftCheck:
         """Compare the code of new rows with that of all rows before them, given their counts."""
         places = fitted.row_code.places[: len(fitted.features)]
         before = bits_of_rows(known.features, known.features)
@@ -567,8 +742,8 @@ def correlated_pairs(
     backend : {"pandas", "polars", "pyarrow", "dict"}, optional
         Kind of table. By default the kind of ``X`` if it is one, and pandas otherwise.
     **options
-        Other parameters of :class:`UFC` for reading ``X``: ``binarize``, ``missing``,
-        ``store`` and ``n_jobs``.
+        Other parameters of :class:`UFC` for reading ``X``: ``threshold``, ``missing``,
+        ``storage`` and ``n_jobs``.
 
     Returns
     -------
@@ -586,16 +761,16 @@ def correlated_pairs(
     """
     reader = UFC(criterion, **options)
     reader._check_parameters()
-    rule = CRITERIA.checked(criterion)
+    rule = CRITERIA.resolve(criterion)
     container = container_of(X)
-    data = BooleanData.read(container, reader._rules(), counts=True)
+    data = BooleanData.read(container, reader.reading_rules(), counts=True)
     store, names = data.columns, data.names
     tally = Tally.of(store)
     stage = Stage(0, tuple(range(store.n_columns)), tally)
     known = tally.counts.observed
     # the number of distinct rows is for indicators, which are not needed here
-    ledger = Ledger(Lineage(names), tally.counts.supports, known, store.n_rows, lambda: 0)
-    pairs = rule.candidates(stage, ledger, rule.judge(lambda: tally.counts, "batch"))
+    state = RunState(Lineage(names), tally.counts.supports, known, store.n_rows, lambda: 0)
+    pairs = rule.candidates(stage, state, rule.make_pair_test(lambda: tally.counts, "batch"))
     pairs = pairs.take(np.lexsort((pairs.right, pairs.left, -pairs.joint, -pairs.score)))
     columns: dict[str, list[Any]] = {
         "left": [names[k] for k in pairs.left.tolist()],
@@ -607,25 +782,3 @@ def correlated_pairs(
         "score": pairs.score.tolist(),
     }
     return as_table(columns, backend or container.backend or "pandas")
-
-
-def _convert_version_1(old: dict[str, Any]) -> dict[str, Any]:
-    """Convert the parameters of a model file of version 1, when rules had no settings."""
-    parameters = {**old, "names": "formula"}
-    settings = {
-        name: parameters.pop(name)
-        for name in ("alpha", "prune", "measure", "test", "correction")
-        if name in parameters
-    }
-    threshold, stop = parameters.pop("threshold", "risk"), parameters.pop("stop", "rms")
-    null_feature = parameters.pop("null_feature", False)
-    parameters["criterion"] = {"rule": "risk", **settings}
-    if threshold != "risk":
-        kept = {name: settings[name] for name in ("measure", "prune") if name in settings}
-        parameters["criterion"] = {"rule": "threshold", "threshold": threshold, **kept}
-    # a number of iterations took the place of the stopping rule
-    stop = "never" if stop is None or parameters.get("max_iter") is not None else stop
-    parameters["stop"] = stop
-    if null_feature:
-        parameters["stop"] = {"rule": stop, "null_feature": True}
-    return parameters

@@ -5,20 +5,33 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from sklearn.utils.validation import check_is_fitted
 
+from conjunct import files
 from conjunct.counting import Store
-from conjunct.data import Backend, BooleanData, Missing, Variables, check_variables
+from conjunct.data import Backend, BooleanData, Missing, Variables
 from conjunct.errors import ConjunctWarning, InputError
-from conjunct.estimators.invertible import InvertibleConstructor
+from conjunct.estimators.invertible import FeatureNames, HandleUnknown, InvertibleConstructor
 from conjunct.estimators.ufc import UFC
 from conjunct.expressions import Style
-from conjunct.parameters import check, check_common, check_whole, is_number
-from conjunct.ufc import Budget, Never, Path, Range, Solution, Threshold, follow_path
+from conjunct.parameters import Constraint, check, real, whole
+from conjunct.ufc import (
+    Budget,
+    Ending,
+    NoStop,
+    Path,
+    Plan,
+    Range,
+    Solution,
+    Threshold,
+    check_source,
+    follow_path,
+)
 
 _SOLUTIONS_PER_LINE = 100
+_CORRELATION = real("a number from 0 up to, but not including, 1", lambda value: 0 <= value < 1)
 _ONLY_CLOSEST = (
     "a path read from a file has its closest point only: fit it again for the other solutions"
 )
@@ -46,24 +59,10 @@ class UFCPath(InvertibleConstructor):
         Stop after this number of seconds, likewise.
     null_feature : bool, default=False
         Count the paper's artificial feature "null" in the overlapping index.
-    keep_columns : bool, default=False
-        ``transform`` returns the columns first, and then the features of two tags or more.
-    variables : dict of str to list of str, or False, optional
-        Which columns exclude each other, as values of one variable: ``{"colour": ["red",
-        "blue"]}`` names all of them, ``False`` means that there are none. ``None``: those of the
-        Binarizer, and among other columns those that are recognised (docs/data-in.md).
-    binarize : float, optional
-        Values above it are true. ``None``: values must be Boolean or 0/1.
-    missing : {"raise", "false", "pairwise"}, default="raise"
-        Missing cells (NaN, None, null) are refused; are treated as false; or stay missing: pairs
-        are judged in the rows in which both are known, and conjunctions follow Kleene's logic
-        (docs/missing-values.md).
-    style : {"unicode", "ascii", "latex"}, default="unicode"
-        How feature names are written.
-    callback : callable, optional
-        Called with each solution as it is found, from the highest λ down.
-    n_jobs : int, optional
-        Threads for counting; −1 for all processors. The result does not depend on it.
+    feature_names, handle_unknown, keep_columns, variables
+        As in `UFC`.
+    threshold, missing, formula_style, n_jobs
+        As in `UFC`.
     verbose : int, default=0
         1: a line for every hundred solutions.
 
@@ -83,7 +82,7 @@ class UFCPath(InvertibleConstructor):
     covered_from_ : float
         Every λ from here up to ``max_threshold`` was covered: ``min_threshold`` if complete.
     features_, threshold_, n_iter_, history_, feature_set_, variables_, n_distinct_rows_
-        As in :class:`UFC`, of the closest point.
+        As in `UFC`, of the closest point.
 
     Notes
     -----
@@ -99,6 +98,14 @@ class UFCPath(InvertibleConstructor):
     (0.432, 3, 36)
     """
 
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "min_threshold": _CORRELATION,
+        "max_threshold": _CORRELATION,
+        "max_iter": whole(1),
+        "max_solutions": whole(1, optional=True),
+        "max_seconds": real("a number above 0", lambda value: value > 0, optional=True),
+    }
+
     n_distinct_rows_: int
     _path: Path | None = None
     _training: Store | None = None
@@ -113,12 +120,13 @@ class UFCPath(InvertibleConstructor):
         max_solutions: int | None = 10_000,
         max_seconds: float | None = 600,
         null_feature: bool = False,
+        feature_names: FeatureNames = "tags",
+        handle_unknown: HandleUnknown = "warn",
         keep_columns: bool = False,
         variables: Variables = None,
-        binarize: float | None = None,
-        missing: Missing = "raise",
-        style: Style = "unicode",
-        callback: Callable[[Solution], object] | None = None,
+        threshold: float | None = None,
+        missing: Missing = "pairwise",
+        formula_style: Style = "unicode",
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -129,36 +137,57 @@ class UFCPath(InvertibleConstructor):
         self.max_solutions = max_solutions
         self.max_seconds = max_seconds
         self.null_feature = null_feature
+        self.feature_names = feature_names
+        self.handle_unknown = handle_unknown
         self.keep_columns = keep_columns
         self.variables = variables
-        self.binarize = binarize
+        self.threshold = threshold
         self.missing = missing
-        self.style = style
-        self.callback = callback  # type: ignore[assignment]
+        self.formula_style = formula_style
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def fit(
+        self, X: Any, y: Any = None, *, callback: Callable[[Solution], object] | None = None
+    ) -> Self:
+        """Find all solutions for the rows of ``X``.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix or list of baskets
+            Boolean or 0/1 values, one individual per row.
+        y : ignored
+            Accepted for use in pipelines.
+        callback : callable, optional
+            Called with each solution as it is found, from the highest λ down.
+
+        Returns
+        -------
+        self
+        """
+        return super().fit(X, callback=callback)
+
     @property
     def solutions_(self) -> tuple[Solution, ...]:
-        return self._fitted_path().solutions
+        return self._require_path().solutions
 
     @property
     def front_(self) -> tuple[Solution, ...]:
-        path = self._fitted_path()
+        path = self._require_path()
         return tuple(path.solutions[k] for k in path.front)
 
     @property
     def closest_point_(self) -> Solution:
-        path = self._fitted_path()
+        path = self._require_path()
         return path.solutions[path.closest]
 
     @property
     def complete_(self) -> bool:
-        return self._fitted_path().complete
+        return self._require_path().complete
 
     @property
     def covered_from_(self) -> float:
-        return self._fitted_path().covered_from
+        return self._require_path().covered_from
 
     def solution(self, which: int | Solution) -> UFC:
         """Return a solution, given by its position in ``solutions_`` or itself, as a fitted model.
@@ -166,7 +195,7 @@ class UFCPath(InvertibleConstructor):
         It is constructed again from the training data, because only the indicators of each
         solution are kept.
         """
-        solutions = self._fitted_path().solutions
+        solutions = self._require_path().solutions
         if not isinstance(which, Solution):
             if which not in range(len(solutions)):
                 raise InputError(f"there is no solution {which}: there are {len(solutions)}")
@@ -176,13 +205,14 @@ class UFCPath(InvertibleConstructor):
         model = UFC(
             Threshold(which.threshold, prune=self.prune),
             max_iter=which.iterations,
-            stop=Never(null_feature=self.null_feature),
-            names="formula",
+            stop=NoStop(null_feature=self.null_feature),
+            feature_names=self.feature_names,
+            handle_unknown=self.handle_unknown,
             keep_columns=self.keep_columns,
             variables=self.variables,
-            binarize=self.binarize,
+            threshold=self.threshold,
             missing=self.missing,
-            style=self.style,
+            formula_style=self.formula_style,
             n_jobs=self.n_jobs,
         )
         model.fit(
@@ -193,12 +223,12 @@ class UFCPath(InvertibleConstructor):
                 has_names=hasattr(self, "feature_names_in_"),
             )
         )
-        model._backend = self._backend
+        model.backend_ = self.backend_
         return model
 
     def result_of(self, threshold: float, max_iter: int) -> Solution:
         """Return the one of ``solutions_`` that ``UFC(threshold, max_iter=max_iter)`` gives."""
-        found = self._fitted_path().result_of(threshold, max_iter)
+        found = self._require_path().result_of(threshold, max_iter)
         if found is None:
             raise InputError(
                 f"uFC({threshold}, {max_iter}) is not covered: λ goes from {self.covered_from_} to "
@@ -214,7 +244,7 @@ class UFCPath(InvertibleConstructor):
         backend : {"pandas", "polars", "pyarrow", "dict"}, optional
             Kind of table. By default the kind the model was fitted on, and pandas otherwise.
         """
-        path = self._fitted_path()
+        path = self._require_path()
         on_front = set(path.front)
         fields = (
             "threshold",
@@ -234,9 +264,11 @@ class UFCPath(InvertibleConstructor):
         }
         columns["on_front"] = [k in on_front for k in range(len(path.solutions))]
         columns["is_closest"] = [k == path.closest for k in range(len(path.solutions))]
-        return self._make_table(columns, backend)
+        return self.make_table(columns, backend)
 
-    def _construct(self, store: Store, names: Sequence[str]) -> None:
+    def _construct(
+        self, store: Store, names: Sequence[str], callback: Callable[[Solution], object] | None
+    ) -> None:
         self._check_parameters()
         path = follow_path(
             store,
@@ -244,7 +276,7 @@ class UFCPath(InvertibleConstructor):
             Range(self.min_threshold, self.max_threshold, self.max_iter, self.prune),
             budget=Budget(self.max_solutions, self.max_seconds),
             null_feature=self.null_feature,
-            watch=self._make_reporter(),
+            watch=self._make_reporter(callback),
         )
         self._path, self._training = path, store
         self.n_distinct_rows_ = path.n_distinct_rows
@@ -252,12 +284,9 @@ class UFCPath(InvertibleConstructor):
         self.feature_set_ = chosen.feature_set_
         self.history_ = chosen.history_
         self.threshold_ = chosen.threshold_
-        best = path.solutions[path.closest]
-        self.outcome_ = (
-            f"Of {len(path.solutions)} distinct solutions, λ = {best.threshold:g} with "
-            f"{best.iterations} iteration{'s' * (best.iterations != 1)} is the closest to (0, 0): "
-            f"OI {best.oi:.3f}, C0 {best.c0:.3f}."
-        )
+        self._null_rows = chosen._null_rows
+        self._ending = Ending(solutions=len(path.solutions), threshold=self.threshold_)
+        self.stop_reason_ = self._write_stop_reason()
         problem = None
         if not path.complete:
             problem = (
@@ -272,9 +301,36 @@ class UFCPath(InvertibleConstructor):
                 "Try a smaller min_threshold"
             )
         if problem is not None:
-            warnings.warn(problem, ConjunctWarning, stacklevel=3)
+            warnings.warn(problem, ConjunctWarning, stacklevel=4)
 
-    def _make_reporter(self) -> Callable[[Solution], None]:
+    def _write_stop_reason(self) -> str:
+        best, n_iter = self.history_[-1], self.n_iter_
+        return (
+            f"Of {self._ending.solutions} distinct solutions, λ = {self.threshold_:g} with "
+            f"{n_iter} iteration{'s' * (n_iter != 1)} is the closest to (0, 0): "
+            f"OI {best.oi:.3f}, C0 {best.c0:.3f}."
+        )
+
+    def _plan_of_run(self) -> Plan:
+        return Plan(Threshold(self.threshold_ or 0.0, prune=self.prune), "batch")
+
+    def _restore(self, model: files.ModelFile) -> None:
+        ending = model.ending
+        self.threshold_, self._ending = ending.threshold, ending
+        is_right = ending == Ending(solutions=ending.solutions, threshold=ending.threshold)
+        known = None not in (ending.solutions, ending.threshold)
+        has_more = model.new_rows or model.suggestions
+        check_source(is_right and known and not has_more, "it is not of a path")
+        run = model.restore(
+            self._plan_of_run(), NoStop(self.null_feature), Ending(), max_iter=self.max_iter
+        )
+        self.feature_set_, self.history_ = run.feature_set, run.history
+        self.n_distinct_rows_ = run.n_distinct_rows
+        self.stop_reason_ = self._write_stop_reason()
+
+    def _make_reporter(
+        self, callback: Callable[[Solution], object] | None
+    ) -> Callable[[Solution], None]:
         """Return the function to call with each solution as it is found."""
         n_found = 0
 
@@ -283,32 +339,23 @@ class UFCPath(InvertibleConstructor):
             n_found += 1
             if self.verbose and n_found % _SOLUTIONS_PER_LINE == 0:
                 sys.stdout.write(f"{n_found} solutions, λ down to {solution.min_threshold:.3f}\n")
-            if self.callback is not None:
-                self.callback(solution)  # type: ignore[arg-type]
+            if callback is not None:
+                callback(solution)
 
         return report
 
-    def _fitted_path(self) -> Path:
+    @property
+    def has_path(self) -> bool:
+        """Return True if all solutions are known; a model read from a file has only the closest."""
+        return self._path is not None
+
+    def _require_path(self) -> Path:
         if self._path is not None:
             return self._path
         check_is_fitted(self, "feature_set_")
         raise AttributeError(_ONLY_CLOSEST)
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         low, high = self.min_threshold, self.max_threshold
-        wanted = "a number from 0 up to, but not including, 1"
-        for name, value in (("min_threshold", low), ("max_threshold", high)):
-            check(is_number(value) and 0 <= value < 1, name, value, wanted)
         check(low <= high, "max_threshold", high, f"at least min_threshold, which is {low}")
-        check_whole("max_iter", self.max_iter, 1)
-        check_whole("max_solutions", self.max_solutions, 1, optional=True)
-        seconds = self.max_seconds
-        check(
-            seconds is None or (is_number(seconds) and seconds > 0),
-            "max_seconds",
-            seconds,
-            "None or a number above 0",
-        )
-        check(isinstance(self.keep_columns, bool), "keep_columns", self.keep_columns, "a Boolean")
-        check_variables(self.variables)
-        check_common(self)

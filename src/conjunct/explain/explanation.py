@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Literal, NamedTuple
@@ -11,8 +11,14 @@ import numpy as np
 
 from conjunct.columns import Columns, PackedColumns
 from conjunct.errors import InputError
-from conjunct.explain.findings import joined_chunks, shown_pattern
-from conjunct.explain.sentences import count, english, formula_text, label, shortened
+from conjunct.explain.findings import (
+    Contrast,
+    describe_pattern,
+    every_finding,
+    evidence_of_tags,
+    merges_by_pattern,
+)
+from conjunct.explain.sentences import count, english, format_share, formula_text, label, shorten
 from conjunct.expressions import (
     And,
     Expression,
@@ -21,7 +27,8 @@ from conjunct.expressions import (
     Primitive,
     Style,
     in_form,
-    simplified_on,
+    pattern_text,
+    simplify_on,
 )
 from conjunct.features import FeatureSet, mean_length
 from conjunct.ufc import phi
@@ -30,15 +37,6 @@ Equivalence = Literal["always", "on the training data"]
 
 _SHORT = 6  # literals; a longer parent is shown by its pattern
 _LINE_LENGTH = 300  # characters of a formula within the text
-
-
-@dataclass(frozen=True)
-class Contrast:
-    """The share of a primitive among the rows of a feature, and among the others."""
-
-    primitive: str
-    inside: float
-    outside: float
 
 
 @dataclass(frozen=True)
@@ -62,6 +60,9 @@ class Explanation:
         theirs where a correlation made the feature.
     evidence : float or None
         Bits by which all rows speak for its tags being together rather than by chance.
+    lift, sentence : float or None, str
+        Of tags that were joined: how many times as often as by chance they are together, and the
+        finding in words.
     present, absent, mixed : tuple of str
         The primitives it depends on: those that are true in all its rows, those that are true in
         none, and those that may be either, depending on others.
@@ -87,14 +88,18 @@ class Explanation:
     present: tuple[str, ...]
     absent: tuple[str, ...]
     mixed: tuple[str, ...]
+    lift: float | None = None
+    sentence: str = ""
     contrasts: tuple[Contrast, ...] = ()
     on_rows: str | None = None
     english_on_rows: str | None = None
 
     def __str__(self) -> str:
-        lines = [self.pattern or shortened(self.feature, _LINE_LENGTH)]
-        lines += [f"  {title}: {shortened(text, _LINE_LENGTH)}" for title, text in self._formulas()]
+        lines = [self.pattern or shorten(self.feature, _LINE_LENGTH)]
+        lines += [f"  {title}: {shorten(text, _LINE_LENGTH)}" for title, text in self._formulas()]
         lines.append(f"  support: {count(self.support, 'row')} ({self.frequency:.1%})")
+        if self.sentence:
+            lines.append(f"  {self.sentence}")
         if self.evidence is not None:
             lines.append(f"  evidence: {self.evidence:,.1f} bits, in all rows")
         if self.parents:
@@ -109,7 +114,8 @@ class Explanation:
             if names:
                 lines.append(f"  {title}: {', '.join(names)}")
         lines += [
-            f"  {c.primitive} is true in {c.inside:.0%} of its rows, {c.outside:.0%} of the others"
+            f"  {c.tags} is in {format_share(c.inside)} of its rows, {format_share(c.outside)} of "
+            f"the rows without it"
             for c in self.contrasts
         ]
         return "\n".join(lines) + "\n"
@@ -142,11 +148,6 @@ def explanation(
     simplified = expression.simplify()
     merge = feature_set.origins().get(number)
     tags = lineage.pattern(number)
-    joined = (
-        one.evidence
-        for one in joined_chunks(feature_set)
-        if lineage.pattern(one.merge.both or 0) == tags
-    )
     holder = feature_set if number in feature_set.features else feature_set.rare()
     position = holder.features.index(number)
     present, absent = _find_certain(simplified)
@@ -155,7 +156,7 @@ def explanation(
     mixed = set(simplified.primitives) - present - absent
     on_rows = _shorten_on(feature_set, simplified, primitives) if primitives else None
     return Explanation(
-        pattern=shown_pattern(feature_set, number),
+        pattern=describe_pattern(feature_set, number),
         feature=formula_text(expression, style),
         simplified=formula_text(simplified, style),
         english=english(simplified),
@@ -167,13 +168,75 @@ def explanation(
         ),
         r=merge.r if merge else None,
         p_value=merge.p_value if merge else None,
-        evidence=next(joined, None),
+        evidence=evidence_of_tags(feature_set).get(frozenset(tags)),
         present=_write_names(present, feature_set, style),
         absent=_write_names(absent, feature_set, style),
         mixed=_write_names(mixed, feature_set, style),
-        contrasts=_find_contrasts(feature_set, number, style, primitives) if primitives else (),
+        contrasts=_find_contrasts(
+            feature_set,
+            feature_set.evaluate(primitives, [number]),
+            describe_pattern(feature_set, number),
+            style,
+            primitives,
+            _values_of_same_variables(feature_set, tags) - {*tags},
+        )
+        if primitives
+        else (),
         on_rows=formula_text(on_rows, style) if on_rows else None,
         english_on_rows=english(on_rows) if on_rows else None,
+    )
+
+
+def explain_tags(
+    feature_set: FeatureSet, tags: tuple[str, ...], style: Style, primitives: Columns | None = None
+) -> Explanation:
+    """Explain tags that were joined: the rows that have all of them, whatever else they have."""
+    finding = next((one for one in every_finding(feature_set) if set(one.tags) == set(tags)), None)
+    merge = merges_by_pattern(feature_set).get(tuple(sorted(tags)))
+    expression: Expression = Primitive(tags[0])
+    for tag in tags[1:]:
+        expression = And(expression, Primitive(tag))
+    columns = None if primitives is None else feature_set.evaluate_tags(primitives, tags)
+    if len(tags) == 1:
+        support = feature_set.primitive_supports[feature_set.lineage.primitives.index(tags[0])]
+        n_rows = feature_set.n_rows
+    elif finding is not None:
+        support, n_rows = finding.rows, finding.n_rows
+    elif primitives is not None and columns is not None:
+        support, n_rows = int(columns.supports()[0]), primitives.n_rows
+    else:
+        raise InputError(
+            f"{pattern_text(tags)} were never joined, so their rows were not counted: give the "
+            f"data, as explain(name, X)"
+        )
+    text = formula_text(expression, style)
+    return Explanation(
+        pattern=pattern_text(tags),
+        feature=text,
+        simplified=text,
+        english=english(expression),
+        support=support,
+        frequency=support / n_rows if n_rows else 0.0,
+        iteration=feature_set.iteration(merge.both) if merge and merge.both else 0,
+        parents=tuple(map(pattern_text, finding.parts)) if finding else (),
+        r=merge.r if merge else None,
+        p_value=merge.p_value if merge else None,
+        evidence=finding.evidence if finding else None,
+        present=_write_names(set(tags), feature_set, style),
+        absent=(),
+        mixed=(),
+        lift=finding.lift if finding else None,
+        sentence=finding.sentence if finding else "",
+        contrasts=()
+        if primitives is None or columns is None
+        else _find_contrasts(
+            feature_set,
+            columns,
+            pattern_text(tags),
+            style,
+            primitives,
+            _values_of_same_variables(feature_set, tags),
+        ),
     )
 
 
@@ -183,7 +246,7 @@ def _shorten_on(
     """Find a formula of fewer literals that is true in the same of these rows."""
     if primitives.has_missing or simplified.length < 2:
         return None
-    shorter = simplified_on(
+    shorter = simplify_on(
         simplified,
         row_sets(feature_set, primitives, simplified.primitives),
         primitives.n_rows,
@@ -193,7 +256,7 @@ def _shorten_on(
 
 def _describe_parent(feature_set: FeatureSet, number: int, style: Style) -> str:
     expression = feature_set.lineage.expression(number)
-    pattern = shown_pattern(feature_set, number)
+    pattern = describe_pattern(feature_set, number)
     return pattern if pattern and expression.length > _SHORT else label(expression, style)
 
 
@@ -223,21 +286,34 @@ def _write_names(names: set[str], feature_set: FeatureSet, style: Style) -> tupl
     )
 
 
+def _values_of_same_variables(feature_set: FeatureSet, tags: Sequence[str]) -> set[str]:
+    """Return the tags, and the other values of their variables, which exclude them."""
+    names = feature_set.lineage.primitives
+    pairs = dict(zip(names, feature_set.variables, strict=False))
+    variables = {pairs.get(tag) for tag in tags} - {None}
+    return {*tags} | {name for name in names if pairs.get(name) in variables}
+
+
 def _find_contrasts(
-    feature_set: FeatureSet, number: int, style: Style, primitives: Columns
+    feature_set: FeatureSet,
+    column: Columns,
+    given: str,
+    style: Style,
+    primitives: Columns,
+    without: Collection[str],
 ) -> tuple[Contrast, ...]:
-    n_rows, of_feature, of_primitive, joint = (
-        feature_set.evaluate(primitives, [number]).against(primitives).table
-    )
+    """Return the columns whose share differs most between the rows of one column and the rest."""
+    n_rows, of_feature, of_primitive, joint = column.against(primitives).table
     with np.errstate(invalid="ignore"):
         inside = joint / of_feature
         outside = (of_primitive - joint) / (n_rows - of_feature)
     # if there is nothing to compare, the difference is NaN and comes last
     difference = np.abs(inside - outside)
+    difference[[name in without for name in feature_set.lineage.primitives]] = np.nan
     order = np.argsort(-difference, kind="stable")[: min(5, int(np.sum(difference >= 0)))].tolist()
     names = feature_set.lineage.primitives
     return tuple(
-        Contrast(Primitive(names[k]).text(style), float(inside[k]), float(outside[k]))
+        Contrast(Primitive(names[k]).text(style), given, float(inside[k]), float(outside[k]))
         for k in order
     )
 
@@ -327,7 +403,7 @@ def formulas_of(
         raise InputError(f"given data, a formula can be simplified, not {form!r}")
     _check_training_data(feature_set, given)
     columns = row_sets(feature_set, given, set(feature_set.lineage.primitives))
-    shorter = tuple(simplified_on(x, columns, given.n_rows) for x in built)
+    shorter = tuple(simplify_on(x, columns, given.n_rows) for x in built)
     return Formulas(form, "on the training data", built, shorter)
 
 

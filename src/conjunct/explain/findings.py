@@ -1,52 +1,463 @@
-"""Findings: chunks with their facts in all rows, and the features in the end."""
+"""Findings: chunks with their facts in all rows, each said once; and columns that say the same."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Generic, TypeVar, overload
+from dataclasses import dataclass, replace
+from functools import lru_cache, reduce
+from operator import and_
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, overload
 
 import numpy as np
 
-from conjunct.explain.sentences import share
-from conjunct.expressions import pattern_text
+from conjunct.data import group_by_variable
+from conjunct.errors import InputError
+from conjunct.explain.sentences import format_share, quote_tags
+from conjunct.expressions import natural_order, pattern_text
 from conjunct.features import FeatureSet, Merge
 from conjunct.ufc import evidence
+
+Order = Literal["evidence", "lift", "rows"]
+ORDERS: tuple[Order, ...] = ("evidence", "lift", "rows")
+
+SAME = 0.98
+"""The least φ of two columns that say the same."""
+
+
+class Contrast(NamedTuple):
+    """The share of some tags among the rows with others, and among the rows without these.
+
+    Attributes
+    ----------
+    tags, given : str
+        The tags whose share it is, and those that the rows have or have not.
+    inside, outside : float
+        The share among the rows with ``given``, and among the rows without.
+    otherwise : str
+        The other value, if ``given`` is one of two values and each row has one of them.
+    """
+
+    tags: str
+    given: str
+    inside: float
+    outside: float
+    otherwise: str = ""
+
+    def __str__(self) -> str:
+        without = f"with {self.otherwise}" if self.otherwise else "of the rows without"
+        return (
+            f"{self.tags}: {format_share(self.inside)} of the rows with {self.given}, "
+            f"{format_share(self.outside)} {without}"
+        )
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A chunk with its facts in all rows, or a constructed feature in the end.
+    """Tags that go together, with their facts in all rows.
 
     Attributes
     ----------
+    tags : tuple of str
+        The tags. ``name`` is their text, which ``explain`` and ``find_rows`` read.
+    rows, n_rows : int
+        Rows that have all the tags, and rows in which they are known; ``share`` is the quotient.
+    parts : tuple of two tuples of str
+        The two sets of tags that were joined: one of two values, or else the rarer set, first.
+    part_rows : tuple of two int
+        Rows that have all tags of each part.
+    evidence : float
+        Bits by which all rows speak for "together" rather than "by chance".
+    otherwise : str
+        The other value, if the first part is one of two values and each row has one of them.
+    part_of : Finding or None
+        The larger chunk that it is the strongest part of, and that has at least half of its rows.
+    folded : tuple of Finding
+        Findings that this one stands for, strongest first: other parts of the larger chunk and the
+        chunk itself, and others about the same variables.
+    copies : tuple of Copies
+        Columns that say the same and are part of the chunk.
+    variables : tuple of str
+        What the tags are values of: a variable, or the tag itself.
     number : int
-        The number in the lineage.
-    pattern : tuple of str
-        The tags that belong together.
-    text : str
-        The tags as text; "(rest)" marks a feature that larger chunks have taken rows from.
-    rows : int
-        Rows of the training data that have all tags of a chunk, or in which a feature is true.
-    share : float
-        Those rows as a share of the rows in which that is known.
-    evidence : float or None
-        Bits by which all rows speak for "together" rather than "by chance"; None if the tags of a
-        feature were never joined, or are not together more often than by chance.
-    lift : float or None
-        How many times as often as by chance its two parts are together, in all rows.
-    contrast : str
-        How much more often one part is there with the other than without it, in words.
+        The number of the chunk in the lineage.
     """
 
-    number: int
-    pattern: tuple[str, ...]
-    text: str
+    tags: tuple[str, ...]
     rows: int
-    share: float
-    evidence: float | None
-    lift: float | None = None
-    contrast: str = ""
+    n_rows: int
+    parts: tuple[tuple[str, ...], tuple[str, ...]]
+    part_rows: tuple[int, int]
+    evidence: float
+    otherwise: str = ""
+    part_of: Finding | None = None
+    folded: tuple[Finding, ...] = ()
+    copies: tuple[Copies, ...] = ()
+    variables: tuple[str, ...] = ()
+    number: int = 0
+
+    @property
+    def name(self) -> str:
+        """The tags as text: ``fork + knife``."""
+        return pattern_text(self.tags)
+
+    @property
+    def share(self) -> float:
+        """The rows with all the tags as a share of the rows in which they are known."""
+        return self.rows / self.n_rows
+
+    @property
+    def lift(self) -> float:
+        """The number of rows with both parts, divided by the number expected by chance."""
+        return self.n_rows * self.rows / (self.part_rows[0] * self.part_rows[1])
+
+    @property
+    def contrast(self) -> Contrast:
+        """The share of the second part in the rows with the first one, and in those without."""
+        n_given, n_other = self.part_rows
+        n_without = self.n_rows - n_given
+        outside = (n_other - self.rows) / n_without if n_without else 0.0
+        given, other = map(quote_tags, self.parts)
+        return Contrast(other, given, self.rows / n_given, outside, self.otherwise)
+
+    @property
+    def sentence(self) -> str:
+        """The contrast as a sentence."""
+        tags, given, inside, outside, otherwise = self.contrast
+        without = "of the other rows"
+        if otherwise or len(self.parts[0]) == 1:
+            without = f"with {otherwise}" if otherwise else f"without {given}"
+        return (
+            f"{format_share(inside)} of the rows with {given} also have {tags}; "
+            f"{without}, {format_share(outside)}."
+        )
+
+    @property
+    def also(self) -> tuple[Finding, ...]:
+        """The other findings about the same variables, strongest first."""
+        variables = set(self.variables)
+        return tuple(one for one in self.folded if set(one.variables) == variables)
+
+    def __repr__(self) -> str:
+        return f"Finding({self.name!r}, rows={self.rows}, lift={self.lift:.1f})"
+
+
+@dataclass(frozen=True)
+class Copies:
+    """Columns that say the same: two of them correlate with φ ≥ 0.98.
+
+    ``names`` are columns, or variables whose values all say the same; ``rows`` have all the tags
+    of one of ``tags``.
+    """
+
+    names: tuple[str, ...]
+    tags: tuple[tuple[str, ...], ...]
+    rows: int
+
+    @property
+    def sentence(self) -> str:
+        """The names in one sentence."""
+        return f"{quote_tags(self.names)} say the same."
+
+
+class Found(NamedTuple):
+    """The findings of a model, strongest first, and its columns that say the same."""
+
+    findings: tuple[Finding, ...]
+    copies: tuple[Copies, ...]
+
+
+def find(feature_set: FeatureSet, order: Order = "evidence") -> Found:
+    """Return the findings of a model, each said once, and its columns that say the same.
+
+    A chunk is folded into a larger one that keeps at least half of its rows; of these chunks, the
+    strongest is the finding. It stands for weaker ones that have more tags and at least half of its
+    rows, and for those about the same variables. Findings come by evidence, by lift, or by rows.
+    """
+    if order not in ORDERS:
+        raise InputError(f"order must be one of {', '.join(map(repr, ORDERS))}; got {order!r}")
+    every = every_finding(feature_set)
+    same = _find_copies(feature_set, every)
+    # tags that say the same are no finding: their line says it
+    listed = [one for one in every if len({same.sets.get(tag, tag) for tag in one.tags}) > 1]
+    families: dict[frozenset[_Kind], list[_Nest]] = {}
+    for nest in _fold_nested(_merge_copies(listed, same.exact, variable_of_tags(feature_set))):
+        about = frozenset(same.kinds[tag] for tag in nest.first.tags)
+        families.setdefault(about, []).append(nest)
+    # sets of copies are disjoint: the first tag of a set says which it is
+    copies = {one.tags[0][0]: (k, one) for k, one in enumerate(same.copies) if len(one.tags) == 1}
+    found = []
+    for nests in families.values():
+        first, chunk = nests[0].first, nests[0].members[0]
+        others = (one for nest in nests for one in nest.members if one is not first)
+        found.append(
+            replace(
+                first,
+                part_of=None if first is chunk else chunk,
+                folded=tuple(sorted(others, key=_rank)),
+                copies=_copies_within(feature_set, chunk, copies),
+            )
+        )
+    keys: dict[Order, Callable[[Finding], float]] = {
+        "evidence": lambda one: one.evidence,
+        "lift": lambda one: one.lift,
+        "rows": lambda one: one.rows,
+    }
+    found.sort(key=lambda one: (-keys[order](one), *_rank(one)))
+    return Found(tuple(found), same.copies)
+
+
+def _copies_within(
+    feature_set: FeatureSet, chunk: Finding, copies: dict[str, tuple[int, Copies]]
+) -> tuple[Copies, ...]:
+    """Return the tags that say the same and are folded into a chunk, as smaller chunks are."""
+    tags = set(feature_set.lineage.pattern(chunk.number))
+    within = sorted(copies[tag] for tag in tags if tag in copies)
+    return tuple(
+        one for _, one in within if tags.issuperset(one.tags[0]) and 2 * chunk.rows >= one.rows
+    )
+
+
+def finding_columns(findings: Sequence[Finding]) -> dict[str, list[Any]]:
+    """Return findings as a table, one row each."""
+    contrasts = [one.contrast for one in findings]
+    return {
+        "finding": [one.name for one in findings],
+        "rows": [one.rows for one in findings],
+        "share": [one.share for one in findings],
+        "lift": [one.lift for one in findings],
+        "evidence": [one.evidence for one in findings],
+        "tags": [list(one.tags) for one in findings],
+        "given": [contrast.given for contrast in contrasts],
+        "inside": [contrast.inside for contrast in contrasts],
+        "outside": [contrast.outside for contrast in contrasts],
+        "sentence": [one.sentence for one in findings],
+        "part_of": [one.part_of.name if one.part_of else "" for one in findings],
+        "folded": [[other.name for other in one.folded] for one in findings],
+    }
+
+
+@lru_cache(maxsize=2)  # a page asks five times; feature sets do not change
+def every_finding(feature_set: FeatureSet) -> tuple[Finding, ...]:
+    """Return all chunks that are together more often than by chance, most evidence first."""
+    tables = feature_set.pattern_tables
+    if not tables:
+        return ()
+    bits = evidence(*np.array(tables, np.int64).T).tolist()
+    pattern, other_value = feature_set.lineage.pattern, other_values(feature_set)
+    variable = variable_of_tags(feature_set)
+    found = []
+    for merge, (n_rows, left, right, both), value in zip(
+        feature_set.merges, tables, bits, strict=True
+    ):
+        if merge.both is None or value <= 0:
+            continue
+        sides = []
+        for number, rows in ((merge.left, left), (merge.right, right)):
+            tags = tuple(sorted(pattern(number), key=natural_order))
+            has_other = len(tags) == 1 and tags[0] in other_value
+            other = quote_tags([other_value[tags[0]]]) if has_other else ""
+            sides.append((not other, rows, tags, other))
+        sides.sort(key=lambda side: (*side[:2], [natural_order(tag) for tag in side[2]]))
+        (_, n_given, given, otherwise), (_, n_other, other_tags, _) = sides
+        tags = tuple(sorted(given + other_tags, key=natural_order))
+        found.append(
+            Finding(
+                tags=tags,
+                rows=both,
+                n_rows=n_rows,
+                parts=(given, other_tags),
+                part_rows=(n_given, n_other),
+                evidence=value,
+                otherwise=otherwise,
+                variables=tuple(variable[tag] for tag in tags),
+                number=merge.both,
+            )
+        )
+    return tuple(sorted(found, key=_rank))
+
+
+def variable_of_tags(feature_set: FeatureSet) -> dict[str, str]:
+    """Return what each tag is a value of: a variable, or the tag itself."""
+    names = feature_set.lineage.primitives
+    given = dict(zip(names, feature_set.variables, strict=False))
+    return {name: given.get(name) or name for name in names}
+
+
+def _rank(finding: Finding) -> tuple[float, int, tuple[str, ...]]:
+    return -finding.evidence, -finding.rows, finding.tags
+
+
+def other_values(feature_set: FeatureSet) -> dict[str, str]:
+    """Return the other value of each value of a variable that has two, one of them in each row."""
+    names, n_rows = feature_set.lineage.primitives, feature_set.n_rows
+    rows = dict(zip(names, feature_set.primitive_supports, strict=True))
+    counts = feature_set.lineage_counts or ((0, n_rows),) * len(names)
+    has_gaps = {name for name, (_, n_known) in zip(names, counts, strict=False) if n_known < n_rows}
+    pairs = zip(names, feature_set.variables, strict=False)
+    others: dict[str, str] = {}
+    for columns in group_by_variable(pairs).values():
+        if len(columns) == 2 and has_gaps.isdisjoint(columns):
+            first, second = columns
+            if rows[first] + rows[second] == n_rows:
+                others |= {first: second, second: first}
+    return others
+
+
+class _Nest(NamedTuple):
+    """A chunk with those that are folded into it, and the strongest of all of them."""
+
+    first: Finding
+    members: list[Finding]
+
+
+def _fold_nested(listed: Sequence[Finding]) -> list[_Nest]:
+    """Fold chunks into larger ones, and weaker ones with more tags under stronger ones.
+
+    A fold needs half of the rows: the chunk that keeps a smaller one, and the weaker one with more
+    tags, have at least half of the rows of the other.
+    """
+    # most rows first: what keeps half of the rows is then a beginning of the list
+    by_rows = sorted(listed, key=lambda one: (-one.rows, len(one.tags), one.tags))
+    rows = np.array([-one.rows for one in by_rows])
+    holders = {tag: 0 for one in by_rows for tag in one.tags}
+    nests: dict[int, list[Finding]] = {}
+    # what a finding is folded into has more tags, and is folded into none itself
+    for k in sorted(range(len(by_rows)), key=lambda k: -len(by_rows[k].tags)):
+        one = by_rows[k]
+        # rows ≥ half: 2·rows ≥ own rows
+        end = int(np.searchsorted(2 * rows, rows[k], side="right"))
+        larger = reduce(and_, (holders[tag] for tag in one.tags)) & ((1 << end) - 1)
+        if larger:
+            nests[(larger & -larger).bit_length() - 1].append(one)
+        else:
+            nests[k] = [one]
+            for tag in one.tags:
+                holders[tag] |= 1 << k
+    found: list[_Nest] = []
+    by_tag: dict[str, list[_Nest]] = {}
+    for first, members in sorted(
+        ((min(some, key=_rank), some) for some in nests.values()), key=lambda nest: _rank(nest[0])
+    ):
+        tags = set(first.tags)
+        stronger = (nest for tag in first.tags for nest in by_tag.get(tag, ()))
+        for nest in stronger:
+            if tags.issuperset(nest.first.tags) and 2 * first.rows >= nest.first.rows:
+                nest.members.extend(members)
+                break
+        else:
+            found.append(_Nest(first, members))
+            by_tag.setdefault(first.tags[0], []).append(found[-1])
+    return found
+
+
+_Kind = tuple[str, bool]
+"""A variable, or a tag that is no value of one: its name, and True for a variable."""
+
+
+class _Same(NamedTuple):
+    """Tags that say the same: the set of each, and the variable of each tag.
+
+    Variables with values that say the same count as one. ``exact`` has the first of the tags that
+    are equal in all rows.
+    """
+
+    sets: dict[str, tuple[str, ...]]
+    kinds: dict[str, _Kind]
+    exact: dict[str, str]
+    copies: tuple[Copies, ...]
+
+
+def _find_copies(feature_set: FeatureSet, every: Sequence[Finding]) -> _Same:
+    names, variables = feature_set.lineage.primitives, feature_set.variables
+    supports = dict(zip(names, feature_set.primitive_supports, strict=True))
+    order = {name: k for k, name in enumerate(names)}
+    copies: dict[str, tuple[str, ...]] = {}
+    rows: dict[tuple[str, ...], int] = {}
+    # smaller sets first: a larger one is made of sets that say the same
+    for one in sorted(every, key=lambda one: len(one.tags)):
+        n, (s, t), c = one.n_rows, one.part_rows, one.rows
+        spread = math.sqrt(s * (n - s)) * math.sqrt(t * (n - t))
+        if n * c - s * t < SAME * spread or not spread:
+            continue
+        if all(set(copies.get(part[0], part[:1])) == set(part) for part in one.parts):
+            tags = tuple(sorted(one.tags, key=order.__getitem__))
+            copies |= dict.fromkeys(tags, tags)
+            rows[tags] = c
+    sets = sorted(set(copies.values()), key=lambda tags: (-rows[tags], order[tags[0]]))
+    # a variable and a tag may have the same name
+    kinds = {name: (name, False) for name in names}
+    kinds |= {n: (v, True) for n, v in zip(names, variables, strict=False) if v is not None}
+    leader = {kind: kind for kind in kinds.values()}
+
+    def lead(kind: _Kind) -> _Kind:
+        while leader[kind] != kind:
+            kind = leader[kind]
+        return kind
+
+    for tags in sets:
+        for tag in tags[1:]:
+            leader[lead(kinds[tag])] = lead(kinds[tags[0]])
+    exact = {
+        tag: tags[0]
+        for tags in sets
+        if feature_set.known is None and all(supports[tag] == rows[tags] for tag in tags)
+        for tag in tags
+    }
+    return _Same(
+        sets={tag: tags for tags in sets for tag in tags},
+        kinds={name: lead(kind) for name, kind in kinds.items()},
+        exact=exact,
+        copies=_name_copies(sets, kinds, rows),
+    )
+
+
+def _name_copies(
+    sets: Sequence[tuple[str, ...]], kinds: dict[str, _Kind], rows: dict[tuple[str, ...], int]
+) -> tuple[Copies, ...]:
+    """Name sets of tags that say the same, and variables if that is true of all their values."""
+    n_values = Counter(kinds.values())
+    by_kinds: dict[tuple[_Kind, ...], list[tuple[str, ...]]] = {}
+    for tags in sets:
+        by_kinds.setdefault(tuple(sorted({kinds[tag] for tag in tags})), []).append(tags)
+    named = []
+    for some, same in by_kinds.items():
+        if all(n_values[kind] == len(same) > 1 for kind in some):
+            names = tuple(sorted((name for name, _ in some), key=natural_order))
+            named.append(Copies(names, tuple(same), sum(rows[tags] for tags in same)))
+        else:
+            named += [Copies(tags, (tags,), rows[tags]) for tags in same]
+    return tuple(named)
+
+
+def _merge_copies(
+    listed: Sequence[Finding], exact: dict[str, str], variable: dict[str, str]
+) -> list[Finding]:
+    """Name one of the columns that are equal in all rows: all counts stay what they are.
+
+    Of findings that are then about the same tags, the strongest is kept, with the number of the
+    one with most tags.
+    """
+
+    def rename(tags: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(exact.get(tag, tag) for tag in tags))
+
+    if not exact:
+        return list(listed)
+    by_tags: dict[frozenset[str], Finding] = {}
+    most_tags: dict[frozenset[str], Finding] = {}
+    for one in sorted(listed, key=_rank):
+        left, right = map(rename, one.parts)
+        if set(left) & set(right):
+            left, right = one.parts
+        tags = tuple(sorted(left + right, key=natural_order))
+        key, variables = frozenset(tags), tuple(variable[tag] for tag in tags)
+        renamed = replace(one, tags=tags, parts=(left, right), variables=variables)
+        by_tags.setdefault(key, renamed)
+        if len(one.tags) > len(most_tags.setdefault(key, one).tags):
+            most_tags[key] = one
+    return [replace(one, number=most_tags[key].number) for key, one in by_tags.items()]
 
 
 Ranked = TypeVar("Ranked")
@@ -74,76 +485,48 @@ class LazySequence(Sequence[Shown], Generic[Ranked, Shown]):
 
 
 @dataclass(frozen=True)
-class Joined:
-    """A merge, and the counts of its two patterns in all rows in which both are known."""
+class FeatureFacts:
+    """A constructed feature: its number in the lineage, its tags, and the rows in which it is true.
 
-    merge: Merge
-    n_rows: int
-    left: int
-    right: int
-    both: int
-    evidence: float
+    ``text`` marks with "(rest)" a feature that larger chunks have taken rows from. ``evidence`` is
+    that of its tags in all rows; None if they were never joined, or are not together more often
+    than by chance.
+    """
 
-    @property
-    def lift(self) -> float:
-        """The number of rows with both, divided by the number expected by chance."""
-        return self.n_rows * self.both / (self.left * self.right)
-
-
-def joined_chunks(feature_set: FeatureSet) -> list[Joined]:
-    """Return the chunks that are together more often than by chance, most evidence first."""
-    tables = feature_set.pattern_tables
-    if not tables:
-        return []
-    bits = evidence(*np.array(tables, np.int64).T).tolist()
-    joined = [
-        Joined(merge, n_rows, left, right, both, value)
-        for merge, (n_rows, left, right, both), value in zip(
-            feature_set.merges, tables, bits, strict=True
-        )
-        if merge.both is not None and value > 0
-    ]
-    return sorted(joined, key=lambda one: (-one.evidence, -one.both))
+    number: int
+    pattern: tuple[str, ...]
+    text: str
+    rows: int
+    share: float
+    evidence: float | None
 
 
-def findings(feature_set: FeatureSet) -> Sequence[Finding]:
-    """Return the chunks with their facts in all rows, most evidence first."""
-    lineage = feature_set.lineage
-
-    def describe(one: Joined) -> Finding:
-        number = one.merge.both or 0
-        pattern = lineage.pattern(number)
-        part = one.both / one.n_rows
-        contrast = _describe_contrast(feature_set, one)
-        return Finding(
-            number, pattern, pattern_text(pattern), one.both, part, one.evidence, one.lift, contrast
-        )
-
-    return LazySequence(joined_chunks(feature_set), describe)
-
-
-def constructed(feature_set: FeatureSet, *, by_evidence: bool) -> Sequence[Finding]:
+def new_features(feature_set: FeatureSet, *, by_evidence: bool) -> Sequence[FeatureFacts]:
     """Return all features but columns, the most common or the strongest chunks first."""
     lineage, shares = feature_set.lineage, feature_set.frequencies
     ranked = rank_features(feature_set, by_evidence=by_evidence)
 
-    def describe(one: tuple[int, float | None]) -> Finding:
+    def describe(one: tuple[int, float | None]) -> FeatureFacts:
         k, bits = one
         number, rows = feature_set.features[k], feature_set.supports[k]
         pattern = lineage.pattern(number)
         text = pattern_text(pattern, is_rest=lineage.denies(number))
-        return Finding(number, pattern, text, rows, shares[k], bits)
+        return FeatureFacts(number, pattern, text, rows, shares[k], bits)
 
     return LazySequence(ranked, describe)
+
+
+def evidence_of_tags(feature_set: FeatureSet) -> dict[frozenset[str], float]:
+    """Return the evidence of each set of tags that was joined."""
+    return {frozenset(one.tags): one.evidence for one in every_finding(feature_set)}
 
 
 def rank_features(feature_set: FeatureSet, *, by_evidence: bool) -> list[tuple[int, float | None]]:
     """Return the positions of all features but columns in order, each with its evidence."""
     pattern = feature_set.lineage.pattern
-    joined = joined_chunks(feature_set)
-    known = {pattern(one.merge.both or 0): one.evidence for one in reversed(joined)}
+    known = evidence_of_tags(feature_set)
     found = [
-        (k, known.get(pattern(number)))
+        (k, known.get(frozenset(pattern(number))))
         for k, number in enumerate(feature_set.features)
         if feature_set.iteration(number)
     ]
@@ -180,7 +563,7 @@ def supports_of_lineage(feature_set: FeatureSet) -> dict[int | None, int] | None
     return supports
 
 
-def shown_pattern(feature_set: FeatureSet, number: int) -> str:
+def describe_pattern(feature_set: FeatureSet, number: int) -> str:
     """Return the pattern of a feature as text; empty if it has none.
 
     Only the features of uFC, which replace others, have patterns that partition each row.
@@ -189,18 +572,3 @@ def shown_pattern(feature_set: FeatureSet, number: int) -> str:
     if feature_set.iteration(number) and not feature_set.merges:
         return ""
     return pattern_text(lineage.pattern(number), is_rest=lineage.denies(number))
-
-
-def _describe_contrast(feature_set: FeatureSet, one: Joined) -> str:
-    """Compare the share of one part in the rows with the rarer one and in those without."""
-    pattern = feature_set.lineage.pattern
-    sides = [(one.left, one.merge.left), (one.right, one.merge.right)]
-    (n_given, given), (n_other, other) = sorted(sides)
-    inside = one.both / n_given
-    n_outside = one.n_rows - n_given
-    outside = (n_other - one.both) / n_outside if n_outside else 0.0
-    rarer, name = pattern_text(pattern(given)), pattern_text(pattern(other))
-    return (
-        f"{name} is in {share(inside)} of the rows with {rarer}, {share(outside)} of the rows "
-        f"without"
-    )

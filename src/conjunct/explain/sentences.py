@@ -25,10 +25,12 @@ MAX_LITERALS = 100
 
 _LONGEST = 80
 _MANY_LITERALS = 100  # beyond, a label says how many instead of which
-_MOST_LITERALS = 10_000  # of a formula that is written out in full
+_MOST_LITERALS = 1_000  # of a formula that is written out in full
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # names of columns that a binarizer makes: a sign, its verb, and the verb of the opposite
-_STATEMENT = re.compile(r"(?P<what>.*\S) (?P<sign>=|≠|!=|≤|<=|≥|>=|<|>|in|is) (?P<value>\S.*)")
+_STATEMENT = re.compile(
+    r"(?P<what>.*\S) (?P<sign>=|≠|!=|≤|<=|≥|>=|<|>|in|is(?= missing$)) (?P<value>\S.*)"
+)
 _VERBS = {
     "=": ("is", "is not"),
     "is": ("is", "is not"),
@@ -44,18 +46,20 @@ _VERBS = {
 }
 _CODE = re.compile(r"[A-Za-z]{0,3}[ _.-]?\d+")
 # a name that holds one of these could be taken for a part of the sentence
-_WORD = r"\b(?:and|or|nor|no|not|none|with|without|either|neither|both|all|where|every|row)\b"
-_WORD = rf"{_WORD}|\b(?:at least|exactly|fewer than) \d+ of\b"
-_WORDS = re.compile(rf"{_WORD}|[,;()\"]")
+_WORD = (
+    r"\b(?:and|or|nor|no|not|none|with|without|either|neither|both|all|where|every|rows?|is|also|have)"
+    r"\b|\b(?:at least|exactly|fewer than) \d+ of\b"
+)
+_WORDS = re.compile(rf"{_WORD}|[,;()\"]", re.IGNORECASE)
 # the signs of a value such as [30, 45) belong to it
-_VALUE_WORDS = re.compile(rf"{_WORD}|[;\"]")
+_VALUE_WORDS = re.compile(rf"{_WORD}|[;\"]", re.IGNORECASE)
 
 
 def label(expression: Expression, style: Style = "unicode", longest: int = _LONGEST) -> str:
     """Write a formula in at most ``longest`` characters."""
     if expression.length > _MANY_LITERALS:
         return f"a formula of {expression.length:,} literals"
-    return shortened(expression.text(style), longest)
+    return shorten(expression.text(style), longest)
 
 
 def formula_text(expression: Expression, style: Style) -> str:
@@ -65,14 +69,14 @@ def formula_text(expression: Expression, style: Style) -> str:
     return expression.text(style)
 
 
-def shortened(text: str, longest: int = _LONGEST) -> str:
+def shorten(text: str, longest: int = _LONGEST) -> str:
     """Cut a text with an ellipsis if it is longer."""
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def listed(names: Sequence[str], at_most: int, longest: int) -> str:
+def join_names(names: Sequence[str], at_most: int, longest: int) -> str:
     """Join names with commas, the first few of many."""
-    shown = ", ".join(shortened(name, longest) for name in names[:at_most])
+    shown = ", ".join(shorten(name, longest) for name in names[:at_most])
     more = len(names) - at_most
     return f"{shown} and {more:,} more" if more > 0 else shown
 
@@ -89,9 +93,11 @@ def decimal(value: float, digits: int = 3) -> str:
     return "–" if math.isnan(value) else f"{value:.{digits}f}"
 
 
-def share(part: float) -> str:
-    """Write a share of 1 in percent: ``12%``, ``1.2%``, ``0.03%``."""
+def format_share(part: float) -> str:
+    """Write a share of 1 in percent: ``12%``, ``1.2%``, ``0.03%``; 100% is all, 0% is none."""
     percent = 100 * part
+    if 99.5 <= percent < 100:
+        return f"{percent:.1f}%" if percent < 99.95 else "over 99.9%"
     if percent == 0 or percent >= 10:
         return f"{percent:.0f}%"
     return f"{percent:.1f}%" if percent >= 0.1 else f"{percent:.1g}%"
@@ -107,6 +113,27 @@ def probability(p: float) -> str:
         return f"{p:.2g}"
     mantissa, exponent = f"{p:.1e}".split("e")
     return f"{mantissa} × 10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
+
+
+def quote_tags(tags: Sequence[str]) -> str:
+    """List tags in a sentence; names that could be mistaken for words of it are in quotes.
+
+    Examples
+    --------
+    >>> quote_tags(["fork", "sex = male", "At least 2 of x"])
+    'fork, sex = male and "At least 2 of x"'
+    """
+    return _series([_quote_tag(tag) for tag in tags], "and")
+
+
+def _quote_tag(tag: str) -> str:
+    statement = _STATEMENT.fullmatch(tag)
+    if statement is None:
+        return _show(tag)
+    what, sign, value = statement.groups()
+    # one word after a sign is its value, whatever the word
+    is_unclear = _VALUE_WORDS.search(value) and not value.isalnum()
+    return f"{_show(what)} {sign} {_quote(value) if is_unclear else _printable(value)}"
 
 
 def english(expression: Expression) -> str:
@@ -151,7 +178,7 @@ def _phrase(expression: Expression) -> str:
         return _list_alternatives(expression)
     if isinstance(expression, Counted):
         number = "at least" if isinstance(expression, AtLeast) else "exactly"
-        return f"{number} {_list_counted(expression)}"
+        return f"{number} {_list_operands(expression)}"
     if isinstance(expression, Not) and not isinstance(expression.operand, Primitive):
         return _deny(expression.operand)
     operands = _flat(expression, And)
@@ -181,7 +208,9 @@ def _sort_literals(literals: Sequence[Expression]) -> _Literals:
         if statement := _STATEMENT.fullmatch(name):
             verb = _VERBS[statement["sign"]][negated]
             what, value = _show(statement["what"]), statement["value"]
-            value = _quote(value) if _VALUE_WORDS.search(value) else _printable(value)
+            is_word = statement["sign"] != "is" and value == "missing"
+            is_unclear = is_word or _VALUE_WORDS.search(value)
+            value = _quote(value) if is_unclear else _printable(value)
             found.statements.append(f"{what} {verb} {value}")
         else:
             (found.absent if negated else found.present).append(_show(name))
@@ -234,11 +263,11 @@ def _deny(operand: Expression) -> str:
         return f"not {'both' if len(names) == 2 else 'all of'} {_series(names, 'and')}"
     if isinstance(operand, Counted):
         number = "fewer than" if isinstance(operand, AtLeast) else "not exactly"
-        return f"{number} {_list_counted(operand)}"
+        return f"{number} {_list_operands(operand)}"
     return f"not ({_phrase(operand)})"
 
 
-def _list_counted(expression: Counted) -> str:
+def _list_operands(expression: Counted) -> str:
     """List the operands, all but names in parentheses: "no" would seem to deny the rest too."""
     operands = [_phrase(x) if _is_plain(x) else f"({_phrase(x)})" for x in expression.operands]
     return f"{expression.number} of {_series(operands, 'and')}"

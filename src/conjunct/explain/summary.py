@@ -9,8 +9,16 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from conjunct.data import BooleanRule, DataSummary, Preparation, group_by_variable
-from conjunct.explain.findings import Finding, LazySequence, constructed, findings
-from conjunct.explain.sentences import count, decimal, label, listed, probability, shortened
+from conjunct.explain.findings import (
+    Copies,
+    FeatureFacts,
+    Finding,
+    Found,
+    LazySequence,
+    find,
+    new_features,
+)
+from conjunct.explain.sentences import count, decimal, join_names, label, probability, shorten
 from conjunct.expressions import Style
 from conjunct.features import FeatureSet
 from conjunct.memory import byte_text
@@ -28,7 +36,7 @@ from conjunct.ufc import (
 
 MEANINGS = {
     "(rest)": "what larger chunks have left of it",
-    "comes back": "in this share of changed data sets it was constructed again",
+    "recurrence": "in this share of changed data sets it was constructed again",
     "evidence": 'bits by which all rows speak for "together" rather than "by chance"',
     "length": "literals of the formula",
     "iteration": "the iteration that made it; 0: a column of the data",
@@ -36,14 +44,16 @@ MEANINGS = {
     "p": "probability of such an r for independent features",
     "adjusted p": "corrected for the number of pairs tested",
     "threshold": "what the pair was held against",
-    "OI": "true features of a row beyond one, on average, as a share of all the others",
-    "C0": "features added, as a share of what is missing to one for each distinct row",
+    "OI": "mean number of true features per row, minus 1, as a share of all features minus 1",
+    "C0": "features added, as a share of the number that gives one per distinct row",
     "RMS": "root mean square of OI and C0",
 }
 """The meaning of each number about a feature or a set of features."""
 
+_ONE = {"tags": "tag", "categories": "category", "numbers": "number", "dates": "date"}
 _LONGEST = 240
 _MOST_NAMES = 10
+_MOST_COPIES = 3
 _MOST_VALUES = 5
 _LONGEST_VALUE = 40
 
@@ -53,7 +63,7 @@ _CORRECTIONS = {
     "bh": "Benjamini and Hochberg's",
     "by": "Benjamini and Yekutieli's",
 }
-_TESTS = {"exact": "Fisher's exact test", "normal": "the test that r√n is normal"}
+_TESTS = {"exact": "Fisher's exact test", "normal": "the normal test of r√n"}
 _JOINED = {"fringe": "last two", "root": "first two", "root-fringe": "first and the last"}
 _ADDED = "New features are added to the columns, none is replaced."
 _FAMILY = {
@@ -65,7 +75,7 @@ _FAMILY = {
     "with which test and classes take the fewest bits.",
 }
 _REPLACED = (
-    "A pair of correlated features f, g gives way to f ∧ g, ¬f ∧ g and f ∧ ¬g, which do not "
+    "A pair of correlated features f, g is replaced by f ∧ g, ¬f ∧ g and f ∧ ¬g, which do not "
     "overlap; no information is lost."
 )
 _MANY_AT_ONCE = (
@@ -78,18 +88,19 @@ _PRUNED = "Pairs with an expected frequency below 5 were left alone (pruning)."
 class FittedModel(Protocol):
     """Any fitted feature constructor, as far as a summary needs it."""
 
-    style: Style
+    formula_style: Style
     feature_set_: FeatureSet
+    preparation_: Preparation
     history_: tuple[Indicators, ...]
 
     @property
-    def _by_pattern(self) -> bool: ...
+    def has_tag_names(self) -> bool: ...
 
     def get_params(self, deep: bool = ...) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True)
-class Passage:
+class Section:
     """A paragraph with its heading."""
 
     heading: str
@@ -100,7 +111,7 @@ class Passage:
 class Summary:
     """A fitted model in plain sentences: its chunks, its end and its method.
 
-    ``translate`` puts the parameters that an outcome names into the words of the command line.
+    ``translate`` puts the parameters that a stop reason names into the words of the command line.
     """
 
     model: FittedModel
@@ -109,7 +120,7 @@ class Summary:
     @property
     def by_pattern(self) -> bool:
         """True if the rule that made the features looks for tags that belong together."""
-        return self.model._by_pattern
+        return self.model.has_tag_names
 
     @property
     def n_iter(self) -> int:
@@ -117,48 +128,81 @@ class Summary:
         return self.model.history_[-1].iteration
 
     @cached_property
-    def chunks(self) -> Sequence[Finding]:
-        """The chunks with their facts in all rows, most evidence first."""
-        return findings(self.model.feature_set_)
-
-    @cached_property
-    def constructed(self) -> Sequence[Finding]:
-        """All features but columns; the strongest chunks first, if there are any."""
-        return constructed(self.model.feature_set_, by_evidence=bool(self.chunks))
+    def _all_found(self) -> Found:
+        return find(self.model.feature_set_)
 
     @property
-    def kept(self) -> Sequence[str]:
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings with their facts in all rows, strongest first."""
+        return self._all_found.findings
+
+    @property
+    def copies(self) -> tuple[Copies, ...]:
+        """The columns that say the same."""
+        return self._all_found.copies
+
+    @property
+    def same_columns(self) -> str:
+        """The columns that say the same, in a sentence or a few; empty if none do."""
+        return self.name_copies()
+
+    def name_copies(self, shown: Sequence[Finding] = ()) -> str:
+        """Name the columns that say the same, but for those that are named under findings."""
+        named = {one for finding in shown for one in finding.copies}
+        found = [one for one in self.copies if one not in named]
+        more = len(found) - _MOST_COPIES
+        sentences = [shorten(one.sentence, _LONGEST) for one in found[:_MOST_COPIES]]
+        do = "does" if more == 1 else "do"
+        sentences += [f"So {do} {count(more, 'other set')} of columns."] * (more > 0)
+        return " ".join(sentences)
+
+    @cached_property
+    def new_features(self) -> Sequence[FeatureFacts]:
+        """All features but columns; the strongest chunks first, if there are any."""
+        by_evidence = bool(self.findings or self.copies)
+        return new_features(self.model.feature_set_, by_evidence=by_evidence)
+
+    @property
+    def remaining_columns(self) -> Sequence[str]:
         """The columns that are features still."""
         fitted = self.model.feature_set_
         return LazySequence([k for k in fitted.features if not fitted.iteration(k)], self.formula)
 
     def formula(self, number: int) -> str:
         """Write a feature of the lineage as text of bounded length."""
-        return label(self.model.feature_set_.lineage.expression(number), self.model.style, _LONGEST)
+        return label(
+            self.model.feature_set_.lineage.expression(number), self.model.formula_style, _LONGEST
+        )
 
     @property
     def text(self) -> str:
         """All sentences about the result, as one paragraph."""
-        return " ".join(filter(None, (self.found, self.outcome, self.length, self.scores)))
+        return " ".join(filter(None, (self.overview, self.stop_reason, self.length, self.scores)))
 
     @property
-    def found(self) -> str:
+    def overview(self) -> str:
         """The number of features or chunks, and the size of the data."""
         fitted = self.model.feature_set_
-        n_columns = len(fitted.lineage.primitives)
-        data = f"{count(fitted.n_rows, 'row')} and {count(n_columns, 'column')}"
+        data = f"{count(fitted.n_rows, 'row')} and {self._columns}"
         if not self.n_iter:
+            if self.by_pattern:
+                return f"{data}: nothing was found."
             return f"From {data}, nothing was constructed: the features are the columns."
-        made = _were(len(self.constructed), "feature")
+        made = _were(len(self.new_features), "feature")
         if not fitted.merges:
             iterations = count(self.n_iter, "iteration")
             return f"From {data}, {made} constructed in {iterations} and added to the columns."
-        if self.by_pattern and self.chunks:
-            sentence = f"In {data}, {self._chunks_sentence}"
+        if self.by_pattern and (self.findings or self.same_columns):
+            sentence = f"{data}: columns that say the same, and nothing else was found."
+            if self.findings:
+                sentence = f"{data}: {count(len(self.findings), 'finding')}."
+                best = self.findings[0]
+                name, rows = shorten(best.name, _LONGEST), count(best.rows, "row")
+                sentence += f" Strongest: {name}, in {rows}."
         else:
-            n_kept = len(fitted.features) - len(self.constructed)
+            n_kept = len(fitted.features) - len(self.new_features)
             sentence = (
-                f"From {data}, {count(len(fitted.merges), 'correlated pair')} gave way to "
+                f"From {data}, {_were(len(fitted.merges), 'correlated pair')} replaced by "
                 f"{'their' if len(fitted.merges) > 1 else 'its'} conjunctions: {made} constructed "
                 f"and {_were(n_kept, 'column')} kept."
             )
@@ -166,25 +210,28 @@ class Summary:
         return f"{sentence} {_were(rare, 'rare feature')} suppressed." if rare else sentence
 
     @property
-    def _chunks_sentence(self) -> str:
-        best, n_chunks = self.chunks[0], len(self.chunks)
-        noun = "of tags that belong together"
-        found = f"{count(n_chunks, f'chunk {noun} was', f'chunks {noun} were')} found"
-        strongest = "Strongest:" if n_chunks > 1 else "It is"
-        return (
-            f"{found}. {strongest} {shortened(best.text, _LONGEST)}, in {count(best.rows, 'row')}."
-        )
+    def _columns(self) -> str:
+        """The number of columns of the data, and of the tags that were made of them."""
+        n_tags = len(self.model.feature_set_.lineage.primitives)
+        binarizer = self.model.preparation_.binarizer
+        if binarizer is None:
+            return count(n_tags, "column")
+        columns = {rule.column for rule in binarizer.rules_} | {
+            dropped.column for dropped in binarizer.dropped_
+        }
+        tags = f" ({count(n_tags, 'tag')})" if n_tags != len(columns) else ""
+        return f"{count(len(columns), 'column')}{tags}"
 
     @property
-    def outcome(self) -> str:
+    def stop_reason(self) -> str:
         """The reason why the run ended, from the rule that ended it; empty if it is not kept."""
-        return self.translate(getattr(self.model, "outcome_", ""))
+        return self.translate(getattr(self.model, "stop_reason_", ""))
 
     @property
-    def ended(self) -> str:
+    def ending(self) -> str:
         """The reason why the run ended; if the model does not keep it, the state in the end."""
-        if self.outcome:
-            return self.outcome
+        if self.stop_reason:
+            return self.stop_reason
         fitted = self.model.feature_set_
         n_features = len(fitted.features)
         limit = self.model.get_params(deep=False).get("max_features")
@@ -203,6 +250,8 @@ class Summary:
         if not fitted.merges or not fitted.has_code:
             return ""
         part = fitted.description_length() / fitted.baseline_length()
+        if f"{part:.1%}" == "100.0%":
+            return "The chunks do not compress the data."
         compress = "compress the data to" if part < 1 else "do not compress the data:"
         return f"The chunks {compress} {part:.1%} of its size without them."
 
@@ -239,9 +288,9 @@ class Summary:
 
     @property
     def _most_common(self) -> str:
-        if not self.constructed:
+        if not self.new_features:
             return ""
-        most = max(self.constructed, key=lambda feature: feature.rows)
+        most = max(self.new_features, key=lambda feature: feature.rows)
         return (
             f'The most common new feature is "{self.formula(most.number)}", true in '
             f"{count(most.rows, 'row')} ({most.share:.0%})."
@@ -251,11 +300,11 @@ class Summary:
     def variables(self) -> str:
         """The columns that exclude each other; empty if none do."""
         found = variable_texts(self.model.feature_set_)
-        names = listed(found, _MOST_NAMES, _LONGEST)
+        names = join_names(found, _MOST_NAMES, _LONGEST)
         return f"{count(len(found), 'variable')}: {names}." if found else ""
 
     @property
-    def method(self) -> tuple[Passage, ...]:
+    def method(self) -> tuple[Section, ...]:
         """The way features were made, and the pairs that could be joined."""
         return describe_method(self.model)
 
@@ -273,10 +322,12 @@ def variable_texts(fitted: FeatureSet) -> list[str]:
     pairs = zip(fitted.lineage.primitives, fitted.variables, strict=False)
     found = []
     for name, columns in group_by_variable(pairs).items():
-        values = listed([_strip_variable(name, c) for c in columns], _MOST_VALUES, _LONGEST_VALUE)
+        values = join_names(
+            [_strip_variable(name, c) for c in columns], _MOST_VALUES, _LONGEST_VALUE
+        )
         # two columns without a common stem are the name
         is_name = sorted(name.split(" | ")) == sorted(columns)
-        found.append(shortened(name) if is_name else f"{shortened(name)} ({values})")
+        found.append(shorten(name) if is_name else f"{shorten(name)} ({values})")
     return found
 
 
@@ -291,24 +342,25 @@ def _strip_variable(variable: str, column: str) -> str:
 def data_facts(data: DataSummary, fitted: FeatureSet | None = None) -> list[tuple[str, str]]:
     """List facts about the data as names and texts, with the variables of a model fitted on it."""
     variables = [] if fitted is None else variable_texts(fitted)
-    dropped = [f"{dropped.column} ({dropped.reason})" for dropped in data.dropped]
+    dropped = [f"{dropped.column or repr('')} ({dropped.reason})" for dropped in data.dropped]
     rare = [f"{column} ({number})" for column, number in data.rare.items()]
+    columns = data.columns.items()
     facts = [
         ("rows", f"{count(data.n_rows)} ({count(data.n_distinct_rows)} distinct)"),
-        ("columns", ", ".join(f"{count(number)} {kind}" for kind, number in data.columns.items())),
-        ("features", count(data.n_features)),
-        ("variables", listed(variables, _MOST_NAMES, _LONGEST)),
-        ("left out", listed(dropped, _MOST_NAMES, _LONGEST)),
-        ("rare words", listed(rare, _MOST_NAMES, _LONGEST)),
-        ("constant", listed(data.constant, _MOST_NAMES, _LONGEST)),
-        ("missing", f"{count(data.n_missing)} cells"),
+        ("columns", ", ".join(count(n, _ONE.get(kind, kind), kind) for kind, n in columns)),
+        ("tags", count(data.n_features) if data.n_features != sum(data.columns.values()) else ""),
+        ("variables", join_names(variables, _MOST_NAMES, _LONGEST)),
+        ("left out", join_names(dropped, _MOST_NAMES, _LONGEST)),
+        ("rare words", join_names(rare, _MOST_NAMES, _LONGEST)),
+        ("constant", join_names(data.constant, _MOST_NAMES, _LONGEST)),
+        ("missing", count(data.n_missing, "cell")),
         ("density", f"{data.density:.3f}"),
         ("memory", byte_text(data.n_bytes)),
     ]
     return [(name, value) for name, value in facts if value]
 
 
-def prepared_columns(preparation: Preparation) -> dict[str, str]:
+def column_preparations(preparation: Preparation) -> dict[str, str]:
     """Describe the preparation of each raw column that has any."""
     if preparation.cleaner is not None:
         return {merge.tag: f"called {merge.into}" for merge in preparation.cleaner.merges()}
@@ -331,10 +383,10 @@ def _were(number: int, noun: str) -> str:
     return count(number, f"{noun} was", f"{noun}s were")
 
 
-def describe_method(model: FittedModel) -> tuple[Passage, ...]:
+def describe_method(model: FittedModel) -> tuple[Section, ...]:
     """Describe how the features were made and why these pairs, from the parameters."""
     given = model.get_params(deep=False)
-    criterion = CRITERIA.made(given.get("criterion"))
+    criterion = CRITERIA.make(given.get("criterion"))
     if criterion is not None:
         one_by_one = takes_one_pair(model)
         how = [_REPLACED, _describe_order(criterion, one_by_one=one_by_one)]
@@ -343,7 +395,7 @@ def describe_method(model: FittedModel) -> tuple[Passage, ...]:
             unit = "tags" if criterion.counts_tags else "literals"
             how.append(f"No feature has more than {given['max_length']} {unit}.")
         how += [_BESIDE] * given["keep_columns"]
-        return Passage("How", " ".join(how)), _describe_pairs(model, criterion, one_by_one)
+        return Section("How", " ".join(how)), _describe_pairs(model, criterion, one_by_one)
     if "min_threshold" in given:
         how = [_REPLACED, _MANY_AT_ONCE, *[_PRUNED] * given["prune"]]
         how += [_BESIDE] * given["keep_columns"]
@@ -351,13 +403,13 @@ def describe_method(model: FittedModel) -> tuple[Passage, ...]:
             f"All λ from {given['min_threshold']:g} to {given['max_threshold']:g} and up to "
             f"{given['max_iter']} iterations were looked at."
         )
-        return Passage("How", " ".join(how)), Passage("Which λ", every)
+        return Section("How", " ".join(how)), Section("Which λ", every)
     if type(model).__name__ in _FAMILY:
         how = [_FAMILY[type(model).__name__], _ADDED]
-        return (Passage("How", " ".join(how)),)
+        return (Section("How", " ".join(how)),)
     grown = "clustering tree" if type(model).__name__ == "UFringe" else "decision tree"
     return (
-        Passage(
+        Section(
             "How",
             f"Each iteration grew a {grown} on the present features and joined the "
             f"{_JOINED[given['strategy']]} conditions of every path. {_ADDED}",
@@ -368,7 +420,7 @@ def describe_method(model: FittedModel) -> tuple[Passage, ...]:
 def takes_one_pair(model: FittedModel) -> bool:
     """Check that each iteration replaces one pair only."""
     given = model.get_params(deep=False)
-    criterion = CRITERIA.made(given.get("criterion"))
+    criterion = CRITERIA.make(given.get("criterion"))
     return criterion is not None and (given["search"] or criterion.search) != "batch"
 
 
@@ -390,10 +442,10 @@ def _describe_order(criterion: Criterion, *, one_by_one: bool) -> str:
     return _MANY_AT_ONCE
 
 
-def _describe_pairs(model: FittedModel, criterion: Criterion, one_by_one: bool) -> Passage:
+def _describe_pairs(model: FittedModel, criterion: Criterion, one_by_one: bool) -> Section:
     if isinstance(criterion, Evidence):
         times = "" if criterion.factor == 1 else f"{criterion.factor:g} times "
-        return Passage(
+        return Section(
             "Which pairs",
             f'The evidence of a pair is the number of bits by which the rows speak for "together" '
             f'rather than "by chance". It is counted twice, for the features as they were at that '
@@ -401,20 +453,20 @@ def _describe_pairs(model: FittedModel, criterion: Criterion, one_by_one: bool) 
             f"was joined if it brought more than {times}what the merge costs.",
         )
     if isinstance(criterion, Bits):
-        return Passage("Which pairs", _describe_test(criterion, model.feature_set_))
+        return Section("Which pairs", _describe_test(criterion, model.feature_set_))
     if isinstance(criterion, Risk):
-        return Passage("Why this λ", _describe_risk(model, criterion, one_by_one))
+        return Section("Why this λ", _describe_risk(model, criterion, one_by_one))
     if isinstance(criterion, Threshold):
         least = MEASURES[criterion.measure].least
         is_phi = criterion.measure == "phi"
         name = "correlation r" if is_phi else criterion.measure.replace("_", " ")
-        return Passage(
+        return Section(
             "Why this λ",
             f"It was given: pairs whose {name} exceeds {criterion.threshold:g} were replaced. A "
             f"lower threshold (down to {least:g}) may replace more pairs and make more, longer "
             f"features.",
         )
-    return Passage("Which pairs", f"{criterion.name}: {criterion.summary}.")
+    return Section("Which pairs", f"{criterion.name}: {criterion.summary}.")
 
 
 def _describe_test(criterion: Bits, fitted: FeatureSet) -> str:
@@ -425,8 +477,8 @@ def _describe_test(criterion: Bits, fitted: FeatureSet) -> str:
         corrected = f", with {_CORRECTIONS[criterion.correction]} correction"
     line = f", p ≤ {probability(fitted.merges[0].threshold)} here" if fitted.merges else ""
     return (
-        f"A pair may be joined if its two are true together more often than by chance (r > 0), and "
-        f"if the p-value of {_TESTS[criterion.test]} is not above a line. That is drawn once, over "
+        f"A pair may be joined if both are true together more often than by chance (r > 0) and the "
+        f"p-value of {_TESTS[criterion.test]} is at most a cutoff. The cutoff is set once, over "
         f"all pairs of columns, at α = {criterion.alpha:g}{corrected}{line}."
     )
 

@@ -15,6 +15,6 @@ from .onnx import to_onnx as to_onnx
 from .python import to_python as to_python
 from .raw import Check as Check
 from .raw import checks_of as checks_of
+from .sql import ColumnType as ColumnType
 from .sql import Kind as Kind
-from .sql import Source as Source
 from .sql import to_sql as to_sql

@@ -64,9 +64,9 @@ class Dialect:
 
     def number(self, column: exp.Expr, *, is_text: bool = False) -> exp.Expr:
         """Write a column as a floating-point number; NULL for NaN, which is missing."""
-        return self.without_nan(exp.cast(self.written(column) if is_text else column, "double"))
+        return self.without_nan(exp.cast(self.cell_text(column) if is_text else column, "double"))
 
-    def written(self, column: exp.Expr) -> exp.Expr:
+    def cell_text(self, column: exp.Expr) -> exp.Expr:
         """Write the text of a cell; NULL where it is blank."""
         return exp.Nullif(this=self.text(column), expression=self.string(""))
 
@@ -85,7 +85,7 @@ class Dialect:
 
     def part(self, column: exp.Expr, part: DatePart, *, is_text: bool = False) -> exp.Expr:
         """Write a part of a date or a time."""
-        moment = exp.cast(self.written(column), "timestamp") if is_text else column
+        moment = exp.cast(self.cell_text(column), "timestamp") if is_text else column
         if part == "weekday":
             return self.weekday(moment)
         return exp.Extract(this=exp.Var(this=part.upper()), expression=moment)
@@ -171,7 +171,7 @@ class Dialect:
             return
         raise InputError(
             f"{self.name} cannot call a column {shorten_name(name)!r}, a name {why}: "
-            "number the columns instead (columns='number')"
+            "number the columns instead (feature_names='number')"
         )
 
 
@@ -225,7 +225,7 @@ class MySQL(Dialect):
     def part(self, column: exp.Expr, part: DatePart, *, is_text: bool = False) -> exp.Expr:
         # MySQL would round to seconds
         kind = exp.DataType.build("datetime(6)", dialect="mysql")
-        moment = exp.cast(self.written(column), kind) if is_text else column
+        moment = exp.cast(self.cell_text(column), kind) if is_text else column
         return super().part(moment, part)
 
     def infinity(self, number: float) -> None:
@@ -240,7 +240,7 @@ class Oracle(Dialect):
         ends = self.string(f"^[{BLANKS}]+|[{BLANKS}]+$")
         return exp.Anonymous(this="REGEXP_REPLACE", expressions=[cell, ends])
 
-    def written(self, column: exp.Expr) -> exp.Expr:
+    def cell_text(self, column: exp.Expr) -> exp.Expr:
         return self.text(column)
 
     def number(self, column: exp.Expr, *, is_text: bool = False) -> exp.Expr:

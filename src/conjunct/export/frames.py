@@ -5,7 +5,7 @@ The logic of both is Kleene's: null and false is false, null and true is null.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import narwhals as nw
 
-from conjunct.data import BLANKS, Container, DatePart
+from conjunct.data import BLANKS, Container
 from conjunct.errors import InputError
-from conjunct.export.raw import NO, YES, Check, Flag, OneOf, PartOneOf
+from conjunct.export.raw import NO, YES, Check, Flag, HasTag, OneOf, PartOneOf, refuse_lists
 from conjunct.expressions import Constant, Counted, Expression, Not, Or, Primitive, nodes
 
 if TYPE_CHECKING:
@@ -33,47 +33,92 @@ _NUMBER = r"^[+-]?(([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?|[iI]nf(inity)?
 def to_narwhals(
     features: Mapping[str, Expression],
     *,
-    source: str = "boolean",
+    column_type: str = "boolean",
     cut: float | None = None,
     raw: Mapping[str, Check] | None = None,
     fill: bool = False,
 ) -> list[nw.Expr]:
     """Build one expression per feature, with the names of the mapping.
 
-    ``source`` says what columns hold: Booleans (``"boolean"``), or 0 and 1 (``"integer"``); with
-    ``cut``, numbers of which those above it are true; with ``raw``, those of a raw table, with a
-    check for each primitive. Missing cells are null; with ``fill`` they are false.
+    ``column_type`` says what columns hold: Booleans (``"boolean"``), or 0 and 1 (``"integer"``);
+    with ``cut``, numbers of which those above it are true; with ``raw``, those of a raw table, with
+    a check for each primitive. Missing cells are null; with ``fill`` they are false.
     """
-    if source not in ("boolean", "integer"):
-        raise InputError(f"source must be 'boolean' or 'integer'; got {source!r}")
-    dtype: Any = nw.Boolean() if source == "boolean" and cut is None else nw.Float64()
-    built: dict[Expression, nw.Expr] = {}
+    if column_type not in ("boolean", "integer"):
+        raise InputError(f"column_type must be 'boolean' or 'integer'; got {column_type!r}")
+    dtype: Any = nw.Boolean() if column_type == "boolean" and cut is None else nw.Float64()
+    return _Builder(nw, _column, dtype, cut, raw, fill).build(
+        features, "one expression", "transform(table) computes it in steps"
+    )
 
-    def expression_of(node: Expression) -> nw.Expr:
-        operands = [built[child] for child in node.children]
+
+def to_polars(
+    features: Mapping[str, Expression],
+    *,
+    cut: float | None = None,
+    raw: Mapping[str, Check] | None = None,
+    fill: bool = False,
+) -> list[pl.Expr]:
+    """Build one expression of Polars per feature, as `to_narwhals` does of narwhals.
+
+    Columns may be Boolean or 0/1.
+    """
+    import polars as pl
+    from polars import selectors
+
+    def column(name: str) -> Any:
+        # pl.col would take "^a.*$" for a pattern and "*" for all columns
+        return selectors.by_name(name).as_expr()
+
+    return _Builder(pl, column, nw.Float64(), cut, raw, fill).build(
+        features, "Polars", "ask for form='simplified', or export as Python"
+    )
+
+
+@dataclass(frozen=True)
+class _Builder:
+    """Expressions of narwhals or of Polars, which have the same methods: ``library`` is either.
+
+    ``dtype`` is that of Boolean columns.
+    """
+
+    library: Any
+    column: Callable[[str], Any]
+    dtype: Any
+    cut: float | None
+    raw: Mapping[str, Check] | None
+    fill: bool
+
+    def build(self, features: Mapping[str, Expression], limited: str, advice: str) -> list[Any]:
+        """Build one expression per feature, with the names of the mapping."""
+        built: dict[Expression, Any] = {}
+        for name, feature in features.items():
+            if feature.length > MAX_LITERALS:
+                raise InputError(
+                    f"{name[:40]!r}… has {feature.length:,} literals, too many for {limited} (the "
+                    f"limit is {MAX_LITERALS:,}): {advice}"
+                )
+            for node in nodes(feature):
+                if node not in built:
+                    operands = [built[child] for child in node.children]
+                    built[node] = self._expression(node, operands)
+        return [built[feature].alias(name) for name, feature in features.items()]
+
+    def _expression(self, node: Expression, operands: Sequence[Any]) -> Any:
         if isinstance(node, Primitive):
-            check = None if raw is None else raw[node.name]
-            column = _column(node.name if check is None else check.column)
-            value = _truth(column, dtype, cut) if check is None else _passes(check, column)
-            return value.fill_null(False) if fill else value
+            check = None if self.raw is None else self.raw[node.name]
+            if check is None:
+                value = _truth(self.column(node.name), self.dtype, self.cut, self.library)
+            else:
+                value = _passes(check, self.column(check.column), library=self.library)
+            return value.fill_null(False) if self.fill else value
         if isinstance(node, Constant):
-            return nw.lit(node.value)
+            return self.library.lit(node.value)
         if isinstance(node, Not):
             return ~operands[0]
         if isinstance(node, Counted):
-            return _count(operands, node.number, node.most)
+            return _count(operands, node.number, node.most, self.library)
         return _join(operands, is_or=isinstance(node, Or))
-
-    for name, feature in features.items():
-        if feature.length > MAX_LITERALS:
-            raise InputError(
-                f"{name[:40]!r}… has {feature.length:,} literals, too many for one expression (the "
-                f"limit is {MAX_LITERALS:,}): transform(table) computes it in steps"
-            )
-        for node in nodes(feature):
-            if node not in built:
-                built[node] = expression_of(node)
-    return [built[feature].alias(name) for name, feature in features.items()]
 
 
 def _column(name: str) -> nw.Expr:
@@ -85,7 +130,7 @@ def _column(name: str) -> nw.Expr:
     return nw.col(name)
 
 
-def _join(operands: Sequence[nw.Expr], *, is_or: bool) -> nw.Expr:
+def _join(operands: Sequence[Any], *, is_or: bool) -> Any:
     """Join in halves, because libraries limit the depth of an expression."""
     if len(operands) == 1:
         return operands[0]
@@ -94,78 +139,90 @@ def _join(operands: Sequence[nw.Expr], *, is_or: bool) -> nw.Expr:
     return left | right if is_or else left & right
 
 
-def _count(operands: Sequence[nw.Expr], least: int, most: int) -> nw.Expr:
+def _count(operands: Sequence[Any], least: int, most: int, library: Any = nw) -> Any:
     """Check that ``least`` to ``most`` operands are true; null where missing cells decide."""
-    true = _count_true(operand.fill_null(False) for operand in operands)
-    possible = _count_true(operand.fill_null(True) for operand in operands)
+    true, possible = (
+        reduce(add, (operand.fill_null(missing).cast(library.Int32) for operand in operands))
+        for missing in (False, True)
+    )
     excluded = (possible < least) | (true > most)
     certain = (true >= least) & (possible <= most)
-    return nw.when(certain).then(True).otherwise(nw.when(excluded).then(False))
+    return _either(certain, excluded, library)
 
 
-def _count_true(operands: Iterable[nw.Expr]) -> nw.Expr:
-    return reduce(add, (operand.cast(nw.Int32) for operand in operands))
+def _either(yes: Any, no: Any, library: Any) -> Any:
+    return library.when(yes).then(True).otherwise(library.when(no).then(False))
 
 
-def _truth(column: nw.Expr, dtype: Any, cut: float | None) -> nw.Expr:
+def _truth(column: Any, dtype: Any, cut: float | None, library: Any = nw) -> Any:
     """Check that a cell of a column of Booleans or numbers is true; null where it is missing."""
     if dtype == nw.Boolean:
         return column
-    number = _without_nan(column.cast(nw.Float64)) if dtype.is_float() else column
-    return number != 0 if cut is None else number.cast(nw.Float64) > cut
+    number = _without_nan(column, library) if dtype.is_float() else column
+    return number != 0 if cut is None else number.cast(library.Float64) > cut
 
 
-def _passes(check: Check, column: nw.Expr, dtype: Any = None) -> nw.Expr:
+def _passes(check: Check, column: Any, dtype: Any = None, library: Any = nw) -> Any:
     """Check a raw cell; null where it is missing. ``dtype`` is that of the column, if known."""
+    if isinstance(check, Flag | OneOf):
+        # as text, whether it is Boolean, a number or a word. Ibis strips no characters but its own
+        word = column.cast(library.String).str.replace_all(f"^[{BLANKS}]+|[{BLANKS}]+$", "")
+        lower = word.str.to_lowercase()
     if isinstance(check, Flag):
-        # as text, whether it is Boolean, a number or a word; other words are neither
-        word = _text(column).str.to_lowercase()
-        number = _parse_number(word)
-        yes, no = word.is_in([*YES]) | (number == 1), word.is_in([*NO]) | (number == 0)
-        return nw.when(_is_certain(yes)).then(True).otherwise(nw.when(_is_certain(no)).then(False))
+        number = _parse_number(lower, library)
+        yes, no = lower.is_in([*YES]) | (number == 1), lower.is_in([*NO]) | (number == 0)
+        # other words are neither
+        return _either(yes.fill_null(False), no.fill_null(False), library)
     if isinstance(check, OneOf):
-        word = _text(column)
-        if check.are_numbers:
-            numbers = [*map(float, check.words)]
-            if dtype is not None and dtype.is_numeric():
-                return _without_nan(column.cast(nw.Float64)).is_in(numbers)
-            # other words are none of them
-            is_missing = word.str.to_lowercase().is_in(["", "nan"])
-            return nw.when(~is_missing).then(_is_certain(_parse_number(word).is_in(numbers)))
-        return nw.when(word != "").then(word.is_in([*check.words]))
+        if not check.are_numbers:
+            return library.when(word != "").then(word.is_in([*check.words]))
+        numbers = [*map(float, check.words)]
+        if dtype is not None and dtype.is_numeric():
+            return _without_nan(column, library).is_in(numbers)
+        # other words are none of them
+        number = _parse_number(word, library)
+        if library is not nw:  # Polars casts all types, and 32 bits have a shorter text than 64
+            number = column.cast(library.Float64, strict=False)
+        is_one = number.is_in(numbers).fill_null(False)
+        return library.when(~lower.is_in(["", "nan"])).then(is_one)
+    if isinstance(check, HasTag):
+        return _has_tag(check, column, library)
+    if check.are_digits:
+        digits = column.cast(library.Int64).cast(library.String)
+        column = digits.str.to_datetime(format="%Y%m%d")
+    part: Any = None if check.part is None else getattr(column.dt, check.part)()
     if isinstance(check, PartOneOf):
-        return _part(column, check.part).is_in([*check.numbers])
-    if check.part is not None:
-        value = _part(column, check.part)
-    else:
-        value = _without_nan(column.cast(nw.Float64))
+        return part.is_in([*check.numbers])
+    value = _without_nan(column, library) if part is None else part
     bounds = [] if check.low is None else [value >= check.low]
     bounds += [] if check.high is None else [value < check.high]
     return _join(bounds, is_or=False) if bounds else value == value
 
 
-def _is_certain(expression: nw.Expr) -> nw.Expr:
-    return expression.fill_null(False)
+def _has_tag(check: HasTag, column: Any, library: Any) -> Any:
+    refuse_lists(check, "an expression", (None, ";", "|", ","))
+    if check.separator is None:
+        if library is not nw:
+            text = library.element().cast(library.String)
+            column = column.list.eval(text.str.strip_chars(BLANKS))
+        return column.list.contains(check.tag).fill_null(False)
+    blanks, between = f"[{BLANKS}]*", f"[{check.separator}]"
+    tag = "".join(c if c.isalnum() else f"\\x{{{ord(c):x}}}" for c in check.tag)
+    found = column.cast(library.String).str.contains(
+        f"(^|{between}){blanks}{tag}{blanks}({between}|$)"
+    )
+    return found.fill_null(False)
 
 
-def _text(column: nw.Expr) -> nw.Expr:
-    # Ibis strips no characters but its own
-    return column.cast(nw.String).str.replace_all(f"^[{BLANKS}]+|[{BLANKS}]+$", "")
-
-
-def _parse_number(word: nw.Expr) -> nw.Expr:
+def _parse_number(word: Any, library: Any) -> Any:
     """Parse a word as a number; null where it is none, which a cast would refuse."""
-    return nw.when(word.str.contains(_NUMBER)).then(word).cast(nw.Float64)
+    return library.when(word.str.contains(_NUMBER)).then(word).cast(library.Float64)
 
 
-def _without_nan(number: nw.Expr) -> nw.Expr:
+def _without_nan(column: Any, library: Any) -> Any:
     # NaN is other than 0 and above every number: here it is missing
-    return nw.when(~number.is_nan()).then(number)
-
-
-def _part(column: nw.Expr, part: str) -> nw.Expr:
-    found: nw.Expr = getattr(column.dt, part)()
-    return found
+    number = column.cast(library.Float64)
+    return library.when(~number.is_nan()).then(number)
 
 
 def lazy_columns(
@@ -198,7 +255,7 @@ def lazy_columns(
         else:
             raise InputError(
                 f"column {column!r} holds {dtype}: the columns must be Boolean or 0/1; a model "
-                "fitted on BooleanData.of(table) takes words, numbers and dates"
+                "fitted on BooleanData.from_data(table) takes words, numbers and dates"
             )
         cells.append(value.fill_null(False) if fill else value)
     return LazyColumns.of(table, cells)
@@ -226,18 +283,18 @@ class LazyColumns:
     """
 
     table: nw.LazyFrame[Any]
-    lines: Sequence[Line]
+    raw_columns: Sequence[Line]
 
     @classmethod
     def of(cls, table: nw.LazyFrame[Any], cells: Sequence[nw.Expr]) -> Self:
         """Begin with columns that are expressions on the table."""
         return cls(table, [Line(0, (), lambda cell=cell: cell) for cell in cells])
 
-    def with_lines(self, lines: Sequence[Line]) -> Self:
-        return replace(self, lines=lines)
+    def with_raw_columns(self, lines: Sequence[Line]) -> Self:
+        return replace(self, raw_columns=lines)
 
     @property
-    def nowhere(self) -> Line:
+    def empty_column(self) -> Line:
         return Line(0, (), lambda: nw.lit(False))
 
     def conjunction(self, left: Line, right: Line, *, not_left: bool, not_right: bool) -> Line:
@@ -252,15 +309,17 @@ class LazyColumns:
     def tally(self, literals: Sequence[tuple[Line, bool]], number: int, *, exactly: bool) -> Line:
         lines, negated = zip(*literals, strict=True)
 
-        def make(*cells: nw.Expr) -> nw.Expr:
+        def make(*cells: nw.Expr) -> Any:
             counted = [~cell if no else cell for cell, no in zip(cells, negated, strict=True)]
             return _count(counted, number, number if exactly else len(counted))
 
         return _make_line(lines, make)
 
-    def filled(self) -> Self:
+    def fill_missing(self) -> Self:
         """Return the columns with false for missing cells."""
-        return self.with_lines([_make_line((line,), _is_certain) for line in self.lines])
+        return self.with_raw_columns(
+            [_make_line((line,), lambda cell: cell.fill_null(False)) for line in self.raw_columns]
+        )
 
     def as_texts(self, texts: Sequence[str], between: str, name: str) -> Any:
         """Return a lazy table of one column: the texts of the columns that are true, in order."""
@@ -269,12 +328,12 @@ class LazyColumns:
         text = nw.concat_str(*shown, separator=between, ignore_nulls=True)
         return columns.select(text.alias(name)).to_native()
 
-    def named(self, names: Sequence[str]) -> Any:
+    def rename_columns(self, names: Sequence[str]) -> Any:
         """Return the columns, called ``names``, as a lazy table of the same library."""
         return self._frame(names).to_native()
 
     def _frame(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
-        plans = (_Plan.of(self.lines, stride) for stride in _STRIDES)
+        plans = (_Plan.of(self.raw_columns, stride) for stride in _STRIDES)
         plan = min(plans, key=lambda plan: plan.size)
         first = [line for line, step in plan.step.items() if not step]
         called = {line: f"p{k}" for k, line in enumerate(first)}
@@ -290,7 +349,7 @@ class LazyColumns:
                     called[line] = f"p{len(called)}"
                     kept.append(built[line].alias(called[line]))
             table = table.select(*kept)
-        named = zip(self.lines, names, strict=True)
+        named = zip(self.raw_columns, names, strict=True)
         return table.select(*(nw.col(called[line]).alias(name) for line, name in named))
 
 
@@ -333,111 +392,3 @@ class _Plan:
 
 def _make_line(operands: tuple[Line, ...], make: Callable[..., nw.Expr]) -> Line:
     return Line(1 + max(operand.depth for operand in operands), operands, make)
-
-
-def to_polars(
-    features: Mapping[str, Expression],
-    *,
-    cut: float | None = None,
-    raw: Mapping[str, Check] | None = None,
-    fill: bool = False,
-) -> list[pl.Expr]:
-    """Build one expression per feature, with the names of the mapping.
-
-    Columns may be Boolean or 0/1; with ``cut``, numbers of which those above it are true; with
-    ``raw``, those of a raw table, with a check for each primitive. Missing cells are null, and
-    follow Kleene's logic as in Polars itself; with ``fill`` they are false.
-    """
-    import polars as pl
-    from polars import selectors
-
-    built: dict[Expression, pl.Expr] = {}
-
-    def expression_of(node: Expression) -> pl.Expr:
-        operands = [built[child] for child in node.children]
-        if isinstance(node, Primitive):
-            check = None if raw is None else raw[node.name]
-            # pl.col would take "^a.*$" for a pattern and "*" for all columns
-            column = selectors.by_name(node.name if check is None else check.column).as_expr()
-            if check is not None:
-                value = _passes_in_polars(check, column)
-            else:
-                # NaN is other than 0 and above every number: here it is missing
-                value = _polars_number(column) != 0 if cut is None else _polars_number(column) > cut
-            return value.fill_null(False) if fill else value
-        if isinstance(node, Constant):
-            return pl.lit(node.value)
-        if isinstance(node, Not):
-            return ~operands[0]
-        if isinstance(node, Counted):
-            return _count_in_polars(node, operands)
-        return pl.any_horizontal(operands) if isinstance(node, Or) else pl.all_horizontal(operands)
-
-    for name, feature in features.items():
-        if feature.length > MAX_LITERALS:
-            raise InputError(
-                f"{name[:40]!r}… has {feature.length:,} literals, too many for Polars (the limit "
-                f"is {MAX_LITERALS:,}): ask for form='simplified', or export as Python"
-            )
-        for node in nodes(feature):
-            if node not in built:
-                built[node] = expression_of(node)
-    return [built[feature].alias(name) for name, feature in features.items()]
-
-
-def _count_in_polars(node: Counted, operands: list[pl.Expr]) -> pl.Expr:
-    """Check the number of true operands; null where missing cells decide."""
-    import polars as pl
-
-    true = pl.sum_horizontal(x.fill_null(False).cast(pl.Int32) for x in operands)
-    possible = pl.sum_horizontal(x.fill_null(True).cast(pl.Int32) for x in operands)
-    certain = (true >= node.number) & (possible <= node.most)
-    excluded = (possible < node.number) | (true > node.most)
-    return pl.when(certain).then(True).when(excluded).then(False)
-
-
-def _passes_in_polars(check: Check, column: pl.Expr) -> pl.Expr:
-    """Check a raw cell; null where it is missing."""
-    import polars as pl
-
-    if isinstance(check, Flag):
-        # as text, whether it is Boolean, a number or a word; other words are neither
-        word = _polars_text(column).str.to_lowercase()
-        number = word.cast(pl.Float64, strict=False)
-        yes, no = word.is_in([*YES]) | (number == 1), word.is_in([*NO]) | (number == 0)
-        return pl.when(yes).then(True).when(no).then(False)
-    if isinstance(check, OneOf):
-        word = _polars_text(column)
-        if check.are_numbers:
-            # other words are none of them
-            among = column.cast(pl.Float64, strict=False).is_in([*map(float, check.words)])
-            is_missing = word.str.to_lowercase().is_in(["", "nan"])
-            return pl.when(~is_missing).then(among.fill_null(False))
-        return pl.when(word != "").then(word.is_in([*check.words]))
-    if isinstance(check, PartOneOf):
-        return _polars_part(column, check.part).is_in([*check.numbers])
-    value = _polars_number(column) if check.part is None else _polars_part(column, check.part)
-    low = pl.lit(True) if check.low is None else value >= check.low
-    return low if check.high is None else low & (value < check.high)
-
-
-def _polars_text(column: pl.Expr) -> pl.Expr:
-    import polars as pl
-
-    return column.cast(pl.String).str.strip_chars(BLANKS)
-
-
-def _polars_number(column: pl.Expr) -> pl.Expr:
-    import polars as pl
-
-    return column.cast(pl.Float64).fill_nan(None)
-
-
-def _polars_part(column: pl.Expr, part: DatePart) -> pl.Expr:
-    parts = {
-        "year": column.dt.year,
-        "month": column.dt.month,
-        "weekday": column.dt.weekday,
-        "hour": column.dt.hour,
-    }
-    return parts[part]()

@@ -150,17 +150,17 @@ def columns_of_features(
     return graph.node("Concat", [value[feature] for feature in features], axis=1)
 
 
-def check_exportable(*, is_raw: bool, missing: str) -> None:
+def check_exportable(*, is_raw: bool, has_missing: bool) -> None:
     """Refuse models whose rows a tensor of 0 and 1 cannot hold."""
     if is_raw:
         raise InputError(
             "ONNX takes Boolean columns, and this model reads those of raw data: make them "
             "Boolean with a Binarizer, and fit on what it gives"
         )
-    if missing == "pairwise":
+    if has_missing:
         raise InputError(
-            "ONNX has no missing cells, which this model keeps (missing='pairwise'): fit with "
-            "missing='false' or 'raise', or export as SQL, Polars or Python"
+            "ONNX has no missing cells, and this model was fitted on some (missing='pairwise'): "
+            "fit with missing='false' or 'raise', or export as SQL, Polars or Python"
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from conjunct.export.raw import NO, YES, Check, Flag, OneOf, PartOneOf
+from conjunct.export.raw import NO, YES, Check, Flag, HasTag, OneOf, PartOneOf
 from conjunct.expressions import AtLeast, Constant, Counted, Expression, Not, Or, Primitive, nodes
 
 _HEAD = '''\
@@ -116,6 +116,32 @@ def _date(row, name, part):
     if part == "weekday":
         return value.isoweekday()
     return getattr(value, part, 0) if part == "hour" else getattr(value, part)
+
+
+def _digits(row, name, part):
+    number = _number(row, name)
+    if number is None:
+        return None
+    import datetime
+
+    return _date({name: datetime.datetime.strptime(str(int(number)), "%Y%m%d")}, name, part)
+
+
+def _has_tag(row, name, tag, separator):
+    value = row[name]
+    if isinstance(value, str) and separator == "[]":
+        import json
+
+        try:
+            value = json.loads(value)
+        except ValueError:  # as Python writes lists
+            parts = value.strip().removeprefix("[").removesuffix("]").split(",")
+            value = [part.strip().strip("'\\"") for part in parts]
+    elif isinstance(value, str):
+        value = [value] if separator is None else value.split(separator)
+    elif value is None or not hasattr(value, "__iter__"):
+        return False
+    return tag in [_text({0: item}, 0) for item in value]
 """
 
 _BOOLEAN = """\
@@ -185,9 +211,12 @@ def _write_check(check: Check) -> str:
             numbers = "".join(f"float({word!r}), " for word in check.words)
             return f"_one_of(_number(row, {check.column!r}), ({numbers}))"
         return f"_one_of(_text(row, {check.column!r}), {check.words!r})"
-    if isinstance(check, PartOneOf):
-        return f"_one_of(_date(row, {check.column!r}, {check.part!r}), {check.numbers!r})"
+    if isinstance(check, HasTag):
+        return f"_has_tag(row, {check.column!r}, {check.tag!r}, {check.separator!r})"
     value = f"_number(row, {check.column!r})"
     if check.part is not None:
-        value = f"_date(row, {check.column!r}, {check.part!r})"
+        read = "_digits" if check.are_digits else "_date"
+        value = f"{read}(row, {check.column!r}, {check.part!r})"
+    if isinstance(check, PartOneOf):
+        return f"_one_of({value}, {check.numbers!r})"
     return f"_between({value}, {check.low!r}, {check.high!r})"

@@ -17,6 +17,7 @@ from conjunct.data import (
     ColumnRule,
     DatePart,
     NumberRule,
+    TagsRule,
 )
 from conjunct.errors import InputError
 
@@ -48,6 +49,7 @@ class Interval:
     low: float | None
     high: float | None
     part: DatePart | None = None
+    are_digits: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,9 +59,23 @@ class PartOneOf:
     column: str
     part: DatePart
     numbers: tuple[int, ...]
+    are_digits: bool = False
+    """True if dates are numbers such as 20241231."""
 
 
-Check = Flag | OneOf | Interval | PartOneOf
+@dataclass(frozen=True)
+class HasTag:
+    """A check that a list has a tag. A row without a list has none.
+
+    ``separator`` stands between tags in text: ``[]`` for lists in brackets, None for lists as such.
+    """
+
+    column: str
+    tag: str
+    separator: str | None
+
+
+Check = Flag | OneOf | Interval | PartOneOf | HasTag
 
 
 def checks_of(rules: Sequence[ColumnRule]) -> dict[str, Check]:
@@ -73,8 +89,13 @@ def checks_of(rules: Sequence[ColumnRule]) -> dict[str, Check]:
 def _checks(rule: ColumnRule) -> Iterator[Check]:
     if isinstance(rule, BooleanRule):
         yield Flag(rule.column)
-    elif isinstance(rule, NumberRule):
-        yield from _intervals(rule)
+        return
+    if isinstance(rule, TagsRule):
+        yield from (HasTag(rule.column, tag, rule.separator) for tag in rule.values)
+        return
+    are_digits = rule.part is not None and rule.order == "digits"
+    if isinstance(rule, NumberRule):
+        yield from _intervals(rule, are_digits)
     else:
         groups: list[tuple[str, ...]] = [(value,) for value in rule.values]
         if rule.other is not None:
@@ -83,10 +104,11 @@ def _checks(rule: ColumnRule) -> Iterator[Check]:
             if rule.part is None:
                 yield OneOf(rule.column, group, rule.written != "words")
             else:
-                yield PartOneOf(rule.column, rule.part, tuple(_numbers(rule.part, group)))
+                numbers = tuple(_numbers(rule.part, group))
+                yield PartOneOf(rule.column, rule.part, numbers, are_digits)
 
 
-def _intervals(rule: NumberRule) -> Iterator[Interval]:
+def _intervals(rule: NumberRule, are_digits: bool) -> Iterator[Interval]:
     if rule.part == "hour" and not all(edge.is_integer() for edge in rule.edges):
         raise InputError(
             f"column {rule.column!r} is cut within an hour, which cannot be exported: "
@@ -96,7 +118,18 @@ def _intervals(rule: NumberRule) -> Iterator[Interval]:
     if rule.cumulative:
         lows, highs = [*rule.edges], [None] * len(rule.edges)
     for low, high in zip(lows, highs, strict=True):
-        yield Interval(rule.column, low, high, rule.part)
+        yield Interval(rule.column, low, high, rule.part, are_digits)
+
+
+def refuse_lists(check: HasTag, where: str, known: Sequence[str | None]) -> None:
+    """Refuse a column of lists that cannot be read there."""
+    if check.separator in known:
+        return
+    what = "lists" if check.separator is None else "lists in brackets"
+    raise InputError(
+        f"column {check.column!r} holds {what}, which {where} cannot read alike: make the columns "
+        "Boolean with a Binarizer, and fit on what it gives"
+    )
 
 
 def _numbers(part: DatePart, words: Sequence[str]) -> Iterator[int]:

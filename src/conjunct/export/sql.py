@@ -16,11 +16,11 @@ from sqlglot import exp
 
 from conjunct.errors import InputError
 from conjunct.export.dialects import DIALECTS, Dialect, shorten_name, truth_value
-from conjunct.export.raw import NO, YES, Check, Flag, OneOf, PartOneOf
+from conjunct.export.raw import NO, YES, Check, Flag, HasTag, OneOf, PartOneOf, refuse_lists
 from conjunct.export.steps import Plan, best_plan
 from conjunct.expressions import Constant, Counted, Expression, Not, Or, Primitive, nodes
 
-Source: TypeAlias = Literal["boolean", "integer", "text"]
+ColumnType: TypeAlias = Literal["boolean", "integer", "text"]
 Kind: TypeAlias = Literal["select", "view", "table", "dbt"]
 
 _ROWS = "r"
@@ -34,7 +34,7 @@ def to_sql(
     table: str | Sequence[str],
     *,
     dialect: str = "duckdb",
-    source: Source | None = None,
+    column_type: ColumnType | None = None,
     cut: float | None = None,
     keep: Sequence[str] = (),
     raw: Mapping[str, Check] | None = None,
@@ -53,7 +53,7 @@ def to_sql(
         The table with a column for each primitive; several parts for ``schema.table``.
     dialect : str, default="duckdb"
         One of `DIALECTS`.
-    source : {"boolean", "integer", "text"}, optional
+    column_type : {"boolean", "integer", "text"}, optional
         What the columns hold: Booleans, 0 and 1, or text. By default Booleans; in databases
         that take any text for false, cells may be any of the three.
     cut : float, optional
@@ -65,7 +65,7 @@ def to_sql(
     fill : bool, default=False
         Take missing cells as false.
     nan : bool, default=False
-        Columns that ``source`` calls Boolean may be of numbers, some NaN: DuckDB takes such
+        Columns that ``column_type`` calls Boolean may be of numbers, some NaN: DuckDB takes such
         columns, and NaN for true.
     kind : {"select", "view", "table", "dbt"}, default="select"
         A query; a statement that makes a view or a table of it; or the file of a dbt model, which
@@ -83,13 +83,14 @@ def to_sql(
     if dialect not in DIALECTS:
         raise InputError(f"unknown dialect {dialect!r}: choose one of {', '.join(DIALECTS)}")
     database = DIALECTS[dialect]
-    if source not in (None, "boolean", "integer", "text"):
-        raise InputError(f"source must be 'boolean', 'integer' or 'text'; got {source!r}")
+    if column_type not in (None, "boolean", "integer", "text"):
+        raise InputError(f"column_type must be 'boolean', 'integer' or 'text'; got {column_type!r}")
     if kind not in ("select", "view", "table", "dbt"):
         raise InputError(f"kind must be 'select', 'view', 'table' or 'dbt'; got {kind!r}")
-    if raw is not None and source in ("boolean", "integer"):
+    if raw is not None and column_type in ("boolean", "integer"):
         raise InputError(
-            f"source={source!r} is about Boolean columns, and this model reads those of raw data: "
+            f"column_type={column_type!r} is about Boolean columns, and this model reads those of "
+            f"raw data: "
             "leave it out, or say 'text' if they are all of text"
         )
     primitives = {n.name for n in nodes(*features.values()) if isinstance(n, Primitive)}
@@ -97,24 +98,24 @@ def to_sql(
     _check_names(features, keep, read_from, database, in_table=kind != "select")
     origin = _table(table, "table", database)
     target = _table(into, "into", database)
-    if source is None and database.takes_any_text and raw is None and cut is None:
-        source = "text"
+    if column_type is None and database.takes_any_text and raw is None and cut is None:
+        column_type = "text"
 
-    reader = _CellReader(database, is_text=source == "text")
+    reader = _CellReader(database, is_text=column_type == "text")
 
     def read(primitive: Primitive) -> exp.Expr:
         if raw is not None:
             check = raw[primitive.name]
             value = reader.check(check, _column(check.column))
         else:
-            value = _boolean(_column(primitive.name), source, cut, reader, nan)
+            value = _boolean(_column(primitive.name), column_type, cut, reader, nan)
         return database.fill(value) if fill else value
 
     if kind == "dbt":
         # no other name is as long
         longest = max(map(len, (*features, *keep, *read_from)), default=0)
         origin = exp.Table(this=_identifier("x" * (longest + 1)))
-    has_checks = bool(primitives) and (raw is not None or cut is not None or source == "text")
+    has_checks = bool(primitives) and (raw is not None or cut is not None or column_type == "text")
     most = inf if database.most_columns is None else database.most_columns - len(keep)
     plan = best_plan(features.values(), most, has_checks=has_checks)
     aliased = origin.copy()
@@ -162,7 +163,7 @@ def _check_names(
         if other != name:
             raise InputError(
                 f"{database.name} takes {shorten_name(other)!r} and {shorten_name(name)!r} for "
-                "one name: number the columns instead (columns='number')"
+                "one name: number the columns instead (feature_names='number')"
             )
 
 
@@ -322,16 +323,20 @@ def _identifier(name: str) -> exp.Identifier:
 
 
 def _boolean(
-    column: exp.Column, source: Source | None, cut: float | None, reader: _CellReader, nan: bool
+    column: exp.Column,
+    column_type: ColumnType | None,
+    cut: float | None,
+    reader: _CellReader,
+    nan: bool,
 ) -> exp.Expr:
     """Build the truth of a cell of a Boolean table; NULL where it is missing."""
     # NaN is above every number in some databases, and other than 0 in most: here it is missing
     if cut is not None:
         return exp.GT(this=reader.number(column), expression=exp.Literal.number(cut))
-    if source == "text":
+    if column_type == "text":
         return reader.check(Flag(column.name), column)
     dialect = reader.dialect
-    if source == "integer":
+    if column_type == "integer":
         return exp.NEQ(this=dialect.number(column), expression=exp.Literal.number(0))
     if nan and dialect.takes_nan_for_true:
         return exp.cast(dialect.without_nan(column), "boolean")
@@ -366,11 +371,15 @@ class _CellReader:
                 return _is_in(self.number(column), literals)
             for word in check.words:
                 _check_word(check.column, word)
-            return _is_in(self._cell(dialect.written(column)), map(dialect.string, check.words))
+            return _is_in(self._cell(dialect.cell_text(column)), map(dialect.string, check.words))
+        if isinstance(check, HasTag):
+            return self._has_tag(check, column)
         if check.part is None:
             value = self.number(column)
         else:
-            value = self._cell(dialect.part(column, check.part, is_text=self.is_text))
+            moment = self._spell_date(column) if check.are_digits else column
+            is_text = self.is_text or check.are_digits
+            value = self._cell(dialect.part(moment, check.part, is_text=is_text))
         if isinstance(check, PartOneOf):
             parts: Iterable[int] = check.numbers
             if check.part == "weekday":
@@ -385,6 +394,36 @@ class _CellReader:
 
     def _cell(self, value: exp.Expr) -> exp.Expr:
         return _column(self.cells.setdefault(value, f"v{len(self.cells)}"))
+
+    def _has_tag(self, check: HasTag, column: exp.Expr) -> exp.Expr:
+        refuse_lists(check, "SQL", (";", "|", ","))
+        _check_word(check.column, check.tag)
+        string, between = self.dialect.string, check.separator or ""
+        text = self.dialect.text(column)
+        # blanks beside a separator: up to four on each side
+        for written in (f"{between} ", f" {between}") * 4:
+            text = exp.Replace(this=text, expression=string(written), replacement=string(between))
+        whole = exp.Concat(expressions=[string(between), text, string(between)], safe=False)
+        place = exp.StrPosition(
+            this=self._cell(whole), substr=string(f"{between}{check.tag}{between}")
+        )
+        return self.dialect.fill(exp.GT(this=place, expression=exp.Literal.number(0)))
+
+    def _spell_date(self, column: exp.Expr) -> exp.Expr:
+        """Build 2024-12-31 of 20241231."""
+        digits = exp.cast(
+            exp.cast(self.dialect.number(column, is_text=self.is_text), "bigint"), "text"
+        )
+        year, month, day = (
+            exp.Substring(
+                this=digits.copy(),
+                start=exp.Literal.number(start),
+                length=exp.Literal.number(length),
+            )
+            for start, length in ((1, 4), (5, 2), (7, 2))
+        )
+        dash = self.dialect.string("-")
+        return exp.Concat(expressions=[year, dash, month, dash.copy(), day], safe=False)
 
     def _flag(self, column: exp.Expr) -> exp.Expr:
         # as text, whether it is Boolean, a number or a word; other words are neither

@@ -28,8 +28,10 @@ from .order import negation_key as negation_key
 from .order import primitive_key as primitive_key
 from .simplify import Form as Form
 from .simplify import in_form as in_form
-from .simplify import simplified_on as simplified_on
+from .simplify import simplify_on as simplify_on
 from .text import CHUNKS_BETWEEN as CHUNKS_BETWEEN
+from .text import natural_order as natural_order
+from .text import parse_pattern as parse_pattern
 from .text import pattern_text as pattern_text
 from .text import render_conjunction as render_conjunction
 from .text import render_negation as render_negation

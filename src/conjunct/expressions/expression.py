@@ -17,7 +17,8 @@ from typing import Any, ClassVar, Literal, NoReturn, TypeAlias, final
 
 Style: TypeAlias = Literal["unicode", "ascii", "latex"]
 
-_LONGEST_REPR = 1_000
+# Literals of a formula that is shown in full; of longer ones, `text` writes out all.
+_LONGEST_SHOWN = 1_000
 
 
 class Expression:
@@ -35,11 +36,10 @@ class Expression:
     True
     """
 
-    __slots__ = ("__weakref__", "_canonical", "_digest", "_length", "children")
+    __slots__ = ("__weakref__", "_digest", "_length", "children")
 
     children: tuple[Expression, ...]
     """The expressions that this one is built from, as they were given; none for a primitive."""
-    _canonical: str | None  # a cache that belongs to order.canonical_text
     _digest: int
     _length: int
 
@@ -47,7 +47,6 @@ class Expression:
         raise TypeError("Expression is abstract: build a Primitive, a Not, an And or an Or")
 
     def _store(self, children: tuple[Expression, ...], length: int, digest: int) -> None:
-        _set(self, "_canonical", None)
         _set(self, "children", children)
         _set(self, "_digest", digest)
         _set(self, "_length", length)
@@ -164,11 +163,26 @@ class Expression:
         return hash(self._digest)
 
     def __str__(self) -> str:
-        return self.text()
+        """Write the formula out; a conjunction that is too long to read is shown by its tags."""
+        if self._length <= _LONGEST_SHOWN or not isinstance(self, And):
+            return self.text()
+        from conjunct.expressions.text import pattern_text
+
+        # what is asserted: primitives, and conjunctions inside conjunctions
+        names, seen, pending = set(), {id(self)}, [self]
+        while pending:
+            for part in pending.pop().operands:
+                if isinstance(part, Primitive):
+                    names.add(part.name)
+                elif isinstance(part, And) and id(part) not in seen:
+                    seen.add(id(part))
+                    pending.append(part)
+        is_rest = any(isinstance(part, Not) for part in self.operands)
+        return pattern_text([*names], is_rest=is_rest)
 
     def __repr__(self) -> str:
         # A debugger must be able to show an expression that is too long to write out.
-        if self._length > _LONGEST_REPR:
+        if self._length > _LONGEST_SHOWN:
             return f"<{type(self).__name__} of about 2**{self._length.bit_length() - 1} literals>"
         return f"parse({self.text('ascii')!r})"
 
@@ -191,7 +205,14 @@ class Expression:
 
 @final
 class Primitive(Expression):
-    """A column of the data, by name. Any string is a name, even an empty one."""
+    """A column of the data, by name. Any string is a name, even an empty one.
+
+    Examples
+    --------
+    >>> from conjunct.expressions import Primitive
+    >>> print(Primitive("sky") & ~Primitive("sea"))
+    sky ∧ ¬sea
+    """
 
     __slots__ = ("name",)
     __match_args__ = ("name",)
@@ -207,7 +228,14 @@ class Primitive(Expression):
 
 @final
 class Not(Expression):
-    """The negation of an expression."""
+    """The negation of an expression.
+
+    Examples
+    --------
+    >>> from conjunct.expressions import Not, Primitive
+    >>> print(Not(Primitive("sky")))
+    ¬sky
+    """
 
     __slots__ = ("operand",)
     __match_args__ = ("operand",)
@@ -225,7 +253,14 @@ class Not(Expression):
 
 @final
 class Constant(Expression):
-    """Always true or always false; it has no literals."""
+    """Always true or always false; it has no literals.
+
+    Examples
+    --------
+    >>> from conjunct.expressions import Constant
+    >>> print(Constant(True))
+    ⊤
+    """
 
     __slots__ = ("value",)
     __match_args__ = ("value",)
@@ -265,14 +300,28 @@ class _Connective(Expression):
 
 @final
 class And(_Connective):
-    """The conjunction of two or more expressions; `operands` keeps them as they were given."""
+    """The conjunction of two or more expressions; `operands` keeps them as they were given.
+
+    Examples
+    --------
+    >>> from conjunct.expressions import And, Primitive
+    >>> print(And(Primitive("sky"), Primitive("sea")))
+    sky ∧ sea
+    """
 
     __slots__ = ()
 
 
 @final
 class Or(_Connective):
-    """The disjunction of two or more expressions; `operands` keeps them as they were given."""
+    """The disjunction of two or more expressions; `operands` keeps them as they were given.
+
+    Examples
+    --------
+    >>> from conjunct.expressions import Or, Primitive
+    >>> print(Or(Primitive("sky"), Primitive("sea")))
+    sky ∨ sea
+    """
 
     __slots__ = ()
 
@@ -367,8 +416,11 @@ def nodes(*roots: Expression) -> list[Expression]:
             order.append(node)
         elif id(node) not in entered:
             entered.add(id(node))
-            stack.append((node, True))
-            stack.extend((child, False) for child in reversed(node.children))
+            if node.children:
+                stack.append((node, True))
+                stack += [(child, False) for child in reversed(node.children)]
+            else:
+                order.append(node)
     return order
 
 
@@ -397,7 +449,7 @@ class Count:
 
     Examples
     --------
-    >>> from conjunct import Count, Primitive
+    >>> from conjunct.expressions import Count, Primitive
     >>> wheels = Count([Primitive("bicycle"), Primitive("car"), Primitive("bus")])
     >>> print(wheels == 2)
     exactly 2 of {bicycle, car, bus}

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from functools import cmp_to_key
-from typing import Any, NamedTuple
+from typing import Any
 
 from conjunct.expressions.expression import (
     And,
@@ -33,8 +33,6 @@ from conjunct.expressions.text import check_writable, count_words
 Piece = Expression | str
 Operand = tuple[Any, ...]
 Key = tuple[Operand, ...]
-
-_LONGEST_CACHED = 10_000  # characters
 
 # a sign, what is below a space, or a space before a sign, before what is below one, or at the end
 _NOT_PLAIN = re.compile(r"[~&()\x00-\x1f]| [\x00-&]| \Z")
@@ -53,55 +51,17 @@ def canonical_text(expression: Expression) -> str:
     >>> canonical_text(And(~(c & b), And(b, a)))
     'a & b & ~(b & c)'
     """
-    if expression._canonical is not None:
-        return expression._canonical
     check_writable(expression)
-    text = _write_sorted(expression)
-    if len(text) <= _LONGEST_CACHED:
-        object.__setattr__(expression, "_canonical", text)
-    return text
-
-
-class _Group(NamedTuple):
-    """A conjunction, disjunction or count being written."""
-
-    kind: type[Expression]
-    before: str
-    after: str
-    pending: list[Expression]
-    texts: list[str]
-
-
-def _write_sorted(expression: Expression) -> str:
-    # No memo of inner texts: each would be kept whole at every level of a deep formula.
-    whole = Or if isinstance(expression, Or) else And
-    groups = [_Group(whole, "", "", [expression], [])]
-    while True:
-        kind, before, after, pending, texts = groups[-1]
-        if pending:
-            node = pending.pop()
-            bars = ""
-            while isinstance(node, Not):
-                node = node.operand
-                bars += "~"
-            if isinstance(node, Primitive):
-                texts.append(bars + node.name)
-            elif isinstance(node, Constant):
-                texts.append(bars + ("true" if node.value else "false"))
-            elif isinstance(node, Counted):
-                opening = f"{bars}{count_words(node)}{{"
-                groups.append(_Group(Counted, opening, "}", list(node.operands), []))
-            elif bars or type(node) is not kind:
-                groups.append(_Group(type(node), bars + "(", ")", list(node.children), []))
-            else:
-                pending.extend(node.children)
-            continue
-        groups.pop()
-        between = ", " if kind is Counted else " | " if kind is Or else " & "
-        text = before + between.join(sorted(texts)) + after
-        if not groups:
-            return text
-        groups[-1].texts.append(text)
+    _sort_operands(expression)
+    texts: list[str] = []
+    pending: list[Piece] = [expression]
+    while pending:
+        piece = pending.pop()
+        if isinstance(piece, str):
+            texts.append(piece)
+        else:
+            pending += reversed(_open(piece))
+    return "".join(texts)
 
 
 def compare_canonical(left: Expression, right: Expression) -> int:
@@ -129,29 +89,34 @@ def _sort_operands(root: Expression) -> None:
     pending = [root]
     while pending:
         node = pending[-1]
-        unsorted = [x for x in node.children if not _is_sorted(x)]
+        parts = _flatten(node) if isinstance(node, And | Or) else list(node.children)
+        unsorted = []
+        for part in parts:
+            while isinstance(part, Not):
+                part = part.operand
+            if isinstance(part, And | Or | Counted) and part._sorted is None:
+                unsorted.append(part)
         if unsorted:  # operands first: a comparison opens sorted ones only
             pending += unsorted
             continue
         pending.pop()
-        if isinstance(node, Counted) and node._sorted is None:
-            object.__setattr__(node, "_sorted", tuple(sorted(node.operands, key=_as_operand)))
-        if isinstance(node, And | Or) and node._sorted is None:
-            flattened = [part for x in node.operands for part in _list_operands(x, type(node))]
-            flattened.sort(key=_as_operand)
-            object.__setattr__(node, "_sorted", tuple(flattened))
+        if isinstance(node, And | Or | Counted) and node._sorted is None:
+            object.__setattr__(node, "_sorted", tuple(sorted(parts, key=_as_operand)))
 
 
-def _is_sorted(node: Expression) -> bool:
-    while isinstance(node, Not):
-        node = node.operand
-    return not isinstance(node, And | Or | Counted) or node._sorted is not None
-
-
-def _list_operands(expression: Expression, kind: type[And] | type[Or]) -> tuple[Expression, ...]:
-    if isinstance(expression, kind) and expression._sorted is not None:
-        return expression._sorted
-    return (expression,)
+def _flatten(connective: And | Or) -> list[Expression]:
+    """List the operands, and those of operands of the same kind in their place."""
+    parts: list[Expression] = []
+    pending: list[Expression] = [connective]
+    while pending:
+        node = pending.pop()
+        if type(node) is not type(connective):
+            parts.append(node)
+        elif node._sorted is None:
+            pending.extend(reversed(node.operands))
+        else:
+            parts.extend(node._sorted)
+    return parts
 
 
 def _compare_operands(left: Expression, right: Expression) -> int:
@@ -179,7 +144,7 @@ def _compare_pieces(ours: list[Piece], theirs: list[Piece]) -> int:
     return 1 if ours else -1
 
 
-def _open(node: Expression) -> list[Piece]:
+def _open(node: Any) -> list[Piece]:
     """List the pieces of a node's canonical text, one level down."""
     if isinstance(node, Primitive):
         return [node.name] if node.name else []
@@ -187,16 +152,11 @@ def _open(node: Expression) -> list[Piece]:
         return ["~", *_enclose(node.operand)]
     if isinstance(node, Constant):
         return ["true" if node.value else "false"]
-    if isinstance(node, Counted):
-        listed: list[Piece] = []
-        for operand in node._sorted or ():
-            listed += [", ", *_enclose(operand)]
-        return [count_words(node) + "{", *listed[1:], "}"]
-    kind, operator = (Or, " | ") if isinstance(node, Or) else (And, " & ")
+    between = ", " if isinstance(node, Counted) else " | " if isinstance(node, Or) else " & "
     pieces: list[Piece] = []
-    for operand in _list_operands(node, kind):
-        pieces += [operator, *_enclose(operand)]
-    return pieces[1:]
+    for operand in node._sorted or ():  # they were sorted before any comparison
+        pieces += [between, *_enclose(operand)]
+    return [count_words(node) + "{", *pieces[1:], "}"] if isinstance(node, Counted) else pieces[1:]
 
 
 def _enclose(operand: Expression) -> list[Piece]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from conjunct.errors import InputError
@@ -32,7 +32,7 @@ from conjunct.expressions.truth import (
     MAX_VARIABLES,
     TooManyTermsError,
     all_cases,
-    compute_column,
+    combine_columns,
     factor,
     irredundant_cubes,
     multiply_out,
@@ -94,7 +94,7 @@ def simplify(expression: Expression) -> Expression:
     return _simplify(expression, None)
 
 
-def simplified_on(expression: Expression, columns: Mapping[str, int], n_rows: int) -> Expression:
+def simplify_on(expression: Expression, columns: Mapping[str, int], n_rows: int) -> Expression:
     """Return a short formula that agrees with this one on given rows, and perhaps not on others.
 
     Combinations of its primitives that occur in no row do not matter.
@@ -110,7 +110,7 @@ def simplified_on(expression: Expression, columns: Mapping[str, int], n_rows: in
     --------
     >>> from conjunct import parse
     >>> rows = {"water": 0b0111, "cascade": 0b0011}  # no cascade without water
-    >>> print(simplified_on(parse("water & cascade"), rows, 4))
+    >>> print(simplify_on(parse("water & cascade"), rows, 4))
     cascade
     """
     everywhere = all_cases(n_rows)
@@ -168,7 +168,8 @@ def _simplify(expression: Expression, rows: _Cases | None) -> Expression:
     else:
         parts = _simplify_parts(built)
         candidates += [_prune(parts, rows) if rows else parts]
-    return _best([expression, *(_arrange(candidate, names) for candidate in candidates)])
+    different = dict.fromkeys(candidates)
+    return _best([expression, *(_arrange(candidate, names) for candidate in different)])
 
 
 @dataclass(frozen=True)
@@ -178,9 +179,21 @@ class _Cases:
     columns: Mapping[str, int]
     everywhere: int
     care: int
+    _known: dict[int, int] = field(default_factory=dict)
 
     def column(self, expression: Expression) -> int:
-        return compute_column(expression, self.columns, self.everywhere)
+        """Compute the column of a formula, that of each part once."""
+        known = self._known
+        if expression.digest not in known:
+            for node in nodes(expression):
+                if node.digest in known:
+                    continue
+                if isinstance(node, Primitive):
+                    known[node.digest] = self.columns[node.name]
+                else:
+                    operands = [known[child.digest] for child in node.children]
+                    known[node.digest] = combine_columns(node, operands, self.everywhere)
+        return known[expression.digest]
 
 
 class _Table(NamedTuple):
@@ -233,37 +246,31 @@ def _simplify_parts(built: Expression) -> Expression:
     names: dict[int, frozenset[str]] = {}
     for node in order:
         digest = node.digest
-        own = {node.name} if isinstance(node, Primitive) else ()
-        names[digest] = frozenset(own).union(*(names[x.digest] for x in node.children))
+        name = [node.name] if isinstance(node, Primitive) else []
+        names[digest] = frozenset(name).union(*(names[x.digest] for x in node.children))
         if len(names[digest]) <= _PART_VARIABLES or isinstance(node, Counted):
             form[digest] = node
         elif isinstance(node, Not):
             form[digest] = Not(form[node.operand.digest])
         else:
             join = any_of if isinstance(node, Or) else all_of
-            operands = [(form[x.digest], names[x.digest]) for x in node.children]
-            parts = [join(group) for group in _group_by_primitives(operands)]
+            groups: list[tuple[list[Expression], frozenset[str]]] = []
+            for child in sorted(node.children, key=lambda child: -len(names[child.digest])):
+                operand, own = form[child.digest], names[child.digest]
+                fitting = [
+                    k for k, (_, its) in enumerate(groups) if len(its | own) <= _PART_VARIABLES
+                ]
+                related = max(fitting, key=lambda k: len(groups[k][1] & own), default=None)
+                if related is None or not groups[related][1] & own:
+                    groups.append(([operand], own))
+                else:
+                    members, its = groups[related]
+                    groups[related] = ([*members, operand], its | own)
+            parts = [join(members) for members, _ in groups]
             form[digest] = join(
                 [simplify(x) if len(x.primitives) <= _PART_VARIABLES else x for x in parts]
             )
     return form[built.digest]
-
-
-def _group_by_primitives(
-    operands: Sequence[tuple[Expression, frozenset[str]]],
-) -> list[list[Expression]]:
-    groups: list[tuple[list[Expression], frozenset[str]]] = []
-    for operand, names in sorted(operands, key=lambda pair: -len(pair[1])):
-        fitting = [
-            k for k, (_, others) in enumerate(groups) if len(others | names) <= _PART_VARIABLES
-        ]
-        related = max(fitting, key=lambda k: len(groups[k][1] & names), default=None)
-        if related is None or not groups[related][1] & names:
-            groups.append(([operand], names))
-        else:
-            members, others = groups[related]
-            groups[related] = ([*members, operand], others | names)
-    return [members for members, _ in groups]
 
 
 def _reduce(expression: Expression) -> tuple[Expression, list[str]]:
@@ -303,11 +310,24 @@ def _apply_rules(expression: Expression) -> Expression:
     parts = _Parts()
     of: dict[int, Part] = {}
     order = nodes(expression)
-    inner = _inner_conjunctions(order)
+    uses = Counter(id(child) for node in order for child in node.children)
+    # a conjunction that stands in one other only hands its operands up to that
+    inner = {
+        id(child)
+        for node in order
+        if isinstance(node, And)
+        for child in node.operands
+        if isinstance(child, And) and uses[id(child)] == 1
+    }
     gathered: dict[int, list[Part]] = {}
     try:
         for node in order:
-            operands = _gather_operands(node, of, gathered)
+            chains = [gathered.pop(id(child)) for child in node.children if id(child) in gathered]
+            operands = max(chains, key=len, default=[])
+            for chain in chains:
+                if chain is not operands:
+                    operands.extend(chain)
+            operands.extend(of[id(child)] for child in node.children if id(child) in of)
             if id(node) in inner:
                 gathered[id(node)] = operands
                 continue
@@ -326,30 +346,6 @@ def _apply_rules(expression: Expression) -> Expression:
     except _TooMuchWorkError:
         return expression
     return parts.expression(of[id(expression)])
-
-
-def _inner_conjunctions(order: Sequence[Expression]) -> set[int]:
-    """Find conjunctions that stand in one other only, which takes their operands."""
-    uses = Counter(id(child) for node in order for child in node.children)
-    return {
-        id(child)
-        for node in order
-        if isinstance(node, And)
-        for child in node.operands
-        if isinstance(child, And) and uses[id(child)] == 1
-    }
-
-
-def _gather_operands(
-    node: Expression, of: Mapping[int, Part], gathered: dict[int, list[Part]]
-) -> list[Part]:
-    chains = [gathered.pop(id(child)) for child in node.children if id(child) in gathered]
-    operands = max(chains, key=len, default=[])
-    for chain in chains:
-        if chain is not operands:
-            operands.extend(chain)
-    operands.extend(of[id(child)] for child in node.children if id(child) in of)
-    return operands
 
 
 class _Parts:
@@ -567,9 +563,13 @@ def _arrange(
     if expression.length > _LONGEST_ARRANGED:
         return expression
     position = {name: index for index, name in enumerate(names)}
+    ranks: dict[int, tuple[bool, list[int]]] = {}
 
     def rank(operand: Expression) -> tuple[bool, list[int]]:
-        return operand.length > 1, sorted(position[name] for name in operand.primitives)
+        if operand.digest not in ranks:
+            places = sorted(position[name] for name in operand.primitives)
+            ranks[operand.digest] = operand.length > 1, places
+        return ranks[operand.digest]
 
     built: dict[int, Expression] = {}
     for node in nodes(expression):
@@ -580,21 +580,15 @@ def _arrange(
             for operand in operands:
                 flat.extend(operand.operands if isinstance(operand, kind) else (operand,))
             flat.sort(key=rank)
-            if kind is Or and not keep_terms and _is_denial(flat):
+            negations = sum(isinstance(operand, Not) for operand in flat)
+            is_denial = negations == 2 if len(flat) == 2 else 2 * negations >= len(flat)
+            is_plain = not any(operand.length > 1 for operand in flat)
+            if kind is Or and not keep_terms and is_plain and is_denial:
                 built[node.digest] = Not(And(*map(_negate, flat)))
             else:
                 built[node.digest] = kind(*flat)
-        elif isinstance(node, Not):
-            built[node.digest] = Not(operands[0])
         elif isinstance(node, Counted):
             built[node.digest] = type(node)(node.number, sorted(operands, key=rank))
         else:
-            built[node.digest] = node
+            built[node.digest] = Not(operands[0]) if isinstance(node, Not) else node
     return built[expression.digest]
-
-
-def _is_denial(operands: Sequence[Expression]) -> bool:
-    if any(operand.length > 1 for operand in operands):
-        return False
-    negations = sum(isinstance(operand, Not) for operand in operands)
-    return negations == 2 if len(operands) == 2 else 2 * negations >= len(operands)

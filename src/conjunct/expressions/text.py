@@ -240,7 +240,7 @@ def _latex_name(name: str) -> str:
     return r"\textit{" + (name if is_visible else _quote(name)).translate(_LATEX_TABLE) + "}"
 
 
-def pattern_text(pattern: Sequence[str], *, is_rest: bool = False) -> str:
+def pattern_text(pattern: Sequence[str], *, is_rest: bool = False, keep_order: bool = False) -> str:
     """Write a pattern: the primitives that a feature asserts, without those that it denies.
 
     ``is_rest`` marks a feature that larger chunks have taken rows from. Different patterns have
@@ -255,9 +255,36 @@ def pattern_text(pattern: Sequence[str], *, is_rest: bool = False) -> str:
     'person (rest)'
     >>> pattern_text(["C + +", "book"])
     '"C + +" + book'
+    >>> pattern_text(["F10", "F2"])
+    'F2 + F10'
     """
-    text = _TAGS_BETWEEN.join(map(_quote_in_pattern, pattern))
+    tags = pattern if keep_order else sorted(pattern, key=natural_order)
+    text = _TAGS_BETWEEN.join(map(_quote_in_pattern, tags))
     return text + _REST if is_rest else text
+
+
+def natural_order(name: str) -> tuple[tuple[int, int, str], ...]:
+    """Return a key that sorts names with whole numbers by these: F2 before F10."""
+    keys = []
+    for digits, text in re.findall(r"([0-9]+)|([^0-9]+)", name):
+        number = digits.lstrip("0")
+        keys.append((0, len(number), number) if digits else (1, 0, text))
+    return (*keys, (-1, 0, name))
+
+
+def parse_pattern(text: str) -> tuple[str, ...]:
+    """Read the tags of a pattern as ``pattern_text`` writes them, in any order.
+
+    Examples
+    --------
+    >>> parse_pattern('dining table + "C + +"')
+    ('dining table', 'C + +')
+    """
+    tags = []
+    for quoted, bare in _TAG.findall(text):
+        if quoted or bare.strip():
+            tags.append(_unescape(quoted[1:-1], 1) if quoted else bare.strip())
+    return tuple(tags)
 
 
 def _quote_in_pattern(name: str) -> str:
@@ -285,6 +312,8 @@ _COUNTED_TOKEN = re.compile(
     + _TOKEN.pattern.replace(r"(?P<bare>   [^", rf"(?P<bare>   [^{SEPARATORS}"),
     re.VERBOSE | re.DOTALL,
 )
+# a tag up to the next sign between tags
+_TAG = re.compile(r'\s*+(?:("(?:[^"\\]|\\.)*")|(.+?))\s*(?:\s\+\s|$)', re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
 _SIMPLE_ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "r": "\r", "t": "\t"}
 _SPACE = re.compile(r"\s*")

@@ -10,8 +10,10 @@ A *cube* is a conjunction of literals, and a list of cubes their disjunction.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
+from operator import and_, or_
+from typing import TypeAlias
 
 from conjunct.expressions.expression import (
     And,
@@ -57,95 +59,59 @@ def variable_table(index: int, n_variables: int) -> int:
     return table
 
 
-def compute_column(expression: Expression, primitives: Mapping[str, int], everywhere: int) -> int:
-    """Compute the column of a formula, given those of its primitives and that of "always"."""
-    return _compute(_list_steps(expression), primitives, everywhere)
-
-
-class _Step(NamedTuple):
-    """A distinct part of a formula, and the parts that are not needed after it."""
-
-    node: Expression
-    part: int
-    operands: list[int]
-    last_used: list[int]
-
-
-def _list_steps(expression: Expression) -> list[_Step]:
-    """List the parts of a formula in the order in which to compute them, equal ones once."""
-    number: dict[int, int] = {}
-    distinct: list[Expression] = []
-    for node in nodes(expression):
-        if node.digest not in number:
-            number[node.digest] = len(distinct)
-            distinct.append(node)
-    operands = [[number[child.digest] for child in node.children] for node in distinct]
-    last_use = {operand: part for part, its in enumerate(operands) for operand in its}
-    last_used: list[list[int]] = [[] for _ in distinct]
-    for operand, part in last_use.items():
-        last_used[part].append(operand)
-    return [_Step(node, k, operands[k], last_used[k]) for k, node in enumerate(distinct)]
-
-
-def _compute(steps: list[_Step], primitives: Mapping[str, int], everywhere: int) -> int:
-    # columns that are no longer needed are dropped, so that formulas of very many parts fit
-    known: dict[int, int] = {}
-    for node, part, operands, last_used in steps:
-        if isinstance(node, Primitive):
-            value = primitives[node.name]
-        elif isinstance(node, Not):
-            value = everywhere ^ known[operands[0]]
-        elif isinstance(node, Constant):
-            value = everywhere if node.value else 0
-        elif isinstance(node, Or):
-            value = 0
-            for operand in operands:
-                value |= known[operand]
-        elif isinstance(node, Counted):
-            value = _count_column(node, [known[operand] for operand in operands], everywhere)
-        else:
-            value = everywhere
-            for operand in operands:
-                value &= known[operand]
-        known[part] = value
-        for operand in last_used:
-            del known[operand]
-    return known[len(steps) - 1]
-
-
-def _count_column(node: Counted, columns: Sequence[int], everywhere: int) -> int:
-    # at_least[k]: where k or more of the columns seen so far are true
-    at_least = [everywhere] + [0] * (node.number + 1)
-    for column in columns:
-        for k in range(node.number + 1, 0, -1):
-            at_least[k] |= at_least[k - 1] & column
-    enough = at_least[node.number]
-    return enough if node.most == len(columns) else enough & ~at_least[node.number + 1]
+def combine_columns(node: Expression, operands: Sequence[int], everywhere: int) -> int:
+    """Compute the column of a formula, not a primitive, given those of its operands."""
+    if isinstance(node, Not):
+        return everywhere ^ operands[0]
+    if isinstance(node, Constant):
+        return everywhere if node.value else 0
+    if isinstance(node, Counted):
+        # at_least[k]: where k or more of the columns seen so far are true
+        at_least = [everywhere] + [0] * (node.number + 1)
+        for column in operands:
+            for k in range(node.number + 1, 0, -1):
+                at_least[k] |= at_least[k - 1] & column
+        enough = at_least[node.number]
+        return enough if node.most == len(operands) else enough & ~at_least[node.number + 1]
+    return reduce(or_ if isinstance(node, Or) else and_, operands)
 
 
 def truth_table(expression: Expression, names: Sequence[str]) -> int:
     """Return the truth table of a formula over named variables, computed in slices.
 
     In a slice the variables after the sixteenth are fixed, so that the columns of a formula's
-    many parts are short.
+    many parts are short, and each is dropped after its last use.
 
     >>> from conjunct import parse
     >>> bin(truth_table(parse("a & ~b"), ["a", "b"]))
     '0b10'
     """
+    parts = {node.digest: node for node in nodes(expression)}
+    last_use = {child.digest: part for part, node in parts.items() for child in node.children}
+    done: dict[int, list[int]] = {}
+    for operand, part in last_use.items():
+        done.setdefault(part, []).append(operand)
     free, fixed = names[:_SLICE], names[_SLICE:]
     n_cases = 1 << len(free)
     everywhere = all_cases(n_cases)
-    columns = {name: variable_table(k, len(free)) for k, name in enumerate(free)}
-    if not fixed:
-        return compute_column(expression, columns, everywhere)
-    steps = _list_steps(expression)
+    primitives = {name: variable_table(k, len(free)) for k, name in enumerate(free)}
     slices = []
     for case in range(1 << len(fixed)):
-        columns |= {name: everywhere if case >> k & 1 else 0 for k, name in enumerate(fixed)}
-        part = _compute(steps, columns, everywhere)
-        slices.append(part.to_bytes(n_cases // 8, "little"))
-    return int.from_bytes(b"".join(slices), "little")
+        primitives |= {name: everywhere if case >> k & 1 else 0 for k, name in enumerate(fixed)}
+        known: dict[int, int] = {}
+        for part, node in parts.items():
+            if isinstance(node, Primitive):
+                known[part] = primitives[node.name]
+            else:
+                operands = [known[child.digest] for child in node.children]
+                known[part] = combine_columns(node, operands, everywhere)
+            for operand in done.get(part, ()):
+                del known[operand]
+        slices.append(known[expression.digest])
+    if not fixed:
+        return slices[0]
+    table = b"".join(column.to_bytes(n_cases // 8, "little") for column in slices)
+    return int.from_bytes(table, "little")
 
 
 def occurrence_table(columns: Sequence[int], everywhere: int) -> int:
@@ -290,18 +256,18 @@ def _factor_operands(cubes: Sequence[Cube], names: Sequence[str]) -> list[Expres
 
 def _find_divisor(cubes: Sequence[Cube]) -> list[Cube]:
     """Divide by shared literals until no two cubes share one; return nothing if none is shared."""
-    shared = _shared_literal(cubes)
+    shared = _most_common_literal(cubes)
     if shared is None:
         return []
     part = list(cubes)
     while shared is not None:
         part = _quotient(part, [1 << shared])
         part = _without(part, _common(part))
-        shared = _shared_literal(part)
+        shared = _most_common_literal(part)
     return part
 
 
-def _shared_literal(cubes: Sequence[Cube]) -> int | None:
+def _most_common_literal(cubes: Sequence[Cube]) -> int | None:
     """Return the first literal of most cubes, or None if no two cubes share one."""
     counts = Counter(bit for cube in cubes for bit in _bits(cube))
     if not counts:
@@ -320,10 +286,7 @@ def _quotient(cubes: Sequence[Cube], divisor: Sequence[Cube]) -> list[Cube]:
 
 
 def _common(cubes: Sequence[Cube]) -> Cube:
-    shared = cubes[0]
-    for cube in cubes:
-        shared &= cube
-    return shared
+    return reduce(and_, cubes)
 
 
 def _without(cubes: Sequence[Cube], literals: Cube) -> list[Cube]:

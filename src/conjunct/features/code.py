@@ -29,7 +29,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -44,7 +44,7 @@ from conjunct.columns import (
     counting_way,
     even_edges,
     native_library,
-    share,
+    run_threads,
 )
 from conjunct.expressions import pattern_text
 
@@ -63,8 +63,6 @@ _ROWS_IN_C = 64
 _MOST_RANKS = (1 << 16) - 2
 # Fewer cells, 64 rows at a time, are counted sooner than a thread starts.
 _CELLS_PER_THREAD = 1 << 18
-# lines that are numbers at a time
-_LINES_AT_ONCE = 64
 
 
 class CodeCounts(NamedTuple):
@@ -144,9 +142,8 @@ class RowCode:
     @classmethod
     def of(cls, fitted: FeatureSet) -> RowCode:
         """Return the code of all features that a row could have."""
-        n_primitives = len(fitted.lineage.primitives)
-        place: dict[int | None, int] = {k: k for k in range(n_primitives)}
-        patterns: list[tuple[str, ...]] = [(name,) for name in fitted.lineage.primitives]
+        patterns: list[tuple[str, ...]] = [*zip(fitted.lineage.primitives)]
+        place: dict[int | None, int] = dict(enumerate(range(len(patterns))))
         left, right = [], []
         for merge in fitted.merges:
             i, j = place[merge.left], place[merge.right]
@@ -154,7 +151,7 @@ class RowCode:
             right.append(j)
             place |= {merge.both: len(patterns), merge.right_only: j, merge.left_only: i}
             patterns.append(tuple(sorted(patterns[i] + patterns[j])))
-        places = [place[number] for number in fitted.features + fitted.suppressed]
+        places = [*map(place.__getitem__, fitted.features + fitted.suppressed)]
         supports = np.zeros(len(patterns), np.int64)
         supports[places] = fitted.supports + fitted.suppressed_supports
         return cls._with_order(left, right, patterns, supports.tolist(), fitted.variables, places)
@@ -162,7 +159,7 @@ class RowCode:
     @classmethod
     def of_columns(cls, fitted: FeatureSet) -> RowCode:
         """Return the code of the primitives, as if nothing had been merged."""
-        patterns = [(name,) for name in fitted.lineage.primitives]
+        patterns = [*zip(fitted.lineage.primitives)]
         supports, places = fitted.primitive_supports, range(len(patterns))
         return cls._with_order([], [], patterns, supports, fitted.variables, places)
 
@@ -176,13 +173,13 @@ class RowCode:
         variables: Sequence[str | None],
         places: Sequence[int],
     ) -> RowCode:
-        def turn(k: int) -> tuple[int, int, tuple[str, ...]]:
-            return -len(patterns[k]), -supports[k], patterns[k]
-
         n_features = len(patterns)
+        lengths, counts = np.array([*map(len, patterns)]), np.array(supports)
+        by_name = sorted(range(n_features), key=patterns.__getitem__)
+        order = np.array(by_name, np.intp)[np.lexsort((-counts[by_name], -lengths[by_name]))]
         # one more is that of no answer
         rank = np.empty(n_features, np.uint16 if n_features < 1 << 16 else np.uint32)
-        rank[sorted(range(n_features), key=turn)] = np.arange(n_features)
+        rank[order] = np.arange(n_features)
         values: dict[str, list[int]] = {}
         for k, variable in enumerate(variables):
             if variable is not None:
@@ -220,7 +217,7 @@ class RowCode:
             stop = min(start + step, columns.n_rows)
             yield slice(start, stop), *columns.row_block(start, stop)
 
-    def asked(self, columns: Columns) -> Iterator[tuple[slice, Asked]]:
+    def iterate_answers(self, columns: Columns) -> Iterator[tuple[slice, Asked]]:
         """Yield the questions and answers, some rows at a time."""
         for rows, true, known in self.blocks(columns):
             yield rows, self.ask(true, known)
@@ -244,13 +241,9 @@ class RowCode:
         rank = np.empty(len(lines), self.rank.dtype)
         rank[np.argsort(self.rank[lines])] = np.arange(len(lines))
         variables = tuple(place[values] for values in self.variables)
-        patterns = tuple(self.patterns[k] for k in lines.tolist())
+        patterns = tuple(map(self.patterns.__getitem__, lines.tolist()))
         inner = RowCode(place[self.left], place[self.right], rank, variables, patterns, lines)
         return alone, others, inner
-
-    def count(self, columns: Columns) -> Counts:
-        """Return ``CodeCounts.features`` of some rows."""
-        return self.count_with_patterns(columns)[0]
 
     def count_with_patterns(self, columns: Columns) -> tuple[Counts, Counts]:
         """Return ``CodeCounts.features`` and ``CodeCounts.patterns`` of some rows."""
@@ -262,58 +255,67 @@ class RowCode:
             features[:2, alone] = free.count_known(), free.supports()
         if len(others):
             some = _of_these(columns, others)
-            if native_library is None or some.has_missing or inner.n_features > _MOST_RANKS:
+            if not inner._has_c_for(some):
                 found = np.zeros((4, inner.n_features), np.int64)
                 for _, true, known in inner.blocks(some):
                     found += inner.count_block(true, known)
                     patterns += inner.pattern_tables(true, known)
             else:
-                found, supports = inner._count_bits(some)
-                m = inner.n_primitives
+                counts = inner._answer_in_c(some)
+                found, supports, m = counts[:4], counts[4], inner.n_primitives
                 patterns[0] = columns.n_rows
                 patterns[1:] = supports[inner.left], supports[inner.right], supports[m:]
             features[:, others] = found[:, : len(others)]
             features[:, self.n_primitives :] = found[:, len(others) :]
         return features, patterns
 
-    def _count_bits(self, columns: Columns) -> tuple[Counts, Counts]:
-        """Count in C, where no cell is missing: features, and rows with all tags of patterns."""
-        lines, n = columns.lines, self.n_features
+    def _answer_in_c(self, columns: Columns, logs: Floats | None = None) -> Any:
+        """Ask in C, where no cell is missing.
+
+        Return counts of features, and last of rows with all tags of patterns; given the ``logs``
+        of answers, those of the probabilities of rows instead.
+        """
+        lines, n = columns.raw_columns, self.n_features
         is_bits = bool(lines[0].dtype == np.uint8)
-        held = [np.ascontiguousarray(line, np.uint8 if is_bits else np.int32) for line in lines]
-        lengths = np.array([len(line) for line in held], np.int64)
+        to_array = partial(np.ascontiguousarray, dtype=np.uint8 if is_bits else np.int32)
+        held = [*map(to_array, lines)]
+        lengths = np.array([*map(len, held)], np.int64)
         sizes = np.cumsum([0, *map(len, self.variables)], dtype=np.int64)
         values = np.concatenate([np.empty(0, np.int64), *self.variables]).astype(np.int64)
         left, right = self.left.astype(np.int64), self.right.astype(np.int64)
         turns, where = self.rank.astype(np.uint32), addresses(held)
         n_blocks = -(-columns.n_rows // _ROWS_IN_C)
         n_parts = max(1, min(columns.n_threads, n_blocks * n // _CELLS_PER_THREAD))
-        edges = [_ROWS_IN_C * edge for edge in even_edges(n_blocks, n_parts)]
+        edges = (_ROWS_IN_C * np.array(even_edges(n_blocks, n_parts))).tolist()
         edges[-1] = columns.n_rows
-        counted: list[NDArray[np.int64]] = []
+        counted: list[Counts] = []
+        probs = np.empty(0 if logs is None else columns.n_rows, np.float64)
 
-        def count(start: int, stop: int) -> None:
+        def answer(start: int, stop: int) -> None:
             counts = np.zeros((5, n), np.int64)
             counted.append(counts)
-            done = native_library.native_code_counts(
+            out = address(counts), address(counts[4]), None, None
+            done = native_library.native_code(
                 counting_way(),
                 n,
                 self.n_primitives,
-                *(address(array) for array in (left, right, turns)),
+                address(left),
+                address(right),
+                address(turns),
                 len(self.variables),
-                *(address(array) for array in (values, sizes, where)),
+                address(values),
+                address(sizes),
+                address(where),
                 None if is_bits else address(lengths),
                 start,
                 stop,
-                address(counts),
-                address(counts[4]),
+                *(out if logs is None else (None, None, address(logs), address(probs))),
             )
             if not done:
                 raise MemoryError("no memory is left to count in")
 
-        share(edges, count)
-        total = np.sum(counted, axis=0)
-        return total[:4], total[4]
+        run_threads(edges, answer)
+        return np.sum(counted, axis=0) if logs is None else probs
 
     def count_block(self, primitives: Mask, known: Mask | None) -> Counts:
         """Return ``CodeCounts.features`` of rows in which the primitives are as given."""
@@ -500,10 +502,26 @@ class RowCode:
         no, yes = (
             np.concatenate([each[lines], each[self.n_features + lines]]) for each in (no, yes)
         )
-        if len(lines):
-            for rows, asked in inner.asked(_of_these(columns, others)):
-                total[rows] += _row_sums(asked, no, yes)
+        some = _of_these(columns, others)
+        if not len(lines):
+            return total
+        if inner._has_c_for(some):
+            return np.asarray(total + inner._answer_in_c(some, np.concatenate([no, yes])))
+        for rows, asked in inner.iterate_answers(some):
+            questions, true = asked.questions, asked.yes
+            sums = np.zeros(questions.shape[1])
+            # one after the other, as C does, so that the sums are the same
+            for k, line in enumerate(questions):
+                sums += np.where(true[k], yes[k], no[k]) * line
+            total[rows] += sums
         return total
+
+    def _has_c_for(self, columns: Columns) -> bool:
+        return (
+            native_library is not None
+            and not columns.has_missing
+            and self.n_features <= _MOST_RANKS
+        )
 
 
 @dataclass(frozen=True)
@@ -515,7 +533,7 @@ class CodeCounter:
 
     def __call__(self, part: Columns) -> tuple[Counts, Counts, Counts]:
         features, patterns = self.code.count_with_patterns(part)
-        return features, self.columns.count(part), patterns
+        return features, self.columns.count_with_patterns(part)[0], patterns
 
 
 def answer_bits(counts: Counts) -> Floats:
@@ -564,18 +582,6 @@ def merge_cost(n_rows: int, n_columns: int, k: int) -> float:
 
 def _of_these(columns: Columns, positions: Positions) -> Columns:
     return columns if len(positions) == columns.n_columns else columns.select(positions.tolist())
-
-
-def _row_sums(asked: Asked, no: Floats, yes: Floats) -> Floats:
-    """Sum the answers of each row."""
-    questions, true = asked.questions, asked.yes
-    total = np.zeros(questions.shape[1])
-    for start in range(0, len(questions), _LINES_AT_ONCE):
-        some = slice(start, min(start + _LINES_AT_ONCE, len(questions)))
-        values = np.where(true[some], yes[some, None], no[some, None])
-        values *= questions[some]
-        total += values.sum(axis=0)
-    return total
 
 
 def _count_true(lines: Mask) -> Counts:

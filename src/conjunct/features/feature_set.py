@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol, Self, TypeVar
 import numpy as np
 
 from conjunct.errors import InputError
-from conjunct.expressions import Expression, parse, pattern_text
+from conjunct.expressions import Expression, parse, parse_pattern, pattern_text
 from conjunct.features import description_length
 from conjunct.features.code import (
     CodeCounter,
@@ -27,12 +27,12 @@ class Lines(Protocol):
     """Columns by what they are made of: in memory, or those of a lazy table."""
 
     @property
-    def lines(self) -> Sequence[Any]: ...
+    def raw_columns(self) -> Sequence[Any]: ...
 
     @property
-    def nowhere(self) -> Any: ...
+    def empty_column(self) -> Any: ...
 
-    def with_lines(self, lines: Sequence[Any]) -> Self: ...
+    def with_raw_columns(self, lines: Sequence[Any]) -> Self: ...
 
     def conjunction(self, left: Any, right: Any, *, not_left: bool, not_right: bool) -> Any: ...
 
@@ -72,12 +72,35 @@ class Merge:
     family_size: int
     saved: float = math.nan
     """Bits by which the description of the data became shorter."""
+    n_significant: int = 0
+    """Significant pairs among those tested, where their number decides the cutoff."""
+
+    @property
+    def parts(self) -> tuple[int | None, int | None, int | None]:
+        """The three conjunctions of the pair."""
+        return self.both, self.right_only, self.left_only
 
     @property
     def made(self) -> tuple[int, ...]:
         """The features that took the place of the pair."""
-        made = (self.both, self.right_only, self.left_only)
-        return tuple(number for number in made if number is not None)
+        made = [self.both] if self.both is not None else []
+        if self.right_only is not None:
+            made.append(self.right_only)
+        if self.left_only is not None:
+            made.append(self.left_only)
+        return tuple(made)
+
+
+def _renumber(merge: Merge, own: Lineage, number: dict[int, int]) -> Merge:
+    """Make the features of a merge in another lineage, and note their numbers there."""
+    left, right = number[merge.left], number[merge.right]
+    literals = (left, right), (~left, right), (left, ~right)
+    for made, pair in zip(merge.parts, literals, strict=True):
+        if made is not None:
+            number[made] = own.conjoin(*pair)
+    new = {name: getattr(merge, name) for name in ("both", "right_only", "left_only")}
+    new = {name: None if made is None else number[made] for name, made in new.items()}
+    return replace(merge, left=left, right=right, **new)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,55 +126,53 @@ class FeatureSet:
     primitive_supports: tuple[int, ...] = ()
     # the variable of each primitive, None for a tag; empty where no variables are known
     variables: tuple[str | None, ...] = ()
+    # for each feature of the lineage, the rows in which it is true and in which it is known; None
+    # where no cell was missing
+    lineage_counts: tuple[tuple[int, int], ...] | None = None
     # what the complete code counted in the training rows; None where it did not
     code_counts: CodeCounts | None = None
 
     @classmethod
-    def compacted(
+    def compact(
         cls,
         lineage: Lineage,
         features: Iterable[int],
         supports: Iterable[int],
         n_rows: int,
         merges: Iterable[Merge],
-        known: Iterable[int] | None = None,
         primitive_supports: Iterable[int] = (),
         variables: Iterable[str | None] = (),
+        lineage_counts: Sequence[tuple[int, int]] | None = None,
     ) -> FeatureSet:
         """Return a set whose lineage holds what the merges made and nothing else."""
-        own = Lineage(lineage.primitives)
-        number = dict(zip(range(len(own)), range(len(own)), strict=True))
+        wanted, counts = tuple(features), lineage_counts
+        merges = tuple(merges)
+        n_primitives = len(lineage.primitives)
+        made: list[int] = []
         iterations: list[int] = []
-
-        def conjoin(made: int | None, left: int, right: int) -> int | None:
-            if made is not None:
-                number[made] = own.conjoin(left, right)
-            return None if made is None else number[made]
-
-        renumbered = []
         for merge in merges:
-            left, right = number[merge.left], number[merge.right]
-            renumbered.append(
-                replace(
-                    merge,
-                    left=left,
-                    right=right,
-                    both=conjoin(merge.both, left, right),
-                    right_only=conjoin(merge.right_only, ~left, right),
-                    left_only=conjoin(merge.left_only, left, ~right),
-                )
-            )
-            iterations += [merge.iteration] * (len(own.made) - len(iterations))
+            made += merge.made
+            iterations += [merge.iteration] * (len(made) - len(iterations))
+        number = dict(enumerate(range(n_primitives)))
+        if made == [*range(n_primitives, n_primitives + len(made))]:
+            # the lineage holds nothing else before the last of them
+            own = lineage.first(len(made))
+            number |= zip(made, made, strict=True)
+        else:
+            own = Lineage(lineage.primitives)
+            merges = tuple(_renumber(merge, own, number) for merge in merges)
         return cls(
             own,
-            tuple(number[feature] for feature in features),
-            tuple(int(support) for support in supports),
+            tuple(map(number.__getitem__, wanted)),
+            tuple(map(int, supports)),
             n_rows,
             tuple(iterations),
-            tuple(renumbered),
-            known=None if known is None else tuple(int(count) for count in known),
-            primitive_supports=tuple(int(support) for support in primitive_supports),
+            merges,
+            known=None if counts is None else tuple(counts[feature][1] for feature in wanted),
+            primitive_supports=tuple(map(int, primitive_supports)),
             variables=tuple(variables),
+            # numbers follow the order in which features were made
+            lineage_counts=None if counts is None else tuple(counts[k] for k in number),
         )
 
     @cached_property
@@ -180,10 +201,10 @@ class FeatureSet:
             known=None if known is None else tuple(known[k] for k in (*kept, *rare)),
         )
 
-    def renamed(self, primitives: Sequence[str]) -> FeatureSet:
+    def rename(self, primitives: Sequence[str]) -> FeatureSet:
         """Return the same features over primitives with other names."""
         # the order of features that are equally common is that of their names
-        return replace(self, lineage=self.lineage.renamed(primitives), code_counts=None)
+        return replace(self, lineage=self.lineage.rename(primitives), code_counts=None)
 
     def with_rare(self) -> FeatureSet:
         """Return all features, the suppressed ones after the others."""
@@ -215,7 +236,7 @@ class FeatureSet:
                 (merge.left_only, left - merge.joint),
             )
             supports |= {number: support for number, support in parts if number is not None}
-        fitted = FeatureSet.compacted(
+        fitted = FeatureSet.compact(
             self.lineage,
             supports,
             supports.values(),
@@ -307,23 +328,6 @@ class FeatureSet:
             and (*self.known[:n_features], *(0 for _ in unseen), *self.known[n_features:]),
         )
 
-    def primitive_supports_from_features(self) -> tuple[int, ...]:
-        """Return the rows in which each primitive is true, by the supports of the features.
-
-        A primitive is true where one of the features is true that assert it, and these are
-        disjoint: exact where no cell is missing.
-        """
-        if not self.merges:
-            # nothing was replaced: the primitives are features
-            supports = dict(zip(self.features, self.supports, strict=True))
-            return tuple(supports.get(k, 0) for k in range(len(self.lineage.primitives)))
-        total = dict.fromkeys(self.lineage.primitives, 0)
-        every = self.with_rare()
-        for pattern, support in zip(every.patterns, every.supports, strict=True):
-            for name in pattern:
-                total[name] += support
-        return tuple(total.values())
-
     @cached_property
     def row_code(self) -> RowCode:
         """The code of rows by all features that they could have."""
@@ -334,7 +338,7 @@ class FeatureSet:
         """The function that counts rows for the complete code."""
         return CodeCounter(self.row_code, RowCode.of_columns(self))
 
-    def counted(self, store: Any) -> FeatureSet:
+    def with_code_counts(self, store: Any) -> FeatureSet:
         """Count the training rows for the complete code, in one pass over them."""
         return replace(self, code_counts=CodeCounts(*store.total(self.code_counter)))
 
@@ -369,9 +373,9 @@ class FeatureSet:
         """Return the counts of the training rows for the complete code."""
         if self.code_counts is None or not self.has_code:
             raise InputError(
-                "the code of this model was not counted, as it was cut or is of an earlier "
-                "version: give the training rows to cut, as cut(max_features, X_train=X), or fit "
-                "again"
+                "the code of this model was not counted, as it was truncated or is of an "
+                "earlier version: give truncate the training rows, truncate(max_features, "
+                "X_train=X), or fit again"
             )
         return self.code_counts
 
@@ -411,7 +415,7 @@ class FeatureSet:
         ``numbers`` asks for other features of the lineage instead.
         """
         wanted = self.features if numbers is None else tuple(numbers)
-        lines = dict(enumerate(primitives.lines))
+        lines = dict(enumerate(primitives.raw_columns))
         for number in self.lineage.ancestors(wanted):
             made = self.lineage.made[number - len(self.lineage.primitives)]
             if isinstance(made, Tally):
@@ -425,7 +429,51 @@ class FeatureSet:
                 not_left=left < 0,
                 not_right=right < 0,
             )
-        return primitives.with_lines([lines[number] for number in wanted])
+        return primitives.with_raw_columns([lines[number] for number in wanted])
+
+    def tags_in(self, text: object) -> tuple[str, ...] | None:
+        """Return the tags that a text such as ``fork + knife`` names, in the order of the columns.
+
+        A column may be called "fork + knife" or "fork (rest)" too. A text as the program shows it
+        means what it shows, and there such a column is in quotes; any other text means the column
+        of that name first. ``None`` if it names no tags, or the rest of a pattern.
+        """
+        if not isinstance(text, str):
+            return None
+        names = self.lineage.primitives
+        tags = set(parse_pattern(text))
+        is_shown = tags <= set(names) and text == pattern_text([*tags])
+        if not is_shown and text in self.pattern_texts:
+            return None
+        if not is_shown and text in names:
+            tags = {text}
+        return tuple(filter(tags.__contains__, names)) if tags and tags <= set(names) else None
+
+    def evaluate_tags(self, primitives: S, tags: Iterable[str]) -> S:
+        """Compute one column: the rows that have all the tags."""
+        names = self.lineage.primitives
+        column, *others = (primitives.raw_columns[names.index(tag)] for tag in tags)
+        for other in others:
+            column = primitives.conjunction(column, other, not_left=False, not_right=False)
+        return primitives.with_raw_columns([column])
+
+    @cached_property
+    def tag_sets(self) -> tuple[tuple[str, ...], ...]:
+        """Each column, and each set of columns that was joined, once."""
+        pattern = self.lineage.pattern
+        joined = (pattern(merge.both) for merge in self.merges if merge.both is not None)
+        return tuple(dict.fromkeys((*((name,) for name in self.lineage.primitives), *joined)))
+
+    def evaluate_tag_sets(self, primitives: S) -> S:
+        """Compute a column for each of ``tag_sets``: the rows that have all the tags."""
+        pattern, names = self.lineage.pattern, self.lineage.primitives
+        columns: dict[tuple[str, ...], Any] = {}
+        columns |= zip(((name,) for name in names), primitives.raw_columns, strict=True)
+        for merge in self.merges:
+            if merge.both is not None and (tags := pattern(merge.both)) not in columns:
+                left, right = columns[pattern(merge.left)], columns[pattern(merge.right)]
+                columns[tags] = primitives.conjunction(left, right, not_left=False, not_right=False)
+        return primitives.with_raw_columns([columns[tags] for tags in self.tag_sets])
 
     def recover(self, features: S) -> S:
         """Compute the primitives' columns, given those of the features.
@@ -434,14 +482,14 @@ class FeatureSet:
         conjunction that was empty in training, and so dropped, is true, and no suppressed one;
         where a partner was missing, a primitive may be missing too.
         """
-        nothing = features.nowhere
-        lines: dict[int | None, Any] = dict(zip(self.features, features.lines, strict=True))
+        nothing = features.empty_column
+        lines: dict[int | None, Any] = dict(zip(self.features, features.raw_columns, strict=True))
         for merge in reversed(self.merges):
             both = lines.get(merge.both, nothing)
             lines[merge.left] = features.disjunction(both, lines.get(merge.left_only, nothing))
             lines[merge.right] = features.disjunction(both, lines.get(merge.right_only, nothing))
         primitives = range(len(self.lineage.primitives))
-        return features.with_lines([lines.get(number, nothing) for number in primitives])
+        return features.with_raw_columns([lines.get(number, nothing) for number in primitives])
 
     def lost_cells(self) -> tuple[int, ...]:
         """Count for each primitive the rows of the training data in which ``recover`` misses it.

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterable, Sequence
 from copy import copy
 from functools import cached_property
+from itertools import count
 from typing import Any, NamedTuple
 
 from conjunct.errors import InputError
@@ -68,12 +69,17 @@ class Lineage:
     def __init__(self, primitives: Sequence[str]) -> None:
         self.primitives = tuple(primitives)
         self.made: list[Made] = []
-        self._lengths = [1] * len(self.primitives)
+        self.all_lengths = [1] * len(self.primitives)
         # made when first asked for: most features of a long run are never written out or compared
         self._expressions: dict[int, Expression] = {}
         self._patterns: dict[int, tuple[str, ...]] = {}
+        # for each feature, the one whose pattern it shares: i ∧ ¬j asserts what i does
+        self._wholes: list[int] = []
         self._counts_literals = False
-        self._numbers: dict[Made, int] = {}
+
+    @cached_property
+    def _numbers(self) -> dict[Made, int]:
+        return dict(zip(self.made, count(len(self.primitives)), strict=False))
 
     @cached_property
     def _keys(self) -> dict[Literal, Key]:
@@ -99,7 +105,7 @@ class Lineage:
             self.make(made if len(made) == 2 else Tally(*made))
 
     def __len__(self) -> int:
-        return len(self._lengths)
+        return len(self.all_lengths)
 
     @property
     def conjunctions(self) -> list[tuple[Literal, Literal]]:
@@ -111,19 +117,19 @@ class Lineage:
         pair = (left, right)
         number = self._numbers.get(pair)
         if number is None:
-            number = self._numbers[pair] = len(self._lengths)
+            number = self._numbers[pair] = len(self.all_lengths)
             self.made.append(pair)
             one, other = left if left >= 0 else ~left, right if right >= 0 else ~right
-            self._lengths.append(self._lengths[one] + self._lengths[other])
+            self.all_lengths.append(self.all_lengths[one] + self.all_lengths[other])
         return number
 
     def count(self, tally: Tally) -> int:
         """Return the number of a count of literals, which is made if it is new."""
         number = self._numbers.get(tally)
         if number is None:
-            number = self._numbers[tally] = len(self._lengths)
+            number = self._numbers[tally] = len(self.all_lengths)
             self.made.append(tally)
-            self._lengths.append(sum(self._lengths[feature_of(x)] for x in tally.literals))
+            self.all_lengths.append(sum(self.all_lengths[feature_of(x)] for x in tally.literals))
             self._counts_literals = True
         return number
 
@@ -155,7 +161,8 @@ class Lineage:
             self._keys.pop(~number, None)
             self._starts.pop(number, None)
             self._patterns.pop(number, None)
-        del self._lengths[length:]
+        del self.all_lengths[length:]
+        del self._wholes[length:]
         del self.made[length - len(self.primitives) :]
 
     def expression(self, number: int) -> Expression:
@@ -223,33 +230,38 @@ class Lineage:
 
     def length(self, number: int) -> int:
         """Return the number of literal occurrences."""
-        return self._lengths[number]
+        return self.all_lengths[number]
 
     def pattern(self, number: int) -> tuple[str, ...]:
         """Return the primitives that a feature asserts, in the order of their names.
 
         A count asserts none of those it counts.
         """
-        patterns = self._patterns
-        if number in patterns:
-            return patterns[number]
-        pending = [number]
-        while pending:
-            operands = () if self.is_count(pending[-1]) else self.operands(pending[-1]) or ()
-            asserted = [x for x in operands if x >= 0]
-            missing = [x for x in asserted if x not in patterns]
-            if missing:
-                pending += missing
-                continue
-            made = pending.pop()
-            if made < len(self.primitives):
-                patterns[made] = (self.primitives[made],)
-            elif len(asserted) == 1:
-                patterns[made] = patterns[asserted[0]]
-            elif made not in patterns:
-                names = {name for part in asserted for name in patterns[part]}
-                patterns[made] = tuple(sorted(names))
-        return patterns[number]
+        patterns, wholes = self._patterns, self._wholes
+        if len(wholes) < len(self):
+            # another thread may be at it too
+            wholes = wholes.copy()
+            for made in range(len(wholes), len(self)):
+                asserted = self._list_asserted(made)
+                wholes.append(wholes[asserted[0]] if len(asserted) == 1 else made)
+            self._wholes = wholes
+        whole = wholes[number]
+        if whole not in patterns:
+            # the patterns of parts are not kept: those of a long chain would fill the memory
+            names, seen, pending = set(), {whole}, [whole]
+            while pending:
+                part = pending.pop()
+                if part < len(self.primitives):
+                    names.add(self.primitives[part])
+                more = {wholes[x] for x in self._list_asserted(part)} - seen
+                seen |= more
+                pending += more
+            patterns[whole] = tuple(sorted(names))
+        return patterns[whole]
+
+    def _list_asserted(self, number: int) -> list[int]:
+        operands = () if self.is_count(number) else self.operands(number) or ()
+        return [x for x in operands if x >= 0]
 
     def denies(self, number: int) -> bool:
         """Return True if a feature is ``f ∧ ¬g``, and so the rest of the pattern of f.
@@ -282,7 +294,7 @@ class Lineage:
 
     def lengths(self, numbers: Iterable[int]) -> list[int]:
         """Return the literal occurrences of each feature."""
-        return [*map(self._lengths.__getitem__, numbers)]
+        return [*map(self.all_lengths.__getitem__, numbers)]
 
     def operands(self, number: int) -> tuple[Literal, ...] | None:
         """Return the literals that a feature was made of; ``None`` for a primitive."""
@@ -311,13 +323,21 @@ class Lineage:
                 pending += [part for part in parts if part >= n_primitives]
         return sorted(found)
 
+    def first(self, n_made: int) -> Lineage:
+        """Return the primitives and the first features made of them, to make more of."""
+        other = Lineage(self.primitives)
+        other.made = self.made[:n_made]
+        other.all_lengths = self.all_lengths[: len(self.primitives) + n_made]
+        other._counts_literals = self._counts_literals
+        return other
+
     def copy(self) -> Lineage:
         """Return the same features, to make more of."""
         other = Lineage.__new__(Lineage)
         other.__dict__.update((name, copy(value)) for name, value in vars(self).items())
         return other
 
-    def renamed(self, primitives: Sequence[str]) -> Lineage:
+    def rename(self, primitives: Sequence[str]) -> Lineage:
         """Return the same features over primitives with other names."""
         other = Lineage(primitives)
         for made in self.made:

@@ -98,7 +98,13 @@ def mean_length(lengths: Iterable[int]) -> float:
 
 
 def mean_length_of(total: int, n_features: int) -> float:
-    """Return C1 from the sum of all lengths, which may be larger than any float."""
+    """Return C1 from the sum of all lengths, which may be larger than any float.
+
+    Examples
+    --------
+    >>> mean_length_of(6, 4)
+    1.5
+    """
     try:
         return total / n_features
     except OverflowError:
@@ -106,7 +112,13 @@ def mean_length_of(total: int, n_features: int) -> float:
 
 
 def rms(oi: float, c0: float) -> float:
-    """Return the root mean square of OI and C0, whose rise ends the risk-based run (§6.2)."""
+    """Return the root mean square of OI and C0, whose rise ends the risk-based run (§6.2).
+
+    Examples
+    --------
+    >>> rms(0.3, 0.4) == (0.125) ** 0.5
+    True
+    """
     return math.sqrt((oi * oi + c0 * c0) / 2)
 
 
@@ -205,7 +217,7 @@ def primitive_costs(supports: ArrayLike) -> Floats:
     return np.where(occurs, np.log2(max(counts.sum(), 1.0)) - np.log2(safe), 0.0)
 
 
-def bits_saved(
+def pair_savings(
     left: ArrayLike,
     right: ArrayLike,
     joint: ArrayLike,
@@ -222,7 +234,7 @@ def bits_saved(
 
     Examples
     --------
-    >>> float(bits_saved(4, 4, 4, 8, 2, 1.0, 1.0).round(3))
+    >>> float(pair_savings(4, 4, 4, 8, 2, 1.0, 1.0).round(3))
     10.0
     """
     s, t = np.asarray(left, np.float64), np.asarray(right, np.float64)
@@ -239,7 +251,7 @@ def bits_saved(
     return np.asarray(whole + lost - named, np.float64)
 
 
-def bits_saved_by(
+def pair_saving(
     left: int,
     right: int,
     joint: int,
@@ -248,11 +260,11 @@ def bits_saved_by(
     left_cost: float,
     right_cost: float,
 ) -> float:
-    """Return ``bits_saved`` of one pair, in plain numbers: quicker for a single pair.
+    """Return ``pair_savings`` of one pair, in plain numbers: quicker for a single pair.
 
     Examples
     --------
-    >>> round(bits_saved_by(4, 4, 4, 8, 2, 1.0, 1.0), 3)
+    >>> round(pair_saving(4, 4, 4, 8, 2, 1.0, 1.0), 3)
     10.0
     """
     added = 1 - (left == joint) - (right == joint)
@@ -267,7 +279,7 @@ def bits_saved_by(
     return saved
 
 
-def rounded(saved: Floats) -> Floats:
+def round_savings(saved: Floats) -> Floats:
     """Round savings as they are compared."""
     return np.round(saved, DECIMALS)
 

@@ -24,10 +24,12 @@ def check_target(path: str | os.PathLike[str]) -> Path:
         raise InputError(f"{path} is a folder: name a file to write")
     if target.exists() and not target.is_file():
         raise InputError(f"{path} is not an ordinary file: name one to write")
+    # a link may point into a folder that is not there
+    folder = target.parent if Path(path).is_symlink() else Path(path).parent
     if not target.parent.is_dir():
-        raise InputError(f"{Path(path).parent} is not a folder: make it first")
+        raise InputError(f"{folder} is not a folder: make it first")
     if not os.access(target.parent, os.W_OK | os.X_OK):
-        raise InputError(f"{Path(path).parent} is read-only: name another folder")
+        raise InputError(f"{folder} is read-only: name another folder")
     return target
 
 
@@ -46,7 +48,7 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], objec
     the process is killed outright; then the next one that writes there clears up.
     """
     target = check_target(path)
-    _remove_abandoned(target.parent)
+    _remove_leftovers(target.parent)
     mode = _read_mode(target)
     part, handle = _create_part(target.parent, mode)
     try:
@@ -75,7 +77,7 @@ def _create_part(folder: Path, mode: int | None) -> tuple[Path, int]:
         os.close(handle)
 
 
-def _remove_abandoned(folder: Path) -> None:
+def _remove_leftovers(folder: Path) -> None:
     """Remove what killed processes have left: a living one holds a lock on its part."""
     for part in folder.glob(f"{_part_prefix()}*{_SUFFIX}"):
         # not ours to remove, or gone already

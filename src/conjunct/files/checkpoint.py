@@ -14,13 +14,13 @@ from pathlib import Path
 
 import msgspec
 
-from conjunct.errors import InputError
+from conjunct.errors import InputError, one_line
 from conjunct.files.atomic import check_target, write_atomically
-from conjunct.files.model import IndicatorsRecord, MergeRecord, read_indicators, read_merge
-from conjunct.ufc import Progress, RunIdentity
+from conjunct.files.model import UNDECODABLE, read_bytes
+from conjunct.ufc import JoinedPair, Progress, Rows, RunIdentity, Test
 
 FORMAT = "conjunct-checkpoint"
-VERSION = 3
+VERSION = 4
 
 
 # the time between two writings, by how long one takes
@@ -38,13 +38,13 @@ class RunRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fingerprint: int
 
 
-class ProgressRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The news of a run; merges are written as in a model file."""
+class ProgressRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The news of a run, as in a model file; the first line has the counts of the columns."""
 
-    supports: list[int]
-    observed: list[int] | None
-    history: list[IndicatorsRecord]
-    merges: list[MergeRecord]
+    iterations: list[list[JoinedPair]]
+    tests: list[Test] = []
+    supports: list[Rows] = []
+    known: list[Rows] | None = None
 
 
 class Checkpoint:
@@ -59,31 +59,30 @@ class Checkpoint:
 
     def load(self, identity: RunIdentity) -> Progress | None:
         """Return the progress that the file holds, or None; refuse that of another run."""
-        try:
-            content = self.path.read_bytes()
-        except FileNotFoundError:
+        if not self.path.exists():
             return None
-        except OSError as error:
-            raise InputError(f"{self.path} cannot be read: {error.strerror}") from None
+        content = read_bytes(self.path, InputError)
         # what is after the last end of a line was cut off
         self._length = content.rfind(b"\n") + 1
         first, *lines = content[: self._length].splitlines() or [content]
         try:
             record = msgspec.json.decode(first, type=RunRecord)
+            if (record.format, record.version) != (FORMAT, VERSION):
+                raise InputError(f"{self.path}: not a checkpoint that this conjunct reads")
+            self._check(record, identity)
             news = [msgspec.json.decode(line, type=ProgressRecord) for line in lines]
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            raise InputError(f"{self.path}: not a checkpoint of conjunct ({error})") from None
-        if (record.format, record.version) != (FORMAT, VERSION):
-            raise InputError(f"{self.path}: not a checkpoint that this conjunct reads")
-        self._check(record, identity)
+        except UNDECODABLE as error:
+            why = one_line(str(error))
+            raise InputError(f"{self.path}: not a checkpoint of conjunct ({why})") from None
         if not news:
             return None
-        known = [line.observed for line in news if line.observed is not None]
+        if any(line.supports or line.known is not None for line in news[1:]):
+            raise self.wrong_run("its columns were counted twice")
         return Progress(
-            tuple(read_merge(merge, record.n_rows) for line in news for merge in line.merges),
-            read_indicators([indicators for line in news for indicators in line.history]),
-            tuple(support for line in news for support in line.supports),
-            tuple(n for observed in known for n in observed) if known else None,
+            [pairs for line in news for pairs in line.iterations],
+            [test for line in news for test in line.tests],
+            news[0].supports,
+            news[0].known,
         )
 
     def save(self, identity: RunIdentity, news: Callable[[], Progress], *, last: bool) -> None:
@@ -95,12 +94,9 @@ class Checkpoint:
             self._next = ended + _SHARE * (ended - begun)
 
     def _write(self, identity: RunIdentity, news: Progress) -> None:
-        record = ProgressRecord(
-            list(news.supports),
-            None if news.observed is None else list(news.observed),
-            msgspec.convert(news.tried, list[IndicatorsRecord], from_attributes=True),
-            msgspec.convert(news.merges, list[MergeRecord], from_attributes=True),
-        )
+        known = None if news.known is None else list(news.known)
+        iterations = [list(pairs) for pairs in news.iterations]
+        record = ProgressRecord(iterations, list(news.tests), list(news.supports), known)
         line = msgspec.json.encode(record) + b"\n"
         if self._length:
             _append(self.path, line, self._length)

@@ -1,12 +1,18 @@
-"""The model file: versioned JSON, never pickle. Its fields are described in docs/model-file.md."""
+"""The model file: versioned JSON, never pickle. Its fields are described in docs/export.md.
+
+A file holds sources only: columns, what was joined, counts and settings. Everything else is
+computed when it is read, by the code that a fit runs, so reading checks types and ranges only.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import islice
-from math import isnan
+from functools import partial
+from itertools import groupby, islice
+from math import nan
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -15,301 +21,433 @@ import numpy as np
 
 from conjunct.data import Binarizer, BinarizerRecord, Preparation, TagCleaner, TagsRecord
 from conjunct.errors import InputError, ModelFileError
-from conjunct.features import CodeCounts, Compared, FeatureSet, Merge, Tally
+from conjunct.features import (
+    CodeCounts,
+    FeatureSet,
+    Lineage,
+    Made,
+    SuggestionsRecord,
+    Tally,
+    complexity,
+    mean_length_of,
+    rms,
+)
 from conjunct.files.atomic import write_atomically
-from conjunct.files.consistency import build_features, check, check_counts
-from conjunct.ufc import Indicators, Setting
+from conjunct.ufc import (
+    MOST_ROWS,
+    Ending,
+    Indicators,
+    JoinedPair,
+    Plan,
+    Rows,
+    Run,
+    SourceError,
+    Sources,
+    Stop,
+    Test,
+    check_source,
+    list_pairs,
+    list_tests,
+    restore_run,
+)
 
 FORMAT = "conjunct-model"
-VERSION = 2
-_READ = (1, 2)
-_UNDECODABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+VERSION = 3
+CLASSIFIER_FORMAT = "conjunct-classifier"
+CLASSIFIER_VERSION = 2
+GROUPS_FORMAT = "conjunct-groups"
+GROUPS_VERSION = 1
+UNDECODABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 LARGEST = 1 << 28
 """Bytes of a model file: what is not one may have no end, as /dev/zero."""
 
 _CHUNK = 1 << 20
+# Every feature may double a length, so a small file could ask for numbers of any size.
+_LONGEST = 1 << 4096
 T = TypeVar("T", bound=msgspec.Struct)
-Count = Annotated[int, msgspec.Meta(ge=1)]
-Probability = Annotated[float, msgspec.Meta(ge=0, le=1)]
-Rows = Annotated[int, msgspec.Meta(ge=0, lt=1 << 62)]
 FourCounts = tuple[Rows, Rows, Rows, Rows]
-CLASSIFIER_FORMAT = "conjunct-classifier"
-CLASSIFIER_VERSION = 1
+Probability = Annotated[float, msgspec.Meta(ge=0, le=1)]
+Length = Annotated[float, msgspec.Meta(ge=0, le=1e18)]
+# the line ends of `str.splitlines`, and what a terminal would obey
+OneLine = Annotated[str, msgspec.Meta(pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*\Z")]
+Literal = Annotated[int, msgspec.Meta(ge=-(1 << 31), lt=1 << 31)]
+Setting = str | Annotated[int, msgspec.Meta(ge=-(1 << 63), le=(1 << 63) - 1)] | float | bool | None
 
 
-class MergeRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One replaced pair; numbers name features, null an empty conjunction."""
-
-    iteration: int
-    left: int
-    right: int
-    both: int | None
-    right_only: int | None
-    left_only: int | None
-    joint: int
-    r: float
-    score: float
-    p_value: Probability
-    p_adjusted: Probability
-    threshold: float
-    compared: Compared
-    family_size: Count
-    # rows in which both are known, where cells were missing
-    n_rows: Count | msgspec.UnsetType = msgspec.UNSET
-    # bits by which the description became shorter; not in files of version 1
-    saved: float | None = None
+class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A part of a file."""
 
 
-class IndicatorsRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One line of the history; C0 and RMS are null where C0 has no meaning."""
+class AddedFeature(Record, frozen=True):
+    """A feature that was added: two literals that are joined, or several that are counted."""
 
-    iteration: int
-    n_features: int
-    length: float
-    oi: float
-    c0: float | None
-    rms: float | None
-    # length of the description; not in files of version 1, and not looked at by all algorithms
-    bits: float | None = None
-    # what merges brought less what they cost, where they are chosen by evidence
-    evidence: float | None = None
+    literals: list[Literal]
+    support: Rows
+    # true where at least, or exactly, this number of the literals are
+    number: Rows | None = None
+    exactly: bool = False
+
+    @classmethod
+    def of(cls, made: Made, support: int) -> AddedFeature:
+        if isinstance(made, Tally):
+            return cls(list(made.literals), support, made.number, made.exactly)
+        return cls(list(made), support)
+
+    def made(self) -> Made:
+        """Return what the feature is made of."""
+        n_literals = len(self.literals)
+        if self.number is None:
+            check_source(
+                n_literals == 2 and not self.exactly, "a conjunction is not of two literals"
+            )
+            return self.literals[0], self.literals[1]
+        check_source(n_literals >= 2, "a count is of fewer than two literals")
+        check_source(len(set(self.literals)) == n_literals, "a literal is counted twice")
+        in_range = (0 if self.exactly else 1) <= self.number <= n_literals
+        check_source(in_range, "the number of a count is out of range")
+        return Tally(tuple(self.literals), self.number, self.exactly)
 
 
-class TallyRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A feature that is true where at least, or exactly, a number of literals are."""
+class CodeRecord(Record, frozen=True):
+    """What the complete code counted in the training rows, if supports do not say it.
 
-    literals: list[int]
-    number: int
-    exactly: bool
-
-
-class CodeRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the complete code counted in some rows.
-
-    For each feature that a row could have (what remains of each primitive, then of what each
-    merge made): rows in which it is asked for, in which it is true then, and both again for the
-    rows in which another value of a variable is true. The same of the primitives, as if nothing
-    had been merged. For each merge: rows in which both patterns are known, and those with all tags
-    of the left pattern, of the right one, and of both.
+    A place is what remains of a primitive after all merges, or of what a merge made.
     """
 
+    # for each place, rows in which it is asked for and no other value of its variable is true
+    asked: list[Rows]
+    # with variables: rows in which another value is true, and those of them in which it is true
+    beside: list[tuple[Rows, Rows]] = []
+    # the same of the columns, as if nothing had been merged
+    columns_beside: list[tuple[Rows, Rows]] = []
+
+
+class NewRows(Record, frozen=True):
+    """Rows that were counted since the fit: how many, and what the code counted in them.
+
+    Lines of four counts, as in ``CodeCounts``.
+    """
+
+    n_rows: Annotated[int, msgspec.Meta(ge=1, le=MOST_ROWS)]
     features: list[FourCounts]
     columns: list[FourCounts]
     patterns: list[FourCounts]
 
     @classmethod
-    def of(cls, counts: CodeCounts) -> CodeRecord:
-        return cls(*([tuple(line) for line in part.T.tolist()] for part in counts))
+    def after(cls, earlier: NewRows | None, n_rows: int, counts: CodeCounts) -> NewRows:
+        """Return the earlier rows and some more."""
+        if earlier is not None:
+            n_rows, counts = n_rows + earlier.n_rows, counts.plus(earlier.counts())
+        return cls(n_rows, *([tuple(line) for line in part.T.tolist()] for part in counts))
 
     def counts(self) -> CodeCounts:
         lines = (self.features, self.columns, self.patterns)
         return CodeCounts(*(np.array(some, np.int64).reshape(-1, 4).T for some in lines))
 
 
-class NewRows(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Rows that were counted since the fit: how many, and what the code counted in them."""
-
-    n_rows: Count
-    code: CodeRecord
-
-    @classmethod
-    def after(cls, earlier: NewRows | None, n_rows: int, counts: CodeCounts) -> NewRows:
-        """Return the earlier rows and some more."""
-        if earlier is not None:
-            n_rows, counts = n_rows + earlier.n_rows, counts.plus(earlier.code.counts())
-        return cls(n_rows, CodeRecord.of(counts))
-
-
-class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class ModelFile(Record, frozen=True, kw_only=True):
     """What a model file holds, in the order written."""
 
-    format: str = FORMAT
-    version: int = VERSION
+    format: str
+    version: int
     kind: str
     parameters: dict[str, Setting | dict[str, Setting | list[str]]]
-    n_rows: int
-    named: bool
-    threshold: float | None
-    # why the run ended
-    outcome: str = ""
-    primitives: list[str]
-    # what each primitive is a value of, null for a plain tag; empty if all are
+    n_rows: Annotated[int, msgspec.Meta(ge=1, le=MOST_ROWS)]
+    n_distinct_rows: Annotated[int, msgspec.Meta(ge=1, le=MOST_ROWS)]
+    # rows in which no column is true, where the paper's feature "null" is counted
+    null_rows: Rows | None = None
+    # names, or the number of columns if the data had none
+    columns: list[str] | Annotated[int, msgspec.Meta(ge=1, lt=1 << 31)]
+    # rows in which each column is true
+    supports: list[Rows]
+    # rows in which each column is known, where cells were missing
+    known: list[Rows] | None = None
+    # what each column is a value of, null for a plain tag; empty if all are
     variables: list[str | None] = []
-    # rows in which each primitive is true; what version 1 does not say follows from the features
-    primitive_supports: list[int] = []
-    conjunctions: list[tuple[int, int] | TallyRecord]
-    iterations: list[int]
-    features: list[int]
-    supports: list[int]
-    suppressed: list[int]
-    suppressed_supports: list[int]
-    # rows in which each feature is known, suppressed ones last, where cells were missing
-    known: list[int] | msgspec.UnsetType = msgspec.UNSET
-    merges: list[MergeRecord]
-    history: list[IndicatorsRecord]
-    # absent where the rows were not counted: the model was cut, or its kind has no code
-    code: CodeRecord | msgspec.UnsetType = msgspec.UNSET
-    new_rows: NewRows | msgspec.UnsetType = msgspec.UNSET
-    binarizer: BinarizerRecord | msgspec.UnsetType = msgspec.UNSET
-    tags: TagsRecord | msgspec.UnsetType = msgspec.UNSET
+    # pairs tested in each iteration, and how many of them are significant if that decides
+    tests: list[Test] = []
+    # the pairs that each iteration replaced
+    merges: list[list[JoinedPair]] = []
+    # what each iteration added, where nothing is replaced, and columns that are no features
+    added: list[list[AddedFeature]] = []
+    dropped: list[Rows] = []
+    ending: Ending = Ending()
+    code: CodeRecord | None = None
+    new_rows: NewRows | None = None
+    binarizer: BinarizerRecord | None = None
+    tags: TagsRecord | None = None
+    # how often tags occur together, and how scores follow from it
+    suggestions: SuggestionsRecord | None = None
 
-    def feature_set(self, *, only_adds: bool = False) -> FeatureSet:
-        """Return the feature set, after checking that all parts of the file agree.
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        if isinstance(self.columns, list):
+            return self.columns
+        check_source(self.columns == len(self.supports), "supports and columns differ in number")
+        return [f"x{k}" for k in range(self.columns)]
 
-        ``only_adds``: the algorithm adds conjunctions to the primitives and replaces nothing.
-        """
-        merges = tuple(read_merge(record, self.n_rows) for record in self.merges)
-        fitted = build_features(self, merges, self.indicators(), only_adds)
-        if self.code is msgspec.UNSET:
-            return fitted
-        counts = self.code.counts()
-        check_counts(counts, fitted, self.n_rows)
-        fitted = replace(fitted, code_counts=counts)
-        is_right = not fitted.has_code or fitted.is_code_of(self.n_rows)
-        check(is_right, "its code is of other supports")
-        return fitted
+    def restore(
+        self,
+        plan: Plan,
+        stop: Stop,
+        ending: Ending,
+        *,
+        max_iter: int | None = None,
+        max_features: int | None = None,
+        min_support: float | None = None,
+    ) -> Run:
+        """Return the run that the file is of."""
+        check_source(
+            not self.added and not self.dropped, "it adds features, which its kind does not"
+        )
+        self._check()
+        has_null = self.null_rows is not None
+        check_source(
+            has_null == stop.null_feature, "its rows without a column are not those of its stop"
+        )
+        sources = Sources(
+            self.names,
+            self.n_rows,
+            lambda: self.n_distinct_rows,
+            self.null_rows,
+            self.supports,
+            self.known,
+            self.tests,
+            self.merges,
+        )
+        bounds: dict[str, Any] = {"max_iter": max_iter, "max_features": max_features}
+        run, replay = restore_run(sources, plan, stop, ending, **bounds, variables=self.variables)
+        check_source(run.ending == ending, "its reason to end is another one")
+        n_merges = len(run.feature_set.merges)
+        check_source(replay.pattern_tables.shape[1] == n_merges, "patterns were not counted")
+        fitted = run.feature_set
+        if min_support is not None:
+            fitted = fitted.without_rare(min_support)
+        counts = self._restore_code(fitted, replay.places(fitted), replay.pattern_tables)
+        return replace(run, feature_set=replace(fitted, code_counts=counts))
 
-    def counted_since(self, fitted: FeatureSet) -> NewRows | None:
-        """Return the rows counted since the fit, after checking that they are possible."""
-        if self.new_rows is msgspec.UNSET:
-            return None
-        check(self.new_rows.n_rows < 1 << 62, "its new rows are not as many as they can be")
-        check_counts(self.new_rows.code.counts(), fitted, self.new_rows.n_rows)
-        return self.new_rows
+    def _restore_code(self, fitted: FeatureSet, places: Sequence[int], patterns: Any) -> CodeCounts:
+        """Return the counts of the complete code, which are in part supports."""
+        code, m = self.code, len(self.supports)
+        if code is None:
+            check_source(self.new_rows is None, "it counted new rows by no code")
+            return CodeCounts(np.zeros((4, 0), np.int64), np.zeros((4, 0), np.int64), patterns)
+        n_places = m + len(fitted.merges)
+        sizes = (len(code.asked), len(code.beside), len(code.columns_beside))
+        expected = (n_places, n_places, m) if self.variables else (n_places, 0, 0)
+        check_source(sizes == expected, "its code is of other features")
+        supports = np.zeros(n_places, np.int64)
+        supports[list(places)] = fitted.supports + fitted.suppressed_supports
+        known = [self.n_rows] * m if self.known is None else self.known
+        columns = np.array(known, np.int64), np.array(self.supports, np.int64)
+        features = np.array(code.asked, np.int64), supports
+        other = [_pairs(code.beside, n_places), _pairs(code.columns_beside, m)]
+        # columns are asked for wherever they are known, with one probability or the other
+        counted = CodeCounts(
+            np.stack([features[0], features[1] - other[0][1], *other[0]]),
+            np.stack([columns[0] - other[1][0], columns[1] - other[1][1], *other[1]]),
+            patterns,
+        )
+        _check_counts(counted, self.n_rows)
+        if self.new_rows is not None:
+            new = self.new_rows.counts()
+            same = [part.shape for part in new] == [part.shape for part in counted]
+            check_source(same, "its new rows are of other features")
+            _check_counts(new, self.new_rows.n_rows)
+        return counted
+
+    def restore_growth(self) -> tuple[FeatureSet, tuple[Indicators, ...]]:
+        """Return the features and the history of an algorithm that only adds features."""
+        has_merges = self.merges or self.tests or self.known is not None or self.variables
+        more = self.code, self.new_rows, self.null_rows, self.suggestions
+        has_more = any(more) or self.ending != Ending()
+        check_source(not has_merges and not has_more, "it has merges, which its kind does not")
+        self._check()
+        check_source(all(s <= self.n_rows for s in self.supports), "a support is out of range")
+        dropped = set(self.dropped)
+        is_right = sorted(dropped) == self.dropped and max(dropped, default=0) < len(self.names)
+        check_source(is_right, "a column that was dropped is not there")
+        lineage, supports = Lineage(self.names), list(self.supports)
+        features = [k for k in range(len(supports)) if k not in dropped]
+        check_source(bool(features), "it has no features")
+        total, length = sum(supports[k] for k in features), len(features)
+        iterations: list[int] = []
+        history = [self._indicators(0, len(features), length, total)]
+        for iteration, some in enumerate(self.added, start=1):
+            n_before = len(lineage)
+            check_source(bool(some), "an iteration adds nothing")
+            for added in some:
+                in_range = all(-n_before <= x < n_before for x in added.literals)
+                check_source(in_range, "a feature refers to later ones")
+                check_source(added.support <= self.n_rows, "a support is out of range")
+                made = added.made()
+                if added.number is None:
+                    parts = added.literals
+                    most = min(supports[x] if x >= 0 else self.n_rows - supports[~x] for x in parts)
+                    check_source(added.support <= most, "a support is larger than that of a part")
+                number = lineage.make(made)
+                check_source(number == len(supports), "a feature stands twice")
+                check_source(lineage.length(number) <= _LONGEST, "a formula is absurdly long")
+                supports.append(added.support)
+                features.append(number)
+                iterations.append(iteration)
+                total, length = total + added.support, length + lineage.length(number)
+            history.append(self._indicators(iteration, len(features), length, total))
+        fitted = FeatureSet(
+            lineage,
+            tuple(features),
+            tuple(supports[number] for number in features),
+            self.n_rows,
+            tuple(iterations),
+            primitive_supports=tuple(self.supports),
+        )
+        return fitted, tuple(history)
+
+    def _indicators(self, iteration: int, n_features: int, length: int, total: int) -> Indicators:
+        oi = 0.0
+        if n_features > 1:
+            oi = (total - self.n_rows) / (self.n_rows * (n_features - 1))
+        c0, m = nan, len(self.supports)
+        if self.n_distinct_rows > m:
+            c0 = complexity(n_features, m, self.n_distinct_rows)
+        return Indicators(
+            iteration, n_features, mean_length_of(length, n_features), oi, c0, rms(oi, c0)
+        )
+
+    def _check(self) -> None:
+        check_source(self.n_distinct_rows <= self.n_rows, "more rows are distinct than there are")
+        n_columns = len(self.names)
+        same = n_columns == len(self.supports) >= 1
+        check_source(same, "supports and columns differ in number")
+        check_source(len(set(self.names)) == n_columns, "two columns share a name")
+        same = len(self.variables) in (0, len(self.supports))
+        check_source(same, "variables and columns differ in number")
+        sizes = Counter(variable for variable in self.variables if variable is not None)
+        check_source(all(size > 1 for size in sizes.values()), "a variable has only one column")
+        check_source(not self.variables or bool(sizes), "no column has a variable")
 
     def preparation(self) -> Preparation:
-        """Return what makes the primitives of raw data, after checking that it does."""
+        """Return what makes the columns of raw data, after checking that it does."""
         binarizer, cleaner = None, None
-        if self.binarizer is not msgspec.UNSET:
+        if self.binarizer is not None:
             binarizer = Binarizer.from_record(self.binarizer)
             made = binarizer.get_feature_names_out().tolist()
-            check(made == self.primitives, "its binarizer makes other primitives")
-        if self.tags is not msgspec.UNSET:
+            check_source(made == self.names, "its binarizer makes other columns")
+        if self.tags is not None:
             cleaner = TagCleaner.from_record(self.tags)
             known = set(cleaner.mapping_.values())
-            check(set(self.primitives) <= known, "its tags are not those of its primitives")
+            check_source(set(self.names) <= known, "it has tags that are no columns")
         return Preparation(binarizer, cleaner)
 
-    def indicators(self) -> tuple[Indicators, ...]:
-        return read_indicators(self.history)
+
+def _pairs(counts: list[tuple[int, int]], n: int) -> Any:
+    """Return two lines of counts, zeros where there are none."""
+    return np.array(counts or [(0, 0)] * n, np.int64).reshape(-1, 2).T
 
 
-def read_indicators(history: Iterable[IndicatorsRecord]) -> tuple[Indicators, ...]:
-    """Return the lines of a history as they were before they were written."""
-    nan = float("nan")
-    return tuple(
-        Indicators(
-            line.iteration,
-            line.n_features,
-            line.length,
-            line.oi,
-            nan if line.c0 is None else line.c0,
-            nan if line.rms is None else line.rms,
-            nan if line.bits is None else line.bits,
-            nan if line.evidence is None else line.evidence,
-        )
-        for line in history
-    )
-
-
-def read_merge(record: MergeRecord, n_rows: int) -> Merge:
-    """Return a merge as it was before it was written; ``n_rows`` are all rows."""
-    fields = msgspec.structs.asdict(record)
-    if record.n_rows is msgspec.UNSET:
-        fields["n_rows"] = n_rows
-    if record.saved is None:
-        fields["saved"] = float("nan")
-    return Merge(**fields)
+def _check_counts(counts: CodeCounts, n_rows: int) -> None:
+    """Check that the code can have counted so in this number of rows."""
+    for n, k, n_other, k_other in (counts.features, counts.columns):
+        holds = (k >= 0) & (k <= n) & (k_other <= n_other) & (n + n_other <= n_rows)
+        check_source(bool(holds.all()), "a count of its code is out of range")
+    n, left, right, both = counts.patterns
+    holds = (both <= np.minimum(left, right)) & (left + right - both <= n) & (n <= n_rows)
+    check_source(bool(holds.all()), "a count of its patterns is out of range")
 
 
 def model_file(
     kind: str,
     parameters: dict[str, Any],
     feature_set: FeatureSet,
-    history: tuple[Indicators, ...],
+    plan: Plan | None,
     *,
-    threshold: float | None,
+    n_distinct_rows: int,
+    null_rows: int | None,
     named: bool,
-    outcome: str,
+    ending: Ending,
     preparation: Preparation,
     new_rows: NewRows | None = None,
 ) -> ModelFile:
-    """Describe a fitted model."""
+    """Describe a fitted model; without a plan, one of a kind that only adds features."""
     binarizer, cleaner = preparation.binarizer, preparation.cleaner
-    counts = feature_set.code_counts
+    names, counts = list(feature_set.lineage.primitives), feature_set.lineage_counts
+    parts: dict[str, Any] = {}
+    if plan is None:
+        supports = dict(zip(feature_set.features, feature_set.supports, strict=True))
+        made = zip(feature_set.iterations, feature_set.lineage.made, strict=True)
+        added = [
+            (iteration, AddedFeature.of(each, supports[number]))
+            for number, (iteration, each) in enumerate(made, start=len(names))
+        ]
+        by_iteration = groupby(added, key=lambda pair: pair[0])
+        parts["added"] = [[each for _, each in some] for _, some in by_iteration]
+        parts["dropped"] = [k for k in range(len(names)) if k not in supports]
+    else:
+        merges = [
+            list(some) for _, some in groupby(feature_set.merges, key=lambda merge: merge.iteration)
+        ]
+        pairs = iter(list_pairs(plan, feature_set.merges, counts, feature_set.pattern_tables))
+        parts["merges"] = [list(islice(pairs, len(some))) for some in merges]
+        parts["tests"] = list_tests(plan, merges)
+        if feature_set.has_code:
+            parts["code"] = _record_code(feature_set)
     return ModelFile(
+        format=FORMAT,
+        version=VERSION,
         kind=kind,
         parameters=parameters,
         n_rows=feature_set.n_rows,
-        named=named,
-        threshold=threshold,
-        outcome=outcome,
-        primitive_supports=list(feature_set.primitive_supports),
-        primitives=list(feature_set.lineage.primitives),
+        n_distinct_rows=n_distinct_rows,
+        null_rows=null_rows,
+        columns=names if named else len(names),
+        supports=list(feature_set.primitive_supports),
+        known=None if counts is None else [known for _, known in counts[: len(names)]],
         variables=list(feature_set.variables),
-        conjunctions=[
-            TallyRecord(list(made.literals), made.number, made.exactly)
-            if isinstance(made, Tally)
-            else made
-            for made in feature_set.lineage.made
-        ],
-        iterations=list(feature_set.iterations),
-        features=list(feature_set.features),
-        supports=list(feature_set.supports),
-        suppressed=list(feature_set.suppressed),
-        suppressed_supports=list(feature_set.suppressed_supports),
-        known=msgspec.UNSET if feature_set.known is None else list(feature_set.known),
-        merges=[_make_merge_record(merge, feature_set.n_rows) for merge in feature_set.merges],
-        history=[msgspec.convert(line, IndicatorsRecord, from_attributes=True) for line in history],
-        code=msgspec.UNSET if counts is None else CodeRecord.of(counts),
-        new_rows=msgspec.UNSET if new_rows is None else new_rows,
-        binarizer=msgspec.UNSET if binarizer is None else binarizer.record(),
-        tags=msgspec.UNSET if cleaner is None else cleaner.record(),
+        ending=ending,
+        new_rows=new_rows,
+        binarizer=None if binarizer is None else binarizer.record(),
+        tags=None if cleaner is None else cleaner.record(),
+        **parts,
     )
 
 
-def _make_merge_record(merge: Merge, n_rows: int) -> MergeRecord:
-    record = msgspec.convert(merge, MergeRecord, from_attributes=True)
-    if merge.n_rows == n_rows:
-        record = msgspec.structs.replace(record, n_rows=msgspec.UNSET)
-    # not known of a model that was read from a file of version 1
-    return msgspec.structs.replace(record, saved=None) if isnan(merge.saved) else record
+def _record_code(feature_set: FeatureSet) -> CodeRecord:
+    counts = feature_set.known_counts()
+    if not feature_set.variables:
+        return CodeRecord(counts.features[0].tolist())
+    beside = ([(n, k) for n, k in part[2:].T.tolist()] for part in counts[:2])
+    return CodeRecord(counts.features[0].tolist(), *beside)
 
 
-def write_model(path: str | os.PathLike[str], model: ModelFile) -> None:
-    """Write a model file, whole or not at all."""
+def write_model(
+    path: str | os.PathLike[str], model: ModelFile | ClassifierFile | GroupsFile
+) -> None:
+    """Write a file, whole or not at all."""
     text = model_json(model)
+    write_atomically(path, lambda part: part.write_bytes(text))
+
+
+def model_json(model: ModelFile | ClassifierFile | GroupsFile) -> bytes:
+    """Return the content of a file; it reads back as the same, or is refused."""
+    try:
+        encoded = msgspec.json.encode(model, enc_hook=_to_plain)
+    except UnicodeEncodeError:
+        raise InputError("a name holds a lone surrogate, which a file cannot: rename it") from None
+    try:
+        is_same = msgspec.json.decode(encoded, type=type(model)) == model
+    except msgspec.MsgspecError as error:
+        raise InputError(f"the model cannot be saved: {error}") from None
+    if not is_same:
+        raise InputError("the model holds a number that a file cannot: infinity or NaN")
+    text = msgspec.json.format(encoded, indent=1) + b"\n"
     if len(text) > LARGEST:
         raise InputError(
             f"the model takes {len(text) >> 20} MB and a model file has at most "
             f"{LARGEST >> 20}: choose max_length or fewer iterations"
         )
-    write_atomically(path, lambda part: part.write_bytes(text))
-
-
-def model_json(model: ModelFile) -> bytes:
-    """Return the content of a model file."""
-    try:
-        encoded = msgspec.json.encode(model, enc_hook=_to_plain)
-    except UnicodeEncodeError:
-        raise InputError("a name holds a lone surrogate, which a file cannot: rename it") from None
-    if not _reads_back(encoded, model):
-        raise InputError("the model holds a number that a file cannot: infinity or NaN")
-    return msgspec.json.format(encoded, indent=1) + b"\n"
-
-
-def _reads_back(encoded: bytes, model: ModelFile) -> bool:
-    """Return True if the text reads back as the model: infinity and NaN would become null.
-
-    In the history null is meant.
-    """
-    try:
-        read = msgspec.json.decode(encoded, type=ModelFile)
-    except msgspec.MsgspecError:
-        return False
-    parts = ("parameters", "threshold", "merges", "binarizer")
-    return all(getattr(read, part) == getattr(model, part) for part in parts)
+    return text
 
 
 def model_schema() -> bytes:
@@ -325,86 +463,189 @@ def _to_plain(value: Any) -> Any:
     raise InputError(f"a parameter cannot be saved: {value!r}")
 
 
+class Labels(Record, frozen=True):
+    """The classes of a classifier, with their type in NumPy; times as whole numbers."""
+
+    type: str
+    values: list[str | Annotated[int, msgspec.Meta(ge=-(1 << 63), le=(1 << 63) - 1)] | float | bool]
+
+    @classmethod
+    def of(cls, classes: Any) -> Labels:
+        """Return classes as they are written; refuse those that would not come back the same."""
+        name = "str" if classes.dtype.kind == "U" else classes.dtype.name
+        values = (classes.astype(np.int64) if classes.dtype.kind in "mM" else classes).tolist()
+        kept = set(map(type, values)) <= {str, int, float, bool}
+        if not kept or name not in _LABEL_TYPES or len(set(map(type, values))) > 1:
+            raise InputError(
+                f"classes of type {name} cannot be saved: give y as texts, numbers, Booleans, or "
+                "dates and times of NumPy"
+            )
+        return cls(name, values)
+
+    def array(self) -> Any:
+        """Return the classes, after checking that they are sorted and distinct."""
+        check_source(self.type in _LABEL_TYPES, "its classes are of an unknown type")
+        expected = _LABEL_TYPES[self.type]
+        types = set(map(type, self.values))
+        check_source(len(types) == 1 and types <= set(expected), "its classes are of another type")
+        dtype = np.dtype(np.int64 if self.type[-1] == "]" else self.type)
+        try:
+            classes = np.array(self.values, dtype).astype(self.type)
+        except OverflowError:
+            raise SourceError("a class is out of range") from None
+        is_same = (classes.astype(dtype) if self.type[-1] == "]" else classes).tolist()
+        check_source(is_same == self.values, "a class is out of range")
+        rises = bool(np.all(classes[:-1] < classes[1:]))
+        is_time = classes.dtype.kind in "mM" and bool(np.isnat(classes).any())
+        check_source(rises and not is_time, "its classes are not in order, or not distinct")
+        return classes
+
+
+_UNITS = ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as")
+_LABEL_TYPES: dict[str, tuple[type, ...]] = {
+    "str": (str,),
+    "bool": (bool,),
+    "object": (str, int, float, bool),
+    **{f"{sign}int{bits}": (int,) for sign in ("", "u") for bits in (8, 16, 32, 64)},
+    **{f"float{bits}": (float,) for bits in (16, 32, 64)},
+    **{f"{kind}64[{unit}]": (int,) for kind in ("datetime", "timedelta") for unit in _UNITS},
+}
+
+
+class ClassifierFile(Record, frozen=True, kw_only=True):
+    """What the file of a classifier holds, in the order written."""
+
+    format: str
+    version: int
+    smoothing: float
+    # how much of each bit counts in probabilities
+    calibration: float
+    classes: Labels
+    # training rows of each class
+    class_rows: list[Annotated[int, msgspec.Meta(ge=1, le=MOST_ROWS)]]
+    # for each feature that a row could have (what remains of each primitive, then of what each
+    # merge made): in how many rows of each class it is true, and is observed false; with
+    # variables, then the same of the rows in which another value is true
+    true: list[list[Rows]]
+    false: list[list[Rows]]
+    vocabulary: ModelFile
+
+
 def read_model(path: str | os.PathLike[str]) -> ModelFile:
     """Read a model file; anything but a whole one of this version is refused."""
-    return decode_file(path, ModelFile, FORMAT, _READ)
+    return decode_file(path, ModelFile, FORMAT, VERSION)
 
 
-def decode_file(
-    path: str | os.PathLike[str], kind: type[T], format: str, versions: tuple[int, ...]
-) -> T:
-    """Return the content of a file that conjunct wrote, if it has that format."""
+def read_classifier(path: str | os.PathLike[str]) -> ClassifierFile:
+    """Read the file of a classifier; anything but a whole one of this version is refused."""
+    read = decode_file(path, ClassifierFile, CLASSIFIER_FORMAT, CLASSIFIER_VERSION)
+    if (read.vocabulary.format, read.vocabulary.version) != (FORMAT, VERSION):
+        raise ModelFileError(f"{path}: damaged classifier: its vocabulary is no model file")
+    return read
+
+
+def read_bytes(path: str | os.PathLike[str], error: type[InputError] = ModelFileError) -> bytes:
+    """Return the content of a file, unless it is larger than any model."""
     try:
         with Path(path).open("rb") as opened:
-            chunks = list(islice(iter(lambda: opened.read(_CHUNK), b""), LARGEST // _CHUNK + 1))
-    except OSError as error:
-        raise ModelFileError(f"{path}: cannot be read ({error.strerror})") from None
+            chunks = list(islice(iter(partial(opened.read, _CHUNK), b""), LARGEST // _CHUNK + 1))
+    except OSError as problem:
+        raise error(f"{path}: cannot be read ({problem.strerror})") from None
     content = b"".join(chunks)
     if len(content) > LARGEST:
-        raise ModelFileError(f"{path}: a model file has at most {LARGEST >> 20} MB")
+        raise error(f"{path}: a model file has at most {LARGEST >> 20} MB")
+    return content
+
+
+def decode_file(path: str | os.PathLike[str], kind: type[T], format: str, version: int) -> T:
+    """Return the content of a file that conjunct wrote, if it has that format."""
+    content = read_bytes(path)
     try:
         header = msgspec.json.decode(content, type=_Header)
-    except _UNDECODABLE as error:
+    except UNDECODABLE as error:
         raise ModelFileError(f"{path}: not a conjunct model file ({error})") from None
     if header.format != format:
-        known = header.format.startswith("conjunct-")
+        known = header.format in (FORMAT, CLASSIFIER_FORMAT, GROUPS_FORMAT, "conjunct-checkpoint")
         what = (
             f"a {header.format} file, not a {format} file" if known else "not a conjunct model file"
         )
         raise ModelFileError(f"{path}: {what}")
-    if header.version not in versions:
-        plural = "s" * (len(versions) > 1)
+    if header.version != version:
+        if 1 <= header.version < version:
+            # models changed with each release, and classifiers came with the second
+            release = 3 - version + header.version
+            why = f"was written by conjunct 0.{release}: fit again with this version"
+            raise ModelFileError(f"{path} {why}")
         raise ModelFileError(
             f"{path}: version {header.version} of the model file; "
-            f"this conjunct reads version{plural} {' and '.join(map(str, versions))}"
+            f"this conjunct reads version {version}"
         )
     try:
         return msgspec.json.decode(content, type=kind)
-    except _UNDECODABLE as error:
+    except UNDECODABLE as error:
         raise ModelFileError(f"{path}: damaged model file ({error})") from None
 
 
 class _Header(msgspec.Struct):
     format: str
+    version: Annotated[int, msgspec.Meta(ge=0, lt=1 << 31)]
+
+
+class MarkRecord(Record, frozen=True):
+    """A tag, or the tags of a chunk, with its rows and shares in a group and outside."""
+
+    tags: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+    rows: Rows
+    rows_outside: Rows
+    share: Probability
+    share_outside: Probability
+    evidence: Length
+    is_absent: bool = False
+
+
+class GroupRecord(Record, frozen=True):
+    """A group of rows; its share, and the texts of its marks, follow from the rest."""
+
+    name: OneLine
+    rows: Annotated[int, msgspec.Meta(ge=1, le=MOST_ROWS)]
+    marks: list[MarkRecord]
+    typical: tuple[Rows, ...] = ()
+    borderline: tuple[Rows, ...] = ()
+
+
+class GroupsFile(Record, frozen=True, kw_only=True):
+    """Content of a file of row groups, in the order written.
+
+    Groups have either chunks, a vocabulary each, or probabilities of the outcomes of columns.
+    """
+
+    format: str
     version: int
+    parameters: dict[str, Setting]
+    shares: list[Annotated[float, msgspec.Meta(gt=0, le=1)]]
+    groups: list[GroupRecord]
+    description_length: Length
+    baseline_length: Length
+    stop_reason: OneLine
+    # of each group: the columns, then several values of each variable; and none, of each field
+    outcomes: list[list[Probability]]
+    none: list[list[Probability]]
+    # a model without merges: the columns, their variables and their preparation
+    columns: ModelFile
+    vocabularies: list[ModelFile]
 
 
-class ClassifierFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What the file of a classifier holds, in the order written."""
-
-    format: str = CLASSIFIER_FORMAT
-    version: int = CLASSIFIER_VERSION
-    smoothing: float
-    # how much of each bit counts in probabilities
-    trust: float
-    classes: list[str | int | float | bool]
-    # training rows of each class
-    class_rows: list[int]
-    # for each feature that a row could have (what remains of each primitive, then of what each
-    # merge made): in how many rows of each class it is true, and false though it could be true;
-    # with variables, then the same of the rows in which another value is true
-    true: list[list[int]]
-    false: list[list[int]]
-    vocabulary: ModelFile
-
-
-def write_classifier(path: str | os.PathLike[str], model: ClassifierFile) -> None:
-    """Write the file of a classifier, whole or not at all."""
-    model_json(model.vocabulary)  # refuses what a file cannot hold
-    text = msgspec.json.format(msgspec.json.encode(model), indent=1) + b"\n"
-    write_atomically(path, lambda part: part.write_bytes(text))
-
-
-def read_classifier(path: str | os.PathLike[str]) -> ClassifierFile:
-    """Read the file of a classifier; anything but a whole one of this version is refused."""
-    read = decode_file(path, ClassifierFile, CLASSIFIER_FORMAT, (CLASSIFIER_VERSION,))
-    positive = all(rows > 0 for rows in read.class_rows)
-    counts = [count for line in (*read.true, *read.false) for count in line]
-    whole = sum(read.class_rows) == read.vocabulary.n_rows and all(k >= 0 for k in counts)
-    if not read.classes or not positive or not whole:
-        raise ModelFileError(f"{path}: damaged classifier: its counts are not of its rows")
-    if not 0 < read.trust <= 1:
-        raise ModelFileError(f"{path}: damaged classifier: its trust is not above 0 and at most 1")
-    if len({type(name) for name in read.classes}) > 1:
-        raise ModelFileError(f"{path}: damaged classifier: its classes are of several types")
+def read_groups(path: str | os.PathLike[str]) -> GroupsFile:
+    """Read a file of row groups; anything but a whole one of this version is refused."""
+    read = decode_file(path, GroupsFile, GROUPS_FORMAT, GROUPS_VERSION)
+    if not 1 <= len(read.groups) == len(read.shares) or abs(sum(read.shares) - 1) > 1e-6:
+        raise ModelFileError(f"{path}: damaged groups: their shares do not sum to 1")
+    n_rows = sum(group.rows for group in read.groups)
+    is_true = n_rows == read.columns.n_rows and all(
+        mark.rows <= group.rows and mark.rows_outside <= n_rows - group.rows
+        for group in read.groups
+        for mark in group.marks
+    )
+    if not is_true:
+        raise ModelFileError(f"{path}: damaged groups: their rows contradict each other")
     return read

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
-import io
 import os
+import re
 import sys
+import tempfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
-from typing import IO, cast
+from typing import Any, TypeVar, cast
 
 from conjunct.errors import InputError
 
+T = TypeVar("T")
 StrPath = str | os.PathLike[str]
 Progress = Callable[[int, int | None], object]
 """Called with the number of rows read so far and about how many there are, if that is known."""
@@ -27,7 +31,18 @@ LONGEST_LINE = 1 << 24
 """Bytes. A small compressed file may hold a line of gigabytes, and a line is read whole."""
 
 _BATCH_BYTES = 1 << 29
+_MOST_BLANK = 1 << 23
+_MOST_COPIES = 16
 _CHUNK = 1 << 20
+_START = 1 << 16
+_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+# characters that no text holds; zero is refused where it is met
+_CONTROLS = re.compile("[\x01-\x08\x0e-\x1a\x1c-\x1f]")
 _MOST_CELLS = 1 << 28
 
 
@@ -60,8 +75,7 @@ def check_not_empty(path: StrPath, needs: str = "a line of column names, then ro
         empty = not opened.read(1)
     if empty:
         raise InputError(f"{file} is empty: it needs {needs}")
-    if detect_compression(file) is not None:
-        _refuse_bomb(file)
+    plain_file(file)
     return file
 
 
@@ -74,7 +88,7 @@ def detect_compression(file: Path) -> str | None:
 
 def text_lines(file: Path) -> Iterator[str]:
     """Yield the lines of a text file with their ends, without a byte order mark."""
-    with open_bytes(file) as raw, io.TextIOWrapper(raw, "utf-8-sig", newline="") as lines:
+    with text_file(file).open(encoding="utf-8-sig", newline="") as lines:
         try:
             for number, line in enumerate(iter(lambda: lines.readline(LONGEST_LINE), ""), start=1):
                 if len(line) == LONGEST_LINE and not line.endswith(("\n", "\r")):
@@ -84,12 +98,117 @@ def text_lines(file: Path) -> Iterator[str]:
             raise utf8_error(file) from None
 
 
-def refuse_carriage_returns(file: Path) -> None:
-    """Refuse line ends that only Python takes for such."""
-    with open_bytes(file) as raw:
-        start = raw.read(1 << 16)
-    if b"\r" in start and b"\n" not in start:
-        raise InputError(f"{file} has line ends of carriage return only: save it with line feeds")
+def text_file(file: Path) -> Path:
+    """Return a file of the same text in UTF-8 with line feeds: the file itself, or a copy."""
+    return _find_text(file)[0]
+
+
+def describe_text(file: Path) -> str | None:
+    """Return what is unusual about the text of a file, if anything."""
+    said = _find_text(file)[1]
+    return f"{file} {said}" if said else None
+
+
+def _find_text(file: Path) -> tuple[Path, str]:
+    """Return a file of UTF-8 with line feeds, and what was done to have it."""
+
+    def decode(copy: Path) -> tuple[Path, str]:
+        plain = plain_file(file)
+        with plain.open("rb") as raw:
+            start = raw.read(_START)
+        encoding = _find_encoding(plain, start)
+        text = start.decode(encoding or "utf-8", "ignore")
+        has_returns = "\r" in text and "\n" not in text
+        if encoding is None and not has_returns:
+            return plain, ""
+        _write_decoded(file, plain, copy, encoding, has_returns)
+        said = []
+        if encoding == "cp1252":
+            said.append(
+                "is not UTF-8: its letters are read as Western European ones (Windows-1252, "
+                "Latin-1); if some look wrong, save it as UTF-8"
+            )
+        elif encoding is not None:
+            said.append(f"is {encoding.upper()} text, and is decoded")
+        if has_returns:
+            said.append("has lines that end in carriage returns alone, and is read by these")
+        return copy, "; it ".join(said)
+
+    return make_once("decode", file, decode)
+
+
+def _write_decoded(
+    file: Path, plain: Path, copy: Path, encoding: str | None, has_returns: bool
+) -> None:
+    decode = codecs.getincrementaldecoder(encoding or "utf-8-sig")().decode
+    with plain.open("rb") as raw, copy.open("w", encoding="utf-8", newline="") as out:
+        while chunk := raw.read(_CHUNK):
+            try:
+                text = decode(chunk)
+            except UnicodeDecodeError:
+                raise utf8_error(file) from None
+            if encoding == "cp1252" and _CONTROLS.search(text):
+                raise utf8_error(file)
+            out.write(text.replace("\r", "\n") if has_returns else text)
+
+
+# what was made of files, by the step, the file and its state; and the copies, the oldest first
+_MADE: dict[tuple[object, ...], tuple[Any, Path]] = {}
+
+
+@cache
+def _scratch_folder() -> tempfile.TemporaryDirectory[str]:
+    """Return a folder that is removed when Python ends."""
+    return tempfile.TemporaryDirectory(prefix="conjunct-")
+
+
+def make_once(step: str, file: Path, make: Callable[[Path], T], *settings: object) -> T:
+    """Return what ``make`` makes of a file, which it may copy; again only if the file changed.
+
+    A few copies are kept until Python ends; older ones are removed, and made again when needed.
+    """
+    state = file.stat()
+    key = (step, file.absolute(), state.st_mtime_ns, state.st_size, *settings)
+    if key not in _MADE:
+        descriptor, name = tempfile.mkstemp(dir=_scratch_folder().name)
+        os.close(descriptor)
+        copy = Path(name)
+        try:
+            made = make(copy)
+        except BaseException:
+            copy.unlink(missing_ok=True)
+            raise
+        while len(_MADE) >= _MOST_COPIES:
+            _, oldest = _MADE.pop(next(iter(_MADE)))
+            with suppress(OSError):  # another system may not let go of an open file
+                oldest.unlink(missing_ok=True)
+        _MADE[key] = made, copy
+    return cast("T", _MADE[key][0])
+
+
+def _find_encoding(file: Path, start: bytes) -> str | None:
+    """Return the encoding of a text file, or None for UTF-8."""
+    for mark, encoding in _MARKS.items():
+        if start.startswith(mark):
+            return encoding
+    if len(start) >= 4 and b"\0" in start[:2]:
+        low, high = start[0:200:2], start[1:200:2]
+        for zeros, others, name in ((high, low, "utf-16-le"), (low, high, "utf-16-be")):
+            if not any(zeros) and all(others):
+                return name
+    decode = codecs.getincrementaldecoder("utf-8")().decode
+    has_letters = False
+    try:
+        with file.open("rb") as raw:
+            while chunk := raw.read(_CHUNK):
+                text = "" if chunk.isascii() and not has_letters else decode(chunk)
+                has_letters = has_letters or not text.isascii()
+            decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        # one wrong byte among letters of UTF-8 is damage
+        has_letters = has_letters or not error.object[: error.start].isascii()
+        return None if has_letters else "cp1252"
+    return None
 
 
 def utf8_error(file: Path) -> InputError:
@@ -107,9 +226,9 @@ def refuse_zero_bytes(file: Path, line: int, text: str) -> None:
 
 def estimate_rows(file: Path, n_rows: int, n_bytes: int) -> int | None:
     """Estimate how many rows a file has if ``n_rows`` of them take ``n_bytes``."""
-    if detect_compression(file) or not n_bytes:
+    if not n_bytes:
         return None
-    return max(n_rows, round(file.stat().st_size / n_bytes * n_rows))
+    return max(n_rows, round(plain_file(file).stat().st_size / n_bytes * n_rows))
 
 
 def refuse_dense(file: Path, n_rows: int, n_columns: int) -> None:
@@ -162,14 +281,6 @@ def line_batches(file: Path) -> Iterator[list[str]]:
         yield batch
 
 
-def open_bytes(file: Path) -> IO[bytes]:
-    """Open the bytes of a file, decompressed as they are read."""
-    kind = detect_compression(file)
-    if kind == "zstd":
-        return cast("IO[bytes]", _import_zstd().open(file, "rb"))
-    return cast("IO[bytes]", gzip.open(file, "rb")) if kind == "gzip" else file.open("rb")
-
-
 def _import_zstd() -> ModuleType:
     if sys.version_info >= (3, 14):
         from compression import zstd
@@ -178,19 +289,24 @@ def _import_zstd() -> ModuleType:
     return zstd
 
 
-def _refuse_bomb(file: Path) -> None:
-    """Read a compressed file through, to refuse it if it is damaged or its lines are endless.
+def plain_file(file: Path) -> Path:
+    """Return the file, or a copy of what it holds if it is compressed: that is done once."""
+    kind = detect_compression(file)
+    return file if kind is None else make_once("decompress", file, partial(_decompress, file, kind))
+
+
+def _decompress(file: Path, kind: str, copy: Path) -> Path:
+    """Fill the copy; refuse a file that is damaged, or whose lines are endless or blank.
 
     Everything after this reads lines or batches of them whole.
     """
-    broken = (
-        EOFError,
-        zlib.error,
-        *([_import_zstd().ZstdError] if detect_compression(file) == "zstd" else ()),
-    )
-    n_lines, line_bytes, batch_lines, batch_bytes = 0, 0, 0, 0
+    broken: tuple[type[BaseException], ...] = (EOFError, zlib.error)
+    if kind == "zstd":
+        broken = (*broken, _import_zstd().ZstdError)
+    n_lines, line_bytes, batch_lines, batch_bytes, blank_bytes = 0, 0, 0, 0, 0
+    opener: Any = gzip.open if kind == "gzip" else _import_zstd().open
     try:
-        with open_bytes(file) as raw:
+        with opener(file, "rb") as raw, copy.open("wb") as out:
             while chunk := raw.read(_CHUNK):
                 ends = chunk.count(b"\n")
                 longest = line_bytes + (chunk.index(b"\n") if ends else len(chunk))
@@ -199,15 +315,22 @@ def _refuse_bomb(file: Path) -> None:
                 line_bytes = len(chunk) - chunk.rindex(b"\n") - 1 if ends else longest
                 n_lines, batch_lines = n_lines + ends, batch_lines + ends
                 batch_bytes += len(chunk)
+                blank_bytes = 0 if chunk.strip() else blank_bytes + len(chunk)
+                meant = "if that is meant, decompress the file first"
+                if blank_bytes > _MOST_BLANK:
+                    raise InputError(
+                        f"{file}, line {n_lines:,}: {blank_bytes >> 20} MB of blank lines; {meant}"
+                    )
                 if batch_lines >= BATCH_ROWS:
                     batch_lines, batch_bytes = 0, 0
                 elif batch_bytes > _BATCH_BYTES:
                     raise InputError(
-                        f"{file}: {batch_lines:,} lines hold {batch_bytes >> 20} MB; "
-                        "if that is meant, decompress the file first"
+                        f"{file}: {batch_lines:,} lines hold {batch_bytes >> 20} MB; {meant}"
                     )
+                out.write(chunk)
     except broken as error:
         raise InputError(f"{file} cannot be read: {first_line(error)}") from None
+    return copy
 
 
 def _long_line_error(file: Path, line: int) -> InputError:
@@ -215,7 +338,7 @@ def _long_line_error(file: Path, line: int) -> InputError:
 
 
 def _find_undecodable_line(file: Path) -> int | None:
-    with open_bytes(file) as lines:
+    with plain_file(file).open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             try:
                 line.decode("utf-8")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from operator import eq
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
 import msgspec
 import numpy as np
@@ -18,17 +19,22 @@ from sklearn.base import clone
 
 from conjunct.columns import Bits, columns_of_lines, line_bytes, pack_column
 from conjunct.data import (
+    CHANGE_KINDS,
+    MERGES,
     SOURCES,
     Binarizer,
     BooleanData,
     BooleanRule,
+    ChangeKind,
     Column,
     ColumnRule,
     Dropped,
     Ids,
+    NumberRule,
     Preparation,
     TagCleaner,
-    applied,
+    TagsRule,
+    apply_rules,
     check_variables,
     meaning,
     rules_for,
@@ -41,7 +47,6 @@ from conjunct.files.formats.base import (
     ReadOptions,
     Scan,
     TableFormat,
-    check_file,
     check_kinds,
     columns_as_text,
     find_format,
@@ -49,11 +54,12 @@ from conjunct.files.formats.base import (
     frame_batches,
     is_boolean,
     list_names,
+    recognise_format,
     select_columns,
 )
 from conjunct.files.raw import Progress, StrPath, check_exists, check_not_empty, one_line_errors
 from conjunct.files.tags import NumbersError
-from conjunct.files.text_cells import BooleanCells, read_column
+from conjunct.files.text_cells import BooleanCells, read_column, read_with_rules
 from conjunct.memory import byte_text
 
 if TYPE_CHECKING:
@@ -80,6 +86,8 @@ def read_boolean(
     null_values: Sequence[str] = (),
     tag_separator: str | None = None,
     sheet: str | None = None,
+    table: str | None = None,
+    header: bool | None = None,
     binarizer: Binarizer | None = None,
     cleaner: TagCleaner | None = None,
     names: Sequence[str] | None = None,
@@ -90,14 +98,13 @@ def read_boolean(
     Parameters
     ----------
     path : path
-        Wide tables end in .csv, .tsv, .parquet, .arrow, .feather, .json, .jsonl, .xlsx, .ods or
-        .arff,
-        transactions in .dat or .basket, SVMlight in .svm or .svmlight; text may be compressed
-        (.gz, .zst).
+        Wide tables end in .csv, .tsv, .txt, .parquet, .arrow, .feather, .json, .jsonl, .xlsx,
+        .ods, .arff, .sqlite, .db or .duckdb, transactions in .dat or .basket (or .txt), SVMlight
+        in .svm or .svmlight; text may be compressed (.gz, .zst).
     format : str, optional
-        ``"csv"``, ``"tsv"``, ``"parquet"``, ``"arrow"``, ``"json"``, ``"jsonl"``, ``"excel"``,
-        ``"arff"``, ``"baskets"`` or ``"svmlight"``, whatever the name ends in; ``"long"`` for a
-        table of ids and tags.
+        ``"csv"``, ``"tsv"``, ``"text"``, ``"parquet"``, ``"arrow"``, ``"json"``, ``"jsonl"``,
+        ``"excel"``, ``"arff"``, ``"database"``, ``"baskets"`` or ``"svmlight"``, whatever the name
+        ends in; ``"long"`` for a table of ids and tags.
     columns, exclude : sequence of str
         Columns (or tags) to read, and not to read.
     id : str, optional
@@ -105,7 +112,8 @@ def read_boolean(
     separator : str, optional
         What stands between cells; in baskets, between tags.
     tags : str, optional
-        Column that holds the tags of a row: ``water;tree``, ``["water", "tree"]``, or a list.
+        Column that holds the tags of a row: ``water;tree``, ``["water", "tree"]``, or a list. Other
+        columns become features too, and the tags are then named ``column: tag``.
     null_values : sequence of str
         Words that stand for a missing cell, besides the empty one. In columns of numbers, dates
         and yes or no, words such as ``n/a`` do without being named.
@@ -113,6 +121,10 @@ def read_boolean(
         What stands between the tags of a cell, with ``tags``.
     sheet : str, optional
         Sheet of a spreadsheet; by default the first.
+    table : str, optional
+        Table of a database, if it has several.
+    header : bool, optional
+        Whether the first line of a text file names the columns; by default, its cells show it.
     binarizer : Binarizer, optional
         Makes other columns Boolean; fitted here if it is not yet.
     cleaner : TagCleaner, optional
@@ -131,30 +143,42 @@ def read_boolean(
     ------
     InputError
         In one line that names the file, the line and the column.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from conjunct.files import read_boolean
+    >>> _ = Path("animals.csv").write_text("colour,swims\\nbrown,yes\\ngrey,no\\n")
+    >>> read_boolean("animals.csv").names
+    ('colour = brown', 'colour = grey', 'swims')
     """
     options = ReadOptions(
-        format, columns, exclude, id, separator, tags, null_values, tag_separator, sheet
-    )
+        format, columns, exclude, id, separator, tags, null_values, tag_separator, sheet, table
+    ).expect(header, names, binarizer)
     known = set() if names is None else set(names)
     with one_line_errors(path):
         file, kind = find_source(path, options)
-        table = _read_tags(file, kind, options, binarizer, progress)
-        if table is None:
+        if cleaner is None and (names is None or binarizer is not None):
+            options, binarizer = keep_other_columns(file, kind, options, binarizer)
+        found = _read_tags(file, kind, options, binarizer, progress)
+        if found is None:
             if names is not None and binarizer is None and cleaner is None:
-                binarizer = Binarizer.fitted({}, [(name, [BooleanRule(name)]) for name in names])
+                binarizer = Binarizer.from_rules(
+                    {}, [(name, [BooleanRule(name)]) for name in names]
+                )
             wide = kind.numbers or kind.table(file)
             survey = Survey([file], [wide], options, binarizer or Binarizer(), progress)
             if names is not None and cleaner is not None:
                 survey.wanted = lambda name: cleaner.clean(name) in known
-            table = survey.scan().table()
+            found = survey.scan().table()
     if cleaner is not None:
         is_fitted = hasattr(cleaner, "mapping_")
-        table = table.cleaned(cleaner if is_fitted else table.fit_cleaner(clone(cleaner)))
+        found = found.clean(cleaner if is_fitted else found.fit_cleaner(clone(cleaner)))
     if names is None:
-        return table
-    if table.tags:
-        warn_unused(path, [name for name in table.names if name not in known], "tags")
-    return table.aligned(names)
+        return found
+    if found.tags:
+        warn_unused(path, [name for name in found.names if name not in known], "tags")
+    return found.align(names)
 
 
 def _read_tags(
@@ -171,9 +195,50 @@ def _read_tags(
         table = kind.tags(file, options, progress)
     except NumbersError:
         return None
-    if options.columns is None and not options.exclude:
-        return table
-    return table.aligned(replace(options, id=None).selected(table.names, file))
+    return table.align(choose_tags(table.names, file, kind, options))
+
+
+def choose_tags(names: Sequence[str], file: Path, kind: Format, options: ReadOptions) -> list[str]:
+    """Return the tags to make features of; a column of the file that is left out is no tag."""
+    known = _other_columns(file, kind, options)
+    exclude = [name for name in options.exclude if name in names or name not in known]
+    columns = None if options.columns == [options.tags] else options.columns
+    if columns is None and not exclude:
+        return list(names)
+    chosen = replace(options, id=None, columns=columns, exclude=exclude)
+    return chosen.choose_columns(names, file)
+
+
+def keep_other_columns(
+    file: Path, kind: Format, options: ReadOptions, binarizer: Binarizer | None
+) -> tuple[ReadOptions, Binarizer | None]:
+    """Return options and a Binarizer for a column of tags among others that are features too.
+
+    Tags alone are read as such: there may be very many, and they can be cleaned.
+    """
+    if options.tags is None or options.tag_separator is not None:
+        return options, binarizer
+    whole = replace(options, tags=None)
+    given: Binarizer | None = binarizer
+    if getattr(binarizer, "rules_", None) is not None:
+        return whole, binarizer
+    chosen = [name for name in options.columns or () if name != options.tags]
+    known = _other_columns(file, kind, options)
+    others = [name for name in known if name not in options.exclude]
+    if not others or (options.columns is not None and not (chosen and set(chosen) <= set(others))):
+        return options, binarizer
+    start = Binarizer() if given is None else clone(given)
+    start.set_params(tags=[*start.tags, options.tags])
+    columns = None if options.columns is None else [*chosen, options.tags]
+    return replace(whole, columns=columns), start
+
+
+def _other_columns(file: Path, kind: Format, options: ReadOptions) -> list[str]:
+    """Return the columns of a table besides the tags and the ids."""
+    if options.tags is None or not isinstance(kind, TableFormat):
+        return []
+    scan, _ = kind.text_batches(file, options, options.tags)
+    return [name for name in scan.names if name not in (options.tags, options.id)]
 
 
 def read_table(
@@ -194,6 +259,14 @@ def read_table(
     ------
     InputError
         If the file is not a table, in one line that names the file and the place.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from conjunct.files import read_table
+    >>> _ = Path("animals.csv").write_text("colour,legs\\nbrown,4\\n")
+    >>> read_table("animals.csv").rows()
+    [('brown', 4)]
     """
     options = ReadOptions(format, columns, exclude, None, separator, None, null_values, None, sheet)
     frame = read_frame(path, options)
@@ -207,7 +280,7 @@ def read_frame(path: StrPath, options: ReadOptions) -> pl.DataFrame:
     import polars as pl
 
     def use(scan: Scan) -> pl.DataFrame:
-        chosen = options.selected(scan.names, file)
+        chosen = options.choose_columns(scan.names, file)
         check_kinds(file, select_columns(scan.frame, chosen).collect_schema())
         frame = scan.frame.collect()
         if frame.height and frame[:, -1].null_count() and wide.reads_short_rows:
@@ -219,8 +292,96 @@ def read_frame(path: StrPath, options: ReadOptions) -> pl.DataFrame:
     with one_line_errors(path):
         check_exists(path)
         wide = find_format(path, options.format).table(path)
-        file = check_file(path, wide, options)
+        file, _ = find_source(path, replace(options, format=wide.name))
         return wide.read(file, options, use)[0]
+
+
+class ColumnView(NamedTuple):
+    """A column of a file and what was made of it."""
+
+    column: str
+    kind: str
+    example: str
+    missing: int
+    n_features: int
+    about: str
+    """The features that were made, or why there are none."""
+    option: str
+    """The option on the command line that has it otherwise."""
+
+
+def look(
+    path: StrPath, options: ReadOptions, binarizer: Binarizer | None = None
+) -> tuple[BooleanData, list[ColumnView]]:
+    """Return a file's Boolean table, and what each of its columns was taken for."""
+    table = read_boolean(path, **asdict(options), binarizer=binarizer)
+    if table.tags:
+        tags: list[str] = next(filter(None, table.convert("baskets")), [])
+        example = ", ".join(map(str, tags))
+        name = options.tags or "tags"
+        about = f"{len(table.names)} tags, one feature each"
+        return table, [
+            ColumnView(name, "tags", example, 0, len(table.names), about, "--exclude TAG")
+        ]
+    fitted = table.preparation.binarizer
+    rules: dict[str, list[ColumnRule]] = {name: [BooleanRule(name)] for name in table.names}
+    rules = rules if fitted is None else group_rules(fitted) or {}
+    dropped = {} if fitted is None else {d.column: d.reason for d in fitted.dropped_}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConjunctWarning)
+        examples, n_empty = _find_examples(path, options)
+    n_missing = table.count_missing_cells()
+    views = []
+    for name, example in examples.items():
+        missing = n_missing.get(name, 0) if name in rules else n_empty[name]
+        made = rules.get(name, ())
+        n_features = sum(len(rule.names()) for rule in made)
+        about = "; ".join(rule.describe() for rule in made)
+        kind, option = _describe_rules(name, made)
+        if not made:
+            about = dropped.get(name, "as asked for")
+            # a column without two values makes no feature in any reading
+            is_other = name in dropped and not about.startswith("every ")
+            option = f"--categorical {name!r}" if is_other else ""
+            if name == options.id:
+                kind, about = "id", "it names the rows"
+        views.append(ColumnView(name, kind, example, missing, n_features, about, option))
+    return table, views
+
+
+def _find_examples(path: StrPath, options: ReadOptions) -> tuple[dict[str, str], Counter[str]]:
+    """Return a cell of each column of a table as it is written, and the number of empty ones."""
+    every = replace(options, tags=None, tag_separator=None, columns=None, exclude=(), id=None)
+    file, kind = find_source(path, every)
+    # numbers in a file of tags have no columns of text
+    scan, batches = (kind.numbers or kind.table(file)).text_batches(file, every)
+    examples, n_empty = dict.fromkeys(scan.names, ""), Counter[str]()
+    for batch in batches:
+        for cells in batch.iter_columns():
+            n_empty[cells.name] += cells.null_count()
+            first = next(iter(cells.drop_nulls().head(1).to_list()), None)
+            if first is not None and not examples[cells.name]:
+                examples[cells.name] = ", ".join(first) if isinstance(first, list) else str(first)
+    return examples, n_empty
+
+
+def _describe_rules(name: str, rules: Sequence[ColumnRule]) -> tuple[str, str]:
+    """Return the kind of a column and the option for another reading."""
+    if not rules:
+        return "left out", ""
+    rule = rules[0]
+    if isinstance(rule, BooleanRule):
+        return "yes or no", f"--exclude {name!r}"
+    as_words = f"--categorical {name!r}"
+    if isinstance(rule, TagsRule):
+        return "tags", as_words
+    if rule.part is not None:
+        return "dates", as_words
+    if isinstance(rule, NumberRule):
+        return "numbers", f"--edges '{name}=…'"
+    if rule.written != "words":
+        return "values", f"--edges '{name}=…'"
+    return "words", "--max-categories N"
 
 
 def read_synonyms(path: StrPath) -> dict[str, str]:
@@ -228,36 +389,75 @@ def read_synonyms(path: StrPath) -> dict[str, str]:
 
     Either a JSON object, ``{"automobile": "car"}``, or a table with columns ``from`` and ``to``.
     If the table has a column ``accept``, as the one of proposals, its rows count only where that
-    says yes.
-    """
-    import polars as pl
+    says yes, and of a review only those that merge tags.
 
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from conjunct.files import read_synonyms
+    >>> _ = Path("names.json").write_text('{"auto": "car"}')
+    >>> read_synonyms("names.json")
+    {'auto': 'car'}
+    """
     if str(path).lower().endswith(".json"):
         file = check_not_empty(path, "a JSON object of tags and what to call them")
         try:
             return msgspec.json.decode(file.read_bytes(), type=dict[str, str])
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise InputError(f"{path}: not a JSON object of tags ({error})") from None
+    synonyms: dict[str, str] = {}
+    for row, line in enumerate(read_review(path), start=1):
+        if not line.accept or line.kind not in (None, *MERGES):
+            continue
+        if not line.tag or not line.into:
+            raise InputError(f"{path}, row {row}: a tag is missing")
+        if synonyms.setdefault(line.tag, line.into) != line.into:
+            raise InputError(
+                f"{path}, row {row}: {line.tag!r} has two names, {synonyms[line.tag]!r} too"
+            )
+    return synonyms
+
+
+class ReviewLine(NamedTuple):
+    """A line of a review: a proposal and the decision, ``None`` if there is none yet."""
+
+    kind: ChangeKind | None
+    tag: str
+    into: str
+    accept: bool | None
+
+
+def read_review(path: StrPath) -> list[ReviewLine]:
+    """Read a table with columns ``from`` and ``to``, and maybe ``kind`` and ``accept``.
+
+    Without ``accept``, all lines are accepted.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from conjunct.files import read_review
+    >>> _ = Path("review.csv").write_text("from,to,accept\\nauto,car,yes\\n")
+    >>> read_review("review.csv")[0].into
+    'car'
+    """
+    import polars as pl
+
     table = read_frame(path, ReadOptions()).cast(pl.String)
     for name in ("from", "to"):
         if name not in table.columns:
             raise InputError(f"{path} has no column {name!r}: synonyms need from and to")
-    synonyms: dict[str, str] = {}
+    lines = []
     for row, cells in enumerate(table.iter_rows(named=True), start=1):
-        accepted = cells.get("accept")
-        if "accept" in cells and not (accepted or "").strip():
-            continue
-        says = True if accepted is None else meaning(accepted)
-        if says is None:
-            raise InputError(f"{path}, row {row}, column 'accept': {accepted!r} is not yes or no")
-        if not says:
-            continue
-        tag, into = cells["from"], cells["to"]
-        if not tag or not into:
-            raise InputError(f"{path}, row {row}: a tag is missing")
-        if synonyms.setdefault(tag, into) != into:
-            raise InputError(f"{path}, row {row}: {tag!r} has two names, {synonyms[tag]!r} too")
-    return synonyms
+        decision = (cells.get("accept") or "").strip()
+        accept = True if "accept" not in cells else meaning(decision) if decision else None
+        if decision and accept is None:
+            raise InputError(f"{path}, row {row}, column 'accept': {decision!r} is not yes or no")
+        kind = cells.get("kind")
+        if kind is not None and kind not in CHANGE_KINDS:
+            known = ", ".join(CHANGE_KINDS)
+            raise InputError(f"{path}, row {row}, column 'kind': {kind!r} is none of {known}")
+        lines.append(ReviewLine(kind, cells["from"] or "", cells["to"] or "", accept))
+    return lines
 
 
 def read_variables(path: StrPath) -> dict[str, list[str]]:
@@ -287,12 +487,12 @@ def naming_cells_of(
             error.problem, error.advice = "the cell has no value", if_empty
         else:
             error.advice = "write 0/1 or true/false, or leave the column out"
-        kind = find_format(path, options.format)
+        kind = recognise_format(Path(path), options)
         raise locate_error(error, kind, Path(path), options, error.row) from None
 
 
 class FileSource:
-    """The reader of paths for ``BooleanData.of``."""
+    """The reader of paths for ``BooleanData.from_data``."""
 
     name = "file"
     summary = "tables and tags in files"
@@ -353,7 +553,7 @@ class Survey:
             tuple(self.binarizer.get_feature_names_out()),
             columns_of_lines(lines, n_rows),
             ids=None if id_name is None else Ids(id_name, tuple(self._ids[:n_rows])),
-            preparation=Preparation(self.binarizer).if_needed(),
+            preparation=Preparation(self.binarizer).drop_idle_binarizer(),
         )
 
     def _scan_file(self, file: Path, wide: TableFormat) -> None:
@@ -372,7 +572,7 @@ class Survey:
         self.ways.append(way)
 
     def _choose_columns(self, file: Path, names: Sequence[str]) -> None:
-        chosen = self.options.selected(names, file)
+        chosen = self.options.choose_columns(names, file)
         if self.rules is None:
             chosen = [name for name in chosen if self.wanted(name)]
         else:
@@ -386,7 +586,7 @@ class Survey:
         if not self.n_rows:
             self.columns = chosen
             settings = self.binarizer.settings()
-            fixed = {*settings.edges, *settings.words}
+            fixed = {*settings.edges, *settings.categorical}
             self._boolean = {
                 name: _BooleanColumn(self._keep)
                 for name in chosen
@@ -403,7 +603,6 @@ class Survey:
         import polars as pl
 
         schema = select_columns(scan.frame, self.columns).collect_schema()
-        check_kinds(file, schema)
         looked_at = dict(self._boolean)
         if not self._keep:
             self._skip_declared(scan.frame, schema, looked_at)
@@ -467,15 +666,17 @@ class Survey:
             settings = self.binarizer.settings()
             for cells in self._read_whole([name for name in self.columns if name not in found]):
                 given = None if self.rules is None else self.rules[cells.name]
-                as_words = cells.name in settings.words
-                column = self.formats[0].column(cells, given, as_words=as_words)
-                rules = rules_for(column, settings) if given is None else given
+                if given is None:
+                    column = read_column(cells, as_words=cells.name in settings.categorical)
+                    rules: Found = rules_for(column, settings)
+                else:
+                    column, rules = read_with_rules(cells, given), given
                 found[column.name] = rules
                 if self._keep:
                     self._lines[column.name] = _pack_features(rules, column)
         if self.rules is None:
             named = [(name, found[name]) for name in self.columns]
-            self.binarizer = Binarizer.fitted(self.binarizer.get_params(), named)
+            self.binarizer = Binarizer.from_rules(self.binarizer.get_params(), named)
             self.rules = group_rules(self.binarizer) or {}
 
     def _read_whole(self, names: Sequence[str]) -> Iterator[pl.Series]:
@@ -596,7 +797,7 @@ def _pack_features(found: Found, column: Column) -> list[Line]:
     rules = () if isinstance(found, Dropped) else found
     return [
         (pack_column(values), pack_column(~missing) if missing.any() else None)
-        for values, missing in applied(rules, column)
+        for values, missing in apply_rules(rules, column)
     ]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,11 +17,11 @@ from conjunct.columns import (
     Columns,
     PackedColumns,
     SparseColumns,
-    StoreKind,
-    joined_parts,
+    StorageKind,
+    concat_parts,
+    concat_rows,
     line_bytes,
-    packed_columns,
-    united,
+    pack_columns,
 )
 from conjunct.counting import (
     ENGINES,
@@ -39,24 +39,23 @@ from conjunct.data import (
     Mask,
     Preparation,
     TagCleaner,
-    applied,
+    apply_rules,
 )
 from conjunct.errors import CellError, InputError
 from conjunct.files import raw
 from conjunct.files.formats.base import (
     Format,
     ReadOptions,
-    TableFormat,
     columns_as_text,
-    find_format,
     find_source,
     is_boolean,
+    recognise_format,
     select_columns,
 )
 from conjunct.files.raw import Progress, StrPath, one_line_errors
-from conjunct.files.reading import Survey, locate_error
+from conjunct.files.reading import Survey, choose_tags, keep_other_columns, locate_error
 from conjunct.files.tags import TagBatch
-from conjunct.files.text_cells import BooleanCells
+from conjunct.files.text_cells import BooleanCells, read_with_rules
 from conjunct.memory import available_bytes, byte_text, parse_bytes, resident_bytes
 
 if TYPE_CHECKING:
@@ -91,6 +90,14 @@ class Stream(StreamedRows):
         Bytes that the process may take while a model is fitted.
     engine : str
         Where the rows are counted: ``"disk"``, or the workers of ``"dask"`` or ``"spark"``.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from conjunct.files import stream
+    >>> _ = Path("tags.csv").write_text("sky,sea\\n1,0\\n1,1\\n")
+    >>> [part.names for part in stream("tags.csv")]
+    [('sky', 'sea')]
     """
 
     rows: tuple[FileRows, ...]
@@ -134,13 +141,13 @@ class Stream(StreamedRows):
         return replace(self, engine="spark")
 
     def partitions(
-        self, read: ReadPart, n_jobs: int | None = None, store: StoreKind = "auto"
+        self, read: ReadPart, n_jobs: int | None = None, storage: StorageKind = "auto"
     ) -> Partitions:
         """Return the rows in parts: on disk, or on the workers of an engine."""
         if self.engine != "disk":
-            return self._distribute(read, store)
+            return self._distribute(read, storage)
         scratch = ScratchFile()
-        for part in joined_parts(self._read_stores(read), _PAGE_BYTES):
+        for part in concat_parts(self._read_stores(read), _PAGE_BYTES):
             scratch.append(part)
         left = self.memory - resident_bytes()
         if left < _LEAST_BYTES:
@@ -149,7 +156,7 @@ class Stream(StreamedRows):
                 f"memory of {byte_text(self.memory)} is too little: Python and its libraries have "
                 f"most of it already; allow {taken} or more"
             )
-        return DiskPartitions(scratch, left, n_jobs, store)
+        return DiskPartitions(scratch, left, n_jobs, storage)
 
     def _read_stores(self, read: ReadPart) -> Iterator[Columns]:
         n_read = 0
@@ -167,7 +174,7 @@ class Stream(StreamedRows):
                     if self.progress is not None:
                         self.progress(n_read, self.n_rows)
 
-    def _distribute(self, read: ReadPart, store: StoreKind) -> Partitions:
+    def _distribute(self, read: ReadPart, storage: StorageKind) -> Partitions:
         bits = max(1, _PARTITION_BYTES * 8 // max(len(self.names), 1))
         n_rows = max(1, bits // raw.BATCH_ROWS) * raw.BATCH_ROWS
         quiet = replace(self, progress=None)
@@ -180,33 +187,25 @@ class Stream(StreamedRows):
         # tags are read as lists, whose size is not known before
         wide = all(isinstance(rows.recipe, WideRecipe) for rows in self.rows)
         part_bytes = len(self.names) * largest // 8 if wide else 0
-        return ENGINES[self.engine].made_by(parts, len(self.names), store, part_bytes)
+        return ENGINES[self.engine].from_tasks(parts, len(self.names), storage, part_bytes)
 
     def _prepare(self, table: BooleanData) -> BooleanData:
         cleaner = self.preparation.cleaner
-        table = table if cleaner is None else table.cleaned(cleaner)
+        table = table if cleaner is None else table.clean(cleaner)
         return replace(table, preparation=self.preparation)
 
 
 def _read_part(stream: Stream, read: ReadPart) -> Columns:
-    return united(list(stream._read_stores(read)))
+    return concat_rows(list(stream._read_stores(read)))
 
 
 def stream(
     *paths: StrPath,
     memory: str | int | None = None,
-    format: str | None = None,
-    columns: Sequence[str] | None = None,
-    exclude: Sequence[str] = (),
-    id: str | None = None,
-    separator: str | None = None,
-    tags: str | None = None,
-    null_values: Sequence[str] = (),
-    tag_separator: str | None = None,
-    sheet: str | None = None,
     binarizer: Binarizer | None = None,
     cleaner: TagCleaner | None = None,
     progress: Progress | None = None,
+    **reading: Any,
 ) -> Stream:
     """Open files as one table that is read some rows at a time, for tables larger than memory.
 
@@ -220,25 +219,36 @@ def stream(
     memory : str or int, optional
         How much memory the process may take while a model is fitted: ``"500MB"``, ``"2GiB"``, or
         bytes. By default half of what is free, and what it has already.
-    format, columns, exclude, id, separator, tags, null_values, tag_separator, sheet, binarizer, \
-    cleaner, progress
+    binarizer, cleaner, progress
         As in :func:`read_boolean`.
+    **reading
+        Its options about files: format, columns, exclude, id, separator, tags, null_values,
+        tag_separator, sheet, table, header.
 
     Returns
     -------
     Stream
         What ``UFC().fit`` takes.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from conjunct.files import stream
+    >>> _ = Path("tags.csv").write_text("sky,sea\\n1,0\\n1,1\\n")
+    >>> stream("tags.csv", memory="1GB")
+    Stream(1 file, 2 rows, 2 features)
     """
     if not paths:
         raise InputError("name a file to read")
-    options = ReadOptions(
-        format, columns, exclude, id, separator, tags, null_values, tag_separator, sheet
-    )
+    options = ReadOptions(**reading)
+    options = options.expect(options.header, None, binarizer)
     allowed = resident_bytes() + available_bytes() // 2 if memory is None else parse_bytes(memory)
     sources = []
     for path in paths:
         with one_line_errors(path):
             sources.append(find_source(path, options))
+    if cleaner is None:
+        options, binarizer = keep_other_columns(*sources[0], options, binarizer)
     tagged = [kind.holds_tags(options) for _, kind in sources]
     if any(tagged) != all(tagged):
         raise InputError(
@@ -270,7 +280,7 @@ def _stream_table(
     recipe = WideRecipe(names, survey.rules or {})
     each = zip(files, survey.n_rows, survey.ways, strict=True)
     rows = tuple(FileRows(file, options, recipe, n, way) for file, n, way in each)
-    preparation = Preparation(survey.binarizer).if_needed()
+    preparation = Preparation(survey.binarizer).drop_idle_binarizer()
     return Stream(rows, names, memory, preparation, progress=progress)
 
 
@@ -293,9 +303,7 @@ def _stream_tags(
     files = [file for file, _ in sources]
     if not tags:
         raise InputError(f"{files[0]} {sources[0][1].no_tags}")
-    names = sorted(tags)
-    if options.columns is not None or options.exclude:
-        names = replace(options, id=None).selected(names, files[0])
+    names = choose_tags(sorted(tags), *sources[0], options)
     recipe = TagRecipe(tuple(names))
     rows = (FileRows(f, options, recipe, n) for f, n in zip(files, n_rows, strict=True))
     return Stream(tuple(rows), recipe.names, memory, progress=progress)
@@ -315,7 +323,7 @@ def _clean_stream(found: Stream, cleaner: TagCleaner) -> Stream:
         # in the order of the columns, and tags on no row too
         known = {name: counts[name] for name in found.names}
         cleaner = clone(cleaner).fit_counts(known)
-    clean = found.head.cleaned(cleaner)
+    clean = found.head.clean(cleaner)
     return replace(found, names=clean.names, preparation=clean.preparation)
 
 
@@ -351,7 +359,7 @@ class FileRows:
 
     def locate_error(self, error: CellError, first_row: int) -> InputError:
         """Return an error about a cell of a table that starts at ``first_row``, with its place."""
-        kind = find_format(self.file, self.options.format)
+        kind = recognise_format(self.file, self.options)
         return locate_error(error, kind, self.file, self.options, first_row + error.row)
 
 
@@ -363,7 +371,7 @@ class WideRecipe:
     rules: Mapping[str, Sequence[ColumnRule]]
 
     def tables(self, rows: FileRows) -> Iterator[BooleanData]:
-        wide = find_format(rows.file, rows.options.format).table(rows.file)
+        wide = recognise_format(rows.file, rows.options).table(rows.file)
         scan = wide.scan(rows.file, rows.options, rows.way, columns_as_text(self.rules))
         scan = wide.complete(scan, self.rules)
         frame = select_columns(scan.frame, self.rules).slice(rows.start, len(rows))
@@ -371,21 +379,21 @@ class WideRecipe:
         first = rows.start
         for batch in wide.batches(rows.file, rows.options, frame):
             try:
-                columns = packed_columns(self._apply_rules(wide, batch, cells), batch.height)
+                columns = pack_columns(self._apply_rules(batch, cells), batch.height)
             except CellError as error:
                 raise rows.locate_error(error, first) from None
             first += batch.height
             yield BooleanData(self.names, columns)
 
     def _apply_rules(
-        self, wide: TableFormat, batch: pl.DataFrame, cells: Mapping[str, BooleanCells]
+        self, batch: pl.DataFrame, cells: Mapping[str, BooleanCells]
     ) -> Iterator[tuple[Mask, Mask | None]]:
         """Yield where each feature is true, and where it is missing."""
         for name, rules in self.rules.items():
             column = batch.get_column(name)
             read = cells[name].read(column) if is_boolean(rules) else None
             if read is None:
-                yield from applied(rules, wide.column(column, rules))
+                yield from apply_rules(rules, read_with_rules(column, rules))
             else:
                 yield read
 
@@ -399,7 +407,7 @@ class TagRecipe:
     def tables(self, rows: FileRows) -> Iterator[BooleanData]:
         position = {tag: k for k, tag in enumerate(self.names)}
         first, end = 0, rows.start + len(rows)
-        kind = find_format(rows.file, rows.options.format)
+        kind = recognise_format(rows.file, rows.options)
         for batch in kind.tag_batches(rows.file, rows.options):
             start, stop = max(rows.start - first, 0), min(end - first, batch.n_rows)
             if start < stop:

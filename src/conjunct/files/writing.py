@@ -16,7 +16,7 @@ from conjunct.files.raw import StrPath, check_name, first_line
 if TYPE_CHECKING:
     import polars as pl
 
-    from conjunct.data import Proposal
+    from conjunct.data import Change
 
 
 def check_table_target(path: StrPath, *, lists: bool = False) -> None:
@@ -28,7 +28,16 @@ def check_table_target(path: StrPath, *, lists: bool = False) -> None:
 
 
 def write_table(path: StrPath, frame: pl.DataFrame) -> None:
-    """Write a table, whole or not at all: Booleans are 0/1 in CSV and TSV."""
+    """Write a table, whole or not at all: Booleans are 0/1 in CSV and TSV.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from conjunct.files import read_table, write_table
+    >>> write_table("tags.csv", pl.DataFrame({"sky": [True, False]}))
+    >>> read_table("tags.csv").rows()
+    [(True,), (False,)]
+    """
     _write(path, "tables", frame)
 
 
@@ -39,20 +48,36 @@ def as_csv(frame: pl.DataFrame) -> str:
     return content.getvalue().decode()
 
 
-def write_review(path: StrPath, proposals: Sequence[Proposal]) -> None:
-    """Write proposals as a table; whoever reads it writes yes under ``accept`` where they agree."""
+def write_review(path: StrPath, changes: Sequence[Change], ids: Sequence[str] = ()) -> None:
+    """Write proposals as a table; whoever reads it writes yes or no under ``accept``.
+
+    ``ids`` name the example rows, which are numbered from 1 otherwise.
+
+    Examples
+    --------
+    >>> from conjunct.data import Change
+    >>> from conjunct.files import read_review, write_review
+    >>> change = Change("same", "brook", "stream", 40, "in the same 40 rows", (0, 1))
+    >>> write_review("review.csv", [change])
+    >>> read_review("review.csv")[0].into
+    'stream'
+    """
     import polars as pl
 
-    columns = {
-        "from": [proposal.tag for proposal in proposals],
-        "to": [proposal.into for proposal in proposals],
-        "similarity": [round(proposal.similarity, 1) for proposal in proposals],
-        "rows_from": [proposal.rows for proposal in proposals],
-        "rows_to": [proposal.rows_into for proposal in proposals],
-        "accept": ["" for _ in proposals],
+    def name_rows(rows: Sequence[int]) -> str:
+        return "; ".join(ids[row] if ids else str(row + 1) for row in rows)
+
+    columns: dict[str, list[Any]] = {
+        "kind": [change.kind for change in changes],
+        "from": [change.tag for change in changes],
+        "to": [change.into for change in changes],
+        "rows": [change.rows for change in changes],
+        "why": [change.why for change in changes],
+        "examples": [name_rows(change.examples) for change in changes],
+        "accept": ["" for _ in changes],
     }
-    schema = {"from": pl.String, "to": pl.String, "accept": pl.String}
-    write_table(path, pl.DataFrame(columns, schema_overrides=schema))
+    schema = dict.fromkeys(columns, pl.String) | {"rows": pl.Int64}
+    write_table(path, pl.DataFrame(columns, schema=schema))
 
 
 def is_sparse_file(path: StrPath) -> bool:

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from conjunct.estimators import UFC, UFringe
-from conjunct.paper.study import KENDALL_P_VALUE, OTHER_RUN, Outcome, Study, published_indicators
+from conjunct.paper.study import (
+    INDICATORS,
+    KENDALL_P_VALUE,
+    OTHER_RUN,
+    Outcome,
+    Study,
+    indicators_of,
+    paper_values,
+)
 from conjunct.plots import plot_curves, plot_front, plot_fronts
 from conjunct.ufc import Solution
 
@@ -16,16 +25,13 @@ def table_of_indicators(study: Study) -> Outcome:
     """Make table 3: indicators of the primitives, uFC*, another uFC and uFRINGE."""
     best = study.path.closest_point_
     threshold, limit_iter = OTHER_RUN
-    other = study.fitted(UFC(threshold, max_iter=limit_iter))
-    fringe = study.fitted(UFringe())
+    other = study.fit(UFC(threshold, max_iter=limit_iter))
+    fringe = study.fit(UFringe())
     rows = [
         {
             "strategy": strategy,
-            "features": line.n_features,
-            "length": line.length,
-            "oi": line.oi,
-            "c0": line.c0,
-            **published_indicators(study.name, strategy),
+            **indicators_of(line),
+            **paper_values(INDICATORS, study.name, strategy),
         }
         for strategy, line in (
             ("primitives", study.primitives),
@@ -70,10 +76,8 @@ def by_iterations(study: Study) -> Outcome:
         "less overlap and the more features."
     )
     charts = {
-        f"-{field}": lambda field=field, y=y: _draw_curves(
-            rows, "limit_iter", field, "threshold", y, f"{y} by limit_iter on {study.name}"
-        )
-        for field, y in (("oi", "OI"), ("c0", "C0"))
+        "-oi": _curves(study, rows, "limit_iter", "threshold", "OI"),
+        "-c0": _curves(study, rows, "limit_iter", "threshold", "C0"),
     }
     title = f"OI and C0 by number of iterations on {study.name}"
     return Outcome("figure-6a-by-iterations", title, text + study.coverage, rows, charts)
@@ -89,10 +93,8 @@ def by_threshold(study: Study) -> Outcome:
     ]
     text = "At the 250 λ of the paper. Between two neighbouring r of the data nothing changes."
     charts = {
-        f"-{field}": lambda field=field, y=y: _draw_curves(
-            rows, "threshold", field, "limit_iter", y, f"{y} by λ on {study.name}"
-        )
-        for field, y in (("oi", "OI"), ("c0", "C0"))
+        "-oi": _curves(study, rows, "threshold", "limit_iter", "OI"),
+        "-c0": _curves(study, rows, "threshold", "limit_iter", "C0"),
     }
     title = f"OI and C0 by λ on {study.name}"
     return Outcome("figure-6b-by-threshold", title, text + study.coverage, rows, charts)
@@ -106,13 +108,9 @@ def rms_by_iterations(study: Study) -> Outcome:
         for limit, found in _along_iterations(study, threshold)
     ]
     text = "RMS falls for a few iterations and then rises: there the RMS stop ends a run."
-
-    def chart() -> Any:
-        title = f"RMS by limit_iter on {study.name}"
-        return _draw_curves(rows, "limit_iter", "rms", "threshold", "RMS", title)
-
+    charts = {"": _curves(study, rows, "limit_iter", "threshold", "RMS")}
     title = f"RMS by number of iterations on {study.name}"
-    return Outcome("figure-8-rms-by-iterations", title, text + study.coverage, rows, {"": chart})
+    return Outcome("figure-8-rms-by-iterations", title, text + study.coverage, rows, charts)
 
 
 def dependence(study: Study) -> Outcome:
@@ -166,23 +164,27 @@ def _result_of(study: Study, threshold: float, limit: int) -> Solution | None:
     return path.result_of(threshold, limit) if covered else None
 
 
-def _draw_curves(
-    rows: list[dict[str, Any]], x: str, y: str, series: str, name: str, title: str
-) -> Any:
+def _curves(
+    study: Study, rows: list[dict[str, Any]], x: str, series: str, name: str
+) -> Callable[[], Any]:
+    """Return what draws an indicator against x, with a curve for each value of ``series``."""
     words = {"threshold": "threshold λ", "limit_iter": "limit_iter"}
-    points = [{x: row[x], y: row[y], "series": f"{row[series]:g}"} for row in rows]
-    by_threshold = x == "threshold"
-    return plot_curves(
-        points,
-        x,
-        y,
-        title=title,
-        x_title=words[x],
-        y_title=name,
-        legend=words[series],
-        steps=by_threshold,
-        points=not by_threshold,
-    )
+    y, by_threshold = name.lower(), x == "threshold"
+
+    def draw() -> Any:
+        return plot_curves(
+            [{x: row[x], y: row[y], "series": f"{row[series]:g}"} for row in rows],
+            x,
+            y,
+            title=f"{name} by {'λ' if by_threshold else x} on {study.name}",
+            x_title=words[x],
+            y_title=name,
+            legend=words[series],
+            steps=by_threshold,
+            points=not by_threshold,
+        )
+
+    return draw
 
 
 def solutions(study: Study) -> Outcome:
@@ -195,38 +197,31 @@ def solutions(study: Study) -> Outcome:
         f"closest point is uFC*({best.threshold:g}, {best.iterations}), at a distance of "
         f"{best.distance:.4f} from (0, 0)."
     )
-
-    def chart(magnified: bool) -> Any:
-        title = f"Solutions on {study.name}" + (", magnified" if magnified else "")
-        return plot_front(path.solutions_, path.front_, best, title=title, magnified=magnified)
-
+    draw = partial(plot_front, path.solutions_, path.front_, best)
     return Outcome(
         "figure-7-solutions",
         f"Solutions, Pareto front and closest point on {study.name}",
         text + study.coverage,
         [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
-        {"-a": lambda: chart(False), "-b-magnified": lambda: chart(True)},
+        _both_views(draw, f"Solutions on {study.name}"),
     )
 
 
-def pruned_fronts(study: Study) -> Outcome:
+def pruning_fronts(study: Study) -> Outcome:
     """Make figure 11: the front with and without pruning; whole and magnified."""
-    fronts = {"not pruned": study.path.front_, "pruned": study.pruned_path.front_}
+    fronts = {"not pruned": study.path.front_, "pruned": study.path_with_pruning.front_}
     rows = [
         {
             "front": name,
             "threshold": solution.threshold,
             "iterations": solution.iterations,
-            "features": solution.n_features,
-            "length": solution.length,
-            "oi": solution.oi,
-            "c0": solution.c0,
+            **indicators_of(solution),
             "distance": solution.distance,
         }
         for name, front in fronts.items()
         for solution in front
     ]
-    worse = not_covered_by(fronts["not pruned"], fronts["pruned"])
+    worse = points_beyond(fronts["not pruned"], fronts["pruned"])
     reach = max(solution.c0 for solution in fronts["pruned"])
     text = f"The pruned front ends at C0 = {reach:.3f}. " + (
         f"It dominates or equals the other one, except at {len(worse)} of the "
@@ -235,21 +230,24 @@ def pruned_fronts(study: Study) -> Outcome:
         if worse
         else "Up to there it dominates or equals the other one everywhere."
     )
-
-    def chart(magnified: bool) -> Any:
-        title = f"Pruned and unpruned fronts on {study.name}" + (", magnified" if magnified else "")
-        return plot_fronts(fronts, title=title, magnified=magnified)
-
+    draw = partial(plot_fronts, fronts)
     return Outcome(
         "figure-11-pruned-fronts",
         f"Pareto fronts with and without pruning on {study.name}",
         text + study.coverage,
         rows,
-        {"-a": lambda: chart(False), "-b-magnified": lambda: chart(True)},
+        _both_views(draw, f"Pruned and unpruned fronts on {study.name}"),
     )
 
 
-def not_covered_by(front: Sequence[Solution], other: Sequence[Solution]) -> list[Solution]:
+def _both_views(draw: Callable[..., Any], title: str) -> dict[str, Callable[[], Any]]:
+    return {
+        "-a": partial(draw, title=title),
+        "-b-magnified": partial(draw, title=f"{title}, magnified", magnified=True),
+    }
+
+
+def points_beyond(front: Sequence[Solution], other: Sequence[Solution]) -> list[Solution]:
     """Return points of a front that no point of ``other`` equals or beats, within its reach."""
     reach = max(solution.c0 for solution in other)
     return [

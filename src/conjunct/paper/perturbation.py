@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from statistics import fmean
@@ -21,12 +21,14 @@ from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators import UFC, FeatureConstructor
 from conjunct.expressions import Expression, pattern_text
 from conjunct.paper.study import Outcome, Study
-from conjunct.parameters import check, check_whole, is_number
+from conjunct.parameters import check, is_number, whole
 from conjunct.plots import plot_bars, plot_curves
 from conjunct.ufc import CRITERIA, Risk
 
 NOISE = tuple(round(0.02 * k, 2) for k in range(16))  # §7.3: from 0% to 30%
 N_RUNS = 10  # §7.3
+
+_PAPER_MODEL = UFC(Risk(0.001, prune=False))  # §7.3
 
 Perturbation = Literal["noise", "bootstrap"]
 # formulas, or patterns where the rule is about chunks
@@ -65,6 +67,13 @@ class Stability:
 
     ``levels`` has a line for each noise level (one line for bootstrap samples); ``features`` those
     of all runs, the ones that come back most often first.
+
+    Examples
+    --------
+    >>> from conjunct import datasets, stability
+    >>> found = stability(datasets.load_zoo().values, noise=(0, 0.1), n_runs=2)
+    >>> len(found.levels)
+    2
     """
 
     kind: Perturbation
@@ -168,11 +177,11 @@ def stability(
     [3, 3]
     """
     check(kind in ("noise", "bootstrap"), "kind", kind, "'noise' or 'bootstrap'")
-    check_whole("n_runs", n_runs, 1)
+    whole(1).check("n_runs", n_runs)
     for share in noise:
         check(is_number(share) and 0 <= share <= 1, "noise", share, "shares from 0 to 1")
     model = UFC() if estimator is None else clone(estimator)
-    data = BooleanData.read(X, model._rules(), counts=True)
+    data = BooleanData.read(X, model.reading_rules(), counts=True)
     random = check_random_state(random_state)
     return stability_of(data.columns, data.names, model, kind, noise, n_runs, random, progress)
 
@@ -204,21 +213,13 @@ def stability_of(
             progress(n_done, n_all)
         return again
 
-    changed: list[tuple[float, list[FeatureConstructor]]]
-    if kind == "noise":
-        changed = [
-            (share, list(map(run, _add_noise(table, share, n_runs, random)))) for share in noise
-        ]
-    else:
-        changed = [(0.0, list(map(run, _resample(table, n_runs, random))))]
+    changed: list[tuple[float, list[FeatureConstructor]]] = []
+    for share in noise if kind == "noise" else (0.0,):
+        tables = (_change(table, kind, share, random) for _ in range(n_runs))
+        changed.append((share, list(map(run, tables))))
     levels = tuple(_average(share, runs, original) for share, runs in changed)
     runs = [run for share, runs in changed if share or kind == "bootstrap" for run in runs]
     return Stability(kind, levels, _count_recurrences(runs, original))
-
-
-def paper_model() -> UFC:
-    """Return the model of §7.3: risk = 0.001 and no filtering."""
-    return UFC(Risk(0.001, prune=False))
 
 
 def _fit(
@@ -231,21 +232,14 @@ def _fit(
         return again.fit(BooleanData(tuple(names), PackedColumns.from_table(table, model.n_jobs)))
 
 
-def _add_noise(
-    table: NDArray[np.bool_], share: float, n_runs: int, random: np.random.RandomState
-) -> Iterator[NDArray[np.bool_]]:
-    n_cells = round(share * table.size)
-    for _ in range(n_runs):
-        changed = table.copy()
-        changed.flat[random.choice(table.size, n_cells, replace=False)] ^= True
-        yield changed
-
-
-def _resample(
-    table: NDArray[np.bool_], n_runs: int, random: np.random.RandomState
-) -> Iterator[NDArray[np.bool_]]:
-    for _ in range(n_runs):
-        yield table[random.randint(len(table), size=len(table))]
+def _change(
+    table: NDArray[np.bool_], kind: Perturbation, share: float, random: np.random.RandomState
+) -> NDArray[np.bool_]:
+    if kind == "bootstrap":
+        return table[random.randint(len(table), size=len(table))]
+    changed = table.copy()
+    changed.flat[random.choice(table.size, round(share * table.size), replace=False)] ^= True
+    return changed
 
 
 def _average(share: float, runs: Sequence[FeatureConstructor], original: Features) -> Level:
@@ -282,7 +276,7 @@ def _features_of(run: FeatureConstructor) -> Features:
 
 def _comparable_features(run: FeatureConstructor) -> tuple[Feature, ...]:
     """Return formulas; or chunks, because their formulas deny other chunks too."""
-    criterion = CRITERIA.made(getattr(run, "criterion", None))
+    criterion = CRITERIA.make(getattr(run, "criterion", None))
     by_chunks = criterion is not None and criterion.counts_tags
     return run.feature_set_.patterns if by_chunks else run.features_
 
@@ -299,7 +293,7 @@ def _table(lines: Sequence[Any], backend: Backend) -> Any:
 
 def noise_stability(study: Study) -> Outcome:
     """Make figure 12: uFCα(0.001) without pruning, on ten noised data sets for each level."""
-    found = stability_of(study.store, study.names, paper_model(), "noise")
+    found = stability_of(study.store, study.names, _PAPER_MODEL, "noise")
     rows = [asdict(level) for level in found.levels]
     first, last = found.levels[0], found.levels[-1]
     text = (
@@ -319,7 +313,7 @@ def noise_stability(study: Study) -> Outcome:
 
 def bootstrap_stability(study: Study) -> Outcome:
     """Make the features of bootstrap samples, by how often they come back."""
-    found = stability_of(study.store, study.names, paper_model(), "bootstrap")
+    found = stability_of(study.store, study.names, _PAPER_MODEL, "bootstrap")
     level = found.levels[0]
     text = (
         f"{N_RUNS} samples of the rows. Of {level.n_features:.1f} features on average, "

@@ -11,14 +11,22 @@ from typing import Any
 
 from conjunct.estimators import UFC, UFCPath
 from conjunct.paper.fronts import star
-from conjunct.paper.study import ALPHA, ALPHAS, Outcome, Study, published_risk
+from conjunct.paper.study import (
+    ALPHA,
+    ALPHAS,
+    RISK_BASED,
+    Outcome,
+    Study,
+    indicators_of,
+    paper_values,
+)
 from conjunct.plots import plot_front, plot_trajectories
 from conjunct.ufc import Indicators, Solution
 
 
-def risk_based(study: Study) -> Outcome:
+def risk_runs(study: Study) -> Outcome:
     """Make figure 9: the runs for the paper's ten α beside the closest point and the front."""
-    runs = {alpha: study.risk_based(alpha) for alpha in ALPHAS}
+    runs = {alpha: study.fit_risk(alpha) for alpha in ALPHAS}
     rows = [_risk_row(alpha, run, pruned=False) for alpha, run in runs.items()]
     distances = [row["distance"] for row in rows]
     text = (
@@ -37,25 +45,21 @@ def risk_based(study: Study) -> Outcome:
 
 def risk_and_pruning(study: Study) -> Outcome:
     """Make figure 10: the same without (a) and with (b) pruning."""
-    plain = {alpha: study.risk_based(alpha) for alpha in ALPHAS}
-    pruned = {alpha: study.risk_based(alpha, prune=True) for alpha in ALPHAS}
-    rows = [
-        _risk_row(alpha, run, pruned=is_pruned)
-        for is_pruned, runs in ((False, plain), (True, pruned))
-        for alpha, run in runs.items()
-    ]
-    distances = {
-        is_pruned: [row["distance"] for row in rows if row["pruned"] is is_pruned]
-        for is_pruned in (False, True)
-    }
-    text = " ".join(
-        f"{words} pruning the runs are between {min(found):.4f} and {max(found):.4f} from (0, 0), "
-        f"the closest point of the path at {path.closest_point_.distance:.4f}."
-        for words, found, path in (
-            ("Without", distances[False], study.path),
-            ("With", distances[True], study.pruned_path),
+    plain = {alpha: study.fit_risk(alpha) for alpha in ALPHAS}
+    pruned = {alpha: study.fit_risk(alpha, prune=True) for alpha in ALPHAS}
+    rows, texts = [], []
+    for words, runs, path in (
+        ("Without", plain, study.path),
+        ("With", pruned, study.path_with_pruning),
+    ):
+        some = [_risk_row(alpha, run, pruned=words == "With") for alpha, run in runs.items()]
+        distances = [row["distance"] for row in some]
+        rows += some
+        texts.append(
+            f"{words} pruning the runs are between {min(distances):.4f} and {max(distances):.4f} "
+            f"from (0, 0), the closest point of the path at {path.closest_point_.distance:.4f}."
         )
-    )
+    text = " ".join(texts)
     return Outcome(
         "figure-10-risk-and-pruning",
         f"Risk-based runs without and with pruning on {study.name}",
@@ -63,14 +67,14 @@ def risk_and_pruning(study: Study) -> Outcome:
         rows,
         {
             "-a": lambda: _draw_runs(study, study.path, plain, ", not pruned"),
-            "-b-pruned": lambda: _draw_runs(study, study.pruned_path, pruned, ", pruned"),
+            "-b-pruned": lambda: _draw_runs(study, study.path_with_pruning, pruned, ", pruned"),
         },
     )
 
 
 def table_of_risk(study: Study) -> Outcome:
     """Make table 4: primitives, the closest point and the risk-based run."""
-    best, run = study.path.closest_point_, study.risk_based(ALPHA)
+    best, run = study.path.closest_point_, study.fit_risk(ALPHA)
     common = len(set(study.path.solution(best).features_) & set(run.features_))
     found = run.history_[-1]
     rows = [
@@ -93,7 +97,7 @@ def table_of_risk(study: Study) -> Outcome:
 def table_of_features(study: Study) -> Outcome:
     """Make table 5: both feature sets side by side, with the common features marked."""
     best = study.path.closest_point_
-    ours, theirs = study.path.solution(best).features_, study.risk_based(ALPHA).features_
+    ours, theirs = study.path.solution(best).features_, study.fit_risk(ALPHA).features_
     common = set(ours) & set(theirs)
     shared = [feature for feature in ours if feature in common]
     left = [*shared, *(feature for feature in ours if feature not in common)]
@@ -129,7 +133,7 @@ def _line(
         "length": line.length,
         "oi": line.oi,
         "c0": line.c0,
-        **published_risk(study.name, strategy),
+        **paper_values(RISK_BASED, study.name, strategy),
     }
 
 
@@ -140,10 +144,7 @@ def _risk_row(alpha: float, run: UFC, *, pruned: bool) -> dict[str, Any]:
         "pruned": pruned,
         "threshold": run.threshold_,
         "iterations": run.n_iter_,
-        "features": found.n_features,
-        "length": found.length,
-        "oi": found.oi,
-        "c0": found.c0,
+        **indicators_of(found),
         "distance": math.hypot(found.oi, found.c0),
     }
 
@@ -190,14 +191,14 @@ class _Comparison:
         found = {}
         for name, options in RUNS.items():
             pairwise = {**options, "search": "pairwise", "prune": True}
-            stop = self.study.risk_based(**pairwise).n_iter_
-            on = self.study.risk_based(**pairwise, max_iter=stop * 3 // 2 + 1)
+            stop = self.study.fit_risk(**pairwise).n_iter_
+            on = self.study.fit_risk(**pairwise, max_iter=stop * 3 // 2 + 1)
             found[name] = (stop, on.history_)
         return found
 
     def rows(self) -> list[dict[str, Any]]:
         study = self.study
-        best, pruned = study.path.closest_point_, study.pruned_path.closest_point_
+        best, pruned = study.path.closest_point_, study.path_with_pruning.closest_point_
         lines: dict[str, Indicators | Solution] = {
             "primitives": study.primitives,
             f"best of all λ: {star(best)}": best,
@@ -217,7 +218,7 @@ class _Comparison:
     def describe(self) -> str:
         """Return in a sentence which runs are better than the best that the path offers."""
         study = self.study
-        paths = (study.path.closest_point_, study.pruned_path.closest_point_)
+        paths = (study.path.closest_point_, study.path_with_pruning.closest_point_)
         best = min(paths, key=lambda solution: solution.distance)
         words = []
         for name, (stop, way) in self.ways.items():
@@ -239,10 +240,7 @@ def _row(study: Study, solution: str, line: Indicators | Solution) -> dict[str, 
     return {
         "data": study.name,
         "solution": solution,
-        "features": line.n_features,
-        "length": line.length,
-        "oi": line.oi,
-        "c0": line.c0,
+        **indicators_of(line),
         "distance": math.hypot(line.oi, line.c0),
-        "path_covered_from": max(study.path.covered_from_, study.pruned_path.covered_from_),
+        "path_covered_from": max(study.path.covered_from_, study.path_with_pruning.covered_from_),
     }

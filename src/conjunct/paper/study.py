@@ -15,7 +15,7 @@ from conjunct.columns import PackedColumns
 from conjunct.data import BooleanData, CellRules
 from conjunct.errors import ConjunctWarning
 from conjunct.estimators import UFC, FeatureConstructor, UFCPath
-from conjunct.ufc import Indicators, Risk
+from conjunct.ufc import Indicators, Risk, Solution
 
 Row = Mapping[str, Any]
 
@@ -26,6 +26,12 @@ class Outcome:
 
     ``name`` is that of its files; ``charts`` are made when asked for, by the ending of their name
     (an empty one for the only chart).
+
+    Examples
+    --------
+    >>> from conjunct.paper import Study, outcomes
+    >>> print(next(outcomes(Study.of_bundled("zoo"))).columns[:3])
+    ['strategy', 'features', 'length']
     """
 
     name: str
@@ -61,53 +67,34 @@ def format_cell(value: Any) -> str:
     return str(value)
 
 
-# strategy → features, length, OI, C0
-INDICATORS: dict[str, tuple[int, float, float, float]] = {
-    "primitives": (22, 1.00, 0.28, 0.00),
-    "uFC*(0.432, 3)": (36, 2.83, 0.09, 0.07),
-    "uFC(0.218, 4)": (62, 8.81, 0.03, 0.20),
-    "uFRINGE": (307, 2.90, 0.25, 1.45),
+# table 3
+INDICATORS: dict[str, dict[str, Any]] = {
+    "primitives": {"features": 22, "length": 1.00, "oi": 0.28, "c0": 0.00},
+    "uFC*(0.432, 3)": {"features": 36, "length": 2.83, "oi": 0.09, "c0": 0.07},
+    "uFC(0.218, 4)": {"features": 62, "length": 8.81, "oi": 0.03, "c0": 0.20},
+    "uFRINGE": {"features": 307, "length": 2.90, "oi": 0.25, "c0": 1.45},
 }
-
+# table 4
+_RISK = ("threshold", "iterations", "features", "common", "length", "oi", "c0")
 RISK_BASED: dict[str, dict[str, Any]] = {
     "primitives": {"features": 22, "length": 1.00, "oi": 0.279, "c0": 0.000},
-    "uFC*(0.432, 3)": {
-        "threshold": 0.432,
-        "iterations": 3,
-        "features": 36,
-        "common": 19,
-        "length": 2.83,
-        "oi": 0.086,
-        "c0": 0.071,
-    },
-    "uFCα(0.0001)": {
-        "threshold": 0.228,
-        "iterations": 2,
-        "features": 39,
-        "common": 19,
-        "length": 2.97,
-        "oi": 0.078,
-        "c0": 0.086,
-    },
+    "uFC*(0.432, 3)": dict(zip(_RISK, (0.432, 3, 36, 19, 2.83, 0.086, 0.071), strict=True)),
+    "uFCα(0.0001)": dict(zip(_RISK, (0.228, 2, 39, 19, 2.97, 0.078, 0.086), strict=True)),
 }
 
 # §5.4: the order of magnitude of the p-value, for every λ and every data set
 KENDALL_P_VALUE = 1e-9
 
 
-def published_indicators(name: str, strategy: str) -> dict[str, Any]:
-    """Return the published line of table 3, as columns; empty where the paper has none."""
-    found = INDICATORS.get(strategy) if name == "spect" else None
-    if found is None:
-        return {}
-    columns = ("published_features", "published_length", "published_oi", "published_c0")
-    return dict(zip(columns, found, strict=True))
-
-
-def published_risk(name: str, strategy: str) -> dict[str, Any]:
-    """Return the published line of table 4, as columns; empty where the paper has none."""
-    found = RISK_BASED.get(strategy, {}) if name == "spect" else {}
+def paper_values(table: Mapping[str, Row], name: str, strategy: str) -> dict[str, Any]:
+    """Return a line of a published table, as columns; empty where the paper has none."""
+    found = table.get(strategy, {}) if name == "spect" else {}
     return {f"published_{column}": value for column, value in found.items()}
+
+
+def indicators_of(line: Indicators | Solution) -> dict[str, Any]:
+    """Return the numbers that most tables have, as columns."""
+    return {"features": line.n_features, "length": line.length, "oi": line.oi, "c0": line.c0}
 
 
 Model = TypeVar("Model", bound=FeatureConstructor)
@@ -125,6 +112,12 @@ class Study:
     """Boolean data with a name, and the paths through it.
 
     ``max_solutions`` bounds a path: on wide data there is no end to them.
+
+    Examples
+    --------
+    >>> from conjunct.paper import Study
+    >>> len(Study.of_bundled("zoo", max_solutions=50).path.solutions_)
+    50
     """
 
     name: str
@@ -140,23 +133,23 @@ class Study:
     @classmethod
     def of(cls, X: Any, name: str, max_solutions: int | None = None) -> Study:
         """Return a study of any container that estimators take."""
-        data = BooleanData.read(X, CellRules(missing="raise", store="bits"), counts=True)
+        data = BooleanData.read(X, CellRules(missing="raise", storage="dense"), counts=True)
         return cls(name, data.columns, data.names, max_solutions)
 
     @cached_property
     def path(self) -> UFCPath:
         """Every λ from 0.002 to 0.5, up to 20 iterations (§5.3)."""
-        return self.fitted(UFCPath(max_solutions=self.max_solutions, max_seconds=None))
+        return self.fit(UFCPath(max_solutions=self.max_solutions, max_seconds=None))
 
     @cached_property
-    def pruned_path(self) -> UFCPath:
-        return self.fitted(UFCPath(prune=True, max_solutions=self.max_solutions, max_seconds=None))
+    def path_with_pruning(self) -> UFCPath:
+        return self.fit(UFCPath(prune=True, max_solutions=self.max_solutions, max_seconds=None))
 
-    def risk_based(self, alpha: float, *, prune: bool = False, **options: Any) -> UFC:
+    def fit_risk(self, alpha: float, *, prune: bool = False, **options: Any) -> UFC:
         """Return the run for a risk α (§6): by default the paper's, without pruning."""
-        return self.fitted(UFC(Risk(alpha, prune=prune), **options))
+        return self.fit(UFC(Risk(alpha, prune=prune), **options))
 
-    def fitted(self, model: Model) -> Model:
+    def fit(self, model: Model) -> Model:
         """Fit the model; its results show what it would warn about."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConjunctWarning)
@@ -169,7 +162,7 @@ class Study:
     @property
     def coverage(self) -> str:
         """A sentence about the λ that the paths cover, where it is not all."""
-        partial = [path for path in (self.path, self.pruned_path) if not path.complete_]
+        partial = [path for path in (self.path, self.path_with_pruning) if not path.complete_]
         if not partial:
             return ""
         lowest = max(path.covered_from_ for path in partial)

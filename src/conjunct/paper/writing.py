@@ -15,7 +15,7 @@ from conjunct.paper.fronts import (
     by_iterations,
     by_threshold,
     dependence,
-    pruned_fronts,
+    pruning_fronts,
     rms_by_iterations,
     solutions,
     table_of_indicators,
@@ -24,7 +24,7 @@ from conjunct.paper.perturbation import bootstrap_stability, noise_stability
 from conjunct.paper.risk import (
     beyond_the_front,
     risk_and_pruning,
-    risk_based,
+    risk_runs,
     table_of_features,
     table_of_risk,
 )
@@ -38,11 +38,11 @@ EXPERIMENTS: tuple[Callable[[Study], Outcome], ...] = (
     solutions,
     dependence,
     rms_by_iterations,
-    risk_based,
+    risk_runs,
     table_of_risk,
     table_of_features,
     risk_and_pruning,
-    pruned_fronts,
+    pruning_fronts,
     noise_stability,
     bootstrap_stability,
 )
@@ -57,6 +57,12 @@ def outcomes(study: Study | None = None) -> Iterator[Outcome]:
     """Make the paper's experiments on a data set, and what goes past them.
 
     ``None``: on ``spect``, with the comparison past the paper on four bundled data sets.
+
+    Examples
+    --------
+    >>> from conjunct.paper import Study, outcomes
+    >>> next(outcomes(Study.of_bundled("zoo"))).name
+    'table-3-indicators'
     """
     own = Study.of_bundled("spect") if study is None else study
     for experiment in EXPERIMENTS:
@@ -87,6 +93,11 @@ def reproduce(
         What to call ``X`` in titles.
     watch : callable, optional
         Called with each outcome as it is written.
+
+    Examples
+    --------
+    >>> from conjunct import datasets, paper
+    >>> written = paper.reproduce("tables", datasets.load_zoo().values[:, :5])  # doctest: +SKIP
     """
     folder = Path(out)
     try:

@@ -10,19 +10,21 @@ from .front import plot_fronts as plot_fronts
 from .front import plot_trajectories as plot_trajectories
 from .graphs import plot_ancestry as plot_ancestry
 from .graphs import plot_network as plot_network
+from .graphs import plot_relations as plot_relations
 from .style import save_chart as save_chart
 from .style import svg_of as svg_of
 
 """For the other folders of conjunct."""
 
-from .correlation import correlations as correlations
+from .correlation import HeatMap as HeatMap
 from .correlation import heat_maps as heat_maps
-from .curves import history_curves as history_curves
-from .graphs import ANCESTRY_BEND as ANCESTRY_BEND
-from .graphs import ANCESTRY_BOX as ANCESTRY_BOX
-from .graphs import NETWORK_SIZE as NETWORK_SIZE
-from .graphs import ancestry_corners as ancestry_corners
-from .graphs import network_of as network_of
-from .graphs import network_places as network_places
-from .graphs import network_widths as network_widths
+from .curves import Panel as Panel
+from .curves import history_panels as history_panels
+from .graphs import Ancestry as Ancestry
+from .graphs import Network as Network
+from .graphs import draw_ancestry as draw_ancestry
+from .graphs import draw_implications as draw_implications
+from .graphs import draw_network as draw_network
+from .style import cut_to as cut_to
 from .style import legend_below as legend_below
+from .style import width_of as width_of

@@ -10,7 +10,7 @@ import numpy as np
 
 from conjunct.columns import Columns
 from conjunct.estimators import FeatureConstructor
-from conjunct.plots.style import COLOURS, apply_style, chart_of
+from conjunct.plots.style import COLOURS, apply_style, chart_of, load_altair
 from conjunct.ufc import Floats, phi
 
 _SIDE = 380
@@ -31,10 +31,16 @@ def plot_correlation(model: FeatureConstructor, X: Any, *, limit: int = 40) -> A
         The data of ``fit``, or other rows with the same columns.
     limit : int, default=40
         Of more columns, those with the strongest correlations are shown, and the title says so.
-    """
-    import altair as alt
 
-    primitives = model._read(X)
+    Examples
+    --------
+    >>> from conjunct import UFC, datasets, plots
+    >>> animals = datasets.load_zoo().values
+    >>> chart = plots.plot_correlation(UFC().fit(animals), animals)
+    """
+    alt = load_altair()
+
+    primitives = model.read_columns(X)
     features = model.feature_set_.evaluate(primitives)
     maps = map(_draw, heat_maps(model, primitives, features, limit))
     return apply_style(alt.hconcat(*maps, spacing=24))
@@ -68,7 +74,7 @@ def _heat_map(
     model: FeatureConstructor, what: str, store: Columns, numbers: Sequence[int], limit: int
 ) -> HeatMap:
     found = correlations(store, limit)
-    names = tuple(model._label(numbers[k], _NAME_LENGTH) for k in found.positions)
+    names = tuple(model.label_feature(numbers[k], _NAME_LENGTH) for k in found.positions)
     n = len(names)
     shown = f"{n} of {found.n_columns:,}" if n < found.n_columns else str(n)
     title = f"{shown} {what}", f"largest r = {found.strongest:.2f}" if n > 1 else ""
@@ -82,7 +88,7 @@ def _heat_map(
 
 
 def _draw(found: HeatMap) -> Any:
-    import altair as alt
+    alt = load_altair()
 
     n, step = len(found.names), found.step
     # lines go by number, because names may be anything
@@ -139,7 +145,7 @@ class Correlations:
 def correlations(store: Columns, limit: int) -> Correlations:
     """Return r among the ``limit`` columns with the strongest correlations, in their order."""
     common = np.sort(np.argsort(-store.supports(), kind="stable")[:_MOST_COUNTED])
-    chosen = store.with_lines([store.lines[k] for k in common])
+    chosen = store.with_raw_columns([store.raw_columns[k] for k in common])
     n = chosen.n_columns
     left, right = np.triu_indices(n, 1)
     r = np.ones((n, n))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, Protocol
 
@@ -16,6 +17,7 @@ from conjunct.plots.style import (
     by_series,
     chart_of,
     finish,
+    load_altair,
     quantity,
 )
 from conjunct.ufc import Indicators
@@ -42,6 +44,12 @@ def plot_curves(
     ``steps``: the value holds until the next one, as an indicator does between two λ.
     ``whole``: x counts something, and only whole numbers are marked. ``named``: a legend names
     the curves.
+
+    Examples
+    --------
+    >>> from conjunct import plots
+    >>> rows = [{"series": "a", "x": x, "y": x * x} for x in range(3)]
+    >>> chart = plots.plot_curves(rows, "x", "y", title="Squares", x_title="x", y_title="y")
     """
     names = list(dict.fromkeys(str(row["series"]) for row in rows))
 
@@ -64,6 +72,37 @@ def plot_curves(
     return finish(line + marks, title)
 
 
+@dataclass(frozen=True)
+class Panel:
+    """Curves of (iteration, value) by name; one alone has no name."""
+
+    title: str
+    unit: str
+    curves: Mapping[str, Sequence[tuple[int, float]]]
+
+
+def history_panels(history: Sequence[Indicators], *, bits: bool, title: str) -> list[Panel]:
+    """Return what each iteration did, as charts and pages show it; unknown values are left out."""
+    indicators = {"OI": "oi", "C0": "c0", "RMS": "rms"}
+    parts = [
+        (title, "indicator", indicators),
+        ("Length", "literals of a feature (mean)", {"length": "length"}),
+    ]
+    if bits and not math.isnan(history[0].evidence):
+        parts = [(title, "bits of evidence, less costs", {"": "evidence"})]
+    elif bits:
+        parts = [(title, "bits that describe the data", {"": "bits"})]
+    panels = []
+    for name, unit, fields in parts:
+        values = {
+            key: [(line.iteration, float(getattr(line, field))) for line in history]
+            for key, field in fields.items()
+        }
+        known = {key: [one for one in some if one[1] == one[1]] for key, some in values.items()}
+        panels.append(Panel(name, unit, known))
+    return panels
+
+
 def plot_history(
     history: Sequence[Indicators],
     *,
@@ -74,76 +113,39 @@ def plot_history(
 
     OI, C0 and RMS, and the mean length of formulas. With ``bits``, the evidence of the merges so
     far less what they cost, or by other rules the length of the description in Krimp's code.
+
+    Examples
+    --------
+    >>> from conjunct import UFC, datasets, plots
+    >>> model = UFC("risk").fit(datasets.load_zoo().values)
+    >>> chart = plots.plot_history(model.history_)
     """
-    if bits:
-        by_evidence = not math.isnan(history[0].evidence)
+    charts = []
+    for panel in history_panels(history, bits=bits, title=title):
         rows = [
-            {
-                "iteration": line.iteration,
-                "series": "",
-                "bits": line.evidence if by_evidence else line.bits,
-            }
-            for line in history
+            {"iteration": iteration, "series": name, "value": value}
+            for name, curve in panel.curves.items()
+            for iteration, value in curve
         ]
-        return plot_curves(
-            rows,
-            "iteration",
-            "bits",
-            title=title,
-            x_title="iteration",
-            y_title="bits of evidence, less costs"
-            if by_evidence
-            else "bits that describe the data",
-            points=False,
-            whole=True,
-            named=False,
+        rows.sort(key=itemgetter("iteration"))
+        charts.append(
+            plot_curves(
+                rows,
+                "iteration",
+                "value",
+                title=panel.title,
+                x_title="iteration",
+                y_title=panel.unit,
+                points=not bits,
+                whole=True,
+                named=any(panel.curves),
+            )
         )
-    return beside(
-        _by_iteration(history, {"OI": "oi", "C0": "c0", "RMS": "rms"}, title, "indicator"),
-        _by_iteration(history, {"length": "length"}, "Length", "literals of a feature (mean)"),
-    )
-
-
-def history_curves(
-    history: Sequence[Indicators], fields: Mapping[str, str]
-) -> dict[str, list[tuple[int, float]]]:
-    """Return a curve of (iteration, value) for each field of a history, by the name given to it.
-
-    Iterations at which a value is unknown are left out.
-    """
-    return {
-        name: [
-            (line.iteration, value)
-            for line in history
-            if (value := float(getattr(line, field))) == value
-        ]
-        for name, field in fields.items()
-    }
-
-
-def _by_iteration(
-    history: Sequence[Indicators], fields: Mapping[str, str], title: str, y_title: str
-) -> Any:
-    points = [
-        (iteration, name, value)
-        for name, curve in history_curves(history, fields).items()
-        for iteration, value in curve
-    ]
-    points.sort(key=itemgetter(0))
-    rows = [{"iteration": k, "series": name, "value": value} for k, name, value in points]
-    return plot_curves(
-        rows,
-        "iteration",
-        "value",
-        title=title,
-        x_title="iteration",
-        y_title=y_title,
-        whole=True,
-    )
+    return charts[0] if bits else beside(*charts)
 
 
 def _channel(name: str, options: dict[str, Any]) -> Any:
-    import altair as alt
+    alt = load_altair()
 
     return getattr(alt, name).from_dict(options)
 
@@ -170,6 +172,12 @@ def plot_stability(found: StabilityFound, *, limit: int = 25) -> Any:
         What :func:`conjunct.stability` gave.
     limit : int, default=25
         Number of features shown, those that come back most often first.
+
+    Examples
+    --------
+    >>> from conjunct import datasets, plots, stability
+    >>> found = stability(datasets.load_zoo().values, noise=(0, 0.1), n_runs=2)
+    >>> chart = plots.plot_stability(found)
     """
     recurring = found.plot_recurrence(limit)
     if found.kind != "noise":
@@ -178,8 +186,14 @@ def plot_stability(found: StabilityFound, *, limit: int = 25) -> Any:
 
 
 def plot_bars(rows: Sequence[tuple[str, float, bool]], *, title: str, x_title: str) -> Any:
-    """Draw bars of (name, share, True if the unchanged data has it), in the order given."""
-    import altair as alt
+    """Draw bars of (name, share, True if the unchanged data has it), in the order given.
+
+    Examples
+    --------
+    >>> from conjunct import plots
+    >>> chart = plots.plot_bars([("a + b", 0.9, True)], title="Recurrence", x_title="share")
+    """
+    alt = load_altair()
 
     kinds = ("of the data as it is", "of changed data only")
     # names may repeat after shortening, and may be anything: lines go by their number

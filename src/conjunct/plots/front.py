@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from conjunct.plots.style import COLOURS, GREY, Row, by_series, chart_of, finish, quantity
+from conjunct.plots.style import (
+    COLOURS,
+    GREY,
+    Row,
+    by_series,
+    chart_of,
+    finish,
+    load_altair,
+    quantity,
+)
 
 _OI = "overlapping index OI"
 _C0 = "complexity C0"
@@ -35,6 +44,13 @@ def plot_front(
     ``marked`` are further points to show, by name. ``magnified`` shows the region around the
     closest point only. The description of a mark is the name of its series and its position among
     them: ``solution 12``, ``Pareto front 3``.
+
+    Examples
+    --------
+    >>> from conjunct import UFCPath, datasets, plots
+    >>> path = UFCPath(max_iter=2).fit(datasets.load_zoo().values)
+    >>> chart = plots.plot_front(path.solutions_, path.front_, path.closest_point_)
+    >>> plots.save_chart(chart, "front.svg")
     """
     names = ["solution", "Pareto front", "closest point", *(marked or {})]
     far = 2.5 * max(closest.oi, closest.c0) if magnified else None
@@ -55,7 +71,14 @@ def plot_fronts(
     title: str = "Pareto fronts",
     magnified: bool = False,
 ) -> Any:
-    """Draw several fronts in one plane (the paper's figure 11)."""
+    """Draw several fronts in one plane (the paper's figure 11).
+
+    Examples
+    --------
+    >>> from conjunct import UFCPath, datasets, plots
+    >>> path = UFCPath(max_iter=2).fit(datasets.load_zoo().values)
+    >>> chart = plots.plot_fronts({"all pairs": path.front_})
+    """
     names = list(fronts)
     nearest = min((p for points in fronts.values() for p in points), key=_distance)
     far = 2.5 * max(nearest.oi, nearest.c0) if magnified else None
@@ -70,7 +93,17 @@ def plot_trajectories(
     *,
     title: str,
 ) -> Any:
-    """Draw runs and the front of the path; a large mark shows where each run stops."""
+    """Draw runs and the front of the path; a large mark shows where each run stops.
+
+    Examples
+    --------
+    >>> from conjunct import UFC, UFCPath, datasets, plots
+    >>> animals = datasets.load_zoo().values
+    >>> history = UFC("risk").fit(animals).history_
+    >>> front = UFCPath(max_iter=2).fit(animals).front_
+    >>> ends = {"risk": history[-1]}
+    >>> chart = plots.plot_trajectories(front, {"risk": history}, ends, title="Runs")
+    """
     names = ["Pareto front of the path", *trajectories]
     points = [*front, *(p for way in trajectories.values() for p in way)]
     nearest = min(points, key=_distance)
@@ -114,7 +147,7 @@ def _plane(
     plain: bool = False,
 ) -> Any:
     """Draw lines, and points on them, up to the limits of the axes."""
-    import altair as alt
+    alt = load_altair()
 
     def limits(far: float | None) -> dict[str, Any]:
         return {} if far is None else {"domain": [0, far], "nice": False}

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from conjunct.errors import InputError
-from conjunct.estimators import FeatureConstructor
-from conjunct.explain import AncestryGraph, ancestry_graph, ancestry_roots, shortened
+from conjunct.estimators import UFC, FeatureConstructor
+from conjunct.explain import Relation, ancestry_graph, ancestry_roots
 from conjunct.expressions import Expression, pattern_text
 from conjunct.features import FeatureSet
-from conjunct.plots.style import COLOURS, GREY, chart_of, finish
+from conjunct.plots.style import COLOURS, GREY, chart_of, finish, load_altair, width_of
+from conjunct.ufc import Floats
 
-ANCESTRY_BOX = _BOX_WIDTH, _BOX_HEIGHT = 216, 26  # pixels
+_BOX_WIDTH, _BOX_HEIGHT = 216, 26  # pixels
 _LEVEL_WIDTH, _PLACE_HEIGHT = 292, 34
-ANCESTRY_BEND = 24  # of a line, before it leaves the height of its box
+_BEND = 24  # of a line, before it leaves the height of its box
 _MARGIN = 8
 _BOX_NAME_LENGTH = 40
 ROLES = {"column": "column of the data", "step": "step on the way", "feature": "feature"}
@@ -45,58 +48,208 @@ def plot_ancestry(
         Only this feature: its position in ``features_``, its formula or the text of it.
     max_nodes : int, default=80
         Leave out features that would need more.
+
+    Examples
+    --------
+    >>> from conjunct import UFC, datasets, plots
+    >>> model = UFC().fit(datasets.load_zoo().values)
+    >>> chart = plots.plot_ancestry(model)
     """
     fitted = model.feature_set_
-    roots = ancestry_roots(fitted, by_pattern=model._by_pattern) or list(fitted.features)
+    roots = ancestry_roots(fitted, by_pattern=model.has_tag_names) or list(fitted.features)
     if feature is not None:
-        roots = [model._number(feature)]
-    graph = ancestry_graph(fitted, roots, max_nodes, by_pattern=model._by_pattern)
-    first = "the strongest ones" if model._by_pattern else "the most common ones"
-    left_out = f"{first}; {graph.left_out} features are not shown"
-    return ancestry_of(model, graph, [title, left_out] if graph.left_out else title)
+        roots = [model.feature_number(feature)]
+    found = draw_ancestry(model, roots, max_nodes)
+    first = "the strongest ones" if model.has_tag_names else "the most common ones"
+    left_out = f"{first}; {found.left_out} features are not shown"
+    return _ancestry_chart(model, found, [title, left_out] if found.left_out else title)
 
 
-def ancestry_of(model: FeatureConstructor, graph: AncestryGraph, title: str | list[str]) -> Any:
-    """Draw a graph of ancestry.
+@dataclass(frozen=True)
+class Box:
+    """A feature; ``x`` and ``y`` are the upper left corner of its box."""
+
+    number: int
+    role: str
+    x: int
+    y: int
+
+
+@dataclass(frozen=True)
+class Line:
+    """From the right end of a box to the left end of another, by points; level at both ends."""
+
+    parent: int
+    child: int
+    points: tuple[tuple[int, int], ...]
+    is_negated: bool
+
+    @property
+    def path(self) -> str:
+        """The line as the path of an SVG."""
+        (x, y), (left, _), (right, down), _ = self.points
+        across, down = right - left, down - y
+        curve = f"c{across // 3} 0 {across - across // 3} {down} {across} {down}"
+        return f"M{x} {y}h{_BEND}{curve}h{_BEND}"
+
+
+@dataclass(frozen=True)
+class Ancestry:
+    """Boxes and lines on a plane; ``left_out`` features are too many."""
+
+    boxes: tuple[Box, ...]
+    lines: tuple[Line, ...]
+    width: int
+    height: int
+    left_out: int
+
+
+def draw_ancestry(model: FeatureConstructor, roots: Sequence[int], max_nodes: int) -> Ancestry:
+    """Lay out what some features were made from, as charts and pages show it."""
+    graph = ancestry_graph(model.feature_set_, roots, max_nodes, by_pattern=model.has_tag_names)
+    boxes = {
+        node.number: Box(
+            node.number,
+            node.role,
+            _LEVEL_WIDTH * node.level,
+            round(_PLACE_HEIGHT * node.place),
+        )
+        for node in graph.nodes
+    }
+    lines = [
+        _connect(boxes[edge.parent], boxes[edge.child], is_negated=edge.negated)
+        for edge in graph.edges
+    ]
+    width = max(box.x for box in boxes.values()) + _BOX_WIDTH
+    height = max(box.y for box in boxes.values()) + _BOX_HEIGHT
+    return Ancestry(tuple(boxes.values()), tuple(lines), width, height, graph.left_out)
+
+
+def plot_relations(
+    model: UFC, *, max_tags: int = 40, title: str = "Which tags imply which, from left to right"
+) -> Any:
+    """Draw which tags imply others, from the special to the general.
+
+    Parameters
+    ----------
+    model : UFC
+        Fitted. ``model.relations()`` lists what is drawn.
+    max_tags : int, default=40
+        Of more tags, those with the strongest implications are shown, and the title says so.
+
+    Examples
+    --------
+    >>> from conjunct import UFC, datasets, plots
+    >>> import pandas as pd
+    >>> coco = datasets.load_coco_street()
+    >>> table = pd.DataFrame(coco.values, columns=coco.feature_names)
+    >>> chart = plots.plot_relations(UFC().fit(table))
+    """
+    found = draw_implications(model, model.relations(), max_tags)
+    if not found.boxes:
+        raise InputError("no tag implies another: there is nothing to draw")
+    left_out = f"the strongest ones; {found.left_out} tags are not shown"
+    return _ancestry_chart(
+        model, found, [title, left_out] if found.left_out else title, has_roles=False
+    )
+
+
+def draw_implications(model: UFC, relations: Sequence[Relation], max_tags: int) -> Ancestry:
+    """Lay out which tags imply others, as charts and pages show it."""
+    number = {name: k for k, name in enumerate(model.feature_set_.lineage.primitives)}
+    implied = [one for one in relations if one.kind == "implies"]
+    every = {tag for one in implied for tag in (one.left, one.right)}
+    special: dict[str, list[str]] = {}
+    shown: dict[str, None] = {}
+    for one in implied:
+        # a relation is drawn only with both tags
+        if len({*shown, one.left, one.right}) <= max_tags:
+            shown |= {one.right: None, one.left: None}
+            special.setdefault(one.right, []).append(one.left)
+
+    @cache
+    def level(tag: str) -> int:
+        return 1 + max(map(level, special.get(tag, ())), default=-1)
+
+    places: dict[str, float] = {}
+    n_leaves = 0
+    below = {tag for tags in special.values() for tag in tags}
+
+    def place(tag: str) -> float:
+        nonlocal n_leaves
+        if tag not in places:
+            places[tag] = 0.0
+            parts = [place(each) for each in special.get(tag, ()) if each not in places]
+            places[tag] = sum(parts) / len(parts) if parts else float(n_leaves)
+            n_leaves += not parts
+        return places[tag]
+
+    for tag in shown:
+        if tag not in below:
+            place(tag)
+    taken: set[tuple[int, int]] = set()
+    boxes = {}
+    for tag, at in places.items():
+        x, y = _LEVEL_WIDTH * level(tag), round(_PLACE_HEIGHT * at)
+        while any((x, other) in taken for other in range(y - _BOX_HEIGHT, y + _BOX_HEIGHT + 1)):
+            y += _PLACE_HEIGHT // 2
+        taken.add((x, y))
+        boxes[tag] = Box(number[tag], "column", x, y)
+    lines = [
+        _connect(boxes[left], boxes[right]) for right, tags in special.items() for left in tags
+    ]
+    width = max((box.x for box in boxes.values()), default=0) + _BOX_WIDTH
+    height = max((box.y for box in boxes.values()), default=0) + _BOX_HEIGHT
+    return Ancestry(tuple(boxes.values()), tuple(lines), width, height, len(every) - len(boxes))
+
+
+def _connect(parent: Box, child: Box, *, is_negated: bool = False) -> Line:
+    start = parent.x + _BOX_WIDTH
+    xs = start, start + _BEND, child.x - _BEND, child.x
+    ys = [y + _BOX_HEIGHT // 2 for y in (parent.y, parent.y, child.y, child.y)]
+    return Line(parent.number, child.number, tuple(zip(xs, ys, strict=True)), is_negated)
+
+
+def _ancestry_chart(
+    model: FeatureConstructor, found: Ancestry, title: str | list[str], *, has_roles: bool = True
+) -> Any:
+    """Draw ancestry.
 
     The descriptions of marks say which they are: ``node 5`` for a box, ``name 5`` for the name in
     it, ``edge 3 5`` for the line from the box of feature 3 to that of feature 5.
     """
-    import altair as alt
+    alt = load_altair()
 
-    corner = ancestry_corners(graph)
-    width = _LEVEL_WIDTH * (graph.n_levels - 1) + _BOX_WIDTH
-    height = _PLACE_HEIGHT * (graph.n_places - 1) + _BOX_HEIGHT
     nodes = [
         {
-            "mark": f"node {node.number}",
-            "text": f"name {node.number}",
-            "x": corner[node.number][0],
-            "y": corner[node.number][1],
-            "right": corner[node.number][0] + _BOX_WIDTH,
-            "bottom": corner[node.number][1] + _BOX_HEIGHT,
-            "middle": corner[node.number][1] + _BOX_HEIGHT / 2,
-            "role": ROLES[node.role],
-            "name": model._label(node.number, _BOX_NAME_LENGTH, whole=True),
+            "mark": f"node {box.number}",
+            "text": f"name {box.number}",
+            "x": box.x,
+            "y": box.y,
+            "right": box.x + _BOX_WIDTH,
+            "bottom": box.y + _BOX_HEIGHT,
+            "middle": box.y + _BOX_HEIGHT / 2,
+            "role": ROLES[box.role],
+            "name": model.label_feature(box.number, _BOX_NAME_LENGTH, whole=True),
         }
-        for node in graph.nodes
+        for box in found.boxes
     ]
     lines = [
         {
-            "mark": f"edge {edge.parent} {edge.child}",
+            "mark": f"edge {line.parent} {line.child}",
             "x": x,
-            "y": y + _BOX_HEIGHT / 2,
+            "y": y,
             "step": step,
-            "sign": "negated" if edge.negated else "as it is",
+            "sign": "negated" if line.is_negated else "as it is",
         }
-        for edge in graph.edges
-        for step, (x, y) in enumerate(_line_points(corner[edge.parent], corner[edge.child]))
+        for line in found.lines
+        for step, (x, y) in enumerate(line.points)
     ]
     roles = list(ROLES.values())
-    across, down = [-_MARGIN, width + _MARGIN], [height + _MARGIN, -_MARGIN]
+    across, down = [-_MARGIN, found.width + _MARGIN], [found.height + _MARGIN, -_MARGIN]
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=across, nice=False))
     y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=down, nice=False))
-    key = alt.Legend(title=None, orient="top")
+    key = alt.Legend(title=None, orient="top") if has_roles else None
     drawn = chart_of(nodes)
     layers = [
         drawn.mark_bar(cornerRadius=6, fill="white", strokeWidth=1.6).encode(
@@ -135,34 +288,16 @@ def ancestry_of(model: FeatureConstructor, graph: AncestryGraph, title: str | li
             ),
         )
     chart = alt.layer(*layers).resolve_scale(strokeDash="independent")
-    return finish(
-        chart, title, width=width + 2 * _MARGIN, height=height + 2 * _MARGIN, lines_only=True
-    )
+    width, height = found.width + 2 * _MARGIN, found.height + 2 * _MARGIN
+    return finish(chart, title, width=width, height=height, lines_only=True)
 
 
-def ancestry_corners(graph: AncestryGraph) -> dict[int, tuple[int, float]]:
-    """Return the upper left corner of each box of a graph of ancestry, by its number."""
-    return {
-        node.number: (_LEVEL_WIDTH * node.level, _PLACE_HEIGHT * node.place) for node in graph.nodes
-    }
-
-
-def _line_points(
-    parent: tuple[float, float], child: tuple[float, float]
-) -> list[tuple[float, float]]:
-    """Return points from the right end of a box to the left end of another, level at both."""
-    start, end = parent[0] + _BOX_WIDTH, child[0]
-    return [
-        (start, parent[1]),
-        (start + ANCESTRY_BEND, parent[1]),
-        (end - ANCESTRY_BEND, child[1]),
-        (end, child[1]),
-    ]
-
-
-NETWORK_SIZE = 720, 440  # pixels
-_NAME_LENGTH = 22
+_NAME_LENGTH = 30
 _ROUNDS = 300
+_LINKS_THAT_PULL = 3  # of a tag
+_PLANE_WIDTH, _LEAST_HEIGHT = 860, 240  # pixels
+_FONT_SIZE = 12
+_TAG_HEIGHT, _TAG_SPACE = 30, 40  # a point and its name above it
 _LONGEST_PATTERN = 30  # tags; a longer one would link everything with everything
 
 
@@ -177,26 +312,63 @@ def plot_network(
         Fitted; it replaced some pairs.
     max_tags : int, default=40
         Of more tags, those that share chunks in most rows are shown, and the title says so.
+
+    Examples
+    --------
+    >>> from conjunct import UFC, datasets, plots
+    >>> animals = datasets.load_zoo().values
+    >>> chart = plots.plot_network(UFC().fit(animals))
     """
-    network = network_of(model.feature_set_, max_tags)
+    network = draw_network(model.feature_set_, max_tags)
     if not network.tags:
         raise InputError("no two tags are in one chunk: there is no network to draw")
     more = f"{network.left_out} tags with fewer rows are not shown"
-    return network_chart(network, [title, more] if network.left_out else title)
+    return _network_chart(network, [title, more] if network.left_out else title)
+
+
+@dataclass(frozen=True)
+class Tag:
+    """A column by its name; ``rows`` are those in which chunks join it with others."""
+
+    name: str
+    rows: int
+    x: int
+    y: int
+
+
+@dataclass(frozen=True)
+class Link:
+    """A line between two tags, the wider the more rows have both in one chunk.
+
+    ``rank`` is its place among the links of one of its tags, the better of the two: 1 for the
+    strongest link of a tag.
+    """
+
+    tags: tuple[int, int]
+    rows: int
+    width: float
+    rank: int
 
 
 @dataclass(frozen=True)
 class Network:
-    """``tags`` are positions of columns with their names and rows; ``links`` (tag, tag, rows)."""
+    """``tags`` by the positions of their columns, on a plane of ``size`` pixels."""
 
-    tags: tuple[tuple[int, str, int], ...]
-    links: tuple[tuple[int, int, int], ...]
+    tags: dict[int, Tag]
+    links: tuple[Link, ...]
     left_out: int
+    size: tuple[int, int]
+
+    @property
+    def most_links(self) -> int:
+        """The least number of links per tag that shows all links."""
+        return max((link.rank for link in self.links), default=0)
 
 
-def network_of(feature_set: FeatureSet, max_tags: int) -> Network:
-    """Return the tags that share chunks in most rows, and the rows of each pair of them."""
-    position = {name: k for k, name in enumerate(feature_set.lineage.primitives)}
+def draw_network(feature_set: FeatureSet, max_tags: int) -> Network:
+    """Lay out the tags that share chunks in most rows, as charts and pages show them."""
+    names = feature_set.lineage.primitives
+    position = {name: k for k, name in enumerate(names)}
     together: Counter[tuple[int, int]] = Counter()
     for number, rows in zip(feature_set.features, feature_set.supports, strict=True):
         pattern = feature_set.lineage.pattern(number) if feature_set.merges else ()
@@ -207,39 +379,132 @@ def network_of(feature_set: FeatureSet, max_tags: int) -> Network:
     for pair, rows in together.items():
         for tag in pair:
             linked[tag] += rows
-    chosen = set(sorted(linked, key=lambda tag: (-linked[tag], tag))[:max_tags])
-    names = feature_set.lineage.primitives
-    tags = tuple(
-        (tag, shortened(pattern_text([names[tag]]), _NAME_LENGTH), linked[tag])
-        for tag in sorted(chosen)
+    chosen = sorted(sorted(linked, key=lambda tag: (-linked[tag], tag))[:max_tags])
+    between = {pair: together[pair] for pair in sorted(together) if {*chosen}.issuperset(pair)}
+    most = max(between.values(), default=1)
+    rank: dict[tuple[int, int], int] = {}
+    n_links: Counter[int] = Counter()
+    for pair in sorted(between, key=lambda pair: (-between[pair], pair)):
+        rank[pair] = 1 + min(n_links[tag] for tag in pair)
+        n_links.update(pair)
+    pull = np.zeros((len(chosen), len(chosen)))
+    for (one, other), rows in between.items():
+        # the strongest links of each tag say where it is: all of them would be one heap
+        if rank[one, other] <= _LINKS_THAT_PULL:
+            i, j = chosen.index(one), chosen.index(other)
+            pull[i, j] = pull[j, i] = 0.3 + 0.7 * rows / most
+    texts = [_cut_middle(pattern_text([names[tag]])) for tag in chosen]
+    widths = np.array([max(_TAG_SPACE, width_of(text, _FONT_SIZE)) for text in texts])
+    # a third of the plane is for names
+    height = max(_LEAST_HEIGHT, round(3 * float(widths.sum()) * _TAG_HEIGHT / _PLANE_WIDTH))
+    size = _PLANE_WIDTH, height
+    places = _separate(_place(pull, size), widths, size)
+    size = _PLANE_WIDTH, max([height, *(y + _TAG_HEIGHT for _, y in places)])
+    tags = {
+        tag: Tag(text, linked[tag], x, y)
+        for tag, text, (x, y) in zip(chosen, texts, places, strict=True)
+    }
+    links = tuple(
+        Link(pair, rows, round(1 + 9 * math.sqrt(rows / most), 2), rank[pair])
+        for pair, rows in between.items()
     )
-    between = [(*pair, rows) for pair, rows in together.items() if chosen.issuperset(pair)]
-    return Network(tags, tuple(sorted(between)), len(linked) - len(chosen))
+    return Network(tags, links, len(linked) - len(chosen), size)
 
 
-def network_chart(network: Network, title: str | list[str]) -> Any:
+def _cut_middle(name: str) -> str:
+    """Cut the middle of a long name: values of one question differ at the end."""
+    half = _NAME_LENGTH // 2
+    return name if len(name) <= _NAME_LENGTH else f"{name[: half - 1]}…{name[-half:]}"
+
+
+def _place(pull: Floats, size: tuple[int, int]) -> Floats:
+    """Return a place for each tag: linked tags near each other, no two in one place.
+
+    Fruchterman and Reingold's springs, started on a spiral. Nothing is random: a network has one
+    picture.
+    """
+    n = len(pull)
+    if not n:
+        return np.zeros((0, 2))
+    turn = np.arange(n) * 2.399963  # the golden angle
+    radius = np.sqrt((np.arange(n) + 0.5) / n)
+    at = np.stack([radius * np.cos(turn), radius * np.sin(turn)], axis=1)
+    ideal = 1.6 / math.sqrt(n)
+    for k in range(_ROUNDS):
+        offset = at[:, None, :] - at[None, :, :]
+        distance = np.sqrt((offset**2).sum(axis=2)) + np.eye(n)
+        force = ideal**2 / distance**2 - pull * distance / ideal
+        np.fill_diagonal(force, 0.0)
+        # a little towards the middle: parts without lines between them do not drift away
+        move = (offset * force[:, :, None]).sum(axis=1) - 0.6 * at
+        length = np.sqrt((move**2).sum(axis=1, keepdims=True)) + 1e-9
+        at = at + move / length * np.minimum(length, 0.12 * (1 - k / _ROUNDS))
+    low, high = at.min(axis=0), at.max(axis=0)
+    span = np.where(high > low, high - low, 1.0)
+    placed: Floats = np.where(high > low, (at - low) / span, 0.5) * np.array(size)
+    return placed
+
+
+def _separate(at: Floats, widths: Floats, size: tuple[int, int]) -> list[tuple[int, int]]:
+    """Move tags apart until no two names overlap: two that do move by half of what is missing."""
+    at = at.copy()
+    half = widths / 2
+    low = np.column_stack((half, np.full(len(at), 22.0)))
+    high = np.column_stack((size[0] - half, np.full(len(at), size[1] - 8.0)))
+    for _ in range(_ROUNDS):
+        at = np.clip(at, low, high)
+        moved = False
+        for i in range(len(at)):
+            for j in range(i):
+                offset = at[i] - at[j]
+                lacks = np.array([half[i] + half[j] + 6, _TAG_HEIGHT]) - np.abs(offset)
+                if lacks.min() <= 0.01:
+                    continue
+                # along the way that is shorter
+                axis = int(lacks[1] < lacks[0])
+                step = (lacks[axis] / 2 + 0.5) * (1 if offset[axis] >= 0 else -1)
+                at[i, axis] += step
+                at[j, axis] -= step
+                moved = True
+        if not moved:
+            break
+    # what is still crowded, at the edges, moves down until it is free
+    placed: dict[int, tuple[int, int]] = {}
+    for i in sorted(range(len(at)), key=lambda i: (at[i, 1], i)):
+        x, y = int(at[i, 0].round()), int(at[i, 1].round())
+        while below := [
+            down
+            for j, (across, down) in placed.items()
+            if abs(x - across) < half[i] + half[j] + 2 and abs(y - down) < _TAG_HEIGHT - 4
+        ]:
+            y = max(below) + _TAG_HEIGHT
+        placed[i] = x, y
+    return [placed[i] for i in range(len(at))]
+
+
+def _network_chart(network: Network, title: str | list[str]) -> Any:
     """Draw a network. Marks are described: ``tag 3``, ``name 3``, ``link 3 5``."""
-    import altair as alt
+    alt = load_altair()
 
-    places = network_places(network)
-    width, height = NETWORK_SIZE
-    lines = [
-        {
-            "mark": f"link {one} {other}",
-            "x": places[one][0],
-            "y": places[one][1],
-            "x2": places[other][0],
-            "y2": places[other][1],
-            "width": line,
-        }
-        for (one, other, _), line in zip(network.links, network_widths(network), strict=True)
-    ]
+    width, height = network.size
+    lines = []
+    for link in network.links:
+        one, other = (network.tags[tag] for tag in link.tags)
+        mark = "link {} {}".format(*link.tags)
+        ends = {"x": one.x, "y": one.y, "x2": other.x, "y2": other.y}
+        lines.append({"mark": mark, **ends, "width": link.width})
     points = [
-        {"mark": f"tag {tag}", "text": f"name {tag}", "x": x, "y": y, "name": name}
-        for (tag, name, _), (x, y) in zip(network.tags, places.values(), strict=True)
+        {
+            "mark": f"tag {number}",
+            "text": f"name {number}",
+            "x": tag.x,
+            "y": tag.y,
+            "name": tag.name,
+        }
+        for number, tag in network.tags.items()
     ]
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, width], nice=False))
-    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[0, height], nice=False))
+    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[height, 0], nice=False))
     links = (
         chart_of(lines)
         .mark_rule(color=GREY, opacity=0.45, strokeCap="round")
@@ -260,42 +525,3 @@ def network_chart(network: Network, title: str | list[str]) -> Any:
         x=x, y=y, text="name:N", description="text:N"
     )
     return finish(alt.layer(links, tags, names), title, width=width, height=height)
-
-
-def network_widths(network: Network) -> list[float]:
-    """Return the width of each line: the more rows, the wider."""
-    most = max((rows for _, _, rows in network.links), default=1)
-    return [round(1 + 9 * math.sqrt(rows / most), 2) for _, _, rows in network.links]
-
-
-def network_places(network: Network) -> dict[int, tuple[int, int]]:
-    """Return a place for each tag: linked tags near each other, no two in one place.
-
-    Fruchterman and Reingold's springs, started on a spiral. Nothing is random: a network has one
-    picture.
-    """
-    n = len(network.tags)
-    row = {tag: k for k, (tag, _, _) in enumerate(network.tags)}
-    pull = np.zeros((n, n))
-    most = max((rows for _, _, rows in network.links), default=1)
-    for one, other, rows in network.links:
-        pull[row[one], row[other]] = pull[row[other], row[one]] = 0.3 + 0.7 * rows / most
-    turn = np.arange(n) * 2.399963  # the golden angle
-    radius = np.sqrt((np.arange(n) + 0.5) / n)
-    at = np.stack([radius * np.cos(turn), radius * np.sin(turn)], axis=1)
-    ideal = 1.6 / math.sqrt(n)
-    for k in range(_ROUNDS):
-        offset = at[:, None, :] - at[None, :, :]
-        distance = np.sqrt((offset**2).sum(axis=2)) + np.eye(n)
-        force = ideal**2 / distance**2 - pull * distance / ideal
-        np.fill_diagonal(force, 0.0)
-        # a little towards the middle: parts without lines between them do not drift away
-        move = (offset * force[:, :, None]).sum(axis=1) - 0.6 * at
-        length = np.sqrt((move**2).sum(axis=1, keepdims=True)) + 1e-9
-        at = at + move / length * np.minimum(length, 0.12 * (1 - k / _ROUNDS))
-    low, high = at.min(axis=0), at.max(axis=0)
-    span = np.where(high > low, high - low, 1.0)
-    margin = np.array([70.0, 30.0])
-    room = np.array(NETWORK_SIZE) - 2 * margin
-    scaled = margin + np.where(high > low, (at - low) / span, 0.5) * room
-    return {tag: (int(x), int(y)) for tag, (x, y) in zip(row, scaled.round(), strict=True)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -22,10 +23,21 @@ GREY = "#9a9a9a"
 
 Row = Mapping[str, Any]
 
+_INSTALL = "pip install altair vl-convert-python"
+
+
+def load_altair() -> Any:
+    """Return the library of charts, which an extra installs."""
+    try:
+        import altair
+    except ImportError:
+        raise InputError(f"charts need Altair: {_INSTALL}") from None
+    return altair
+
 
 def chart_of(rows: Sequence[Row]) -> Any:
     """Return an empty chart that holds its rows."""
-    import altair as alt
+    alt = load_altair()
 
     # as text: Altair copies a chart deeply, again and again, and would copy every row each time
     values = json.dumps([dict(row) for row in rows], ensure_ascii=False)
@@ -86,20 +98,20 @@ def legend_below(chart: Any, columns: int) -> Any:
 
 def beside(*charts: Any) -> Any:
     """Put finished charts side by side, each with its legend."""
-    import altair as alt
+    alt = load_altair()
 
     return _concatenate(alt.hconcat, charts)
 
 
 def above(*charts: Any) -> Any:
     """Put finished charts below each other, each with its legend."""
-    import altair as alt
+    alt = load_altair()
 
     return _concatenate(alt.vconcat, charts)
 
 
 def _concatenate(join: Any, charts: Sequence[Any]) -> Any:
-    import altair as alt
+    alt = load_altair()
 
     plain = [chart.copy() for chart in charts]
     for chart in plain:  # only a whole may be configured
@@ -145,9 +157,20 @@ _NUMBERED_ID = re.compile(r'((?:id="|="url\(#)(?:clip|gradient_))(\d+)')
 
 
 def svg_of(chart: Any) -> str:
-    """Return the chart as SVG."""
+    """Return the chart as SVG.
+
+    Examples
+    --------
+    >>> from conjunct import plots
+    >>> chart = plots.plot_bars([("a + b", 0.9, True)], title="Recurrence", x_title="share")
+    >>> plots.svg_of(chart)[:4]
+    '<svg'
+    """
     _check_addresses()
-    import vl_convert
+    try:
+        import vl_convert
+    except ImportError:
+        raise InputError(f"drawing a chart needs vl-convert: {_INSTALL}") from None
 
     # its parts were checked when they were made
     svg = str(vl_convert.vegalite_to_svg(chart.to_dict(validate=False)))
@@ -158,10 +181,17 @@ def svg_of(chart: Any) -> str:
 
 
 def save_chart(chart: Any, *paths: str | os.PathLike[str]) -> None:
-    """Write the chart as ``.svg`` or ``.png``; the endings of the paths say which."""
+    """Write the chart as ``.svg`` or ``.png``; the endings of the paths say which.
+
+    Examples
+    --------
+    >>> from conjunct import plots
+    >>> chart = plots.plot_bars([("a + b", 0.9, True)], title="Recurrence", x_title="share")
+    >>> plots.save_chart(chart, "bars.svg", "bars.png")
+    """
+    svg = svg_of(chart)
     import vl_convert
 
-    svg = svg_of(chart)
     for path in paths:
         is_png = Path(path).suffix == ".png"
         content = bytes(vl_convert.svg_to_png(svg, ppi=_PRINT_PPI)) if is_png else svg.encode()
@@ -176,3 +206,30 @@ def _check_addresses() -> None:
             f"reports and figures need {byte_text(_ADDRESSES)} of addresses, though little memory, "
             f"and ulimit -v leaves {byte_text(left)}: raise it, or do without them"
         )
+
+
+_NARROW = frozenset("fijlrtI.,:;'!|()[] ")
+_BROAD = frozenset("mwMW@%+∧∨¬")
+
+
+def width_of(text: str, size: float) -> float:
+    """Estimate the width of a text in pixels; the browser chooses the font."""
+    return size * sum(map(_width, text))
+
+
+def cut_to(text: str, width: float, size: float) -> str:
+    """Return the text, cut with an ellipsis where it would be wider."""
+    room = width / size
+    for k, character in enumerate(text):
+        room -= _width(character)
+        if room < 0:
+            return text[: max(0, k - 1)].rstrip() + "…"
+    return text
+
+
+def _width(character: str) -> float:
+    if character in _NARROW:
+        return 0.35
+    if character in _BROAD or unicodedata.east_asian_width(character) in "WF":
+        return 1.0
+    return 0.72 if character.isupper() else 0.62

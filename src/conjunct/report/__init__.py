@@ -4,9 +4,7 @@ from importlib.util import find_spec
 
 import lazy_loader
 
-if not all(map(find_spec, ("altair", "jinja2", "PIL", "vl_convert"))):
-    raise ImportError(
-        "a report needs more libraries: pip install altair jinja2 pillow vl-convert-python"
-    )
+if find_spec("jinja2") is None:
+    raise ImportError("a report needs Jinja: pip install jinja2")
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

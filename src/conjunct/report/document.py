@@ -3,56 +3,47 @@
 from __future__ import annotations
 
 import html
-import math
 import os
 from functools import cached_property
 from typing import Any
 
-from sklearn.base import clone
-
 from conjunct import __version__
-from conjunct.estimators import FeatureConstructor
-from conjunct.explain import Passage
+from conjunct.errors import InputError
+from conjunct.estimators import FeatureConstructor, RowGroups
+from conjunct.explain import Section
 from conjunct.files import check_page_target, write_atomically
 from conjunct.paper import Stability
-from conjunct.plots import plot_stability
+from conjunct.plots import draw_network, plot_stability
 from conjunct.report import limits, page
-from conjunct.report.features import (
-    FeatureLine,
-    draw_merges,
-    list_iterations,
-    list_steps,
-    summarize_data,
-    tabulate_features,
-)
-from conjunct.report.findings import (
-    Images,
-    Thumbnails,
-    choose_examples,
-    find_chunks,
-    image_paths,
-)
+from conjunct.report.curation import list_relations, look_twice
+from conjunct.report.features import draw_merges, feature_data, list_iterations, tabulate_features
+from conjunct.report.findings import list_findings, list_groups, named_findings
+from conjunct.report.images import Images, Thumbnails, image_paths
 from conjunct.report.model_on_rows import ModelOnRows
-from conjunct.report.pictures import draw_ancestry, draw_correlation, draw_curves, draw_network
+from conjunct.report.overview import summarize_data
+from conjunct.report.pictures import (
+    describe_tags,
+    picture_ancestry,
+    picture_correlation,
+    picture_curves,
+)
 from conjunct.report.plane import Plane, follow_plane, plane_data
+from conjunct.report.steps import list_steps
+from conjunct.report.vocabulary import list_words, word_data
 
-# findings, features, rows, how they were built; the numbers of the method come last
+# what everybody reads, and what is folded under "Technical details"
 _SECTIONS = {
-    "findings": "What was found",
-    "network": "Network",
-    "features": "Features",
-    "steps": "Rows as chunks",
-    "examples": "Examples",
-    "history": "Iterations",
-    "ancestry": "Ancestry",
-    "merges": "Merges",
-    "story": "What and why",
-    "data": "Data",
-    "stability": "Stability",
-    "figures": "",
-    "plane": "Solutions",
-    "correlation": "Correlation",
+    "findings": "Findings",
+    "groups": "Kinds of rows",
+    "relations": "Relations",
+    "second": "",
+    "vocabulary": "Vocabulary",
+    "rows": "Rows as chunks",
 }
+_TECHNICAL = (
+    *("method", "data", "features", "history", "ancestry", "merges"),
+    *("correlation", "stability", "plane"),
+)
 
 
 class Report:
@@ -72,6 +63,8 @@ class Report:
         What the page is called.
     stability : Stability, optional
         What :func:`conjunct.stability` gave, to be shown too: how often each feature comes back.
+    groups : RowGroups, optional
+        Groups fitted on the same rows, to be shown too.
     images : path or sequence of paths, optional
         An image for each row, or a folder in which they are found by the names of rows: the ids
         of a BooleanData, or the index of a data frame.
@@ -91,12 +84,17 @@ class Report:
         *,
         title: str | None = None,
         stability: Stability | None = None,
+        groups: RowGroups | None = None,
         images: Images | None = None,
     ) -> None:
         self.model = model
-        self.title = title or f"Features by {type(model).__name__}"
+        self.groups = groups
+        self.title = title or "Findings"
         self.stability = stability
         self._shown = ModelOnRows.of(model, X)
+        n_rows = self._shown.n_rows
+        if groups is not None and len(getattr(groups, "labels_", ())) != n_rows:
+            raise InputError(f"groups must be fitted on the {n_rows} rows of the report")
         self._paths = image_paths(images, self._shown.row_names, self._shown.n_rows)
 
     def html(self) -> str:
@@ -119,79 +117,73 @@ class Report:
 
     @cached_property
     def _html(self) -> str:
-        shown, model = self._shown, self.model
-        table = tabulate_features(shown, self.stability)
+        shown, model, stability = self._shown, self.model, self.stability
         thumbnails = Thumbnails(self._paths)
+        found = list_findings(shown, thumbnails)
+        vocabulary = list_words(shown, named_findings(shown, found))
+        table = tabulate_features(shown, stability)
         # to follow a path takes longer than the other sections together
         plane = None if shown.by_pattern else follow_plane(shown)
-        steps = list_steps(shown)
-        stability = self.stability
-        story = list(shown.summary.method)
-        if shown.summary.scores:
-            story.append(Passage("What the numbers say", shown.summary.scores))
-        left_out = [
-            name for name, part in (("stability", stability), ("plane", plane)) if part is None
-        ]
+        steps = list_steps(shown, self.groups)
+        network = draw_network(model.feature_set_, limits.NETWORK_TAGS)
+        relations, second = list_relations(shown), look_twice(shown)
+        method = [Section("Model", repr(model)), *shown.summary.method]
+        method += [Section("End", shown.summary.ending)]
+        for head, text in (("Size", shown.summary.length), ("Scores", shown.summary.scores)):
+            method += [Section(head, text)] if text else []
+        left_out = {
+            "groups": self.groups is None,
+            "relations": not network.tags and not (relations and relations.lists),
+            "second": second is None,
+            "rows": steps is None,
+            "stability": stability is None,
+            "plane": plane is None,
+        }
         content = {
             "title": self.title,
-            "sections": [(id_, name) for id_, name in _SECTIONS.items() if id_ not in left_out],
+            "version": __version__,
+            "sections": [(k, name) for k, name in _SECTIONS.items() if not left_out.get(k)],
+            "technical": [name for name in _TECHNICAL if not left_out.get(name)],
             "by_pattern": shown.by_pattern,
+            "is_training": shown.is_training,
             "summary": shown.summary,
-            "found": find_chunks(shown),
-            "network": draw_network(shown),
+            "overview": summarize_data(shown),
+            "found": found,
+            "limits": limits,
+            "image_notes": thumbnails.notes(),
+            "groups": () if self.groups is None else list_groups(shown, self.groups.groups_),
+            "n_groups": 0 if self.groups is None else self.groups.n_groups_,
+            "network": network,
+            "tag_texts": describe_tags(network),
+            "relations": relations,
+            "second": second,
+            "vocabulary": vocabulary,
             "steps": steps,
             "n_rows": shown.n_rows,
-            "course": list_iterations(shown) if shown.by_pattern else (),
-            "course_limit": limits.COURSE,
-            "version": __version__,
-            # without the callback, which differs between sessions: a page is reproducible
-            "model": repr(clone(model).set_params(callback=None)),
-            "is_training": shown.is_training,
-            "on_rows": shown.simplifies_on_rows,
-            "overview": summarize_data(shown),
-            "story": story,
+            "method": method,
             "table": table,
             "columns": [(k, shown.formula(k)) for k in table.columns],
-            "plane": plane,
+            "course": list_iterations(shown) if shown.by_pattern else (),
             "history": model.history_,
-            "curves": draw_curves(shown),
-            "correlation": draw_correlation(shown),
-            "heat_map_limit": limits.HEAT_MAP,
-            "n_primitives": shown.primitives.n_columns,
-            "ancestry": draw_ancestry(shown),
+            "curves": picture_curves(shown),
+            "ancestry": picture_ancestry(shown),
             "merges": draw_merges(shown),
             "n_merges": len(model.feature_set_.merges),
-            "examples": choose_examples(shown, table.lines, thumbnails),
-            "image_notes": thumbnails.notes(),
+            "correlation": picture_correlation(shown),
+            "n_primitives": shown.primitives.n_columns,
             "stability": stability,
             "stability_picture": None
             if stability is None
             else page.inline_svg(plot_stability(stability), "stability"),
+            "plane": plane,
         }
         data = {
-            "lines": [self._line_data(line) for line in table.lines],
+            "tables": {
+                "vocabulary": [word_data(shown, word) for word in vocabulary.words],
+                "features": [feature_data(shown, line) for line in table.lines],
+            },
             "steps": None if steps is None else steps.data,
             "plane": plane_data(plane) if isinstance(plane, Plane) else None,
-            "onRows": shown.simplifies_on_rows,
             "images": thumbnails.uris,
         }
         return page.render(content, data)
-
-    def _line_data(self, line: FeatureLine) -> dict[str, Any]:
-        """Return what the scripts sort by, and what a feature shows when it is opened."""
-        merge = line.merge
-        values = (merge.r, merge.p_value, merge.p_adjusted, merge.threshold) if merge else ()
-        known = [None if math.isnan(value) else value for value in values] or [None] * 4
-        rows = self._shown.sample_rows_of(line.number, limits.DETAIL_ROWS)
-        return {
-            "n": line.number,
-            "with": line.primitives,
-            "sort": [
-                *(line.support, line.length, line.iteration, *known),
-                *(line.evidence, line.comes_back),
-            ],
-            "exact": line.exact,
-            "from": line.parents,
-            "rows": [self._shown.row_label(row) for row in rows],
-            "of": line.support,
-        }

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from conjunct.columns import Columns
-from conjunct.data import BooleanData, container_of, prepared
+from conjunct.data import BooleanData, BooleanDataContainer, container_of, prepare
 from conjunct.errors import InputError
-from conjunct.estimators import FeatureConstructor, LosslessConstructor, row_chunks
-from conjunct.explain import Summary, label, shortened, shown_pattern, supports_of_lineage
-from conjunct.expressions import Expression, in_form, simplified_on
+from conjunct.estimators import FeatureConstructor
+from conjunct.explain import Summary, describe_pattern, label, shorten, supports_of_lineage
+from conjunct.expressions import Expression, in_form, simplify_on
 
 # A truth table doubles with each primitive: beyond, only common parts are taken out.
 _FEW_PRIMITIVES = 12
@@ -47,10 +47,12 @@ class ModelOnRows:
             )
         check_is_fitted(model, "feature_set_")
         names = model.feature_set_.lineage.primitives
-        data = prepared(model.preparation_, names, X)
-        primitives = model._read(data)
+        data = prepare(model.preparation_, names, X)
+        if isinstance(data, BooleanDataContainer):
+            data = data.data
+        primitives = model.read_columns(data)
         table = (
-            data.aligned(names) if isinstance(data, BooleanData) else BooleanData(names, primitives)
+            data.align(names) if isinstance(data, BooleanData) else BooleanData(names, primitives)
         )
         features = model.feature_set_.evaluate(primitives)
         return cls(model, primitives, features, table, row_names(X))
@@ -58,6 +60,16 @@ class ModelOnRows:
     @property
     def n_rows(self) -> int:
         return self.primitives.n_rows
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns, in their order."""
+        return self.model.feature_set_.lineage.primitives
+
+    @cached_property
+    def _filled(self) -> Columns:
+        """The columns, false where a cell is missing."""
+        return self.primitives.fill_missing()
 
     @cached_property
     def summary(self) -> Summary:
@@ -67,7 +79,7 @@ class ModelOnRows:
     @cached_property
     def by_pattern(self) -> bool:
         """True if features are named by their tags: the rule is evidence or bits."""
-        return self.model._by_pattern
+        return self.model.has_tag_names
 
     @cached_property
     def is_training(self) -> bool:
@@ -94,7 +106,7 @@ class ModelOnRows:
         """Return the name of a feature of the lineage: its tags or its formula."""
         if not self.by_pattern:
             return self.formula(number, longest)
-        return shortened(shown_pattern(self.model.feature_set_, number), longest)
+        return shorten(describe_pattern(self.model.feature_set_, number), longest)
 
     @cached_property
     def simplifies_on_rows(self) -> bool:
@@ -113,12 +125,11 @@ class ModelOnRows:
     def _shorten(self, number: int) -> Expression:
         built = self.model.feature_set_.lineage.expression(number)
         names = built.primitives
-        if not 2 < built.length <= _SIMPLIFIED:
+        longest = _FEW_PRIMITIVES if self.by_pattern else _SIMPLIFIED
+        if not 2 < built.length <= longest:
             return built
         if self.simplifies_on_rows and len(names) * self.n_rows <= _CELLS:
-            return simplified_on(
-                built, {name: self._rows_with(name) for name in names}, self.n_rows
-            )
+            return simplify_on(built, {name: self._rows_with(name) for name in names}, self.n_rows)
         few = len(names) <= _FEW_PRIMITIVES
         return in_form(built, "simplified" if few else "nested")
 
@@ -146,19 +157,10 @@ class ModelOnRows:
             rows = fitted.evaluate(self.primitives, [number]).true_rows(0)
         return rows.astype(np.intp)
 
-    def chunks_of(self, rows: Sequence[int]) -> list[list[tuple[str, ...]]]:
-        """Return the tags of some rows as chunks; none if the model has none."""
-        if not rows or not isinstance(self.model, LosslessConstructor):
-            return [[] for _ in rows]
-        some, places = np.unique(rows, return_inverse=True)
-        columns = self.primitives.filled().take_rows(some)
-        chunks = row_chunks(self.model._every_feature, columns).lists()
-        return [chunks[place] for place in places.tolist()]
-
     def true_columns(self, rows: Sequence[int]) -> list[list[int]]:
         """Return the columns that are true in each of some rows."""
-        some, places = np.unique(rows, return_inverse=True)
-        columns = self.primitives.filled().take_rows(some)
+        some, places = np.unique(np.array(rows, np.intp), return_inverse=True)
+        columns = self._filled.take_rows(some)
         found: list[list[int]] = [[] for _ in some]
         for k in range(columns.n_columns):
             for row in columns.true_rows(k).tolist():
@@ -173,17 +175,25 @@ class ModelOnRows:
         """Return a formula as text, which is made once: solutions share most of theirs."""
         key = expression, longest
         if key not in self._texts:
-            self._texts[key] = label(expression, self.model.style, longest)
+            self._texts[key] = label(expression, self.model.formula_style, longest)
         return self._texts[key]
 
     def row_label(self, row: int) -> str:
         """Return the name of a row, or its number, counted from 1."""
         name = f"row {row + 1}" if self.row_names is None else self.row_names[row]
-        return shortened(name, _ROW_NAME_LENGTH)
+        return shorten(name, _ROW_NAME_LENGTH)
 
-    def sample_rows_of(self, number: int, limit: int) -> list[int]:
-        """Return some of the rows in which a feature is true, spread evenly over all of them."""
-        rows = self.rows_of(number)
+    def rows_with(self, positions: Sequence[int]) -> NDArray[np.intp]:
+        """Return the rows in which all of some columns are true."""
+        if len(positions) == 1:
+            return self._filled.true_rows(positions[0]).astype(np.intp)
+        bits = self._filled.select(positions).to_bits().bits
+        both = np.bitwise_and.reduce(bits, axis=0).view(np.uint8)
+        return np.flatnonzero(np.unpackbits(both, bitorder="little")[: self.n_rows])
+
+    @staticmethod
+    def sample(rows: NDArray[np.intp], limit: int) -> list[int]:
+        """Return some rows, spread evenly over all of them."""
         if len(rows) > limit:
             rows = rows[np.linspace(0, len(rows) - 1, limit).round().astype(np.intp)]
         return [int(row) for row in rows]

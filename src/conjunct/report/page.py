@@ -15,10 +15,11 @@ from xml.etree import ElementTree
 import jinja2
 from markupsafe import Markup
 
-from conjunct.explain import MEANINGS, count, decimal, probability, share
+from conjunct.explain import MEANINGS, count, decimal, format_share, probability
 from conjunct.plots import svg_of
 
-_SCRIPTS = ("common.js", "table.js", "network.js", "steps.js", "plane.js", "ancestry.js")
+_SCRIPTS = ("common.js", "findings.js", "table.js", "network.js", "steps.js", "ancestry.js")
+_PLANE_SCRIPT = "plane.js"  # of the paper's rules
 # what a chart may hold inside the page: no address, no style, nothing but shapes and text
 _ELEMENTS = re.compile("circle|clipPath|defs|g|line|linearGradient|path|rect|stop|svg|text|tspan")
 _ATTRIBUTES = re.compile(
@@ -47,7 +48,8 @@ _INKS = {
 def render(content: dict[str, Any], data: dict[str, Any]) -> str:
     """Return the page for the content of its sections and the data of its scripts."""
     style = _static("report.css")
-    script = "".join(map(_static, _SCRIPTS))
+    scripts = (*_SCRIPTS, *[_PLANE_SCRIPT] * (data["plane"] is not None))
+    script = "".join(map(_static, scripts))
     page = _environment().get_template("page.html")
     text = page.render(
         **content,
@@ -94,7 +96,9 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         optimized=False,  # templates are compiled for one page: optimizing takes longer
     )
-    environment.filters.update(count=count, share=share, decimal=decimal, probability=probability)
+    environment.filters.update(
+        count=count, share=format_share, decimal=decimal, probability=probability
+    )
     environment.globals.update(meanings=MEANINGS)
     return environment
 

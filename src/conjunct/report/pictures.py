@@ -1,61 +1,26 @@
-"""Pictures of a page, as shapes on a plane: ancestry, network, curves and heat maps."""
+"""Pictures of a page: what `conjunct.plots` lays out, with texts and axes for an SVG."""
 
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isnan
+from operator import itemgetter
 
-from conjunct.explain import (
-    ancestry_graph,
-    ancestry_roots,
-    count,
-    decimal,
-    takes_one_pair,
-)
-from conjunct.features import Merge
+from conjunct.explain import ancestry_roots, count, decimal, takes_one_pair
 from conjunct.plots import (
-    ANCESTRY_BEND,
-    ANCESTRY_BOX,
-    NETWORK_SIZE,
-    ancestry_corners,
+    Ancestry,
+    HeatMap,
+    Network,
+    Panel,
+    cut_to,
+    draw_ancestry,
     heat_maps,
-    history_curves,
-    network_of,
-    network_places,
-    network_widths,
+    history_panels,
+    width_of,
 )
 from conjunct.report import limits
 from conjunct.report.model_on_rows import ModelOnRows
-from conjunct.ufc import Indicators
-
-_NARROW = frozenset("fijlrtI.,:;'!|()[] ")
-_BROAD = frozenset("mwMW@%+∧∨¬")
-
-
-def width_of(text: str, size: float) -> float:
-    """Estimate the width of a text in pixels; the browser chooses the font."""
-    return size * sum(map(_width, text))
-
-
-def cut_to(text: str, width: float, size: float) -> str:
-    """Return the text, cut with an ellipsis where it would be wider."""
-    room = width / size
-    for k, character in enumerate(text):
-        room -= _width(character)
-        if room < 0:
-            return text[: max(0, k - 1)].rstrip() + "…"
-    return text
-
-
-def _width(character: str) -> float:
-    if character in _NARROW:
-        return 0.35
-    if character in _BROAD or unicodedata.east_asian_width(character) in "WF":
-        return 1.0
-    return 0.72 if character.isupper() else 0.62
 
 
 @dataclass(frozen=True)
@@ -101,145 +66,58 @@ _TEXT_WIDTH, _TEXT_SIZE = 200, 12
 
 
 @dataclass(frozen=True)
-class Box:
-    """A feature; ``name`` is what fits into its box, ``x`` and ``y`` are its upper left corner."""
+class AncestryPicture:
+    """``texts``: of each box its name, as it fits, its formula and a remark.
 
-    number: int
-    role: str
-    x: int
-    y: int
-    name: str
-    formula: str
-    remark: str
+    ``kept`` columns are features and parents of none.
+    """
 
-
-@dataclass(frozen=True)
-class Line:
-    """From one box to another, as the path of an SVG."""
-
-    parent: int
-    child: int
-    path: str
-    is_negated: bool
-
-
-@dataclass(frozen=True)
-class Ancestry:
-    """``left_out`` features are too many; ``kept`` columns are features and parents of none."""
-
-    boxes: tuple[Box, ...]
-    lines: tuple[Line, ...]
-    width: int
-    height: int
-    left_out: int
+    drawn: Ancestry
+    texts: dict[int, tuple[str, str, str]]
     kept: int
 
 
-def draw_ancestry(shown: ModelOnRows) -> Ancestry | None:
+def picture_ancestry(shown: ModelOnRows) -> AncestryPicture | None:
     """Draw how columns became features, without columns that were kept as they are."""
-    fitted = shown.model.feature_set_
-    by_pattern = shown.by_pattern
-    roots = ancestry_roots(fitted, by_pattern=by_pattern)
+    model, fitted = shown.model, shown.model.feature_set_
+    roots = ancestry_roots(fitted, by_pattern=shown.by_pattern)
     if not roots:
         return None
-    graph = ancestry_graph(fitted, roots, limits.GRAPH_NODES, by_pattern=by_pattern)
-    numbers = {node.number for node in graph.nodes}
-    kept = sum(not fitted.iteration(number) and number not in numbers for number in fitted.features)
-    corners, origins = ancestry_corners(graph), fitted.origins()
-    width, height = ANCESTRY_BOX
-    boxes = {}
-    for node in graph.nodes:
-        formula = shown.model._label(node.number, _FORMULA_LENGTH, whole=True)
-        name = cut_to(formula, _TEXT_WIDTH, _TEXT_SIZE)
-        x, y = corners[node.number]
-        remark = _remark(shown, node.number, origins.get(node.number))
-        boxes[node.number] = Box(node.number, node.role, x, round(y), name, formula, remark)
-    lines = []
-    for edge in graph.edges:
-        # from the right end of one box to the left end of the other; level at both ends
-        parent, child = boxes[edge.parent], boxes[edge.child]
-        start = parent.x + width
-        across, down = child.x - start - 2 * ANCESTRY_BEND, child.y - parent.y
-        curve = f"c{across // 3} 0 {across - across // 3} {down} {across} {down}"
-        path = f"M{start} {parent.y + height // 2}h{ANCESTRY_BEND}{curve}h{ANCESTRY_BEND}"
-        lines.append(Line(edge.parent, edge.child, path, edge.negated))
-    return Ancestry(
-        tuple(boxes.values()),
-        tuple(lines),
-        max(box.x for box in boxes.values()) + width,
-        max(box.y for box in boxes.values()) + height,
-        graph.left_out,
-        kept,
-    )
-
-
-def _remark(shown: ModelOnRows, number: int, merge: Merge | None) -> str:
-    """Return when a feature was made, why, and in how many rows it is."""
-    iteration = shown.model.feature_set_.iteration(number)
-    step = "merge" if takes_one_pair(shown.model) else "iteration"
-    made = "joined" if shown.by_pattern else "made"
-    remarks = [f"{made} in {step} {iteration}" if iteration else "a column of the data"]
-    if merge is not None:
-        remarks.append(f"r = {decimal(merge.r, 2)}")
-        if shown.by_pattern:
-            remarks.append(f"gain {decimal(merge.saved, 1)} bits")
-    if number in shown.lineage_supports:
-        remarks.append(count(shown.lineage_supports[number], "row"))
-    return ", ".join(remarks)
+    drawn, origins = draw_ancestry(model, roots, limits.GRAPH_NODES), fitted.origins()
+    step = "merge" if takes_one_pair(model) else "iteration"
+    texts = {}
+    for number in (box.number for box in drawn.boxes):
+        formula = model.label_feature(number, _FORMULA_LENGTH, whole=True)
+        remarks = ["a column of the data"]
+        if iteration := fitted.iteration(number):
+            remarks = [f"{'joined' if shown.by_pattern else 'made'} in {step} {iteration}"]
+        if number in origins:
+            remarks.append(f"r = {decimal(origins[number].r, 2)}")
+            if shown.by_pattern:
+                remarks.append(f"gain {decimal(origins[number].saved, 1)} bits")
+        if number in shown.lineage_supports:
+            remarks.append(count(shown.lineage_supports[number], "row"))
+        texts[number] = cut_to(formula, _TEXT_WIDTH, _TEXT_SIZE), formula, ", ".join(remarks)
+    kept = sum(not fitted.iteration(number) and number not in texts for number in fitted.features)
+    return AncestryPicture(drawn, texts, kept)
 
 
 _NEIGHBOURS_SHOWN = 6  # tags in one chunk with a tag
 
 
-@dataclass(frozen=True)
-class Tag:
-    number: int
-    name: str
-    place: tuple[int, int]
-    text: str
-
-
-@dataclass(frozen=True)
-class Link:
-    """A line between two tags, from ``start`` to ``end``."""
-
-    tags: tuple[int, int]
-    start: tuple[int, int]
-    end: tuple[int, int]
-    width: float
-
-
-@dataclass(frozen=True)
-class DrawnNetwork:
-    tags: tuple[Tag, ...]
-    links: tuple[Link, ...]
-    left_out: int
-    size: tuple[int, int] = NETWORK_SIZE
-
-
-def draw_network(shown: ModelOnRows) -> DrawnNetwork | None:
-    """Draw the tags that share chunks in most rows; ``None`` if none does."""
-    graph = network_of(shown.model.feature_set_, limits.NETWORK_TAGS)
-    if not graph.tags:
-        return None
-    height = NETWORK_SIZE[1]
-    places = {tag: (x, height - y) for tag, (x, y) in network_places(graph).items()}
-    names = {tag: name for tag, name, _ in graph.tags}
-    near: dict[int, list[tuple[int, str]]] = {tag: [] for tag in names}
-    links = []
-    for (one, other, rows), width in zip(graph.links, network_widths(graph), strict=True):
-        near[one].append((rows, names[other]))
-        near[other].append((rows, names[one]))
-        links.append(Link((one, other), places[one], places[other], width))
-    tags = []
-    for tag, name in names.items():
-        others = sorted(near[tag], key=lambda link: (-link[0], link[1]))
-        some = others[:_NEIGHBOURS_SHOWN]
-        with_most = ", ".join(f"{other} ({count(rows, 'row')})" for rows, other in some)
+def describe_tags(network: Network) -> dict[int, str]:
+    """Return for each tag a sentence about the tags that are in one chunk with it."""
+    near: dict[int, list[tuple[int, str]]] = {tag: [] for tag in network.tags}
+    for link in network.links:
+        for tag, other in (link.tags, link.tags[::-1]):
+            near[tag].append((-link.rows, network.tags[other].name))
+    texts = {}
+    for tag, others in near.items():
+        some = sorted(others)[:_NEIGHBOURS_SHOWN]
+        with_most = ", ".join(f"{other} ({count(-rows, 'row')})" for rows, other in some)
         more = f" and {len(others) - len(some)} more" if len(others) > len(some) else ""
-        text = f"{name} is in one chunk with {with_most}{more}"
-        tags.append(Tag(tag, name, places[tag], text))
-    return DrawnNetwork(tuple(tags), tuple(links), graph.left_out)
+        texts[tag] = f"{network.tags[tag].name} is in one chunk with {with_most}{more}"
+    return texts
 
 
 _WIDTH, _HEIGHT = 380, 300
@@ -266,116 +144,77 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Panel:
+class PanelPicture:
     """Curves on two axes. ``left`` is where it begins, and ``x`` where its axes meet."""
 
-    title: str
-    y_title: str
+    panel: Panel
     curves: tuple[Curve, ...]
     across: Axis
     up: Axis
     left: float
     x: float
-    has_legend: bool
+
+    @property
+    def has_legend(self) -> bool:
+        return any(self.panel.curves)
 
     @property
     def end(self) -> float:
         return self.x + self.across.length + (_LEGEND if self.has_legend else 18)
 
 
-def draw_curves(shown: ModelOnRows) -> tuple[Panel, ...]:
+def picture_curves(shown: ModelOnRows) -> list[PanelPicture]:
     """Draw evidence or bits by iteration, or the indicators and the length of formulas."""
-    model = shown.model
-    if not model.n_iter_:
-        return ()
-    if not isnan(model.history_[0].evidence):
-        title, unit = "Evidence so far, less what merges cost", "bits"
-        return (_draw_panel(model.history_, {"": "evidence"}, title, unit, 0.0),)
-    if shown.by_pattern:
-        title, unit = "Length of the description", "bits that describe the data"
-        return (_draw_panel(model.history_, {"": "bits"}, title, unit, 0.0),)
-    fields = {"OI": "oi", "C0": "c0", "RMS": "rms"}
-    first = _draw_panel(model.history_, fields, "What each iteration did", "indicator", 0.0)
-    unit = "literals of a feature (mean)"
-    return first, _draw_panel(
-        model.history_, {"length": "length"}, "Length", unit, first.end + _PANEL_GAP
-    )
-
-
-def _draw_panel(
-    history: Sequence[Indicators], fields: dict[str, str], title: str, y_title: str, left: float
-) -> Panel:
-    values = history_curves(history, fields)
-    heights = [value for some in values.values() for _, value in some] or [0.0]
-    across = Axis.over([line.iteration for line in history], _WIDTH, 8, whole=True)
-    up = Axis.over(heights, _HEIGHT, 6, whole=False)
-    labels = max(width_of(label, 12) for _, label in up.marks)
-    curves = tuple(
-        _draw_curve(name, some, _SHAPES[k], across, up)
-        for k, (name, some) in enumerate(values.items())
-    )
-    x = left + round(labels) + 28
-    return Panel(title, y_title, curves, across, up, left, x, any(fields))
-
-
-def _draw_curve(
-    name: str, values: Sequence[tuple[int, float]], shape: str, across: Axis, up: Axis
-) -> Curve:
-    every = -(-len(values) // _PATH_POINTS) or 1
-    kept = [*values[:-1:every], *values[-1:]]
-    places = [f"{across.at(x):.1f} {_HEIGHT - up.at(y):.1f}" for x, y in kept]
-    points = ""
-    if name and len(places) <= _MARKED_POINTS:
-        points = "".join(f"M{place}{shape}" for place in places)
-    return Curve(name, f"M{'L'.join(places)}" if places else "", points, shape)
+    history = shown.model.history_
+    if not shown.model.n_iter_:
+        return []
+    bits = shown.by_pattern or not math.isnan(history[0].evidence)
+    pictures: list[PanelPicture] = []
+    for panel in history_panels(history, bits=bits, title="What each iteration did"):
+        heights = [value for some in panel.curves.values() for _, value in some] or [0.0]
+        across = Axis.over([line.iteration for line in history], _WIDTH, 8, whole=True)
+        up = Axis.over(heights, _HEIGHT, 6, whole=False)
+        curves = []
+        for (name, values), shape in zip(panel.curves.items(), _SHAPES, strict=False):
+            every = -(-len(values) // _PATH_POINTS) or 1
+            kept = [*values[:-1:every], *values[-1:]]
+            places = [f"{across.at(x):.1f} {_HEIGHT - up.at(y):.1f}" for x, y in kept]
+            points = "".join(f"M{place}{shape}" for place in places)
+            has_points = name and len(places) <= _MARKED_POINTS
+            path = f"M{'L'.join(places)}" if places else ""
+            curves.append(Curve(name, path, points if has_points else "", shape))
+        labels = max(width_of(label, 12) for _, label in up.marks)
+        left = pictures[-1].end + _PANEL_GAP if pictures else 0.0
+        x = left + round(labels) + 28
+        pictures.append(PanelPicture(panel, tuple(curves), across, up, left, x))
+    return pictures
 
 
 _MAP_GAP = 24.0
 
 
 @dataclass(frozen=True)
-class Cells:
-    """Squares with one r: on a grid of whole numbers, as the path of an SVG."""
+class HeatMapPicture:
+    """Squares by their r: on a grid of whole numbers from ``x`` on, as paths of an SVG."""
 
-    kind: str
-    r: float
-    path: str
-
-
-@dataclass(frozen=True)
-class DrawnHeatMap:
-    """``x`` is where its squares begin; ``step`` is the width of one."""
-
-    title: tuple[str, str]
-    names: tuple[str, ...]
-    cells: tuple[Cells, ...]
+    drawn: HeatMap
+    paths: dict[float, str]
     left: float
     x: float
-    step: float
+
+    @property
+    def side(self) -> float:
+        return self.drawn.step * len(self.drawn.names)
 
 
-@dataclass(frozen=True)
-class Correlation:
-    maps: tuple[DrawnHeatMap, ...]
-    width: float
-    height: float
-
-
-def draw_correlation(shown: ModelOnRows) -> Correlation:
+def picture_correlation(shown: ModelOnRows) -> list[HeatMapPicture]:
     """Draw Pearson's r between columns and between features: of many, the strongest."""
-    maps: list[DrawnHeatMap] = []
-    end = -_MAP_GAP
+    pictures: list[HeatMapPicture] = []
     for found in heat_maps(shown.model, shown.primitives, shown.features, limits.HEAT_MAP):
-        paths: dict[float, list[str]] = {}
-        for i, j, r in found.cells:
-            paths.setdefault(r, []).append(f"M{j} {i}h1v1h-1z")
-        cells = tuple(
-            Cells("apart" if r < 0 else "together", abs(r), "".join(paths[r]))
-            for r in sorted(paths)
-        )
+        paths: dict[float, str] = {}
+        for i, j, r in sorted(found.cells, key=itemgetter(2)):
+            paths[r] = paths.get(r, "") + f"M{j} {i}h1v1h-1z"
         room = max((width_of(name, min(11, found.step)) for name in found.names), default=0.0)
-        left = end + _MAP_GAP
-        x = left + round(room) + 5
-        maps.append(DrawnHeatMap(found.title, found.names, cells, left, x, found.step))
-        end = x + found.step * len(found.names)
-    return Correlation(tuple(maps), end, max(one.step * len(one.names) for one in maps))
+        left = pictures[-1].x + pictures[-1].side + _MAP_GAP if pictures else 0.0
+        pictures.append(HeatMapPicture(found, paths, left, left + round(room) + 5))
+    return pictures

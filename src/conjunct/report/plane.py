@@ -118,29 +118,29 @@ def follow_plane(shown: ModelOnRows) -> Plane | str:
 
 def _follow_path(shown: ModelOnRows) -> UFCPath:
     model = shown.model
-    if isinstance(model, UFCPath) and model._path is not None and shown.is_training:
+    if isinstance(model, UFCPath) and model.has_path and shown.is_training:
         return model
     if isinstance(model, UFCPath):
         # a model from a file has no path, and other rows have another one
         return _fit_quietly(clone(model), shown)  # type: ignore[no-any-return]
     null_feature = getattr(model, "null_feature", False)
     if isinstance(model, UFC) and model.stop is not None:
-        null_feature = getattr(STOPS.checked(model.stop), "null_feature", False)
+        null_feature = getattr(STOPS.resolve(model.stop), "null_feature", False)
     return _fit_quietly(  # type: ignore[no-any-return]
         UFCPath(
-            prune=_is_pruned(model),
+            prune=_has_pruning(model),
             null_feature=bool(null_feature),
             max_solutions=limits.n_solutions(shown.n_rows, shown.primitives.n_columns),
-            style=model.style,
+            formula_style=model.formula_style,
             n_jobs=model.n_jobs,
         ),
         shown,
     )
 
 
-def _is_pruned(model: FeatureConstructor) -> bool:
+def _has_pruning(model: FeatureConstructor) -> bool:
     if isinstance(model, UFC):
-        return CRITERIA.checked(model.criterion).pair_filter.prune
+        return CRITERIA.resolve(model.criterion).pair_filter.prune
     return bool(getattr(model, "prune", True))
 
 
@@ -239,30 +239,35 @@ def _solution_mark(shown: ModelOnRows, path: UFCPath, solution: Solution, kind: 
 def _other_marks(shown: ModelOnRows, path: UFCPath) -> Iterator[Mark]:
     """Yield this model, the risk-based and the pairwise solutions, and the columns."""
     model = shown.model
-    own = _named_rule(model)
+    own = _rule_name(model)
     if not isinstance(model, UFCPath):
         rule = "" if own is None else " (risk-based)" if own == "risk" else f" ({own})"
         yield _mark(
             "model", f"This model{rule}", _describe(model), model.history_[-1], shown, model
         )
-    risk = Risk(prune=_is_pruned(model))
+    risk = Risk(prune=_has_pruning(model))
     runs: dict[MarkKind, UFC] = {
-        "risk": UFC(risk, style=model.style),
-        "pairwise": UFC(Risk(), search="pairwise", max_length=_PAIRWISE_LENGTH, style=model.style),
+        "risk": UFC(risk, formula_style=model.formula_style),
+        "pairwise": UFC(
+            Risk(),
+            search="pairwise",
+            max_length=_PAIRWISE_LENGTH,
+            formula_style=model.formula_style,
+        ),
     }
     names = {"risk": "Risk-based", "pairwise": "Pairwise"}
     for kind, run in runs.items():
         if kind != own:
             found = _fit_quietly(run, shown)
             yield _mark(kind, names[kind], _describe(found), found.history_[-1], shown, found)
-    start = _fit_quietly(UFC(Risk(), max_iter=0, style=model.style), shown)
+    start = _fit_quietly(UFC(Risk(), max_iter=0, formula_style=model.formula_style), shown)
     yield _mark("columns", "Columns as they are", "", start.history_[0], shown, start)
 
 
-def _named_rule(model: FeatureConstructor) -> MarkKind | None:
+def _rule_name(model: FeatureConstructor) -> MarkKind | None:
     if not isinstance(model, UFC):
         return None
-    criterion = CRITERIA.checked(model.criterion)
+    criterion = CRITERIA.resolve(model.criterion)
     if not isinstance(criterion, Risk):
         return None
     return "pairwise" if takes_one_pair(model) else "risk"
@@ -272,7 +277,7 @@ def _describe(model: FeatureConstructor) -> str:
     iterations = count(model.n_iter_, "iteration")
     if not isinstance(model, UFC):
         return f"{type(model).__name__}, {iterations}"
-    criterion = CRITERIA.checked(model.criterion)
+    criterion = CRITERIA.resolve(model.criterion)
     rule = f"by {criterion.name}"
     if isinstance(criterion, Risk):
         rule = f"α = {criterion.alpha:g}"

@@ -13,9 +13,8 @@ from .fringe import CatProposer as CatProposer
 from .fringe import Learner as Learner
 from .fringe import Strategy as Strategy
 from .fringe import clustering_paths as clustering_paths
-from .fringe import joined_conditions as joined_conditions
+from .fringe import join_conditions as join_conditions
 from .schema import PackedStage as PackedStage
 from .schema import Proposer as Proposer
-from .schema import Redundant as Redundant
 from .schema import run_schema as run_schema
 from .schema import telling_columns as telling_columns

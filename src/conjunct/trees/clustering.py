@@ -28,7 +28,7 @@ from conjunct.columns import (
     bits_of_rows,
     count_pairs,
     pack_rows,
-    packed_rows,
+    rows_as_words,
 )
 from conjunct.expressions import Expression, canonical_key
 
@@ -130,7 +130,7 @@ class _Growth:
         self.store = store
         self.ranks = ranks
         self.limits = limits
-        self.table = packed_rows(store.bits, store.n_rows).view(np.uint8)
+        self.table = rows_as_words(store.bits, store.n_rows).view(np.uint8)
         self.nodes = [TreeNode(store.n_rows)]
         self.frontier: list[tuple[float, int, _Open]] = []
 
@@ -160,28 +160,23 @@ class _Growth:
         """Split the first node of the frontier and look at its two children."""
         _, number, opened = heappop(self.frontier)
         number = abs(number)
-        is_true = bits_of_rows(self.store.lines[opened.column], opened.rows)
-        children = self._add_children(number, opened, opened.rows[is_true], opened.rows[~is_true])
-        if not any(self._may_split(child) for child, _ in children):
+        column, parent, first = opened.column, self.nodes[number], len(self.nodes)
+        is_true = bits_of_rows(self.store.raw_columns[column], opened.rows)
+        parts = opened.rows[is_true], opened.rows[~is_true]
+        self.nodes[number] = replace(
+            parent, column=column, gain=opened.gain, yes=first, no=first + 1
+        )
+        for condition, rows in zip((column, ~column), parts, strict=True):
+            self.nodes.append(TreeNode(len(rows), (*parent.path, condition)))
+        if not (self._may_split(first) or self._may_split(first + 1)):
             return
+        children = enumerate(parts, start=first)
         (smaller, few), (larger, many) = sorted(children, key=lambda child: len(child[1]))
         counted = count_pairs(pack_rows(self.table[few], self.store.n_columns))
         rest = opened.joint
         rest -= counted
         self.consider(smaller, few, counted)
         self.consider(larger, many, rest)
-
-    def _add_children(
-        self, number: int, opened: _Open, yes: Positions, no: Positions
-    ) -> list[tuple[int, Positions]]:
-        first = len(self.nodes)
-        parent = self.nodes[number]
-        self.nodes[number] = replace(
-            parent, column=opened.column, gain=opened.gain, yes=first, no=first + 1
-        )
-        for condition, rows in ((opened.column, yes), (~opened.column, no)):
-            self.nodes.append(TreeNode(len(rows), (*parent.path, condition)))
-        return [(first, yes), (first + 1, no)]
 
     def _may_split(self, number: int) -> bool:
         node, limits = self.nodes[number], self.limits

@@ -24,8 +24,8 @@ best.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import comb, log2
 from typing import Any, NamedTuple, Self
@@ -205,24 +205,16 @@ def label_columns(
     return Labelled(stage.store.select(columns).to_dense(), codes, n_classes), columns.tolist()
 
 
+@dataclass(eq=False)
 class CountProposer:
     """One tree on the columns; each test that counts becomes a feature, or one per branch."""
 
-    def __init__(
-        self,
-        codes: NDArray[np.intp],
-        n_classes: int,
-        limits: Limits,
-        search: Search,
-        *,
-        prune: bool,
-    ) -> None:
-        self.codes = codes
-        self.n_classes = n_classes
-        self.limits = limits
-        self.search = search
-        self.prune = prune
-        self.tree: CountTree | None = None
+    codes: NDArray[np.intp]
+    n_classes: int
+    limits: Limits
+    search: Search
+    prune: bool = field(kw_only=True)
+    tree: CountTree | None = field(default=None, init=False)
 
     def __call__(self, stage: PackedStage, expressions: tuple[Expression, ...]) -> Iterable[Made]:
         if self.tree is not None:  # features are made as the tree grows: there is no second one
@@ -230,18 +222,17 @@ class CountProposer:
         data, columns = label_columns(stage, expressions, self.codes, self.n_classes)
         self.tree = grow_counts(data, self.limits, self.search, prune=self.prune).on(columns)
         for node in self.tree.nodes:
-            if node.test is not None and len(node.test.literals) > 1:
-                yield from _features(node.test, sorted(node.children or ()))
-
-
-def _features(test: CountTest, branches: Iterable[int]) -> Iterator[Made]:
-    literals = tuple(sorted(test.literals, key=lambda x: max(x, ~x)))
-    if test.number is None:
-        yield from (Tally(literals, number, exactly=True) for number in branches)
-    elif test.number == len(literals):
-        yield all_of(literals)
-    else:
-        yield Tally(literals, test.number, exactly=False)
+            if node.test is None or len(node.test.literals) < 2:
+                continue
+            literals, number = node.test
+            literals = tuple(sorted(literals, key=lambda x: max(x, ~x)))
+            if number is None:
+                branches = sorted(node.children or ())
+                yield from (Tally(literals, branch, exactly=True) for branch in branches)
+            elif number == len(literals):
+                yield all_of(literals)
+            else:
+                yield Tally(literals, number, exactly=False)
 
 
 def grow_counts(data: Labelled, limits: Limits, search: Search, *, prune: bool) -> CountTree:
@@ -253,11 +244,7 @@ def grow_counts(data: Labelled, limits: Limits, search: Search, *, prune: bool) 
     pending: list[tuple[Labelled, int, int | None, int]] = [(data, 0, None, 0)]
     while pending:
         here, depth, parent, branch = pending.pop()
-        number = len(nodes)
-        nodes.append(CountNode(tuple(here.counts.tolist())))
-        if parent is not None:
-            children = {**(nodes[parent].children or {}), branch: number}
-            nodes[parent] = replace(nodes[parent], children=children)
+        number = _add_node(nodes, CountNode(tuple(here.counts.tolist())), parent, branch)
         n_rows = len(here.table)
         ends = limits.max_depth is not None and depth >= limits.max_depth
         if ends or n_rows < limits.min_samples_split or max(nodes[number].counts) == n_rows:
@@ -292,15 +279,21 @@ def _prune(nodes: list[CountNode], n_columns: int) -> list[CountNode]:
     while pending:
         number, parent, branch = pending.pop()
         node = nodes[number]
-        here = len(kept)
-        kept.append(CountNode(node.counts) if leaf[number] else replace(node, children={}))
-        if parent is not None:
-            children = {**(kept[parent].children or {}), branch: here}
-            kept[parent] = replace(kept[parent], children=children)
+        stays = CountNode(node.counts) if leaf[number] else replace(node, children={})
+        here = _add_node(kept, stays, parent, branch)
         if not leaf[number]:
             below_it = sorted((node.children or {}).items(), reverse=True)
             pending += [(child, here, value) for value, child in below_it]
     return kept
+
+
+def _add_node(nodes: list[CountNode], node: CountNode, parent: int | None, branch: int) -> int:
+    """Append a node, as the child of another for a branch, and return its number."""
+    if parent is not None:
+        children = {**(nodes[parent].children or {}), branch: len(nodes)}
+        nodes[parent] = replace(nodes[parent], children=children)
+    nodes.append(node)
+    return len(nodes) - 1
 
 
 def best_m_of_n(max_literals: int | None = None) -> Search:
@@ -415,7 +408,9 @@ def _best_neighbour(
     free = [column for column in range(n_columns) if column not in used]
     for negated in (False, True) if free else ():
         of_literal = totals[:, None] - true if negated else true
-        moved = _add_literal(totals, of_literal)
+        moved = np.zeros((n_groups + 1, n_columns, data.n_classes), np.int64)
+        moved[:-1] = totals[:, None] - of_literal
+        moved[1:] += of_literal
         found = _bits(moved, len(literals) + 1, n_columns, min_samples_leaf)
         sets += [(*literals, ~column if negated else column) for column in free]
         bits += found[free].tolist()
@@ -446,15 +441,6 @@ def _best_pair(data: Labelled, min_samples_leaf: int) -> tuple[Literals, float]:
     negated, pair = divmod(k, len(left))
     second = int(right[pair])
     return (int(left[pair]), ~second if negated else second), float(bits[k])
-
-
-def _add_literal(totals: Counts, of_literal: Counts) -> Counts:
-    """Count rows by number of true literals with one more, given where that is true."""
-    n_groups, n_columns, n_classes = of_literal.shape
-    moved = np.zeros((n_groups + 1, n_columns, n_classes), np.int64)
-    moved[:-1] = totals[:, None] - of_literal
-    moved[1:] += of_literal
-    return moved
 
 
 def _bits(moved: Counts, n_literals: int, n_columns: int, min_samples_leaf: int) -> Floats:

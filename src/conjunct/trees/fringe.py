@@ -10,7 +10,7 @@ be better than the best so far.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from math import log2
 from typing import Literal
 
@@ -62,7 +62,7 @@ def clustering_paths(limits: Limits, max_features: int) -> Learner:
     return learn
 
 
-def joined_conditions(learner: Learner, strategy: Strategy) -> Proposer:
+def join_conditions(learner: Learner, strategy: Strategy) -> Proposer:
     """Return a proposer that joins two conditions of every path that has two."""
     one, other = CHOSEN[strategy]
 
@@ -77,6 +77,7 @@ MOST_LOOKED_AT = 2_000
 """Subsets of the conditions of one path; a longer search ends with the best so far."""
 
 
+@dataclass(eq=False)
 class CatProposer:
     """A tree on the present features; the best conjunction of each of its paths.
 
@@ -84,24 +85,15 @@ class CatProposer:
     than the one before.
     """
 
-    def __init__(
-        self,
-        codes: NDArray[np.intp],
-        n_classes: int,
-        positive: int | None,
-        limits: Limits,
-        *,
-        prune: bool,
-    ) -> None:
-        self.codes = codes
-        self.n_classes = n_classes
-        self.positive = positive
-        """The class whose paths are used; those of every class if None."""
-        self.limits = limits
-        self.prune = prune
-        self.tree: CountTree | None = None
-        """The shortest tree so far."""
-        self._fewest = np.inf
+    codes: NDArray[np.intp]
+    n_classes: int
+    positive: int | None
+    """The class whose paths are used; those of every class if None."""
+    limits: Limits
+    prune: bool = field(kw_only=True)
+    tree: CountTree | None = field(default=None, init=False)
+    """The shortest tree so far."""
+    _fewest: float = field(default=np.inf, init=False)
 
     def __call__(self, stage: PackedStage, expressions: tuple[Expression, ...]) -> Iterable[Made]:
         data, columns = label_columns(stage, expressions, self.codes, self.n_classes)

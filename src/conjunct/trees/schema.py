@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -19,8 +19,6 @@ from conjunct.expressions import Expression
 from conjunct.features import FeatureSet, Lineage, Made, Tally
 from conjunct.trees.clustering import Path, gains_of_new, simplest_first
 from conjunct.ufc import Evaluator, Indicators
-
-Redundant = Literal["keep", "drop"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +64,7 @@ def run_schema(
     names: Sequence[str],
     propose: Proposer,
     *,
-    redundant: Redundant,
+    drop_redundant: bool,
     max_features: int,
     at_most: int | None = None,
     watch: Callable[[Indicators], None] = lambda indicators: None,
@@ -80,18 +78,19 @@ def run_schema(
     n_distinct_rows = store.count_distinct_rows()
     evaluate = Evaluator(lineage, store.n_rows, n_distinct_rows)
     first = PackedStage(0, tuple(range(store.n_columns)), store, store.pair_counts())
-    if redundant == "drop":
+    if drop_redundant:
         first = _without_redundant(first, lineage)
-    stages = chain([first], iterate(first, lineage, propose, redundant, at_most))
     kept = first
     tried: list[Indicators] = []
     iterations: list[int] = []
-    for stage in until_enough(stages, max_features):
+    for stage in chain([first], iterate(first, lineage, propose, drop_redundant, at_most)):
         tried.append(evaluate(stage))
         watch(tried[-1])
         n_made = len(lineage.made) - len(iterations)
         iterations += [stage.iteration] * n_made
         kept = stage
+        if len(stage.features) >= max_features:
+            break
     feature_set = FeatureSet(
         lineage,
         kept.features,
@@ -103,19 +102,11 @@ def run_schema(
     return Growth(feature_set, tuple(tried), n_distinct_rows)
 
 
-def until_enough(stages: Iterable[PackedStage], max_features: int) -> Iterator[PackedStage]:
-    """Yield the stages up to the first with ``max_features`` features or more."""
-    for stage in stages:
-        yield stage
-        if len(stage.features) >= max_features:
-            return
-
-
 def iterate(
     first: PackedStage,
     lineage: Lineage,
     propose: Proposer,
-    redundant: Redundant,
+    drop_redundant: bool,
     at_most: int | None = None,
 ) -> Iterator[PackedStage]:
     """Yield the stages after ``first``, for as long as something new is built."""
@@ -123,20 +114,23 @@ def iterate(
     while True:
         proposed = propose(stage, lineage.expressions(stage.features))
         made = _find_unseen(stage, lineage, proposed)
-        columns = stage.store.with_lines([_line(stage.store, each) for each in made])
-        if redundant == "drop":
-            useful = _find_useful(stage, lineage, made, columns)
-            made = [made[k] for k in useful]
-            columns = columns.select(useful)
-        if at_most is not None and len(stage.features) + len(made) > at_most:
+        columns = stage.store.with_raw_columns([_line(stage.store, each) for each in made])
+        kept = np.arange(len(made))
+        if drop_redundant:
+            kept = np.array(_find_useful(stage, lineage, made, columns), np.intp)
+        if at_most is not None and len(stage.features) + len(kept) > at_most:
             room = max(at_most - len(stage.features), 0)
-            gains = gains_of_new(columns, stage.store)
-            best = np.sort(np.argsort(-gains, kind="stable")[:room])
-            made = [made[k] for k in best]
-            columns = columns.select(best)
-        if not made:
+            gains = gains_of_new(columns.select(kept), stage.store)
+            kept = kept[np.sort(np.argsort(-gains, kind="stable")[:room])]
+        if not len(kept):
             return
-        stage = _extend(stage, lineage, made, columns)
+        columns = columns.select(kept)
+        features = [lineage.make(_of_lineage(stage, made[k])) for k in kept]
+        counts = stage.counts.append_columns(
+            stage.store.joint_counts(columns), columns.joint_counts()
+        )
+        store = stage.store.append_columns(columns)
+        stage = PackedStage(stage.iteration + 1, (*stage.features, *features), store, counts)
         yield stage
 
 
@@ -160,8 +154,8 @@ def _key(made: Made) -> object:
 def _line(store: PackedColumns, made: Made) -> Any:
     """Compute the column of what is made of conditions."""
     if not isinstance(made, Tally):
-        return store.conjunctions([made[0]], [made[1]]).lines[0]
-    counted = [(store.lines[max(x, ~x)], x < 0) for x in made.literals]
+        return store.conjunctions([made[0]], [made[1]]).raw_columns[0]
+    counted = [(store.raw_columns[max(x, ~x)], x < 0) for x in made.literals]
     return store.tally(counted, made.number, exactly=made.exactly)
 
 
@@ -169,7 +163,7 @@ def simplest_of_equals(store: PackedColumns, expressions: Sequence[Expression]) 
     """Return the positions of distinct columns, the simplest of equal ones, simplest first."""
     first: dict[bytes, int] = {}
     for k in np.argsort(simplest_first(expressions)).tolist():
-        first.setdefault(store.lines[k].tobytes(), k)
+        first.setdefault(store.raw_columns[k].tobytes(), k)
     return np.array(list(first.values()), np.intp)
 
 
@@ -188,10 +182,10 @@ def _find_useful(
     stage: PackedStage, lineage: Lineage, made: list[Made], columns: PackedColumns
 ) -> list[int]:
     """Return the features that repeat no literal and no column that is there already."""
-    present = {line.tobytes() for line in stage.store.lines}
+    present = {line.tobytes() for line in stage.store.raw_columns}
     present.add(bytes(line_bytes(columns.n_rows)))
     useful = []
-    for k, (each, line) in enumerate(zip(made, columns.lines, strict=True)):
+    for k, (each, line) in enumerate(zip(made, columns.raw_columns, strict=True)):
         column = line.tobytes()
         if column in present:
             continue
@@ -214,16 +208,6 @@ def _without_redundant(stage: PackedStage, lineage: Lineage) -> PackedStage:
         tuple(stage.features[k] for k in kept),
         stage.store.select(kept),
         stage.counts.select(kept),
-    )
-
-
-def _extend(
-    stage: PackedStage, lineage: Lineage, made: list[Made], columns: PackedColumns
-) -> PackedStage:
-    features = [lineage.make(_of_lineage(stage, each)) for each in made]
-    counts = stage.counts.extended(stage.store.joint_counts(columns), columns.joint_counts())
-    return PackedStage(
-        stage.iteration + 1, (*stage.features, *features), stage.store.joined(columns), counts
     )
 
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from conjunct.columns import Contingency
-from conjunct.features import bits_saved, rounded
-from conjunct.parameters import check, check_choice, check_risk, is_number
+from conjunct.features import pair_savings, round_savings
+from conjunct.parameters import FLAG, Constraint, check, is_number, one_of, real, risk_level
 from conjunct.ufc.association import (
     CORRECTIONS,
     MEASURES,
@@ -22,23 +22,22 @@ from conjunct.ufc.association import (
     PairFilter,
     Pairs,
     correlated_pairs,
-    evidence,
     with_evidence,
 )
-from conjunct.ufc.rules import Rule, RuleRegistry
-from conjunct.ufc.search.best import ByJointCount, BySavedBits
+from conjunct.ufc.stops import Rule, RuleRegistry
 
 if TYPE_CHECKING:
     from conjunct.columns import Contingency, PairCounts
-    from conjunct.counting import Merging
     from conjunct.features import Merge
     from conjunct.ufc.run import Run
     from conjunct.ufc.run_state import RunState
     from conjunct.ufc.search.batch import Stage
-    from conjunct.ufc.search.best import Order
 
 Search = Literal["batch", "pairwise"]
 SEARCHES: tuple[Search, ...] = ("batch", "pairwise")
+
+_MANY_TIMES = 1000
+"""The multiple of the rows beyond which a number of rows would not help."""
 
 
 class Criterion(Rule):
@@ -54,6 +53,8 @@ class Criterion(Rule):
     """True if ``max_length`` bounds the tags of a pattern, and not the literals of a formula."""
     draws_once: ClassVar[bool] = False
     """True if the cutoff is fixed once even where an iteration replaces many pairs."""
+    saves_bits: ClassVar[bool] = False
+    """True if pairs are ordered by the bits that they save, not by their joint counts."""
     needs_patterns: ClassVar[bool] = False
     """True if pairs are judged by the rows that have all their tags, too."""
     ending: ClassVar[tuple[str, ...]] = ()
@@ -64,9 +65,9 @@ class Criterion(Rule):
     def pair_filter(self) -> PairFilter:
         """The filter of pairs that may be joined."""
 
-    def fixed_threshold(self, n_rows: int) -> float | None:
+    def constant_threshold(self, n_rows: int) -> float | None:
         """Return the threshold of every iteration; ``None`` where it depends on the data."""
-        return self.pair_filter.fixed_threshold(n_rows)
+        return self.pair_filter.constant_threshold(n_rows)
 
     def make_pair_test(self, first: Callable[[], PairCounts], search: Search) -> PairTest:
         """Return the test of pairs, given what counts the pairs of columns.
@@ -77,17 +78,6 @@ class Criterion(Rule):
             return PairTest(self.pair_filter, self.pair_filter.alpha)
         pair_filter, cutoff = self.pair_filter.with_fixed_cutoff(first())
         return PairTest(pair_filter, self.pair_filter.alpha, cutoff)
-
-    judge = make_pair_test  # the name that estimators.pairs uses
-
-    @abstractmethod
-    def order(
-        self, merging: Merging, state: RunState, pair_test: PairTest, features: list[int]
-    ) -> Order:
-        """Return the order of pairs, where one pair is taken at a time.
-
-        ``features`` are those of the columns, by their numbers in the lineage.
-        """
 
     def candidates(self, stage: Stage, state: RunState, pair_test: PairTest) -> Pairs:
         """Return the pairs that may be joined and their scores, where many are taken at once."""
@@ -103,16 +93,19 @@ class Criterion(Rule):
     def why_no_gain(self, run: Run) -> str:
         """Return why the next best pair is not worth joining, as the end of a sentence."""
         last = run.tried[-1]
-        longer = f"{-last.gain:.1f} bits longer" if -last.gain >= 0.05 else "no shorter"
-        pair = run.pair_text(last.merges[0])
-        return f"the next best pair, {pair}, would make the description {longer}"
+        costs = "would save no more bits than it costs"
+        if -last.gain >= 0.05:
+            costs = f"would cost {-last.gain:,.1f} bits more than it saves"
+        return f"the next best pair, {run.pair_text(last.merges[0])}, {costs}"
 
-    def why_nothing_gained(self, run: Run) -> str:
+    def explain_no_gain(self, run: Run) -> str:
         """Return why not even the first pair is worth joining, and what would help."""
+        n_pairs = run.count_open_pairs()
+        pairs = "1 pair of columns goes" if n_pairs == 1 else f"{n_pairs:,} pairs of columns go"
         return (
-            f"No feature was constructed: {run.count_open_pairs()} pairs of columns go together "
-            f"more than chance may explain, but {self.why_no_gain(run)}. "
-            f"More rows would help; criterion='risk' joins such pairs all the same"
+            f"No feature was constructed: {pairs} together more than chance may explain, but "
+            f"{self.why_no_gain(run)}. More rows would help; criterion='risk' joins such pairs all "
+            f"the same"
         )
 
     @abstractmethod
@@ -150,9 +143,9 @@ class PairTest:
 class _Criteria(RuleRegistry[Criterion]):
     """A number stands for the paper's λ."""
 
-    def made(self, value: object) -> Criterion | None:
+    def make(self, value: object) -> Criterion | None:
         by_number = {"rule": "threshold", "threshold": value}
-        return super().made(by_number if is_number(value) else value)
+        return super().make(by_number if is_number(value) else value)
 
 
 CRITERIA: RuleRegistry[Criterion] = _Criteria("criterion", "conjunct.ufc.criteria")
@@ -184,6 +177,13 @@ class Evidence(Criterion):
     factor : float, default=1.0
         How much evidence a chunk must bring, as a multiple of what it costs. It only says where
         the run ends: less gives the same chunks and more of them, more a part of them.
+
+    Examples
+    --------
+    >>> from conjunct import UFC, Evidence, datasets
+    >>> animals = datasets.load_zoo().values
+    >>> UFC(Evidence(factor=3)).fit(animals).n_iter_, UFC().fit(animals).n_iter_
+    (5, 10)
     """
 
     name = "evidence"
@@ -195,41 +195,29 @@ class Evidence(Criterion):
     draws_once = True
     needs_patterns = True
     ending = ("factor",)
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "factor": real("a number above 0", lambda value: 0 < value < math.inf)
+    }
 
     def __init__(self, factor: float = 1.0) -> None:
         self.factor = factor
-
-    def check(self) -> None:
-        is_valid = is_number(self.factor) and 0 < self.factor < float("inf")
-        check(is_valid, "factor", self.factor, "a number above 0")
 
     @property
     def pair_filter(self) -> PairFilter:
         return PairFilter(0.0, test="exact")
 
-    def fixed_threshold(self, n_rows: int) -> None:
+    def constant_threshold(self, n_rows: int) -> None:
         return None
-
-    def order(
-        self, merging: Merging, state: RunState, pair_test: PairTest, features: list[int]
-    ) -> ByJointCount:
-        raise TypeError("pairs are ordered by find_most_evidence")
-
-    def candidates(self, stage: Stage, state: RunState, pair_test: PairTest) -> Pairs:
-        needed = self.factor * state.merge_cost(1)
-        found = [
-            block.take(np.flatnonzero(evidence(*block.table) > needed))
-            for block in stage.counts.pair_blocks()
-        ]
-        counts = Contingency.joined(found, stage.counts.n_rows)
-        return pair_test.evidence(counts, evidence(*counts.table))
 
     def gain(self, saved: float, cost: float) -> float:
         return saved + (1 - self.factor) * cost
 
     def why_no_gain(self, run: Run) -> str:
         merge = run.tried[-1].merges[0]
-        return f"the next strongest pair, {run.pair_text(merge)}, has {self._lack(merge)}"
+        return (
+            f"no other pair clearly goes together. The next, {run.pair_text(merge)}, has "
+            f"{self._lack(merge)}"
+        )
 
     def _lack(self, merge: Merge) -> str:
         """Return what a pair has, and what it needs, with enough digits to distinguish them."""
@@ -239,20 +227,34 @@ class Evidence(Criterion):
             f"{merge.score:,.{digits}f} bits of evidence and needs more than {needed:,.{digits}f}"
         )
 
-    def why_nothing_gained(self, run: Run) -> str:
+    def explain_no_gain(self, run: Run) -> str:
         merge = run.tried[-1].merges[0]
-        enough = merge.score / merge.threshold
+        enough = math.floor(merge.score / merge.threshold * 100) / 100
+        less = f"; criterion=Evidence(factor={enough:g}) asks for less" if enough else ""
         return (
-            f"No chunk was found: the strongest pair, {run.pair_text(merge)}, has "
-            f"{self._lack(merge)}. More rows would help; "
-            f"criterion=Evidence(factor={math.floor(enough * 100) / 100:g}) asks for less"
+            "No chunk was found: no two columns clearly go together. The strongest pair, "
+            f"{run.pair_text(merge)}, has {self._lack(merge)}. "
+            f"{self._rows_that_help(merge, run.feature_set.n_rows)}{less}"
         )
 
+    def _rows_that_help(self, merge: Merge, n_rows: int) -> str:
+        """Return how many more rows like these would show that the pair goes together.
+
+        With k times the rows, the evidence is k times as much, and a merge costs ½·log₂ k more.
+        """
+        times = 1.0
+        for _ in range(100):
+            times = self.factor * (merge.threshold + 0.5 * math.log2(times)) / merge.score
+        if times > _MANY_TIMES:
+            return "It would take very many more rows like these"
+        more = math.ceil(n_rows * (times - 1)) + 1
+        # two digits, rounded up
+        step = 10 ** max(0, len(str(more)) - 2)
+        more = -(-more // step) * step
+        return f"About {more:,} more row{'s' * (more != 1)} like these would be enough"
+
     def why_nothing(self, run: Run) -> str:
-        nothing = "No chunk was found"
-        if run.count_tested_pairs() == 0:
-            return f"{nothing}: fewer than two columns are true in some rows and false in others"
-        return f"{nothing}: no two columns are true together more often than by chance"
+        return f"No chunk was found: {run.why_none_together()}"
 
     def why_no_more(self, run: Run) -> str:
         return (
@@ -263,7 +265,7 @@ class Evidence(Criterion):
 
 @CRITERIA.enter
 class Bits(Criterion):
-    """Chunks of tags that belong together, chosen by the bits they save (docs/bits.md).
+    """Chunks of tags that belong together, chosen by the bits they save (docs/evidence.md).
 
     A pair may be joined if its association is real: r is above 0, and the p-value is not above a
     line that is drawn once, over all pairs of columns. Of these pairs the one comes first that
@@ -279,6 +281,13 @@ class Bits(Criterion):
         Fisher's exact test, or the paper's normal one.
     correction : {"bh", "by", "holm", "bonferroni"} or None, default="bh"
         How the number of pairs is allowed for.
+
+    Examples
+    --------
+    >>> from conjunct import UFC, Bits, datasets
+    >>> animals = datasets.load_zoo().values
+    >>> UFC(Bits(alpha=0.01)).fit(animals).n_iter_
+    20
     """
 
     name = "bits"
@@ -287,6 +296,12 @@ class Bits(Criterion):
     stop = "gain"
     counts_tags = True
     draws_once = True
+    saves_bits = True
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "alpha": risk_level(optional=True),
+        "test": one_of(TESTS),
+        "correction": one_of(CORRECTIONS, optional=True),
+    }
 
     def __init__(
         self,
@@ -298,27 +313,17 @@ class Bits(Criterion):
         self.test = test
         self.correction = correction
 
-    def check(self) -> None:
-        check_risk("alpha", self.alpha, optional=True)
-        check_choice("test", self.test, TESTS)
-        check_choice("correction", self.correction, CORRECTIONS, optional=True)
-
     @property
     def pair_filter(self) -> PairFilter:
         if self.alpha is None:
             return PairFilter(0.0, test=self.test)
         return PairFilter(alpha=self.alpha, test=self.test, correction=self.correction)
 
-    def fixed_threshold(self, n_rows: int) -> None:
+    def constant_threshold(self, n_rows: int) -> None:
         return None
 
-    def order(
-        self, merging: Merging, state: RunState, pair_test: PairTest, features: list[int]
-    ) -> BySavedBits:
-        return BySavedBits(merging, state, features)
-
     def candidates(self, stage: Stage, state: RunState, pair_test: PairTest) -> Pairs:
-        counts = Contingency.joined(
+        counts = Contingency.concat(
             [
                 block.take(pair_test.pair_filter.accepts(block))
                 for block in stage.counts.pair_blocks()
@@ -326,8 +331,8 @@ class Bits(Criterion):
             stage.counts.n_rows,
         )
         costs = np.array([state.costs[number] for number in stage.features])
-        saved = rounded(
-            bits_saved(
+        saved = round_savings(
+            pair_savings(
                 counts.left_support,
                 counts.right_support,
                 counts.joint,
@@ -343,20 +348,23 @@ class Bits(Criterion):
     def why_nothing(self, run: Run) -> str:
         nothing = "No feature was constructed"
         n_pairs = run.count_tested_pairs()
-        if n_pairs == 0:
-            return f"{nothing}: fewer than two columns are true in some rows and false in others"
         nearest = run.nearest_pair()
         if nearest is None:
-            return f"{nothing}: no two columns are true together more often than by chance"
-        if self.alpha is None:
-            return f"{nothing}: no pair of columns goes together more often than by chance"
+            return f"{nothing}: {run.why_none_together()}"
         text, p_value = nearest
+        p = f"p = {format_share(p_value)}"
+        if run.count_open_pairs():
+            # many at once are taken only where they pay
+            return (
+                f"{nothing}: some columns go together more than chance may explain ({text}, {p}), "
+                f"but joining two of them would save no more bits than it costs. More rows would "
+                f"help; criterion='evidence' asks what the rows show"
+            )
         needed = format_share(run.pair_test.pair_filter.alpha or 0.0)
         return (
             f"{nothing}: no pair of columns goes together more than chance may explain. Of "
-            f"{n_pairs} pairs, {text} comes nearest: p = {format_share(p_value)}, and only "
-            f"{needed} or less would do. More rows would help; "
-            f"criterion=Bits(alpha=None) leaves the test out"
+            f"{n_pairs:,} pair{'s' * (n_pairs != 1)}, {text} comes nearest: {p}, and a chunk needs "
+            f"p ≤ {needed}. More rows would help; criterion=Bits(alpha=None) leaves the test out"
         )
 
     def why_no_more(self, run: Run) -> str:
@@ -393,12 +401,27 @@ class Risk(Criterion):
         below 5.
     measure : str, default="phi"
         Which pairs come first; see ``Threshold``.
+
+    Examples
+    --------
+    >>> from conjunct import UFC, Risk, datasets
+    >>> spect = datasets.load_spect().values
+    >>> len(UFC(Risk(alpha=0.0001, prune=False)).fit(spect).features_)
+    39
     """
 
     name = "risk"
     summary = "the paper's uFCα: join what is significantly correlated"
     search: Search = "batch"  # type: ignore[misc]
     stop = "rms"
+
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "alpha": risk_level(),
+        "test": one_of(TESTS),
+        "correction": one_of(CORRECTIONS, optional=True),
+        "prune": FLAG,
+        "measure": one_of(MEASURES),
+    }
 
     def __init__(
         self,
@@ -414,13 +437,6 @@ class Risk(Criterion):
         self.prune = prune
         self.measure = measure
 
-    def check(self) -> None:
-        check_risk("alpha", self.alpha)
-        check_choice("test", self.test, TESTS)
-        check_choice("correction", self.correction, CORRECTIONS, optional=True)
-        check(isinstance(self.prune, bool), "prune", self.prune, "True or False")
-        check_choice("measure", self.measure, MEASURES)
-
     @property
     def pair_filter(self) -> PairFilter:
         return PairFilter(
@@ -431,16 +447,11 @@ class Risk(Criterion):
             correction=self.correction,
         )
 
-    def order(
-        self, merging: Merging, state: RunState, pair_test: PairTest, features: list[int]
-    ) -> ByJointCount:
-        return ByJointCount(pair_test.pair_filter)
-
     def why_nothing(self, run: Run) -> str:
-        threshold = self.fixed_threshold(run.n_rows)
+        threshold = self.constant_threshold(run.feature_set.n_rows)
         if threshold is not None and threshold > 1:
             return (
-                f"No feature was constructed: with {run.n_rows} rows no correlation is "
+                f"No feature was constructed: with {run.feature_set.n_rows} rows no correlation is "
                 f"significant at this alpha. Try a larger alpha, or criterion='evidence'"
             )
         if threshold is None:
@@ -477,12 +488,20 @@ class Threshold(Criterion):
         least 1. Pairs must go together more often than independent ones whatever it is.
     prune : bool, default=False
         Leave out pairs with an expected frequency below 5.
+
+    Examples
+    --------
+    >>> from conjunct import UFC, Threshold, datasets
+    >>> spect = datasets.load_spect().values
+    >>> len(UFC(Threshold(0.432), max_iter=3).fit(spect).features_)
+    36
     """
 
     name = "threshold"
     summary = "a number: the paper's λ, which the correlation must exceed"
     search: Search = "batch"  # type: ignore[misc]
     stop = "rms"
+    constraints: ClassVar[dict[str, Constraint]] = {"measure": one_of(MEASURES), "prune": FLAG}
 
     def __init__(self, threshold: float = 0.0, measure: str = "phi", prune: bool = False) -> None:
         self.threshold = threshold
@@ -490,22 +509,16 @@ class Threshold(Criterion):
         self.prune = prune
 
     def check(self) -> None:
-        check_choice("measure", self.measure, MEASURES)
+        super().check()
         measure = MEASURES[self.measure]
         value = self.threshold
         in_range = is_number(value) and measure.least <= value < measure.below
         below = "" if math.isinf(measure.below) else f" up to, but not including, {measure.below:g}"
         check(in_range, "threshold", value, f"a number from {measure.least:g}{below}")
-        check(isinstance(self.prune, bool), "prune", self.prune, "True or False")
 
     @property
     def pair_filter(self) -> PairFilter:
         return PairFilter(float(self.threshold), prune=self.prune, measure=self.measure)
-
-    def order(
-        self, merging: Merging, state: RunState, pair_test: PairTest, features: list[int]
-    ) -> ByJointCount:
-        return ByJointCount(pair_test.pair_filter)
 
     def why_nothing(self, run: Run) -> str:
         pruned = " and has expected frequencies of 5" if self.prune else ""

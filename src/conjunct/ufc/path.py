@@ -8,12 +8,10 @@ neighbouring r. Following each interval separately meets every distinct state on
 
 from __future__ import annotations
 
-import gc
 import math
 import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -26,7 +24,7 @@ from conjunct.features import Lineage, closest_point, pareto_front
 from conjunct.ufc import row_stages
 from conjunct.ufc.association import PairFilter
 from conjunct.ufc.row_stages import RowReplacement, RowStage
-from conjunct.ufc.run_state import Evaluator
+from conjunct.ufc.run_state import Evaluator, without_garbage_collection
 from conjunct.ufc.search.batch import Replacement, Stage, match_greedily
 
 AnyStage = Stage | RowStage
@@ -306,7 +304,7 @@ def follow_path(
     most = math.inf if budget.solutions is None else budget.solutions
     found: list[Solution] = []
     complete, covered_from = True, covered.lowest
-    with _without_garbage_collection():
+    with without_garbage_collection():
         evaluate = Evaluator(Lineage(names), store.n_rows, n_distinct_rows, null_support)
         for solution in _by_falling_threshold(store, evaluate, covered):
             if solution.iterations and not evaluate.has_complexity:
@@ -324,18 +322,6 @@ def follow_path(
         del evaluate  # and with it the features, before garbage is looked for again
     found.sort(key=lambda solution: (solution.min_threshold, solution.iterations))
     return Path(tuple(found), covered_from, complete, n_distinct_rows)
-
-
-@contextmanager
-def _without_garbage_collection() -> Iterator[None]:
-    """Suspend the search for cycles: a path makes many objects and none, and that is slow."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def readable_threshold(low: float, high: float) -> float:

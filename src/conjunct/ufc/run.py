@@ -2,35 +2,55 @@
 
 from __future__ import annotations
 
-import math
 import sys
-from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
-from itertools import groupby, islice
+from itertools import chain, islice
+from operator import attrgetter
+from typing import Annotated
 
+import msgspec
 import numpy as np
 
-from conjunct.columns import AnyRewrite, Counts, PairCounts
+from conjunct.columns import AnyRewrite, Contingency, PairCounts
 from conjunct.counting import Store, Tally
 from conjunct.errors import InputError
+from conjunct.expressions import pattern_text
 from conjunct.features import FeatureSet, Lineage, Merge
-from conjunct.ufc.association import PairFilter, correlated_pairs, count_tested_pairs
+from conjunct.ufc.association import (
+    PairFilter,
+    correlated_pairs,
+    count_tested_pairs,
+    phi,
+    with_evidence,
+)
 from conjunct.ufc.criteria import Criterion, PairTest, Search
-from conjunct.ufc.resuming import (
-    Progress,
-    ProgressError,
+from conjunct.ufc.replaying import (
+    FamilySize,
+    JoinedPair,
     ProgressStore,
+    Replay,
     RunIdentity,
-    check_progress,
+    SourceError,
+    Sources,
+    Test,
+    check_source,
+    has_fixed_cutoff,
+    list_pairs,
+    list_tests,
     record_steps,
     rewrites_in_batches,
     rewrites_in_place,
 )
 from conjunct.ufc.run_state import Indicators, RunState, Step
 from conjunct.ufc.search.batch import BatchSearch, Stage
+from conjunct.ufc.search.evidence import EvidenceSearch
 from conjunct.ufc.search.pairwise import PairwiseSearch
 from conjunct.ufc.stops import Stop
+
+# correlations that count as none
+_CHANCE = 1e-3
 
 FindVariables = Callable[[Callable[[], PairCounts]], Sequence[str | None]]
 """Returns the variable of each column, given what counts the pairs of columns."""
@@ -59,17 +79,45 @@ class Plan:
         return settings, self.search, self.max_length
 
 
+class PairFacts(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """What was counted about the pairs of columns, where nothing was made of them."""
+
+    tested: FamilySize | None = None
+    # that may be joined
+    open: FamilySize | None = None
+    # the pair with the smallest p-value, and where none goes together that with the highest lift
+    nearest: JoinedPair | None = None
+    likeliest: JoinedPair | None = None
+
+
+class Ending(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The facts behind the reason why a run ended, if its merges do not hold them."""
+
+    # iterations that were made, where not all are kept
+    made: Annotated[int, msgspec.Meta(ge=1, lt=1 << 31)] | None = None
+    # true where these were chosen for what they are used for, and not by max_features
+    chosen: bool = False
+    # the iteration that the stopping rule refused
+    refused: tuple[JoinedPair, ...] = ()
+    # the test of that iteration, or where nothing was tried that of the columns
+    test: Test | None = None
+    pairs: PairFacts | None = None
+    # of a path: the number of solutions, and the threshold of the one that was chosen
+    solutions: Annotated[int, msgspec.Meta(ge=1, lt=1 << 53)] | None = None
+    threshold: Annotated[float, msgspec.Meta(ge=0, lt=1)] | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Run:
     """A feature set, and all steps that were tried on the way, primitives first.
 
-    ``made`` are the steps before the stop, and ``kept`` those up to the feature set: the same,
-    unless ``max_features`` asks for fewer.
+    ``n_made`` iterations came before the stop, and ``kept`` are the steps up to the feature set:
+    the same, unless ``max_features`` asks for fewer.
     """
 
     feature_set: FeatureSet
     kept: tuple[Step, ...]
-    made: tuple[Step, ...]
+    n_made: int
     tried: tuple[Step, ...]
     n_distinct_rows: int
     plan: Plan
@@ -78,20 +126,16 @@ class Run:
     max_features: int | None
     pair_test: PairTest
     lineage: Lineage
-    first: Callable[[], PairCounts]
-    """The counts of the pairs of columns."""
-
-    @property
-    def criterion(self) -> Criterion:
-        return self.plan.criterion
+    first: Callable[[], PairCounts] | PairFacts
+    """The counts of the pairs of columns, or what a file says about them."""
+    counts: Sequence[tuple[int, int]] | None = None
+    """Rows in which each feature of the lineage is true and known, where cells are missing."""
+    null_rows: int | None = None
+    _facts: PairFacts = field(default_factory=PairFacts)
 
     @property
     def n_iter(self) -> int:
         return len(self.kept) - 1
-
-    @property
-    def n_rows(self) -> int:
-        return self.feature_set.n_rows
 
     @property
     def n_columns(self) -> int:
@@ -100,34 +144,53 @@ class Run:
     @property
     def history(self) -> tuple[Indicators, ...]:
         """The indicators of every iteration up to the feature set that was kept."""
-        return tuple(step.indicators for step in self.kept)
+        return tuple(map(attrgetter("indicators"), self.kept))
 
-    @property
-    def outcome(self) -> str:
+    @cached_property
+    def stop_reason(self) -> str:
         """The reason why the run ended; where nothing was made, what would help."""
-        if self.max_features is not None and len(self.kept) < len(self.made):
-            noun, n_made = self.plan.noun, len(self.made) - 1
-            return beginning_text(self.n_iter, n_made, noun, self.max_features)
+        if self.n_iter < self.n_made:
+            return beginning_text(self.n_iter, self.n_made, self.plan.noun, self.max_features)
         if self.max_iter is not None and self.n_iter == self.max_iter:
             return f"It stopped after {self.iterations_text}, which is max_iter."
-        was_refused = len(self.tried) > len(self.kept)
         if self.n_iter == 0:
-            rule: Stop | Criterion = self.stop if was_refused else self.criterion
+            rule: Stop | Criterion = self.stop if self._was_refused else self.plan.criterion
             return f"{rule.why_nothing(self)}."
-        if was_refused or self.stop.ends_early(self):
+        if self._was_refused or self.stop.ends_early(self):
             return f"{self.stop.why(self)}."
-        return f"{self.criterion.why_no_more(self)}."
+        return f"{self.plan.criterion.why_no_more(self)}."
+
+    @property
+    def _was_refused(self) -> bool:
+        return self.n_iter == self.n_made and len(self.tried) > len(self.kept)
+
+    @property
+    def ending(self) -> Ending:
+        """The facts from which ``stop_reason`` is written."""
+        if self.n_iter < self.n_made:
+            return Ending(self.n_made, chosen=self.max_features is None)
+        refused: Sequence[JoinedPair] = ()
+        test = None
+        if self.stop_reason and self._was_refused:
+            merges = self.tried[-1].merges
+            refused = list_pairs(self.plan, merges, self.counts)
+            if not has_fixed_cutoff(self.plan) or self.n_iter == 0:
+                (test,) = list_tests(self.plan, [merges])
+        elif self.n_iter == 0 and self.pair_test.cutoff is not None:
+            test = self.pair_test.cutoff.family_size, self.pair_test.cutoff.n_significant
+        facts = None if self._facts == PairFacts() else self._facts
+        return Ending(refused=tuple(refused), test=test, pairs=facts)
 
     @property
     def is_worth_a_warning(self) -> bool:
         """True if the user should be warned: nothing was made, or not what was asked for."""
         if self.n_iter == 0:
             return self.max_iter != 0
-        return len(self.kept) == len(self.made) and self.stop.ends_early(self)
+        return self.n_iter == self.n_made and self.stop.ends_early(self)
 
     @property
     def iterations_text(self) -> str:
-        return f"{self.n_iter} {self.plan.noun}{'s' * (self.n_iter != 1)}"
+        return f"{self.n_iter:,} {self.plan.noun}{'s' * (self.n_iter != 1)}"
 
     @property
     def bound_text(self) -> str:
@@ -135,37 +198,122 @@ class Run:
         longest = self.plan.max_length
         if longest is None:
             return ""
-        noun = "tags" if self.criterion.counts_tags else "literals"
+        noun = "tags" if self.plan.criterion.counts_tags else "literals"
         return f" and that makes a feature of at most {longest} {noun}"
 
     def count_tested_pairs(self) -> int:
         """Count the pairs of columns, without constant ones."""
-        return count_tested_pairs(self.first(), prune=self.criterion.pair_filter.prune)
+        if not isinstance(self.first, PairFacts):
+            prune = self.plan.criterion.pair_filter.prune
+            self._facts.tested = count_tested_pairs(self.first(), prune=prune)
+        else:
+            check_source(self.first.tested is not None, "the number of tested pairs is not there")
+            self._facts.tested = self.first.tested
+        return self._facts.tested or 0
 
     def count_open_pairs(self) -> int:
         """Count the pairs of columns that may be joined."""
-        accepts = self.pair_test.pair_filter.accepts
-        return sum(int(accepts(pairs).sum()) for pairs in self.first().pair_blocks())
+        if not isinstance(self.first, PairFacts):
+            accepts = self.pair_test.pair_filter.accepts
+            blocks = self.first().pair_blocks()
+            self._facts.open = sum(int(accepts(pairs).sum()) for pairs in blocks)
+        else:
+            check_source(self.first.open is not None, "the number of open pairs is not there")
+            self._facts.open = self.first.open
+        return self._facts.open or 0
 
     def nearest_pair(self) -> tuple[str, float] | None:
         """Return the pair with the smallest p-value, and that; ``None``: no r is above 0."""
-        asked = self.criterion.pair_filter
-        # testing whether a p-value is small is quicker than computing it
-        for level in (1e-9, 1e-6, 1e-3, None):
-            among = PairFilter(0.0, alpha=level, test=asked.test, prune=asked.prune)
-            every = correlated_pairs(self.first(), among)
-            if len(every):
-                break
+        asked = self.plan.criterion.pair_filter
+        if isinstance(self.first, PairFacts):
+            if self.first.nearest is None:
+                return None
+            counts = self._read_pair(self.first.nearest)
+            every = with_evidence(counts, 1, PairFilter(test=asked.test))
+            check_source(bool(every.r[0] > 0), "the nearest pair goes together by chance")
         else:
-            return None
-        k = int(every.p_value.argmin())
+            # testing whether a p-value is small is quicker than computing it
+            for level in (1e-9, 1e-6, 1e-3, None):
+                among = PairFilter(0.0, alpha=level, test=asked.test, prune=asked.prune)
+                every = correlated_pairs(self.first(), among)
+                if len(every):
+                    break
+            else:
+                return None
+            best = np.flatnonzero(every.p_value == every.p_value.min()).tolist()
+            # equal ones by name: where a column stands is of no account
+            first = min(best, key=lambda k: self._columns_text(every.counts, k))
+            every = every.take(slice(first, first + 1))
+        self._facts.nearest = self._record_pair(every.counts, 0)
+        return self._columns_text(every.counts, 0), float(every.p_value[0])
+
+    def why_none_together(self) -> str:
+        """Return that no two columns go together, and which come nearest."""
+        if self.count_tested_pairs() == 0:
+            return "fewer than two columns are true in some rows and false in others"
+        best, text = 0.0, ""
+        for pairs in self._blocks_of_pairs():
+            n_rows, left, right, both = np.broadcast_arrays(*pairs.table)
+            varies = (left > 0) & (left < n_rows) & (right > 0) & (right < n_rows) & (both > 0)
+            # the same for either order of a pair, to the last digit
+            chance = left * 1.0 * right / np.maximum(n_rows, 1)
+            lift = np.divide(both, chance, where=varies, out=np.zeros(len(pairs)))
+            for k in np.flatnonzero((lift > 0) & (lift == lift.max(initial=best))).tolist():
+                name = self._columns_text(pairs, k)
+                if lift[k] > best or name < text:
+                    best, text = float(lift[k]), name
+                    joint, expected = int(both[k]), float(chance[k])
+                    self._facts.likeliest = self._record_pair(pairs, k)
+        if not best:
+            return "no row has two of the columns that are true in some rows and false in others"
+        return (
+            f"no two columns are true together more often than by chance. {text} comes nearest: "
+            f"together in {joint:,} row{'s' * (joint != 1)}; chance alone gives {expected:,.1f}"
+        )
+
+    def _blocks_of_pairs(self) -> Iterable[Contingency]:
+        if not isinstance(self.first, PairFacts):
+            return self.first().pair_blocks()
+        if self.first.likeliest is None:
+            return []
+        pair = self._read_pair(self.first.likeliest)
+        # what is above chance by less than rounding counts as chance
+        by_chance = bool(phi(*pair.table)[0] < _CHANCE)
+        check_source(by_chance, "the nearest pair goes together more than by chance")
+        return [pair]
+
+    def _columns_text(self, pairs: Contingency, k: int) -> str:
+        """Return the two columns of a pair in the order of their names."""
         names = self.lineage.primitives
-        return f"{names[every.left[k]]} with {names[every.right[k]]}", float(every.p_value[k])
+        ends = int(pairs.left[k]), int(pairs.right[k])
+        return " with ".join(sorted(pattern_text([names[end]]) for end in ends))
+
+    def _record_pair(self, pairs: Contingency, k: int) -> JoinedPair:
+        """Return the counts of a pair of columns, as a file holds them."""
+        n_rows, s, t, joint = pairs.table
+        table = None if isinstance(n_rows, int) else (int(n_rows[k]), int(s[k]), int(t[k]))
+        return JoinedPair(int(pairs.left[k]), int(pairs.right[k]), int(joint[k]), table=table)
+
+    def _read_pair(self, pair: JoinedPair) -> Contingency:
+        """Return the counts of a pair of columns in a file."""
+        supports, n_rows = self.feature_set.primitive_supports, self.feature_set.n_rows
+        check_source(pair.left < pair.right < len(supports), "the nearest pair is not of columns")
+        check_source(
+            (pair.table is None) == (self.counts is None), "the nearest pair has other counts"
+        )
+        n, s, t = pair.table or (n_rows, supports[pair.left], supports[pair.right])
+        in_range = s <= supports[pair.left] and t <= supports[pair.right] and n <= n_rows
+        is_table = in_range and pair.joint <= min(s, t) and s + t - pair.joint <= n
+        check_source(is_table, "the nearest pair is out of range")
+        one = (np.array([count]) for count in (pair.left, pair.right, s, t, pair.joint))
+        left, right, *counts = one
+        rows = n if pair.table is None else np.array([n])
+        return Contingency(left, right, rows, *counts)
 
     def pair_text(self, merge: Merge) -> str:
-        """Return the two features of a merge, by their patterns."""
-        one, other = (" + ".join(self.lineage.pattern(n)) for n in (merge.left, merge.right))
-        return f"{one} with {other}"
+        """Return the two features of a merge, by their patterns, in the order of these."""
+        patterns = map(self.lineage.pattern, (merge.left, merge.right))
+        return " with ".join(sorted(map(pattern_text, patterns)))
 
 
 def run_ufc(
@@ -205,16 +353,16 @@ def run_ufc(
 
     # a number past any count is no limit
     limit = None if max_iter is None else min(max_iter + 1, sys.maxsize)
-    made = tuple(stop.kept(islice(watch_steps(), limit)))
+    made = tuple(stop.keep_steps(islice(watch_steps(), limit)))
     steps.close()
     kept = made
     if max_features is not None:
         kept = made[: last_within([step.indicators for step in made], max_features) + 1]
-    merges = tuple(merge for step in kept for merge in step.merges)
+    state = construction.state
     return Run(
-        construction.feature_set(merges, variables),
+        state.feature_set(kept, variables),
         kept,
-        made,
+        len(made) - 1,
         tuple(tried),
         construction.n_distinct_rows(),
         plan,
@@ -224,7 +372,62 @@ def run_ufc(
         construction.pair_test,
         construction.lineage,
         construction.first,
+        state.counts,
+        null_support,
     )
+
+
+def restore_run(
+    sources: Sources,
+    plan: Plan,
+    stop: Stop,
+    ending: Ending,
+    *,
+    max_iter: int | None = None,
+    max_features: int | None = None,
+    variables: Sequence[str | None] = (),
+) -> tuple[Run, Replay]:
+    """Return a run as it was, from what a file holds."""
+    n_iter = len(sources.iterations)
+    check_source(n_iter <= (n_iter if max_iter is None else max_iter), "it has more than max_iter")
+    check_source(
+        ending.made is None or ending.made > n_iter, "it keeps more iterations than were made"
+    )
+    tests, iterations = list(sources.tests), list(sources.iterations)
+    if ending.test is not None:
+        check_source(not (has_fixed_cutoff(plan) and tests), "it has a test too many")
+        tests.append(ending.test)
+    if ending.refused:
+        iterations.append(ending.refused)
+    replay = Replay(replace(sources, tests=tests, iterations=iterations), plan)
+    state, pair_filter = replay.state, plan.criterion.pair_filter
+    steps = tuple(replay.steps)
+    kept = steps[: n_iter + 1]
+    if ending.chosen:
+        max_features = None
+    fits = max_features is None or kept[-1].indicators.n_features <= max_features
+    check_source(fits, "it has more features than max_features")
+    pair_test = PairTest(pair_filter, pair_filter.alpha)
+    if has_fixed_cutoff(plan) and tests:
+        fixed, cutoff = pair_filter.fix_cutoff(sources.n_rows, *tests[0])
+        pair_test = PairTest(fixed, pair_filter.alpha, cutoff)
+    run = Run(
+        state.feature_set(kept, variables),
+        kept,
+        ending.made or n_iter,
+        steps,
+        sources.n_distinct_rows(),
+        plan,
+        stop,
+        max_iter,
+        max_features,
+        pair_test,
+        state.lineage,
+        ending.pairs or PairFacts(),
+        state.counts,
+        sources.null_rows,
+    )
+    return run, replay
 
 
 class _Construction:
@@ -252,7 +455,15 @@ class _Construction:
     def steps(self) -> Generator[Step]:
         """Yield the primitives, and all that follows from them."""
         first = self.first()
-        self.state = self._begin_state(first.supports, first.observed)
+        self.state = RunState(
+            self.lineage,
+            first.supports,
+            first.observed,
+            self.store.n_rows,
+            self.n_distinct_rows,
+            self._null_support,
+            counts_bits=not self.plan.criterion.needs_patterns,
+        )
         search = self._search(())
         yield search.first()
         yield from search.steps()
@@ -267,71 +478,44 @@ class _Construction:
         if progress is None:
             steps = self.steps()
         else:
+            sources = Sources(
+                names,
+                store.n_rows,
+                self.n_distinct_rows,
+                self._null_support,
+                progress.supports,
+                progress.known,
+                progress.tests,
+                progress.iterations,
+            )
             try:
-                check_progress(progress, self.lineage)
-            except ProgressError as error:
+                replay = Replay(sources, self.plan)
+            except SourceError as error:
                 raise progress_store.wrong_run(error) from None
-            steps = self._resume(progress)
-        n_saved = 0 if progress is None else len(progress.supports)
+            self.state, self.lineage = replay.state, replay.state.lineage
+            steps = self._resume(replay, progress_store)
+        n_saved = None if progress is None else len(progress.iterations)
         save = partial(progress_store.save, identity)
-        return record_steps(steps, save, lambda: self.state, n_saved)
+        return record_steps(steps, save, lambda: self.state, self.plan, n_saved)
 
-    def feature_set(self, merges: Sequence[Merge], variables: Sequence[str | None]) -> FeatureSet:
-        """Return the features that some merges leave."""
-        state = self.state
-        features = state.features_after(merges)
-        observed = state.observed
-        return FeatureSet.compacted(
-            self.lineage,
-            features,
-            [state.supports[number] for number in features],
-            self.store.n_rows,
-            merges,
-            None if observed is None else [observed[number] for number in features],
-            state.primitive_supports,
-            variables,
-        )
-
-    def _resume(self, progress: Progress) -> Generator[Step]:
+    def _resume(self, replay: Replay, progress_store: ProgressStore) -> Generator[Step]:
         """Report saved steps again; make and count columns only if the run goes on."""
-        self.state = self._resume_state(progress)
-        by_iteration = groupby(progress.merges, key=lambda merge: merge.iteration)
-        groups = [(), *(tuple(merges) for _, merges in by_iteration)]
-        for k, merges in enumerate(groups):
-            saved = [merge.saved for merge in merges]
-            cost = self.state.merge_cost(max(k, 1))
-            gain = self.plan.criterion.gain(math.fsum(saved), cost)
-            indicators = partial(progress.tried.__getitem__, k)
-            yield Step(k, indicators, partial(tuple, merges), saved, gain, is_replayed=True)
-        yield from self._search(progress.merges).steps()
+        yield from replay.steps
+        try:
+            search = self._search(tuple(chain.from_iterable(replay.merges)))
+        except SourceError as error:
+            raise progress_store.wrong_run(error) from None
+        yield from search.steps()
 
-    def _resume_state(self, progress: Progress) -> RunState:
-        m = len(self.lineage.primitives)
-        supports, observed = np.array(progress.supports), progress.observed
-        known = self.store.n_rows if observed is None else np.array(observed)[:m]
-        state = self._begin_state(supports[:m], known)
-        state.resume(progress.merges, progress.supports, observed, progress.tried[-1])
-        return state
-
-    def _begin_state(self, supports: Counts, observed: int | Counts) -> RunState:
-        return RunState(
-            self.lineage,
-            supports,
-            observed,
-            self.store.n_rows,
-            self.n_distinct_rows,
-            self._null_support,
-        )
-
-    def _search(self, merges: tuple[Merge, ...]) -> BatchSearch | PairwiseSearch:
+    def _search(self, merges: tuple[Merge, ...]) -> BatchSearch | PairwiseSearch | EvidenceSearch:
         """Return the search after some merges. Only the columns of that stage are counted."""
         m, plan = len(self.lineage.primitives), self.plan
         rules = self.state, plan.criterion, self.pair_test, plan.max_length
         if plan.search == "pairwise":
-            in_place = rewrites_in_place(merges, m)
+            in_place = rewrites_in_place(merges, m) if merges else []
             if plan.criterion.needs_patterns:
                 merging, patterns = self._first().merging_with_patterns(in_place)
-                return PairwiseSearch(merging, *rules, merges, patterns, in_place)
+                return EvidenceSearch(merging, patterns, *rules, merges, in_place)
             return PairwiseSearch(self._tally_after(in_place).merging(), *rules, merges)
         features, rewrites = rewrites_in_batches(merges, m)
         stage = Stage(len(rewrites), features, self._tally_after(rewrites))
@@ -358,10 +542,10 @@ def last_within(history: Sequence[Indicators], max_features: int) -> int:
     return fits[-1]
 
 
-def beginning_text(n_kept: int, n_made: int, noun: str, max_features: int) -> str:
+def beginning_text(n_kept: int, n_made: int, noun: str, max_features: int | None) -> str:
     """Return why not all of a run was kept."""
     kept = f"the first {n_kept} {'is' if n_kept == 1 else 'are'}" if n_kept else "none is"
-    return (
-        f"Of {n_made} {noun}{'s' * (n_made != 1)} {kept} kept: the next would leave more than "
-        f"{max_features} features, which is max_features."
-    )
+    kept = f"Of {n_made} {noun}{'s' * (n_made != 1)} {kept} kept"
+    if max_features is None:
+        return f"{kept}."
+    return f"{kept}: the next would leave more than {max_features} features, which is max_features."

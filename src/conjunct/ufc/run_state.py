@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, partial
+from itertools import chain
+from operator import attrgetter
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -13,17 +17,30 @@ from numpy.typing import NDArray
 
 from conjunct.columns import Counts
 from conjunct.features import (
+    FeatureSet,
     Lineage,
     Merge,
-    bits_saved_by,
     complexity,
     mean_length,
     mean_length_of,
     merge_cost,
     overlapping_index,
+    pair_saving,
     primitive_costs,
     rms,
 )
+
+
+@contextmanager
+def without_garbage_collection() -> Iterator[None]:
+    """Suspend the search for cycles: a long run makes many objects and no cycle."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 @dataclass(frozen=True)
@@ -94,44 +111,42 @@ class Step:
     """The merges of an iteration, and the indicators after it. The first step is the primitives.
 
     ``merges`` are written out when they are first asked for, as the evidence in them takes longer
-    than a merge does; ``saved`` are the bits that each saved. Indicators are computed on first use,
-    too: distinct rows may still be counted elsewhere.
+    than a merge does; ``saved`` are the bits that they saved together, and ``gain`` what the step
+    is worth by its criterion: what it saved, unless that says otherwise. Indicators are computed
+    on first use, too: distinct rows may still be counted elsewhere.
     """
+
+    __slots__ = ("_indicators", "_merges", "gain", "iteration", "saved")
 
     def __init__(
         self,
         iteration: int,
-        indicators: Callable[[], Indicators],
-        merges: Callable[[], tuple[Merge, ...]] = tuple,
-        saved: Sequence[float] = (),
+        evaluate: Callable[..., Indicators],
+        numbers: tuple[float, ...] = (),
+        merges: tuple[Merge, ...] | Callable[[int], tuple[Merge, ...]] = (),
+        saved: float = 0.0,
         gain: float | None = None,
-        *,
-        is_replayed: bool = False,
     ) -> None:
         self.iteration = iteration
-        self.is_replayed = is_replayed
-        self._indicators = indicators
+        self.saved = saved
+        self.gain = saved if gain is None else gain
+        # functions that all steps share, and values: long runs make many steps
+        self._indicators: Indicators | tuple[Callable[..., Indicators], tuple[float, ...]]
+        self._indicators = evaluate, numbers
         self._merges = merges
-        self._saved = saved
-        self._gain = gain
 
-    @cached_property
+    @property
     def indicators(self) -> Indicators:
-        return self._indicators()
+        if isinstance(self._indicators, tuple):
+            evaluate, numbers = self._indicators
+            self._indicators = evaluate(self.iteration, *numbers)
+        return self._indicators
 
-    @cached_property
+    @property
     def merges(self) -> tuple[Merge, ...]:
-        return self._merges()
-
-    @property
-    def saved(self) -> float:
-        """Bits that the merges of the step saved together."""
-        return math.fsum(self._saved)
-
-    @property
-    def gain(self) -> float:
-        """The worth of the step by its criterion: what it saved, unless that says otherwise."""
-        return self.saved if self._gain is None else self._gain
+        if not isinstance(self._merges, tuple):
+            self._merges = self._merges(self.iteration)
+        return self._merges
 
 
 Numbers = tuple[int | None, int | None, int | None]
@@ -160,6 +175,8 @@ class RunState:
         n_rows: int,
         n_distinct_rows: Callable[[], int],
         null_support: int | None = None,
+        *,
+        counts_bits: bool = True,
     ) -> None:
         self.lineage = lineage
         self.n_rows = n_rows
@@ -172,12 +189,21 @@ class RunState:
         self.n_tags = [1] * len(self.supports)
         self.present: dict[int, None] = dict.fromkeys(range(len(self.supports)))
         self.total = sum(self.supports)
-        self.n_used = sum(support > 0 for support in self.supports)
+        self.n_used = int(np.count_nonzero(supports))
         self._total_length = len(self.supports)
         self._null_support = null_support
-        self.bits = self._length_in_bits()
+        # of Krimp's code, where that is looked at
+        self.bits = 0.0 if counts_bits else math.nan
+        if self.observed is not None:
+            # sums over the present features, so that a step costs the same however many they are
+            self._known = Counter[int]()
+            self._shares, self._codes, self._names = _ExactSum(), _ExactSum(), _ExactSum()
+            for number, known in enumerate(self.observed):
+                self._add(number, known, 1)
+        if counts_bits:
+            self.bits = self._length_in_bits()
         # what merges brought less their costs, where that is looked at
-        self.evidence = math.nan
+        self.evidence = math.nan if counts_bits else 0.0
         self._n_occurring = self.n_used
 
     def enter(self, left: int, right: int, counts: tuple[int, int, int], made: Made) -> float:
@@ -188,21 +214,38 @@ class RunState:
         """
         saved = math.nan
         if not math.isnan(self.bits):
-            costs = self.costs[left], self.costs[right]
-            saved = bits_saved_by(*counts, self.total, self.n_used, *costs)
-        for number in (left, right):
-            del self.present[number]
-            self.total -= self.supports[number]
-            self.n_used -= 1
-            self._total_length -= self.lineage.length(number)
-        observed = made.observed or made.supports
-        for new, support, known in zip(made.numbers, made.supports, observed, strict=True):
+            own = self.costs[left], self.costs[right]
+            saved = pair_saving(*counts, self.total, self.n_used, *own)
+        supports, lengths, present = self.supports, self.lineage.all_lengths, self.present
+        del present[left], present[right]
+        self.total -= supports[left] + supports[right]
+        self._total_length -= lengths[left] + lengths[right]
+        self.n_used -= 2
+        costs, n_tags = self.costs, self.n_tags
+        # a pattern is what a feature asserts: i ∧ ¬j asserts what i does
+        patterns = (
+            (costs[left] + costs[right], n_tags[left] + n_tags[right]),
+            (costs[right], n_tags[right]),
+            (costs[left], n_tags[left]),
+        )
+        for new, (cost, n), support in zip(made.numbers, patterns, made.supports, strict=True):
             if new is not None:
-                self._write(new, left, right, made.numbers, support, known)
-                self.present[new] = None
+                # they come in the order of their numbers
+                if new != len(supports):
+                    raise ValueError(f"feature {new} is not the next one")
+                supports.append(support)
+                costs.append(cost)
+                n_tags.append(n)
+                present[new] = None
                 self.total += support
+                self._total_length += lengths[new]
                 self.n_used += 1
-                self._total_length += self.lineage.length(new)
+        if self.observed is not None and made.observed is not None:
+            for new, known in zip(made.numbers, made.observed, strict=True):
+                self.observed += [known] * (new is not None)
+            for number in (left, right, *made.numbers):
+                if number is not None:
+                    self._add(number, self.observed[number], 1 if number in present else -1)
         is_counted = self.observed and not math.isnan(saved)
         self.bits = self._length_in_bits() if is_counted else self.bits - saved
         return saved
@@ -211,14 +254,20 @@ class RunState:
         """Return the bits that the k-th merge costs."""
         return merge_cost(self.n_rows, self._n_occurring, k)
 
-    def indicators(self, iteration: int) -> Callable[[], Indicators]:
-        """Return a function that gives the present indicators later, when rows are counted."""
+    def make_step(
+        self,
+        iteration: int,
+        merges: tuple[Merge, ...] | Callable[[int], tuple[Merge, ...]] = (),
+        saved: float = 0.0,
+        gain: float | None = None,
+    ) -> Step:
+        """Return the step to the present features; its indicators may wait for counts of rows."""
         n_features = len(self.present)
         length = mean_length_of(self._total_length, n_features)
-        lengths = self.bits, self.evidence
-        return partial(self._indicators, iteration, n_features, length, self._overlap(), *lengths)
+        numbers = n_features, length, self._overlap(), self.bits, self.evidence
+        return Step(iteration, self._evaluate, numbers, merges, saved, gain)
 
-    def _indicators(
+    def _evaluate(
         self,
         iteration: int,
         n_features: int,
@@ -234,60 +283,34 @@ class RunState:
             c0 = complexity(n_features, n_primitives, n_distinct_rows)
         return Indicators(iteration, n_features, length, oi, c0, rms(oi, c0), bits, evidence)
 
-    def features_after(self, merges: Iterable[Merge]) -> tuple[int, ...]:
-        """Return the features that some merges leave: kept ones first, then those made."""
+    def feature_set(self, steps: Iterable[Step], variables: Sequence[str | None]) -> FeatureSet:
+        """Return the features that some steps leave: kept ones first, then those made."""
+        merges = tuple(chain.from_iterable(map(attrgetter("merges"), steps)))
         present = dict.fromkeys(range(len(self.lineage.primitives)))
         for merge in merges:
             del present[merge.left], present[merge.right]
             present.update(dict.fromkeys(merge.made))
-        return tuple(present)
+        return FeatureSet.compact(
+            self.lineage,
+            present,
+            map(self.supports.__getitem__, present),
+            self.n_rows,
+            merges,
+            self.primitive_supports,
+            variables,
+            self.counts,
+        )
 
-    def resume(
-        self,
-        merges: Sequence[Merge],
-        supports: Sequence[int],
-        observed: Sequence[int] | None,
-        indicators: Indicators,
-    ) -> None:
-        """Go on from where an earlier run came to."""
-        known = supports if observed is None else observed
-        for merge in merges:
-            numbers = (merge.both, merge.right_only, merge.left_only)
-            for number in merge.made:
-                places = merge.left, merge.right, numbers
-                self._write(number, *places, supports[number], known[number])
-        self.present = dict.fromkeys(self.features_after(merges))
-        self.total = sum(self.supports[number] for number in self.present)
-        self.n_used = sum(self.supports[number] > 0 for number in self.present)
-        self._total_length = sum(self.lineage.lengths(self.present))
-        self.bits, self.evidence = indicators.bits, indicators.evidence
+    @property
+    def counts(self) -> list[tuple[int, int]] | None:
+        """Rows in which each feature is true and known; None where no cell is missing."""
+        observed = self.observed
+        return None if observed is None else list(zip(self.supports, observed, strict=True))
 
     def sizes(self, numbers: Iterable[int], at_most: int, *, in_tags: bool) -> NDArray[np.int64]:
         """Return the tags or literals of features; those beyond a limit as the limit plus 1."""
         size = self.n_tags.__getitem__ if in_tags else self.lineage.length
         return np.array([min(size(number), at_most + 1) for number in numbers], np.int64)
-
-    def _write(
-        self, number: int, left: int, right: int, made: Numbers, support: int, observed: int
-    ) -> None:
-        """Enter a feature that a merge made; they come in the order of their numbers."""
-        _, right_only, left_only = made
-        if number != len(self.supports):
-            raise ValueError(f"feature {number} is not the next one")
-        # a pattern is what a feature asserts: i ∧ ¬j asserts what i does
-        costs, n_tags = self.costs, self.n_tags
-        self.supports.append(support)
-        if number == right_only:
-            costs.append(costs[right])
-            n_tags.append(n_tags[right])
-        elif number == left_only:
-            costs.append(costs[left])
-            n_tags.append(n_tags[left])
-        else:
-            costs.append(costs[left] + costs[right])
-            n_tags.append(n_tags[left] + n_tags[right])
-        if self.observed is not None:
-            self.observed.append(observed)
 
     def _overlap(self) -> float:
         if self.observed is None:
@@ -297,20 +320,55 @@ class RunState:
                 return 0.0
             overlap: float = (total - self.n_rows) / (self.n_rows * (n_features - 1))
             return overlap
-        supports = [self.supports[number] for number in self.present]
-        observed = [self.observed[number] for number in self.present]
-        if self._null_support is not None:
-            # "null" is another feature, known in every row
-            supports, observed = [*supports, self._null_support], [*observed, self.n_rows]
-        return overlapping_index(supports, observed)
+        # "null" is another feature, known in every row
+        n_features, null = len(self.present) + (self._null_support is not None), self._null_support
+        if n_features < 2:
+            return 0.0
+        rows = next(iter(self._known)) if len(self._known) == 1 else 0
+        if rows and (null is None or rows == self.n_rows):
+            overlap = (self.total + (null or 0) - rows) / (rows * (n_features - 1))
+            return float(overlap)
+        shares = [*self._shares.parts, *([] if null is None else [null / self.n_rows])]
+        return (math.fsum(shares) - 1) / (n_features - 1)
+
+    def _add(self, number: int, known: int, sign: int) -> None:
+        """Add a feature to the sums over the present ones, or take it out (−1)."""
+        support = self.supports[number]
+        self._known[known] += sign
+        if not self._known[known]:
+            del self._known[known]
+        if known:
+            self._shares.add(sign * (support / known))
+        if support and not math.isnan(self.bits):
+            self._codes.add(sign * ((support + 1) * math.log2(support)))
+            self._names.add(sign * self.costs[number])
 
     def _length_in_bits(self) -> float:
-        numbers = [number for number in self.present if self.supports[number]]
-        if not numbers:
+        if not self.total:
             return 0.0
+        if self.observed is not None:
+            whole = (self.total + self.n_used) * math.log2(self.total)
+            codes = (-part for part in self._codes.parts)
+            return math.fsum([whole, *codes, *self._names.parts])
+        numbers = [number for number in self.present if self.supports[number]]
         supports = np.array([self.supports[number] for number in numbers], np.float64)
         cells = (supports + 1) * (math.log2(self.total) - np.log2(supports))
         return math.fsum([*cells.tolist(), *(self.costs[number] for number in numbers)])
 
 
-Ledger = RunState  # the name that estimators.pairs uses
+class _ExactSum:
+    """A sum of floats without rounding: what is added and taken out again leaves no trace."""
+
+    def __init__(self) -> None:
+        self.parts: list[float] = []
+
+    def add(self, value: float) -> None:
+        """Add a number: the parts do not overlap, as in ``math.fsum``."""
+        parts = []
+        for part in self.parts:
+            large, small = (value, part) if abs(value) >= abs(part) else (part, value)
+            value = large + small
+            rest = small - (value - large)
+            if rest:
+                parts.append(rest)
+        self.parts = [*parts, value]

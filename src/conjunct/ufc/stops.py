@@ -1,4 +1,4 @@
-"""Stopping rules: they consume the steps of a run. The search does not know when to end."""
+"""Rules of uFC: their base, and those that stop a run. The search does not know when to end."""
 
 from __future__ import annotations
 
@@ -6,15 +6,82 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from math import inf, isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
+from sklearn.base import BaseEstimator
+
+from conjunct.errors import InputError
 from conjunct.features import DECIMALS
-from conjunct.parameters import check
-from conjunct.ufc.rules import Rule, RuleRegistry
+from conjunct.parameters import FLAG, Constraint, check_parameters
+from conjunct.registry import Registry
 
 if TYPE_CHECKING:
     from conjunct.ufc.run import Run
     from conjunct.ufc.run_state import Step
+
+
+Setting = str | int | float | bool | None
+
+
+class Rule(BaseEstimator):
+    """A rule of uFC. Its settings are parameters of scikit-learn; it checks and explains itself."""
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    """A description of the rule, in a line of the command line's help."""
+
+    def check(self) -> None:
+        """Refuse settings that cannot be used, by name."""
+        check_parameters(self)
+
+    def record(self) -> dict[str, Setting]:
+        """Return the rule as it is written to files."""
+        return {"rule": self.name, **self.get_params(deep=False)}
+
+
+R = TypeVar("R", bound=Rule)
+
+
+class RuleRegistry(Registry[type[R]]):
+    """The rules of a family; ``what`` is the parameter that takes one."""
+
+    def __init__(self, what: str, home: str) -> None:
+        super().__init__(what, home)
+        # a report asks for the rule of its model thousands of times
+        self._by_name: dict[str, R] = {}
+
+    def make(self, value: object) -> R | None:
+        """Return the rule that a name, a rule or the output of ``Rule.record`` stands for."""
+        for rule in self.values():
+            if isinstance(value, rule):
+                return value
+        if isinstance(value, str) and value in self:
+            return self[value]()
+        name = value.get("rule") if isinstance(value, dict) else None
+        if isinstance(value, dict) and isinstance(name, str) and name in self:
+            settings = {name: setting for name, setting in value.items() if name != "rule"}
+            try:
+                return self[name](**settings)
+            except TypeError as error:
+                raise InputError(f"{self.what}: {error}") from None
+        return None
+
+    def resolve(self, value: object) -> R:
+        """Return the rule that a value stands for, or raise an error that says what is wrong.
+
+        A name always gives the same object, which must not be changed; ``make`` gives new ones.
+        """
+        if isinstance(value, str) and value in self._by_name:
+            return self._by_name[value]
+        rule = self.make(value)
+        if rule is None:
+            names = ", ".join(map(repr, self))
+            objects = ", ".join(f"{rule.__name__}(...)" for rule in self.values())
+            raise InputError(f"{self.what} must be {names}, or one of {objects}; got {value!r}")
+        rule.check()
+        if isinstance(value, str):
+            self._by_name[value] = rule
+        return rule
 
 
 class Stop(Rule):
@@ -24,7 +91,7 @@ class Stop(Rule):
     """True if the overlapping index counts the paper's artificial feature "null"."""
 
     @abstractmethod
-    def kept(self, steps: Iterable[Step]) -> Iterator[Step]:
+    def keep_steps(self, steps: Iterable[Step]) -> Iterator[Step]:
         """Yield the steps up to the last one that is kept. The first, the primitives, always is."""
 
     @abstractmethod
@@ -43,11 +110,10 @@ class Stop(Rule):
 class MayCountNull(Stop):
     """Base of the rules that can count the feature "null"."""
 
+    constraints: ClassVar[dict[str, Constraint]] = {"null_feature": FLAG}
+
     def __init__(self, null_feature: bool = False) -> None:
         self.null_feature = null_feature
-
-    def check(self) -> None:
-        check(isinstance(self.null_feature, bool), "null_feature", self.null_feature, "a Boolean")
 
 
 STOPS: RuleRegistry[Stop] = RuleRegistry("stop", "conjunct.ufc.stops")
@@ -59,42 +125,57 @@ class NoGainStop(Stop):
 
     With ``"evidence"``: more evidence than the merge costs. With all others: a shorter
     description of the data in Krimp's code.
+
+    Examples
+    --------
+    >>> from conjunct import UFC, NoGainStop, datasets
+    >>> animals = datasets.load_zoo().values
+    >>> model = UFC("bits", stop=NoGainStop()).fit(animals)
+    >>> model.n_iter_
+    23
     """
 
     name = "gain"
     summary = "when the next merge is not worth what it costs"
 
-    def kept(self, steps: Iterable[Step]) -> Iterator[Step]:
+    def keep_steps(self, steps: Iterable[Step]) -> Iterator[Step]:
         for step in steps:
             if step.iteration and round(step.gain, DECIMALS) <= 0:
                 return
             yield step
 
     def why(self, run: Run) -> str:
-        return f"It stopped after {run.iterations_text}: {run.criterion.why_no_gain(run)}"
+        return f"It stopped after {run.iterations_text}: {run.plan.criterion.why_no_gain(run)}"
 
     def why_nothing(self, run: Run) -> str:
-        return run.criterion.why_nothing_gained(run)
+        return run.plan.criterion.explain_no_gain(run)
 
 
 @STOPS.enter
-class Never(MayCountNull):
+class NoStop(MayCountNull):
     """Keep all steps.
 
     Parameters
     ----------
     null_feature : bool, default=False
         Count the paper's artificial feature "null" in the overlapping index.
+
+    Examples
+    --------
+    >>> from conjunct import UFC, NoStop, datasets
+    >>> spect = datasets.load_spect().values
+    >>> UFC("risk", stop=NoStop(), max_iter=3).fit(spect).n_iter_
+    3
     """
 
     name = "never"
     summary = "only when no pair is left that may be joined"
 
-    def kept(self, steps: Iterable[Step]) -> Iterator[Step]:
+    def keep_steps(self, steps: Iterable[Step]) -> Iterator[Step]:
         yield from steps
 
     def why(self, run: Run) -> str:
-        return run.criterion.why_no_more(run)
+        return run.plan.criterion.why_no_more(run)
 
 
 # an overlapping index below which there is little for RMS to weigh complexity against
@@ -104,7 +185,7 @@ _READABLE_LENGTH = 100
 
 
 @STOPS.enter
-class Rms(MayCountNull):
+class RmsStop(MayCountNull):
     """Keep the last iteration before the RMS of OI and C0 rises.
 
     Where C0 has no meaning (no more distinct rows than columns) one iteration is made: the least
@@ -114,12 +195,19 @@ class Rms(MayCountNull):
     ----------
     null_feature : bool, default=False
         Count the paper's artificial feature "null" in the overlapping index.
+
+    Examples
+    --------
+    >>> from conjunct import UFC, RmsStop, datasets
+    >>> spect = datasets.load_spect().values
+    >>> UFC("risk", stop=RmsStop()).fit(spect).n_iter_
+    2
     """
 
     name = "rms"
     summary = "the paper's: before the RMS of overlap (OI) and growth (C0) rises"
 
-    def kept(self, steps: Iterable[Step]) -> Iterator[Step]:
+    def keep_steps(self, steps: Iterable[Step]) -> Iterator[Step]:
         # They end, too, before formulas have more than _READABLE_LENGTH literals on average: with
         # many distinct rows C0 stays near 0 whatever is constructed, and RMS alone would go on
         # until formulas have millions of literals.

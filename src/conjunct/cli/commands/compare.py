@@ -1,39 +1,59 @@
-"""Commands that test where chunks are more common: ``compare`` and ``describe``."""
+"""Commands that compare rows by tags and chunks: ``compare``, ``describe`` and ``groups``."""
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
-from conjunct.cli.inputs import DataInput, read_model, require_chunks, with_reading_options
+from conjunct.cli.inputs import (
+    DataInput,
+    read_model,
+    require_chunks,
+    with_preparing_options,
+    with_reading_options,
+)
 from conjunct.cli.options import (
-    OUTPUT,
     READ,
     WRITTEN,
     Command,
     Correction,
     DataFile,
+    Jobs,
+    Missing,
     ModelFile,
+    ModelOut,
+    ReportFile,
+    VariablesFile,
     add_options,
+    argument,
+    option,
+    output_option,
     parse_alpha,
+    read_variables_option,
 )
-from conjunct.cli.outputs import Output, records, with_output_options
-from conjunct.cli.terminal import DASH, file_of, name_of, time_step
-from conjunct.errors import InputError
+from conjunct.cli.outputs import (
+    Output,
+    check_targets,
+    records,
+    save,
+    save_report,
+    with_output_options,
+)
+from conjunct.cli.terminal import DASH, file_of, name_of, show_rounds, time_step
+from conjunct.errors import ConjunctWarning, InputError
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from conjunct.data import BooleanData
-    from conjunct.estimators import LosslessConstructor
+    from conjunct.estimators import InvertibleConstructor, RowGroups
     from conjunct.files import ReadOptions
 
-ResultOut = Annotated[
-    Path | None,
-    typer.Option(help=f"{WRITTEN}.", show_default=False, rich_help_panel=OUTPUT),
-]
+# marks of a group in the table
+_MARKS = 3
+
+ResultOut = Annotated[Path | None, output_option(f"{WRITTEN}.", "--out", "-o")]
 
 
 def with_test_options(command: Command) -> Command:
@@ -43,24 +63,16 @@ def with_test_options(command: Command) -> Command:
 
 def _make_test(
     alpha: Annotated[
-        str,
-        typer.Option(metavar="NUMBER|none", help="Largest adjusted p-value; none: whatever it is."),
+        str, option("Largest adjusted p-value; none: whatever it is.", metavar="NUMBER|none")
     ] = "0.05",
-    correction: Annotated[
-        Correction, typer.Option(help="Correct p-values for the number of tests.")
-    ] = "holm",
+    correction: Annotated[Correction, option("Correct p-values for the number of tests.")] = "holm",
 ) -> dict[str, Any]:
     return {"alpha": parse_alpha(alpha), "correction": None if correction == "none" else correction}
 
 
-def _read_model(model: Path, out: Path | None) -> LosslessConstructor:
+def _read_model(model: Path, out: Path | None) -> InvertibleConstructor:
     """Return a model that has chunks, after a check that the result can be written."""
-    from conjunct.files import check_table_target, check_target
-
-    if out is not None:
-        check_table_target(out)
-        if check_target(out) == model.resolve():
-            raise InputError(f"{out} is the model: name another file for the result")
+    check_targets({"model": model}, result=out)
     return require_chunks(read_model(model), model)
 
 
@@ -70,11 +82,8 @@ def _save(found: dict[str, list[Any]], out: Path | None) -> str | None:
 
     from conjunct.files import write_table
 
-    if out is None:
-        return None
-    with time_step(f"wrote {out}"):
-        write_table(out, pl.DataFrame(found))
-    return f"Saved as {out}."
+    save(out, lambda file: write_table(file, pl.DataFrame(found)))
+    return None if out is None else f"Saved as {out}."
 
 
 def _render_test(sides: str, test: dict[str, Any]) -> str:
@@ -100,20 +109,17 @@ _SHOWN = 20
 @with_test_options
 def compare(
     model: ModelFile,
-    first: Annotated[Path, typer.Argument(metavar="X", help=f"{READ}.", show_default=False)],
-    second: Annotated[
-        Path,
-        typer.Argument(metavar="Y", help="Another. - is standard input.", show_default=False),
-    ],
+    first: Annotated[Path, argument("X", f"{READ}.")],
+    second: Annotated[Path, argument("Y", "Another. - is standard input.")],
     out: ResultOut = None,
     *,
     test: dict[str, Any],
     source: DataInput,
     output: Output,
 ) -> None:
-    """Show the chunks by which two tables differ.
+    """Show the tags and chunks by which two tables differ.
 
-    They are those that are significantly more common in one of them. Each chunk is tested once,
+    They are those that are significantly more common in one of them. Each is tested once,
     two-sided. No row may be in both tables. Columns are found as in conjunct transform.
 
     \b
@@ -134,7 +140,7 @@ def compare(
             with source.naming_cells_of(data):
                 table.refuse_missing()
         tables.append(table)
-    with time_step("compare_tables chunks"):
+    with time_step("compared tables"):
         found = compare_tables(fitted, *tables, **test, backend="dict")
     saved = _save(found, out)
     n_found = len(found["pattern"])
@@ -149,10 +155,12 @@ def compare(
         },
         f"X is {name_of(first)} ({count(n_x, 'row')}), Y is {name_of(second)} "
         f"({count(n_y, 'row')}).",
-        _difference_table(found) if n_found else "No chunk is significantly more common in one.",
+        _difference_table(found)
+        if n_found
+        else "No tag or chunk is significantly more common in one.",
         None
         if n_found <= _SHOWN
-        else f"The {_SHOWN} of {n_found} with the least p; --out writes all.",
+        else f"The {_SHOWN} of {n_found:,} with the lowest p; --out writes all.",
         _render_test("two-sided", test),
         saved,
     )
@@ -160,15 +168,15 @@ def compare(
 
 def _difference_table(found: dict[str, list[Any]]) -> Table:
     from conjunct.cli.tables import LONGEST, cell, plain_table
-    from conjunct.explain import share, shortened
+    from conjunct.explain import format_share, shorten
 
-    table = plain_table("chunk", ">X", ">Y", "more in", ">times", ">p")
+    table = plain_table("tag or chunk", ">X", ">Y", "more in", ">times", ">p")
     for row in records(found)[:_SHOWN]:
         smaller, larger = sorted((row["share_x"], row["share_y"]))
         table.add_row(
-            cell(shortened(row["pattern"], LONGEST)),
-            share(row["share_x"]),
-            share(row["share_y"]),
+            cell(shorten(row["pattern"], LONGEST)),
+            format_share(row["share_x"]),
+            format_share(row["share_y"]),
             row["more_common_in"],
             f"{larger / smaller:.1f}" if smaller else "only",
             _render_p(row["p_adjusted"]),
@@ -189,23 +197,22 @@ def describe(
     *,
     by: Annotated[
         str,
-        typer.Option(
-            metavar="COLUMN|FILE",
-            help="Labels of the rows: a column of DATA, or a table with one column, a label a "
+        option(
+            "Labels of the rows: a column of DATA, or a table with one column, a label a "
             "row, or two, one of which is that of --id.",
-            show_default=False,
+            metavar="COLUMN|FILE",
         ),
     ],
-    top: Annotated[int, typer.Option(help="Most chunks of a group.")] = 5,
+    top: Annotated[int, option("Maximum number of tags and chunks per group.")] = 5,
     test: dict[str, Any],
     source: DataInput,
     output: Output,
 ) -> None:
-    """Show what groups of rows are, in chunks.
+    """Show which tags and chunks are more common in groups of rows.
 
-    The groups are yours, such as classes or clusters. Each has the chunks that are significantly
-    more common in it than in the other rows. Each chunk is tested in each group, one-sided. Rows
-    without a label are left out.
+    The groups are yours, such as classes or clusters. Each has the tags and chunks that are
+    significantly more common in it than in the other rows. Each is tested in each group,
+    one-sided. Rows without a label are left out.
 
     \b
     Examples:
@@ -214,7 +221,7 @@ def describe(
       $ conjunct describe traits.json zoo.csv --by milk --top 3 --out milk.csv
     """
     from conjunct import describe_groups
-    from conjunct.explain import count, listed
+    from conjunct.explain import count, join_names
 
     fitted = _read_model(model, out)
     if Path(by).is_file():
@@ -222,7 +229,8 @@ def describe(
         labels = _read_label_file(Path(by), table)
     else:
         labels = _read_label_column(by, data, source.options)
-        table = _exclude_labels(by, source, fitted).read_for(fitted, data)
+        source = _exclude_labels(by, source, fitted)
+        table = source.read_for(fitted, data)
     with source.naming_cells_of(data), time_step("described groups"):
         found = describe_groups(fitted, table, labels, top=top, **test, backend="dict")
     saved = _save(found, out)
@@ -239,7 +247,8 @@ def describe(
         },
         f"{count(table.n_rows, 'row')} in {count(len(groups), 'group')}.",
         _group_table(found) if found["group"] else None,
-        f"No chunk is significantly more common in {listed(without, 10, _LONGEST_LABEL)}."
+        "No tag or chunk is significantly more common in "
+        f"{join_names(without, 10, _LONGEST_LABEL)}."
         if without
         else None,
         _render_test("one-sided", test),
@@ -247,12 +256,22 @@ def describe(
     )
 
 
-def _exclude_labels(by: str, source: DataInput, model: LosslessConstructor) -> DataInput:
+def _exclude_labels(by: str, source: DataInput, model: InvertibleConstructor) -> DataInput:
     """Return an input without the column of labels, unless the model has it."""
     from dataclasses import replace
 
     options, prepared = source.options, model.preparation_
-    if options.tags or by == options.id or by in map(prepared.source_of, model._primitive_names()):
+    if options.tags or by == options.id:
+        return source
+    if by in map(prepared.source_of, model.feature_set_.lineage.primitives):
+        warnings.warn(
+            f"the model contains {by!r}, the column that the groups are made from, so that they "
+            f"differ in it by construction: fit the model with --exclude {by}",
+            ConjunctWarning,
+            stacklevel=2,
+        )
+        # one note is enough
+        warnings.filterwarnings("ignore", ".*the result is circular", ConjunctWarning)
         return source
     return replace(source, options=replace(options, exclude=[*options.exclude, by]))
 
@@ -297,19 +316,137 @@ def _read_label_file(file: Path, rows: BooleanData) -> list[Any]:
 
 def _group_table(found: dict[str, list[Any]]) -> Table:
     from conjunct.cli.tables import LONGEST, cell, plain_table
-    from conjunct.explain import share, shortened
+    from conjunct.explain import format_share, shorten
 
-    table = plain_table("group", "chunk", ">in it", ">outside", ">lift", ">p", wrapped=1)
+    table = plain_table("group", "tag or chunk", ">in it", ">outside", ">lift", ">p", wrapped=1)
     before = None
     for row in records(found):
         same = before is not None and row["group"] == before
         before = row["group"]
         table.add_row(
-            "" if same else cell(shortened(str(before), _LONGEST_LABEL)),
-            cell(shortened(row["pattern"], LONGEST)),
-            share(row["share"]),
-            share(row["share_outside"]),
+            "" if same else cell(shorten(str(before), _LONGEST_LABEL)),
+            cell(shorten(row["pattern"], LONGEST)),
+            format_share(row["share"]),
+            format_share(row["share_outside"]),
             f"{row['lift']:.1f}",
             _render_p(row["p_adjusted"]),
         )
     return table
+
+
+@with_output_options
+@with_preparing_options
+def groups(
+    data: DataFile,
+    out: ModelOut = None,
+    report: ReportFile = None,
+    labels: Annotated[Path | None, output_option(f"Group of each row. {WRITTEN}.")] = None,
+    n_groups: Annotated[
+        int | None, option("Number of groups. By default the data decide.", "--groups")
+    ] = None,
+    within: Annotated[
+        Literal["chunks", "columns"],
+        option("Describe the rows of a group by its own chunks, or by columns."),
+    ] = "chunks",
+    max_groups: Annotated[int | None, option("Maximum number of groups.")] = None,
+    max_seconds: Annotated[float | None, option("Time limit of the search.")] = None,
+    seed: Annotated[int, option("The same number gives the same result.")] = 0,
+    missing: Missing = "pairwise",
+    variables: VariablesFile = None,
+    jobs: Jobs = None,
+    *,
+    source: DataInput,
+    output: Output,
+) -> None:
+    """Show what kinds of rows there are.
+
+    Rows that are alike form a group. Each is named by the tags and chunks that are much more common
+    in it than outside. The number of groups is the one with which the description of the data is
+    shortest.
+
+    \b
+    Examples:
+      $ conjunct groups zoo.csv
+      $ conjunct groups zoo.csv --labels kinds.csv --out groups.json
+      $ conjunct groups zoo.csv --groups 3 --within columns --json
+    """
+    from conjunct import UFC, RowGroups
+    from conjunct.explain import count
+    from conjunct.files import write_table
+
+    check_targets({"data": data}, model=out, labels=labels, report=report)
+    model = RowGroups(
+        "auto" if n_groups is None else n_groups,
+        within=within,
+        max_groups=max_groups,
+        max_seconds=max_seconds,
+        variables=read_variables_option(variables),
+        missing=missing,
+        random_state=seed,
+        n_jobs=jobs,
+    )
+    table = source.read(data)
+    with source.naming_cells_of(data), time_step("found groups"), show_rounds() as callback:
+        model.fit(table, callback=callback)
+    save(labels, lambda file: write_table(file, _label_frame(model, table)))
+    save(out, model.save)
+    if report is not None:
+        with warnings.catch_warnings():
+            # notes about the data were printed
+            warnings.simplefilter("ignore", ConjunctWarning)
+            chunks = UFC(variables=model.variables, missing=missing, n_jobs=jobs).fit(table)
+        save_report(chunks, table, report, groups=model)
+    output.tell(
+        lambda: {
+            "n_rows": table.n_rows,
+            "n_groups": model.n_groups_,
+            "within": within,
+            "description_length": model.description_length_,
+            "baseline_length": model.baseline_length_,
+            "stop_reason": model.stop_reason_,
+            "groups": model.groups_,
+            "saved": {
+                "model": None if out is None else str(out),
+                "labels": None if labels is None else str(labels),
+                "report": None if report is None else str(report),
+            },
+        },
+        f"{count(table.n_rows, 'row')} in {count(model.n_groups_, 'group')}: {model.stop_reason_}.",
+        group_table(model),
+        *(f"Saved as {file}." for file in (labels, out, report) if file is not None),
+    )
+
+
+def group_table(model: RowGroups) -> Table:
+    """Return the groups with their strongest marks, those that are more common first."""
+    from conjunct.cli.tables import LONGEST, cell, draw_bar, plain_table
+    from conjunct.explain import format_share, shorten
+
+    table = plain_table("group", ">rows", "", "tag or chunk", ">in it", ">outside", wrapped=3)
+    for number, group in enumerate(model.groups_):
+        lines = [
+            (
+                shorten(mark.text, LONGEST),
+                format_share(mark.share),
+                format_share(mark.share_outside),
+            )
+            for mark in group.list_marks(_MARKS)
+        ]
+        head = (str(number), f"{group.rows:,}", draw_bar(group.share))
+        for text, *shares in lines or [(shorten(group.name, LONGEST), "", "")]:
+            table.add_row(*head, cell(text), *shares)
+            head = ("", "", "")
+    return table
+
+
+def _label_frame(model: RowGroups, table: BooleanData) -> Any:
+    """Return the group of each row, its name and its probability; ids first, if there are any."""
+    import polars as pl
+
+    names = {"group", "name", "probability"}
+    if table.ids is not None and table.ids.name in names:
+        raise InputError(f"the --id column has the name of an output column: {table.ids.name!r}")
+    ids = {} if table.ids is None else {table.ids.name: list(table.ids.values)}
+    found = [model.groups_[k].name for k in model.labels_.tolist()]
+    sure = model.predict_proba(table).max(axis=1)
+    return pl.DataFrame({**ids, "group": model.labels_, "name": found, "probability": sure})

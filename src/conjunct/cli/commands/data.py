@@ -1,27 +1,77 @@
-"""Commands about data alone: ``tags`` and ``datasets``."""
+"""Commands about data alone: ``look``, ``tags`` and ``datasets``."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from conjunct.cli.inputs import DataInput, with_reading_options
-from conjunct.cli.options import OUTPUT, DataFile, TableOut
-from conjunct.cli.outputs import Output, saved_document, with_output_options
-from conjunct.cli.terminal import is_printed, note, time_step
+from conjunct.cli.inputs import (
+    DataInput,
+    find_relations,
+    with_preparing_options,
+    with_reading_options,
+)
+from conjunct.cli.options import DataFile, TableOut, argument, option, output_option
+from conjunct.cli.outputs import Output, files_as_json, save, with_output_options
+from conjunct.cli.terminal import file_of, is_printed, name_of, note, time_step, write_text
 from conjunct.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from conjunct.data import Merged, Proposal, TagCleaner
+    from conjunct.data import Change, Merged, Proposal, TagCleaner
     from conjunct.datasets import Dataset
 
 _SHOWN = 20
+# characters of a name or an example
+_LONGEST = 16
+
+
+@with_output_options
+@with_preparing_options
+def look(data: DataFile, *, source: DataInput, output: Output) -> None:
+    """Show what each column of a file is taken for, before anything is fitted.
+
+    For each column: its kind, an example, its missing cells, the tags made of it or why it is
+    left out, and the option that reads it differently.
+
+    \b
+    Examples:
+      $ conjunct look zoo.csv
+      $ conjunct look zoo.csv --json
+    """
+    from conjunct.cli.tables import cell, plain_table
+    from conjunct.explain import count
+    from conjunct.files import look as look_at
+
+    name = name_of(data)
+    with time_step(f"read {name}"):
+        table, views = look_at(file_of(data), source.options, source.binarizer)
+    shown = plain_table("column", "taken for", "example", ">missing", "tags", "option", wrapped=4)
+    for view in views:
+        shown.add_row(
+            cell(_shorten(view.column) or repr("")),
+            view.kind,
+            cell(_shorten(view.example)),
+            f"{view.missing:,}" if view.missing else "",
+            cell(view.about),
+            view.option.partition(" ")[0],
+        )
+    output.tell(
+        lambda: {
+            "n_rows": table.n_rows,
+            "n_features": len(table.names),
+            "columns": [view._asdict() for view in views],
+        },
+        f"{count(table.n_rows, 'row')}, {count(len(views), 'column')}, "
+        f"{count(len(table.names), 'tag')}.",
+        shown,
+    )
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 @with_output_options
@@ -29,84 +79,104 @@ _SHOWN = 20
 def tags(
     data: DataFile,
     out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Table of the clean tags to write, 0/1.",
-            show_default=False,
-            rich_help_panel=OUTPUT,
-        ),
+        Path | None, output_option("Table of the clean tags to write, 0/1.", "--out", "-o")
     ] = None,
     synonyms: Annotated[
         Path | None,
-        typer.Option(
-            help="Tags and what to call them: a JSON object, a table with from and to, "
-            "or a review in which accept says yes.",
-            show_default=False,
+        option(
+            "Tags and what to call them: a JSON object, a table with from and to, "
+            "or a review in which accept says yes."
         ),
     ] = None,
     plurals: Annotated[
-        bool, typer.Option("--plurals/--no-plurals", help="Merge plurals into singulars.")
+        bool, option("Merge plurals into singulars.", "--plurals/--no-plurals")
     ] = True,
     similarity: Annotated[
-        float, typer.Option(help="Propose tags that are at least this alike (100: equal).")
+        float, option("Propose tags that are at least this alike (100: equal).")
     ] = 85,
     review: Annotated[
         Path | None,
-        typer.Option(
-            help="Table of proposals to write, for --synonyms.",
-            show_default=False,
-            rich_help_panel=OUTPUT,
-        ),
+        output_option("Table of proposals to write: for --apply, --synonyms and --declined."),
     ] = None,
+    apply: Annotated[
+        Path | None, option("Review whose proposals are carried out where accept says yes.")
+    ] = None,
+    declined: Annotated[
+        Path | None, option("Review whose proposals are not made again where accept says no.")
+    ] = None,
+    dry_run: Annotated[
+        bool, option("Show what would be done, and write nothing.", "--dry-run")
+    ] = False,
     *,
     source: DataInput,
     output: Output,
 ) -> None:
-    """Clean tags, say what was merged, and propose what looks alike.
+    """Merge spellings of tags, and propose what else to clean up.
 
-    Case, punctuation, spaces and plurals are merged; what only looks alike never is before a
-    person has said so: write yes under accept in the review and give it back as --synonyms.
+    Case, punctuation, spaces and plurals are merged. Proposed are: tags that look alike, that are
+    in the same rows or have the same company; tags to add to rows that lack what their tags imply;
+    and tags in no row or in every row to drop. Nothing of that is done before a person accepts it:
+    write yes or no under accept in the review, and give it back as --apply.
 
     \b
     Examples:
       $ conjunct tags zoo.csv
-      $ conjunct tags zoo.csv --review review.csv
-      $ conjunct tags zoo.csv --synonyms review.csv --out clean.csv
+      $ conjunct tags zoo.csv --review r.csv
+      $ conjunct tags zoo.csv --apply r.csv --declined r.csv --out clean.csv
     """
-    from conjunct.data import TagCleaner
-    from conjunct.explain import count
-    from conjunct.files import read_synonyms, write_review, write_table
+    from conjunct.data import MERGES, Change, TagCleaner
+    from conjunct.explain import apply_changes, count, propose_changes
+    from conjunct.files import read_review, read_synonyms, write_review, write_table
 
-    known = None if synonyms is None else read_synonyms(synonyms)
-    raw = source.read(data)
-    cleaner = raw.fit_cleaner(TagCleaner(plurals=plurals, synonyms=known))
-    clean = raw.cleaned(cleaner)
+    known = {} if synonyms is None else read_synonyms(synonyms)
+    lines = [] if apply is None else [line for line in read_review(apply) if line.accept]
+    if apply is not None:
+        known |= read_synonyms(apply)
+    refused = [] if declined is None else read_review(declined)
+    is_refused = {line[:3] for line in refused if line.accept is False}
+    raw = source.only_tags().read(data)
+    cleaner = raw.fit_cleaner(TagCleaner(plurals=plurals, synonyms=known or None))
+    spelled = raw.clean(cleaner)
     merges = cleaner.merges()
+    accepted = [
+        Change(line.kind, cleaner.clean(line.tag), cleaner.clean(line.into), 0, "", ())
+        for line in lines
+        if line.kind is not None and line.kind not in MERGES
+    ]
+    clean = apply_changes(spelled, accepted)
     with time_step("compared tags"):
-        proposals = _propose_merges(cleaner, similarity)
-    if review is not None:
+        spellings = _propose_merges(cleaner, similarity)
+        changes = propose_changes(clean, spellings, find_relations(clean))
+        changes = [change for change in changes if change[:3] not in is_refused]
+    if review is not None and not dry_run:
         with time_step(f"wrote {review}"):
-            write_review(review, proposals)
-    if out is not None:
-        with time_step(f"wrote {out}"):
-            write_table(out, clean.to("polars"))
+            write_review(review, changes, () if clean.ids is None else clean.ids.values)
+    if out is not None and not dry_run:
+        save(out, lambda file: write_table(file, clean.convert("polars")))
+    saved = {} if dry_run else {"table": out, "review": review}
     output.tell(
         lambda: {
             "n_rows": raw.n_rows,
             "n_spellings": len(raw.names),
-            "n_tags": len(clean.names),
+            "n_tags": len(spelled.names),
             "merges": [merged._asdict() for merged in merges],
-            "proposals": [pair._asdict() for pair in proposals],
-            "saved": saved_document({"table": out, "review": review}),
+            "accepted": len(lines),
+            "proposals": [change._asdict() for change in changes],
+            "saved": files_as_json(saved),
         },
-        f"{raw.n_rows} rows, {len(raw.names)} spellings of {len(clean.names)} tags.",
+        f"{count(raw.n_rows, 'row')}, {count(len(raw.names), 'spelling')} of "
+        f"{count(len(spelled.names), 'tag')}.",
         _merge_table(merges) if merges else "No spelling was merged.",
-        _proposal_table(proposals) if proposals else "No two tags look alike.",
-        f"Saved {count(len(proposals), 'proposal')} as {review}: "
-        "write yes under accept where you agree."
-        if review is not None
+        f"{count(len(lines), 'proposal')} of {apply} accepted." if apply else None,
+        _proposal_table(changes) if changes else "Nothing to propose.",
+        f"Saved {count(len(changes), 'proposal')} as {review}: "
+        "write yes or no under accept, and use --apply."
+        if review is not None and not dry_run
         else None,
-        f"Saved {len(clean.names)} tags of {clean.n_rows} rows as {out}." if out else None,
+        f"Saved {count(len(clean.names), 'tag')} of {count(clean.n_rows, 'row')} as {out}."
+        if out and not dry_run
+        else None,
+        "Nothing was written (--dry-run)." if dry_run else None,
     )
 
 
@@ -129,20 +199,14 @@ def _merge_table(merges: list[Merged]) -> Table:
     return table
 
 
-def _proposal_table(proposals: list[Proposal]) -> Table:
+def _proposal_table(changes: list[Change]) -> Table:
     from conjunct.cli.tables import cell, plain_table
 
-    table = plain_table("looks like", "", ">alike", ">rows", "")
-    for pair in proposals[:_SHOWN]:
-        table.add_row(
-            cell(pair.tag),
-            cell(pair.into),
-            f"{pair.similarity:.0f}",
-            str(pair.rows),
-            f"and {pair.rows_into}",
-        )
-    if len(proposals) > _SHOWN:
-        table.add_row("…", f"and {len(proposals) - _SHOWN} more", "", "", "")
+    table = plain_table("proposal", ">rows", "because", wrapped=2)
+    for change in changes[:_SHOWN]:
+        table.add_row(cell(change.text), f"{change.rows:,}", cell(change.why))
+    if len(changes) > _SHOWN:
+        table.add_row("…", "", f"and {len(changes) - _SHOWN:,} more")
     return table
 
 
@@ -156,13 +220,7 @@ def _complete_name(incomplete: str) -> list[tuple[str, str]]:
 @with_output_options
 def datasets(
     name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[NAME]",
-            help="Data set to write.",
-            show_default=False,
-            autocompletion=_complete_name,
-        ),
+        str | None, argument("[NAME]", "Data set to write.", autocompletion=_complete_name)
     ] = None,
     out: TableOut = None,
     *,
@@ -177,6 +235,7 @@ def datasets(
       $ conjunct datasets --json
     """
     from conjunct.datasets import DATASETS, find
+    from conjunct.explain import count
     from conjunct.files import as_csv, read_table, write_table
 
     if name is None:
@@ -188,16 +247,15 @@ def datasets(
     note(f"{dataset.attribution}; {dataset.licence}")
     table = read_table(dataset.path)
     if out is not None and not is_printed(out):
-        with time_step(f"wrote {out}"):
-            write_table(out, table)
+        save(out, lambda file: write_table(file, table))
         output.tell(
             lambda: _document(dataset) | {"saved": {"table": str(out)}},
-            f"Saved {table.height} rows and {table.width} columns as {out}.",
+            f"Saved {count(table.height, 'row')} and {count(table.width, 'column')} as {out}.",
         )
     elif output.json:
         output.print(_document(dataset))
     else:
-        sys.stdout.write(as_csv(table))
+        write_text(as_csv(table))
 
 
 def _document(dataset: Dataset) -> dict[str, Any]:
@@ -214,7 +272,7 @@ def _list_datasets() -> tuple[RenderableType, ...]:
         missing = ", some missing" if dataset.has_missing else ""
         table.add_row(
             dataset.name,
-            str(dataset.rows),
+            f"{dataset.rows:,}",
             str(dataset.columns),
             dataset.licence,
             f"{dataset.description}{missing}",

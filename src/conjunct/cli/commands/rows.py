@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-import typer
 
 from conjunct.cli.inputs import (
     DataInput,
@@ -16,24 +13,24 @@ from conjunct.cli.inputs import (
     with_reading_options,
 )
 from conjunct.cli.options import (
-    OUTPUT,
     SPARSE,
     WRITTEN,
     DataFile,
+    FeatureNames,
+    HandleUnknown,
     ModelFile,
     ModelOut,
-    Names,
-    Unseen,
+    output_option,
 )
-from conjunct.cli.outputs import Output, with_output_options
-from conjunct.cli.terminal import is_printed, showable, time_step
+from conjunct.cli.outputs import Output, save, with_output_options
+from conjunct.cli.terminal import is_printed, showable, time_step, write_text
 from conjunct.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from conjunct.data import Ids
-    from conjunct.estimators import UFC, LosslessConstructor, Update
+    from conjunct.data import BooleanData, Ids
+    from conjunct.estimators import UFC, DriftCheck, InvertibleConstructor
 
 
 @with_output_options
@@ -43,36 +40,27 @@ def transform(
     data: DataFile,
     out: Annotated[
         Path | None,
-        typer.Option(
-            help=f"{WRITTEN}; sparse: {SPARSE}. Without it, CSV is printed.",
-            show_default=False,
-            rich_help_panel=OUTPUT,
+        output_option(f"{WRITTEN}; sparse: {SPARSE}. Without it, CSV is printed.", "--out", "-o"),
+    ] = None,
+    feature_names: Annotated[
+        FeatureNames | None,
+        output_option(
+            "What to call the columns: chair + dining table, or chair ∧ dining table. "
+            "Default: as in the model."
         ),
     ] = None,
-    names: Annotated[
-        Names | None,
-        typer.Option(
-            help="What to call the columns: chair + dining table, or chair ∧ dining table. "
-            "As the model was told if not given.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
-    unseen: Annotated[
-        Unseen | None,
-        typer.Option(
-            help="Rows with combinations that training never saw: count them in a note, or give "
-            "each combination a column. As the model was told if not given.",
-            rich_help_panel=OUTPUT,
+    handle_unknown: Annotated[
+        HandleUnknown | None,
+        output_option(
+            "Rows with combinations that training never saw: count them in a note, or give "
+            "each combination a column. Default: as in the model."
         ),
     ] = None,
     keep_columns: Annotated[
         bool | None,
-        typer.Option(
+        output_option(
+            "Write the columns, then the features of two tags or more. Default: as in the model.",
             "--keep-columns/--no-keep-columns",
-            help="Write the columns, then the features of two tags or more. As the model was told "
-            "if not given.",
-            show_default=False,
-            rich_help_panel=OUTPUT,
         ),
     ] = None,
     *,
@@ -87,28 +75,32 @@ def transform(
     \b
     Examples:
       $ conjunct transform model.json zoo.csv --out features.csv
-      $ conjunct transform model.json zoo.csv --unseen keep --out features.parquet
-      $ conjunct transform model.json zoo.csv --names formula
+      $ conjunct transform model.json zoo.csv --handle-unknown keep --out f.csv
+      $ conjunct transform model.json zoo.csv --feature-names formula
     """
+    from conjunct.explain import count
     from conjunct.files import as_csv, is_sparse_file, write_sparse, write_table
 
     _check_rows_target(out, model, "features", " as CSV", output.json)
     fitted = read_model(model)
-    set_column_options(fitted, names=names, unseen=unseen, keep_columns=keep_columns)
+    set_column_options(
+        fitted,
+        feature_names=feature_names,
+        handle_unknown=handle_unknown,
+        keep_columns=keep_columns,
+    )
     table = source.read_for(fitted, data)
     with source.naming_cells_of(data), time_step("computed features"):
         features = fitted.transform(table)
     if out is not None and is_sparse_file(out):
-        with time_step(f"wrote {out}"):
-            write_sparse(out, features)
+        save(out, lambda file: write_sparse(file, features))
     else:
         _check_room(*features.shape)
-        frame = features.to("polars")
+        frame = features.convert("polars")
         if out is None or is_printed(out):
-            sys.stdout.write(as_csv(frame))
+            write_text(as_csv(frame))
             return
-        with time_step(f"wrote {out}"):
-            write_table(out, frame)
+        save(out, lambda file: write_table(file, frame))
     n_rows, n_features = features.shape
     output.tell(
         lambda: {
@@ -117,7 +109,7 @@ def transform(
             "features": list(features.names),
             "saved": {"table": str(out)},
         },
-        f"Saved {n_features} features of {n_rows} rows as {out}.",
+        f"Saved {count(n_features, 'feature')} of {count(n_rows, 'row')} as {out}.",
     )
 
 
@@ -131,7 +123,7 @@ def _check_room(n_rows: int, n_features: int) -> None:
 
 
 # Spelled out, since the help must not wait for NumPy; a test compares them with the library's.
-ChunkForm = Literal["lists", "text", "long"]
+ChunkOutput = Literal["lists", "text", "long"]
 
 
 @with_output_options
@@ -141,17 +133,16 @@ def chunks(
     data: DataFile,
     out: Annotated[
         Path | None,
-        typer.Option(
-            help=f"{WRITTEN}. Without it, CSV is printed, or JSON lines with --form lists.",
-            show_default=False,
-            rich_help_panel=OUTPUT,
+        output_option(
+            f"{WRITTEN}. Without it, CSV is printed, or JSON lines with --layout lists.",
+            "--out",
+            "-o",
         ),
     ] = None,
-    form: Annotated[
-        ChunkForm,
-        typer.Option(
-            help="A text a row (book + tv · person), a line a chunk, or lists of tags.",
-            rich_help_panel=OUTPUT,
+    layout: Annotated[
+        ChunkOutput,
+        output_option(
+            "One text per row (book + tv · person), one line per chunk, or lists of tags."
         ),
     ] = "text",
     *,
@@ -167,37 +158,37 @@ def chunks(
     \b
     Examples:
       $ conjunct chunks model.json zoo.csv
-      $ conjunct chunks model.json zoo.csv --form long --out chunks.csv
-      $ conjunct chunks model.json zoo.csv --form lists --out chunks.jsonl
+      $ conjunct chunks model.json zoo.csv --layout long --out chunks.csv
+      $ conjunct chunks model.json zoo.csv --layout lists --out chunks.jsonl
     """
+    from conjunct.explain import count
     from conjunct.files import as_csv, write_table
 
-    _check_rows_target(out, model, "chunks", "", output.json, lists=form == "lists")
+    _check_rows_target(out, model, "chunks", "", output.json, lists=layout == "lists")
     fitted = require_chunks(read_model(model), model)
     table = source.read_for(fitted, data)
     with source.naming_cells_of(data), time_step("read rows as chunks"):
-        frame = _chunk_frame(fitted, table, form, table.ids)
+        frame = _chunk_frame(fitted, table, layout, table.ids)
     if out is None or is_printed(out):
-        sys.stdout.write(frame.write_ndjson() if form == "lists" else as_csv(frame))
+        write_text(frame.write_ndjson() if layout == "lists" else as_csv(frame))
         return
-    with time_step(f"wrote {out}"):
-        write_table(out, frame)
+    save(out, lambda file: write_table(file, frame))
     output.tell(
-        lambda: {"n_rows": table.n_rows, "form": form, "saved": {"table": str(out)}},
-        f"Saved the chunks of {table.n_rows} rows as {out}.",
+        lambda: {"n_rows": table.n_rows, "layout": layout, "saved": {"table": str(out)}},
+        f"Saved the chunks of {count(table.n_rows, 'row')} as {out}.",
     )
 
 
 def _chunk_frame(
-    model: LosslessConstructor, table: Any, form: ChunkForm, ids: Ids | None
+    model: InvertibleConstructor, table: Any, layout: ChunkOutput, ids: Ids | None
 ) -> pl.DataFrame:
     """Return the chunks as a table, the names of the rows before them."""
     import polars as pl
 
-    column = "chunk" if form == "long" else "chunks"
+    column = "chunk" if layout == "long" else "chunks"
     if ids is not None and ids.name == column:
         raise InputError(f"the column that names the rows is called {column!r}: rename it")
-    if form == "long":
+    if layout == "long":
         long: pl.DataFrame = model.chunks(table, "long", backend="polars")
         rows = long["row"]
         if ids is None:
@@ -205,7 +196,7 @@ def _chunk_frame(
             return long.with_columns(rows + 1)
         names = pl.Series(ids.name, ids.values, pl.String).gather(rows)
         return pl.DataFrame([names, long["chunk"]])
-    if form == "text":
+    if layout == "text":
         chunks_ = pl.Series(
             column, model.chunks(table, "text", backend="dict")["chunks"], pl.String
         )
@@ -229,6 +220,9 @@ def _check_rows_target(
         check_table_target(out, lists=lists)
     if check_target(out) == model.resolve():
         raise InputError(f"{out} is the model: name another file for the {what}")
+
+
+_CHANGES_SHOWN = 3
 
 
 @with_output_options
@@ -264,16 +258,14 @@ def update(
         )
     table = source.read_for(fitted, data)
     with source.naming_cells_of(data), time_step("counted rows"):
-        found = fitted.update(table)
-    if out is not None:
-        with time_step(f"wrote {out}"):
-            fitted.save(out)
+        found = fitted.check_drift(table)
+    save(out, fitted.save)
     features = _compare_frequencies(fitted, found)
     output.tell(
         lambda: {
             "n_rows": found.n_rows,
             "pays": found.pays,
-            "told": str(found),
+            "message": str(found),
             "bits": found.bits,
             "baseline_bits": found.baseline_bits,
             "before": found.before,
@@ -282,12 +274,12 @@ def update(
             "saved": {"model": None if out is None else str(out)},
         },
         str(found),
-        _render_changes(features),
+        _render_changes(fitted, table),
         None if out is None else f"Saved as {out}.",
     )
 
 
-def _compare_frequencies(model: UFC, found: Update) -> list[dict[str, Any]]:
+def _compare_frequencies(model: UFC, found: DriftCheck) -> list[dict[str, Any]]:
     names, before = model.get_feature_names_out(), model.feature_set_.frequencies
     return [
         {
@@ -300,18 +292,33 @@ def _compare_frequencies(model: UFC, found: Update) -> list[dict[str, Any]]:
     ]
 
 
-def _render_changes(features: list[dict[str, Any]]) -> str | None:
-    """Return the three features whose share changed most."""
+def _render_changes(model: UFC, rows: BooleanData) -> str | None:
+    """Return the three tags or chunks whose share in all rows changed most.
 
-    def change(feature: dict[str, Any]) -> float:
-        return -abs(float(feature["frequency"] - feature["frequency_before"]))
+    No two of them are about the same tag, or values of the same variable.
+    """
+    from conjunct.explain import every_finding, format_share, variable_of_tags
+    from conjunct.expressions import pattern_text
 
-    most = [feature for feature in sorted(features, key=change)[:3] if change(feature)]
-    if not most:
-        return None
-    lines = [
-        f"  {showable(feature['feature'])}: in {feature['frequency']:.0%} of these rows, "
-        f"{feature['frequency_before']:.0%} in training"
-        for feature in most
-    ]
-    return "\n".join(["Changed most:", *lines])
+    fitted = model.feature_set_
+    before = {frozenset(one.tags): one.share for one in every_finding(fitted)}
+    if fitted.known is None:
+        supports = zip(fitted.lineage.primitives, fitted.primitive_supports, strict=True)
+        before |= {frozenset([tag]): rows / fitted.n_rows for tag, rows in supports}
+    new = fitted.evaluate_tag_sets(model.read_columns(rows))
+    changes = []
+    for tags, n_true, n in zip(fitted.tag_sets, new.supports(), new.count_known(), strict=True):
+        share = before.get(frozenset(tags))
+        if share is not None and n and n_true / n != share:
+            changes.append((-abs(n_true / n - share), len(tags), tags, n_true / n, share))
+    variable = variable_of_tags(fitted)
+    lines: list[str] = []
+    said: set[str] = set()
+    for *_, tags, now, share in sorted(changes):
+        about = {variable[tag] for tag in tags}
+        if len(lines) < _CHANGES_SHOWN and not said & about:
+            said |= about
+            name = showable(pattern_text(tags))
+            shares = f"{format_share(now)} of these rows, {format_share(share)} in training"
+            lines.append(f"  {name}: in {shares}")
+    return "\n".join(["Changed most:", *lines]) if lines else None

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import sys
+import warnings
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-import typer
-
-from conjunct.cli.inputs import DataInput, read_model, set_column_options, with_reading_options
+from conjunct.cli.inputs import DataInput, read_model, with_reading_options
 from conjunct.cli.options import (
-    DIALECTS,
-    OUTPUT,
     Ascii,
     DataFile,
     Dialect,
     Form,
     ModelFile,
     WithFormulas,
+    argument,
+    option,
+    output_option,
 )
 from conjunct.cli.outputs import (
     Output,
+    check_targets,
     model_document,
     save_report,
     with_json_option,
@@ -37,9 +37,9 @@ from conjunct.cli.terminal import (
     showable,
     time_step,
     write,
+    write_text,
 )
-from conjunct.errors import InputError
-from conjunct.expressions import pattern_text
+from conjunct.errors import ConjunctWarning, InputError
 
 if TYPE_CHECKING:
     from conjunct.data import BooleanData
@@ -48,8 +48,10 @@ if TYPE_CHECKING:
     from conjunct.paper import Stability
 
 GraphFormat = Literal["text", "mermaid", "dot"]
+Order = Literal["evidence", "lift", "rows"]
 _ROWS_SHOWN = 100
 _KEPT_SHOWN = 50
+_FINDINGS_SHOWN = 20
 _FEATURES_SHOWN = 500
 
 
@@ -60,45 +62,42 @@ def show(
     formulas: WithFormulas = False,
     form: Annotated[
         Form | None,
-        typer.Option(
-            help="How to write formulas, which implies --formulas: as constructed, with common "
-            "parts taken out, as a disjunction of conjunctions, or as short as possible.",
-            show_default=False,
+        option(
+            "How to write formulas, which implies --formulas: as constructed, with common "
+            "parts taken out, as a disjunction of conjunctions, or as short as possible."
         ),
     ] = None,
-    given: Annotated[
+    train: Annotated[
         Path | None,
-        typer.Option(
+        option(
+            "Training data: with --form simplified, leave out what never occurs in it.",
             metavar="DATA",
-            help="Training data: with --form simplified, leave out what never occurs in it.",
-            show_default=False,
         ),
     ] = None,
     feature: Annotated[
         str | None,
-        typer.Option(
+        option(
+            "Explain one feature: its name, its formula, or its number in the model.",
             metavar="FEATURE",
-            help="Explain one feature: its name, its formula, or its number in the model.",
-            show_default=False,
         ),
     ] = None,
     rows: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DATA",
-            help="With --feature: the rows of this table behind it, a formula without what never "
+        option(
+            "With --feature: the rows of this table behind it, a formula without what never "
             "occurs in this table, and its nearest features.",
-            show_default=False,
+            metavar="DATA",
         ),
     ] = None,
+    order: Annotated[
+        Order,
+        option("What comes first: the strongest evidence, the largest lift or the most rows."),
+    ] = "evidence",
     graph: Annotated[
-        GraphFormat | None,
-        typer.Option(help="With --feature: only its ancestry, in this format.", show_default=False),
+        GraphFormat | None, option("With --feature: only its ancestry, in this format.")
     ] = None,
     ascii_: Ascii = False,
-    latex: Annotated[
-        bool, typer.Option("--latex", help="Write formulas for LaTeX.", rich_help_panel=OUTPUT)
-    ] = False,
+    latex: Annotated[bool, output_option("Write formulas for LaTeX.", "--latex")] = False,
     *,
     source: DataInput,
     output: Output,
@@ -120,40 +119,50 @@ def show(
     fitted = read_model(model)
     title = repr(fitted)
     if ascii_ or latex:
-        fitted.set_params(style="latex" if latex else "ascii")
+        fitted.set_params(formula_style="latex" if latex else "ascii")
     elif ascii_only() and not output.json:
-        fitted.set_params(style="ascii")
+        fitted.set_params(formula_style="ascii")
     if feature is not None:
-        _explain_feature(fitted, _find_feature(fitted, feature), rows, graph, source, output)
+        number = feature.isdecimal() and feature not in fitted.feature_set_.lineage.primitives
+        wanted = int(feature) if number else feature
+        _explain_feature(fitted, wanted, rows, graph, source, output)
         return
     in_form = None
-    if given is not None:
-        with source.naming_cells_of(given):
-            in_form = fitted.formulas(form or "built", given=source.read_for(fitted, given))
+    if train is not None:
+        with source.naming_cells_of(train):
+            in_form = fitted.formulas(form or "built", X_train=source.read_for(fitted, train))
     elif form not in (None, "built"):
         in_form = fitted.formulas(form)
     if output.json:
         output.print(model_document(fitted, formulas=in_form))
     else:
-        _print_features(title, fitted, in_form, wanted=formulas or latex or form is not None)
+        _print_features(
+            title, fitted, in_form, wanted=formulas or latex or form is not None, order=order
+        )
 
 
 def _print_features(
-    title: str, model: FeatureConstructor, formulas: Formulas | None, *, wanted: bool
+    title: str, model: FeatureConstructor, formulas: Formulas | None, *, wanted: bool, order: Order
 ) -> None:
+    from conjunct import explain
     from conjunct.cli.tables import (
-        FINDINGS_SHOWN,
         LONGEST,
         feature_table,
+        finding_table,
         preparation_table,
         score_table,
     )
-    from conjunct.explain import Summary, listed
+    from conjunct.explain import Summary, join_names
 
     summary = Summary(model, as_options)
-    features, kept = summary.constructed, listed(summary.kept, _KEPT_SHOWN, LONGEST)
+    findings = explain.find(model.feature_set_, order).findings
+    features, kept = (
+        summary.new_features,
+        join_names(summary.remaining_columns, _KEPT_SHOWN, LONGEST),
+    )
     listed_features = features[:_FEATURES_SHOWN]
     has_scores = is_verbose() or not summary.by_pattern
+    has_features = bool(features) and (wanted or is_verbose() or not summary.by_pattern)
     in_form = None
     if formulas:
         where = (
@@ -167,42 +176,29 @@ def _print_features(
     write(
         title,
         summary.text,
-        feature_table(summary, summary.chunks[:FINDINGS_SHOWN], heading="chunk")
-        if summary.chunks
+        finding_table(findings[:_FINDINGS_SHOWN]) if findings else None,
+        f"Top {_FINDINGS_SHOWN} of {len(findings):,} findings; --json lists all."
+        if len(findings) > _FINDINGS_SHOWN
         else None,
+        summary.name_copies(findings[:_FINDINGS_SHOWN]) or None,
         preparation_table(model.preparation_),
         summary.variables or None,
         feature_table(summary, listed_features, with_formulas=wanted, formulas=formulas)
-        if features
+        if has_features
         else None,
-        f"The {_FEATURES_SHOWN} of {len(features):,} that "
-        f"{'save most' if summary.chunks else 'are most common'}; --json lists all."
-        if len(features) > _FEATURES_SHOWN
+        f"Top {_FEATURES_SHOWN} of {len(features):,} features; --json lists all."
+        if has_features and len(features) > _FEATURES_SHOWN
         else None,
-        summary.marks or None,
+        (has_features and summary.marks) or None,
         in_form,
-        f"Kept as they were: {kept}." if kept else None,
+        f"In no chunk: {kept}." if kept and model.feature_set_.merges else None,
         score_table(lines) if has_scores else None,
     )
 
 
-def _find_feature(model: FeatureConstructor, feature: str) -> int:
-    """Return the position of a feature by its name, formula or number; a column's name goes first.
-
-    ``car + truck`` also names the feature that has these tags and denies others.
-    """
-    fitted = model.feature_set_
-    number = feature.isdecimal() and feature not in fitted.lineage.primitives
-    if feature not in fitted.pattern_texts:
-        plain = list(map(pattern_text, fitted.patterns))
-        if plain.count(feature) == 1:
-            return plain.index(feature)
-    return fitted.position(int(feature) if number else feature)
-
-
 def _explain_feature(
     model: FeatureConstructor,
-    position: int,
+    feature: int | str,
     rows: Path | None,
     graph: GraphFormat | None,
     source: DataInput,
@@ -213,22 +209,22 @@ def _explain_feature(
     with source.naming_cells_of(rows or Path()):
         if data is not None:
             # as people count, from the first row of data
-            found_rows = (model.rows(position, data) + 1).tolist()
-        explanation = model.explain(position, data)
-        nearest = model.nearest(position, data, n=3)
-    ancestry = model.ancestry(position, graph or "text")
+            found_rows = (model.find_rows(feature, data) + 1).tolist()
+        explanation = model.explain(feature, data)
+        nearest = model.similar_features(feature, data, n=3)
+    ancestry = model.ancestry(feature, graph or "text")
     if output.json:
         output.print(
             asdict(explanation)
             | {
                 "rows": found_rows,
-                "nearest": [neighbour._asdict() for neighbour in nearest],
+                "similar_features": [neighbour._asdict() for neighbour in nearest],
                 "ancestry": ancestry,
             }
         )
         return
     if graph is not None:
-        sys.stdout.write(ancestry)
+        write_text(ancestry)
         return
     parts = [str(explanation), f"Ancestry:\n{ancestry}"]
     if rows is not None and found_rows is not None:
@@ -240,7 +236,7 @@ def _explain_feature(
     if nearest:
         lines = [f"  {x.feature} ({x.similarity:.2f})\n" for x in nearest]
         parts.append(f"Nearest, by {nearest[0].by}:\n" + "".join(lines))
-    sys.stdout.write("\n".join(parts))
+    write_text("\n".join(parts))
 
 
 N_SAMPLES = 20
@@ -252,30 +248,17 @@ N_SAMPLES = 20
 def report(
     model: ModelFile,
     data: DataFile,
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out",
-            "-o",
-            help="Page to write (HTML).",
-            show_default=False,
-            rich_help_panel=OUTPUT,
-        ),
-    ],
-    title: Annotated[
-        str | None, typer.Option(help="What the page is called.", show_default=False)
-    ] = None,
+    out: Annotated[Path, output_option("Page to write (HTML).", "--out", "-o")],
+    title: Annotated[str | None, option("What the page is called.")] = None,
     images: Annotated[
         str | None,
-        typer.Option(
+        option(
+            "Column with the file of each row's image, or folder with images called by --id.",
             metavar="COLUMN|DIR",
-            help="Column with the file of each row's image, or folder with images called by --id.",
-            show_default=False,
         ),
     ] = None,
     stability: Annotated[
-        bool,
-        typer.Option("--stability", help="Tell how often features come back in new samples."),
+        bool, option("Tell how often features come back in new samples.", "--stability")
     ] = False,
     *,
     source: DataInput,
@@ -290,14 +273,10 @@ def report(
       $ conjunct report model.json zoo.csv -o report.html
       $ conjunct report model.json zoo.csv --title Animals -o report.html
     """
-    from conjunct.files import check_page_target, check_target
-
-    if check_target(out) in (model.resolve(), data.resolve()):
-        raise InputError(f"{out} is the model or the data: name another file for the page")
-    check_page_target(out)
+    check_targets({"model": model, "data": data}, page=out)
     fitted = read_model(model)
     table = source.read_for(fitted, data)
-    options: dict[str, Any] = {"title": title or f"Features of {Path(name_of(data)).name}"}
+    options: dict[str, Any] = {"title": title or f"Findings in {Path(name_of(data)).name}"}
     with source.naming_cells_of(data), time_step(f"wrote {out}"):
         if images is not None:
             options["images"] = _find_images(images, fitted, data, source)
@@ -310,7 +289,7 @@ def report(
 def _find_images(
     given: str, model: FeatureConstructor, data: Path, source: DataInput
 ) -> str | list[Path | None]:
-    """Return a folder, or the files that a column names, relative to that of the data."""
+    """Return a folder, or the files that a column names, inside the folder of the data."""
     if Path(given).is_dir():
         return given
     by_column = replace(source, options=replace(source.options, id=given))
@@ -318,8 +297,17 @@ def _find_images(
         ids = by_column.read_for(model, data).ids
     except InputError as error:
         raise InputError(f"--images: {given!r} is no folder, and as a column: {error}") from None
-    files = () if ids is None else ids.values
-    return [data.parent / file if file else None for file in files]
+    folder = data.parent.resolve()
+    # a cell may name any file of the machine: only what lies beside the data is opened
+    named = [file and (folder / file).resolve() for file in (() if ids is None else ids.values)]
+    files = [file if file and folder in file.parents else None for file in named]
+    if n_outside := sum(map(bool, named)) - sum(map(bool, files)):
+        warnings.warn(
+            f"images outside {folder} are left out ({n_outside:,} rows name one): move them there",
+            ConjunctWarning,
+            stacklevel=2,
+        )
+    return files
 
 
 def _measure_stability(model: FeatureConstructor, table: BooleanData) -> Stability:
@@ -345,74 +333,64 @@ def _measure_stability(model: FeatureConstructor, table: BooleanData) -> Stabili
 
 
 Target = Literal["sql", "view", "table", "dbt", "python", "onnx", "json", "schema"]
-Cells = Literal["boolean", "integer", "text"]
-NamesOrNumber = Literal["pattern", "formula", "number"]
+ColumnType = Literal["boolean", "integer", "text"]
+FeatureNames = Literal["tags", "formula", "number"]
 
 
 @with_output_options
 def export(
-    model: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="[MODEL]", help="Model file that fit has written.", show_default=False
-        ),
-    ] = None,
+    model: Annotated[Path | None, argument("[MODEL]", "Model file that fit has written.")] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            help="File to write. Without it, the result is printed.",
-            show_default=False,
-            rich_help_panel=OUTPUT,
-        ),
+        output_option("File to write. Without it, the result is printed.", "--out", "-o"),
     ] = None,
     to: Annotated[
         Target,
-        typer.Option(
-            help="A SELECT, a view or a table of it, a dbt model file, a Python function, "
+        option(
+            "A SELECT, a view or a table of it, a dbt model file, a Python function, "
             "ONNX (to a file), the model as JSON, or the JSON Schema of model files (which needs "
             "no MODEL)."
         ),
     ] = "sql",
     dialect: Annotated[
-        Dialect,
-        typer.Option(metavar="NAME", help=f"Which SQL: {', '.join(DIALECTS)}."),
+        Dialect, option(f"Which SQL: {', '.join(get_args(Dialect))}.", metavar="NAME")
     ] = "duckdb",
     table: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Table to select from; data if not given. Twice for schema and table.",
+        option(
+            "Table to select from; data if not given. Twice for schema and table.", metavar="NAME"
         ),
     ] = None,
     into: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
+            "View or table to make; features if not given. Twice for schema and table.",
             metavar="NAME",
-            help="View or table to make; features if not given. Twice for schema and table.",
         ),
     ] = None,
-    source: Annotated[
-        Cells | None,
-        typer.Option(
-            help="What the columns of the table hold: Booleans, 0 and 1, or text. If not given, "
-            "Booleans, or what the model was fitted on; in SQLite and MySQL also text.",
+    column_type: Annotated[
+        ColumnType | None,
+        option(
+            "What the columns of the table hold: Booleans, 0 and 1, or text. If not given, "
+            "Booleans, or what the model was fitted on; in SQLite and MySQL also text."
         ),
     ] = None,
-    names: Annotated[
-        NamesOrNumber | None,
-        typer.Option(
-            help="What to call the features: chair + dining table, chair ∧ dining table, or f0, "
-            "f1 and so on. As transform does if not given.",
+    feature_names: Annotated[
+        FeatureNames | None,
+        option(
+            "What to call the features: chair + dining table, chair ∧ dining table, or f0, "
+            "f1 and so on. As transform does if not given."
         ),
     ] = None,
     keep: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Column to select as it is; may be given again."),
+        list[str] | None, option("Column to select as it is; may be given again.", metavar="NAME")
     ] = None,
     form: Annotated[
-        Form,
-        typer.Option(help="As constructed, or another form, equal on rows without missing cells."),
+        Form, option("As constructed, or another form, equal on rows without missing cells.")
     ] = "built",
+    findings: Annotated[
+        bool, option("SQL of the findings instead: true in rows with all their tags.", "--findings")
+    ] = False,
     *,
     output: Output,
 ) -> None:
@@ -425,12 +403,15 @@ def export(
       $ conjunct export model.json --to dbt --table animals --out features.sql
       $ conjunct export model.json --to python --out features.py
       $ conjunct export model.json --to onnx --out features.onnx
-      $ conjunct export model.json --dialect postgres --names number
+      $ conjunct export model.json --dialect postgres --feature-names number
+      $ conjunct export model.json --findings --table animals
       $ conjunct export --to schema --out model-schema.json
     """
     from conjunct.files import write_atomically
 
-    content = _export(model, to, dialect, table, into, source, names, keep, form)
+    content = _export(
+        model, to, dialect, table, into, column_type, feature_names, keep, form, findings
+    )
     text = content if isinstance(content, str) else None
     printed = is_printed(out)
     if out is not None and not printed:
@@ -440,7 +421,7 @@ def export(
     elif text is None:
         raise InputError("ONNX is not text: name a file to write with --out")
     elif not output.json:
-        sys.stdout.write(text)
+        write_text(text)
         return
     output.tell(
         lambda: {"to": to, "text": text, "saved": {"file": None if printed else str(out)}},
@@ -454,10 +435,11 @@ def _export(
     dialect: Dialect,
     table: list[str] | None,
     into: list[str] | None,
-    source: Cells | None,
-    names: NamesOrNumber | None,
+    column_type: ColumnType | None,
+    feature_names: FeatureNames | None,
     keep: list[str] | None,
     form: Form,
+    findings: bool,
 ) -> str | bytes:
     from importlib.util import find_spec
 
@@ -466,6 +448,8 @@ def _export(
 
     if into and to not in ("view", "table"):
         raise InputError("--into names what --to view or --to table makes")
+    if findings and to not in ("sql", "view", "table", "dbt"):
+        raise InputError(f"--findings is for SQL: --to {to} writes all features")
     if to == "schema":
         return model_schema().decode()
     if model is None:
@@ -473,27 +457,23 @@ def _export(
     fitted = load(model)
     if to == "json":
         return fitted.to_json()
-    columns: Literal["formula", "number"] = "formula"
-    if names == "number":
-        columns = "number"
-    else:
-        set_column_options(fitted, names=names)
     if to == "python":
-        return fitted.to_python(columns=columns, form=form)
+        return fitted.to_python(feature_names=feature_names, form=form)
     if to == "onnx":
         if find_spec("onnx") is None:
             raise InputError('ONNX needs onnx: pip install "conjunct[onnx]"')
-        encoded: bytes = fitted.to_onnx(columns=columns, form=form).SerializeToString()
+        encoded: bytes = fitted.to_onnx(feature_names=feature_names, form=form).SerializeToString()
         return encoded
     if find_spec("sqlglot") is None:
         raise InputError("SQL needs sqlglot: pip install sqlglot")
     return fitted.to_sql(
         table or "data",
         dialect=dialect,
-        source=source,
-        columns=columns,
+        column_type=column_type,
+        feature_names=feature_names,
         keep=keep or (),
         form=form,
         kind="select" if to == "sql" else to,
         into=into or "features",
+        findings=findings,
     )

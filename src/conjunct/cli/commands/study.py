@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from conjunct.cli.inputs import DataInput, with_preparing_options
-from conjunct.cli.options import OUTPUT, DataFile, with_rule_options
-from conjunct.cli.outputs import Output, with_output_options
+from conjunct.cli.options import DataFile, option, output_option, with_rule_options
+from conjunct.cli.outputs import Output, save, with_output_options
 from conjunct.cli.terminal import detail, name_of, show_bar, time_step
 from conjunct.errors import InputError
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from rich.table import Table
 
     from conjunct.paper import Outcome, Stability
@@ -26,19 +26,15 @@ def stability(
     data: DataFile,
     out: Annotated[
         Path | None,
-        typer.Option(
-            help="Folder for the tables (CSV) and figures (SVG, PNG).",
-            show_default=False,
-            rich_help_panel=OUTPUT,
-        ),
+        output_option("Folder for the tables (CSV) and figures (SVG, PNG).", "--out", "-o"),
     ] = None,
     bootstrap: Annotated[
-        bool, typer.Option("--bootstrap", help="Draw rows anew instead of inverting cells.")
+        bool, option("Draw rows anew instead of inverting cells.", "--bootstrap")
     ] = False,
-    max_noise: Annotated[float, typer.Option(help="The largest share of inverted cells.")] = 0.3,
-    step: Annotated[float, typer.Option(help="The step from one share to the next.")] = 0.02,
-    runs: Annotated[int, typer.Option(help="Runs for each share, or bootstrap samples.")] = 10,
-    seed: Annotated[int, typer.Option(help="The same number gives the same result.")] = 0,
+    max_noise: Annotated[float, option("The largest share of inverted cells.")] = 0.3,
+    step: Annotated[float, option("The step from one share to the next.")] = 0.02,
+    runs: Annotated[int, option("Runs for each share, or bootstrap samples.")] = 10,
+    seed: Annotated[int, option("The same number gives the same result.")] = 0,
     *,
     rule: dict[str, Any],
     source: DataInput,
@@ -76,9 +72,7 @@ def stability(
             random_state=seed,
             progress=lambda done, total: update(done, f"run {done} of {total}"),
         )
-    if out is not None:
-        with time_step(f"wrote {out}"):
-            _save(found, out)
+    save(out, lambda folder: _save(found, folder))
     output.tell(
         lambda: {
             "kind": found.kind,
@@ -88,8 +82,7 @@ def stability(
             "saved": {"folder": None if out is None else str(out)},
         },
         _level_table(found),
-        "Features that come back most often:",
-        _feature_table(found),
+        *_render_features(found, table.names),
         _render_recurrence(found),
         None if out is None else f"Saved in {out}.",
     )
@@ -103,8 +96,8 @@ def _render_recurrence(found: Stability) -> str:
     always = [feature for feature in found.features if feature.original and feature.share == 1]
     changed = [level for level in found.levels if level.noise or found.kind == "bootstrap"]
     sentences = [
-        f"The data as it is has {count(n_original, 'feature')}; "
-        f"{len(always)} came back in every run."
+        f"The unchanged data gives {count(n_original, 'feature')}; "
+        f"{len(always):,} came back in every run."
     ]
     if found.kind == "bootstrap":
         sentences += [
@@ -139,15 +132,22 @@ def _level_table(found: Stability) -> Table:
     return table
 
 
-def _feature_table(found: Stability, limit: int = 15) -> Table:
+def _render_features(
+    found: Stability, columns: Sequence[str], limit: int = 15
+) -> Iterator[RenderableType]:
+    """Yield the features that come back most often; columns always may, and are left out."""
     from conjunct.cli.tables import LONGEST, cell, plain_table
-    from conjunct.explain import shortened
+    from conjunct.explain import shorten
 
-    table = plain_table("feature", ">share of runs", "of the data as it is")
-    for feature in found.features[:limit]:
-        name = cell(shortened(feature.feature, LONGEST))
+    made = [feature for feature in found.features if feature.feature not in set(columns)]
+    if not made:
+        return
+    table = plain_table("feature", ">share of runs", "in the unchanged data")
+    for feature in made[:limit]:
+        name = cell(shorten(feature.feature, LONGEST))
         table.add_row(name, f"{feature.share:.0%}", "yes" if feature.original else "no")
-    return table
+    yield "Features that come back most often:"
+    yield table
 
 
 def _save(found: Stability, folder: Path) -> None:
@@ -171,12 +171,11 @@ def _save(found: Stability, folder: Path) -> None:
 @with_output_options
 @with_preparing_options
 def reproduce(
-    out: Annotated[Path, typer.Option(help="Folder to write to.", rich_help_panel=OUTPUT)] = Path(
+    out: Annotated[Path, output_option("Folder to write to.", "--out", "-o")] = Path(
         "conjunct-paper"
     ),
     data: Annotated[
-        Path | None,
-        typer.Option(help="Table to use instead of spect, as in conjunct fit.", show_default=False),
+        Path | None, option("Table to use instead of spect, as in conjunct fit.")
     ] = None,
     *,
     source: DataInput,

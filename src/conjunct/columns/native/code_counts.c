@@ -1,6 +1,6 @@
-/* Counts of the complete code where no cell is missing: native_ask of code.c, which is to be read
-   first, for counts alone. Cells are bits, 64 rows at a time, and most lines of ranks hold nothing
-   in most blocks, so that these are skipped. */
+/* The complete code where no cell is missing: native_ask of code.c, which is to be read first, for
+   counts and probabilities alone. Cells are bits, 64 rows at a time, and most lines of ranks hold
+   nothing in most blocks, so that these are skipped. */
 #include "native.h"
 
 #define ROWS 64
@@ -12,20 +12,21 @@ typedef struct {
     int64_t n_features, n_primitives, n_variables;
     const int64_t *left, *right, *values, *starts;
     const uint32_t *turns;
+    int64_t *counts, *supports;       /* what is counted, or: */
+    const double *logs;               /* of no and yes, of first questions and then of second ones */
+    double *probs;                    /* of the rows of the present block */
     /* in the present block */
-    uint64_t *masks, *patterns;
+    uint64_t *masks, *patterns, *seconds;
     Rank *ranks, *others;
     uint8_t *is_set, *has_others; /* whether a line holds any rank */
 } Block;
 
 static inline Rank *line_of(Rank *ranks, int64_t feature) { return ranks + feature * ROWS; }
 
-#define BODY static inline __attribute__((always_inline))
-
-BODY Rank least(Rank a, Rank b) { return a < b ? a : b; }
+ALWAYS_INLINE Rank least(Rank a, Rank b) { return a < b ? a : b; }
 
 /* The merge that `lower` of code.c makes of three lines, if any of them holds a rank. */
-BODY void lower(Block *b, int64_t i, int64_t j, int64_t k) {
+ALWAYS_INLINE void lower(Block *b, int64_t i, int64_t j, int64_t k) {
     const int first_is_set = b->is_set[k];
     if (!first_is_set && !b->is_set[i] && !b->is_set[j]) return;
     Rank *restrict one = line_of(b->ranks, i), *restrict other = line_of(b->ranks, j);
@@ -48,7 +49,7 @@ static void clear(Rank *ranks, uint8_t *is_set, int64_t n) {
         }
 }
 
-BODY void other_values(Block *b) {
+ALWAYS_INLINE void other_values(Block *b) {
     clear(b->others, b->has_others, b->n_features);
     for (int64_t v = 0; v < b->n_variables; v++) {
         Rank first[ROWS], second[ROWS];
@@ -81,7 +82,9 @@ BODY void other_values(Block *b) {
 }
 
 /* In which rows a rank comes before a turn. */
-BODY uint64_t before(const Rank *ranks, Rank turn) {
+typedef uint64_t (*Before)(const Rank *ranks, Rank turn);
+
+static inline uint64_t before_plain(const Rank *ranks, Rank turn) {
     uint8_t is_before[ROWS];
     for (int r = 0; r < ROWS; r++) is_before[r] = ranks[r] < turn;
     uint64_t mask = 0;
@@ -94,7 +97,40 @@ BODY uint64_t before(const Rank *ranks, Rank turn) {
     return mask;
 }
 
-BODY void count_block(Block *b, int n_rows, int64_t *counts, int64_t *supports) {
+#ifdef X86
+#include <immintrin.h>
+
+#define WIDE __attribute__((target("avx2,popcnt")))
+
+WIDE static inline uint64_t before_wide(const Rank *ranks, Rank turn) {
+    const __m256i turns = _mm256_set1_epi16((short)turn);
+    uint64_t mask = 0;
+    for (int k = 0; k < 2; k++) {
+        __m256i later[2];
+        for (int l = 0; l < 2; l++) {
+            const __m256i some = _mm256_loadu_si256((const __m256i *)(ranks + 32 * k + 16 * l));
+            later[l] = _mm256_cmpeq_epi16(_mm256_max_epu16(some, turns), some);
+        }
+        /* 16 bits to 8, which puts the second and third quarter in the place of each other */
+        const __m256i packed = _mm256_packs_epi16(later[0], later[1]);
+        const int bits = _mm256_movemask_epi8(_mm256_permute4x64_epi64(packed, 0xD8));
+        mask |= (uint64_t)(uint32_t)~bits << 32 * k;
+    }
+    return mask;
+}
+#endif
+
+ALWAYS_INLINE void add_logs(double *sums, uint64_t asked, uint64_t true, double no, double yes) {
+    if (asked == ~(uint64_t)0 && !true) {
+        for (int r = 0; r < ROWS; r++) sums[r] += no;
+        return;
+    }
+    for (int r = 0; r < ROWS; r++)
+        sums[r] += asked >> r & 1 ? (true >> r & 1 ? yes : no) : 0.0;
+}
+
+/* Adds to the counts, or gives the logarithm of the probability of each row. */
+ALWAYS_INLINE void answer_block(Block *b, int n_rows, Before before) {
     const int64_t n = b->n_features, m = b->n_primitives, n_merges = n - m;
     const uint64_t here = n_rows == 64 ? ~(uint64_t)0 : ((uint64_t)1 << n_rows) - 1;
     memcpy(b->patterns, b->masks, (size_t)m * sizeof *b->masks);
@@ -108,17 +144,18 @@ BODY void count_block(Block *b, int n_rows, int64_t *counts, int64_t *supports) 
     }
     clear(b->ranks, b->is_set, n);
     for (int64_t f = 0; f < n; f++) {
-        supports[f] += __builtin_popcountll(b->patterns[f]);
+        if (b->supports != NULL) b->supports[f] += COUNT_ONES(b->patterns[f]);
         uint64_t bits = b->masks[f];
         if (!bits) continue;
         Rank *line = line_of(b->ranks, f);
-        for (; bits; bits &= bits - 1) line[__builtin_ctzll(bits)] = (Rank)b->turns[f];
+        for (; bits; bits &= bits - 1) line[LOWEST_ONE(bits)] = (Rank)b->turns[f];
         b->is_set[f] = 1;
     }
     for (int64_t k = n_merges - 1; k >= 0; k--) lower(b, b->left[k], b->right[k], m + k);
     if (b->others != NULL) other_values(b);
     clear(b->ranks, b->is_set, m);
     for (int64_t k = 0; k < n_merges; k++) lower(b, b->left[k], b->right[k], m + k);
+    double sums[ROWS] = {0};
     for (int64_t f = 0; f < n; f++) {
         const Rank turn = (Rank)b->turns[f];
         uint64_t asked = here, second = 0;
@@ -126,28 +163,33 @@ BODY void count_block(Block *b, int n_rows, int64_t *counts, int64_t *supports) 
         if (b->others != NULL && b->has_others[f])
             second = asked & before(line_of(b->others, f), turn);
         asked ^= second;
-        counts[f] += __builtin_popcountll(asked);
-        counts[n + f] += __builtin_popcountll(asked & b->masks[f]);
+        b->seconds[f] = second;
+        if (b->logs != NULL) {
+            add_logs(sums, asked, b->masks[f], b->logs[f], b->logs[2 * n + f]);
+            continue;
+        }
+        b->counts[f] += COUNT_ONES(asked);
+        b->counts[n + f] += COUNT_ONES(asked & b->masks[f]);
         if (second) {
-            counts[2 * n + f] += __builtin_popcountll(second);
-            counts[3 * n + f] += __builtin_popcountll(second & b->masks[f]);
+            b->counts[2 * n + f] += COUNT_ONES(second);
+            b->counts[3 * n + f] += COUNT_ONES(second & b->masks[f]);
         }
     }
+    if (b->logs == NULL) return;
+    for (int64_t f = 0; f < n; f++)
+        if (b->seconds[f])
+            add_logs(sums, b->seconds[f], b->masks[f], b->logs[n + f], b->logs[3 * n + f]);
+    memcpy(b->probs, sums, (size_t)n_rows * sizeof *sums);
 }
 
-#if defined(__x86_64__)
-__attribute__((target("avx2,popcnt"))) static void count_wide(Block *b, int n_rows,
-                                                              int64_t *counts, int64_t *supports) {
-    count_block(b, n_rows, counts, supports);
-}
+#ifdef X86
+WIDE static void answer_wide(Block *b, int n_rows) { answer_block(b, n_rows, before_wide); }
 #endif
 
-static void count_plain(Block *b, int n_rows, int64_t *counts, int64_t *supports) {
-    count_block(b, n_rows, counts, supports);
-}
+static void answer_plain(Block *b, int n_rows) { answer_block(b, n_rows, before_plain); }
 
 static void free_block(Block *b) {
-    void *arrays[] = {b->masks, b->patterns, b->ranks, b->others, b->is_set, b->has_others};
+    void *arrays[] = {b->masks, b->patterns, b->seconds, b->ranks, b->others, b->is_set, b->has_others};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) free(arrays[k]);
 }
 
@@ -161,22 +203,26 @@ static int64_t first_at(const int32_t *rows, int64_t n, int64_t row) {
     return low;
 }
 
-/* Adds the counts of the rows from start to stop, start a multiple of 64. `columns` are the
-   addresses of the primitives: lines of bits, or where `lengths` is not NULL lists of rising rows.
-   `counts` has four lines (asked, true then, both again with the second probability), `supports`
-   the rows with all tags of each pattern. 1, or 0 where memory ends. */
-int native_code_counts(int way, int64_t n_features, int64_t n_primitives, const int64_t *left,
-                       const int64_t *right, const uint32_t *turns, int64_t n_variables,
-                       const int64_t *values, const int64_t *starts, const uint64_t *columns,
-                       const int64_t *lengths, int64_t start, int64_t stop, int64_t *counts,
-                       int64_t *supports) {
+/* Asks the rows from start to stop, start a multiple of 64. `columns` are the addresses of the
+   primitives: lines of bits, or where `lengths` is not NULL lists of rising rows. Without `logs`
+   it adds to `counts`, which has four lines (asked, true then, both again with the second
+   probability), and to `supports`, the rows with all tags of each pattern. With `logs` (of no, then
+   of yes) it gives the logarithm of each row's probability. 1, or 0 where memory ends. */
+int native_code(int way, int64_t n_features, int64_t n_primitives, const int64_t *left,
+                const int64_t *right, const uint32_t *turns, int64_t n_variables,
+                const int64_t *values, const int64_t *starts, const uint64_t *columns,
+                const int64_t *lengths, int64_t start, int64_t stop, int64_t *counts,
+                int64_t *supports, const double *logs, double *probs) {
     const size_t n = (size_t)n_features, m = (size_t)n_primitives;
-    Block b = {n_features, n_primitives, n_variables, left, right, values, starts, turns,
-               malloc(n * 8), malloc(n * 8), malloc(n * ROWS * sizeof(Rank)), NULL,
-               calloc(n, 1), calloc(n, 1)};
+    Block b = {.n_features = n_features, .n_primitives = n_primitives, .n_variables = n_variables,
+               .left = left, .right = right, .values = values, .starts = starts, .turns = turns,
+               .counts = counts, .supports = supports, .logs = logs, .masks = malloc(n * 8),
+               .patterns = malloc(n * 8), .seconds = malloc(n * 8),
+               .ranks = malloc(n * ROWS * sizeof(Rank)), .is_set = calloc(n, 1),
+               .has_others = calloc(n, 1)};
     if (n_variables) b.others = malloc(n * ROWS * sizeof(Rank));
     int64_t *at = lengths == NULL ? NULL : malloc((m + 1) * sizeof *at);
-    int done = b.masks && b.patterns && b.ranks && b.is_set && b.has_others &&
+    int done = b.masks && b.patterns && b.seconds && b.ranks && b.is_set && b.has_others &&
                (b.others || !n_variables) && (at || lengths == NULL);
     if (done) {
         memset(b.ranks, 0xFF, n * ROWS * sizeof(Rank));
@@ -184,6 +230,12 @@ int native_code_counts(int way, int64_t n_features, int64_t n_primitives, const 
         for (size_t k = 0; at && k < m; k++)
             at[k] = first_at((const int32_t *)(uintptr_t)columns[k], lengths[k], start);
     }
+    void (*answer)(Block *, int) = answer_plain;
+#ifdef X86
+    if (way >= 2) answer = answer_wide; /* wider ones wait for memory, too */
+#else
+    (void)way;
+#endif
     for (int64_t row = start; done && row < stop; row += ROWS) {
         const int n_rows = stop - row < ROWS ? (int)(stop - row) : ROWS;
         for (size_t k = 0; k < m; k++) {
@@ -197,13 +249,8 @@ int native_code_counts(int way, int64_t n_features, int64_t n_primitives, const 
                 mask |= (uint64_t)1 << (rows[at[k]] - row);
             b.masks[k] = mask;
         }
-#if defined(__x86_64__)
-        if (way >= 2) {
-            count_wide(&b, n_rows, counts, supports);
-            continue;
-        }
-#endif
-        count_plain(&b, n_rows, counts, supports);
+        b.probs = probs == NULL ? NULL : probs + row;
+        answer(&b, n_rows);
     }
     free(at);
     free_block(&b);

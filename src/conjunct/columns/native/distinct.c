@@ -37,8 +37,8 @@ typedef struct { int32_t row; uint32_t hash; } Place;
 /* Rows whose places are fetched together, while they are still on their way from memory. */
 #define TOGETHER 32
 
-/* Whether a row is new in a table whose size is a power of two. */
-static int is_new(Place *table, uint64_t room, const Rows *rows, int64_t row, uint64_t hash) {
+/* The first row that equals one, in a table whose size is a power of two; it itself if it is new. */
+static int64_t first_of(Place *table, uint64_t room, const Rows *rows, int64_t row, uint64_t hash) {
     const int64_t n = length_of(rows, row);
     const uint32_t upper = (uint32_t)(hash >> 32);
     uint64_t at = hash & (room - 1);
@@ -46,10 +46,10 @@ static int is_new(Place *table, uint64_t room, const Rows *rows, int64_t row, ui
         const int64_t other = table[at].row;
         if (table[at].hash == upper && length_of(rows, other) == n &&
             memcmp(row_at(rows, other), row_at(rows, row), (size_t)n) == 0)
-            return 0;
+            return other;
     }
     table[at] = (Place){(int32_t)row, upper};
-    return 1;
+    return row;
 }
 
 /* A number for each row from `first` on, before `last`, which equal rows have in common. */
@@ -60,10 +60,11 @@ void native_hash(const uint8_t *cells, const int64_t *starts, int64_t length, in
 }
 
 /* Distinct rows among those of one part, of n_parts into which hashes divide them. The table has
-   room for a power of two of places, with nothing there; -1 where it becomes too full. */
+   room for a power of two of places, with nothing there; -1 where it becomes too full. Unless
+   `firsts` is NULL, it gets for each row the first that equals it. */
 int64_t native_distinct(const uint8_t *cells, const int64_t *starts, int64_t length,
                         const uint64_t *hashes, int64_t n_rows, int64_t part, int64_t n_parts,
-                        Place *table, int64_t room) {
+                        Place *table, int64_t room, int32_t *firsts) {
     const Rows rows = {cells, starts, length};
     const int64_t most = room - room / 8 - TOGETHER;
     int64_t n_distinct = 0, ours[TOGETHER], n_ours = 0;
@@ -73,11 +74,14 @@ int64_t native_distinct(const uint8_t *cells, const int64_t *starts, int64_t len
         /* without a jump, which nobody could foresee */
         ours[n_ours] = k;
         n_ours += is_ours;
-        __builtin_prefetch(table + (is_ours ? hashes[k] & (uint64_t)(room - 1) : 0), 1);
+        PREFETCH(table + (is_ours ? hashes[k] & (uint64_t)(room - 1) : 0));
         if (n_ours < TOGETHER && k + 1 < n_rows) continue;
         if (n_distinct > most) return -1;
-        for (int64_t i = 0; i < n_ours; i++)
-            n_distinct += is_new(table, (uint64_t)room, &rows, ours[i], hashes[ours[i]]);
+        for (int64_t i = 0; i < n_ours; i++) {
+            const int64_t first = first_of(table, (uint64_t)room, &rows, ours[i], hashes[ours[i]]);
+            n_distinct += first == ours[i];
+            if (firsts != NULL) firsts[ours[i]] = (int32_t)first;
+        }
         n_ours = 0;
     }
     return n_distinct;

@@ -8,6 +8,15 @@
 /* The evidence of pairs of patterns, by their columns: an open hash table. */
 typedef struct { int32_t one, other; double value; } Cap;
 
+/* A pair of a column: its evidence, in how many rows they meet, and the other column. */
+typedef struct { double value; int32_t joint, partner; } Best;
+
+/* The first few pairs of a column, in order. All others come after the horizon, which is a pair that
+   may be gone: so if the first few are gone, those that come in their place are known to be first,
+   as long as they are before it. So where many pairs tie, few columns are looked at again. */
+#define KEPT 3
+typedef struct { int32_t n; Best pairs[KEPT], horizon; } Firsts;
+
 typedef struct {
     Pairs *pairs;
     Patterns *patterns;      /* or NULL: then Python counts them */
@@ -18,9 +27,8 @@ typedef struct {
     int32_t *patterns_rows;  /* rows with all tags of the pattern of a column */
     int32_t **tags;          /* of each pattern: ranks of names, rising */
     int32_t *n_tags;
-    double *values;          /* of the best pair of a column; a bound where that is stale */
-    int32_t *partners, *joints;
-    uint8_t *is_stale;
+    double *values;          /* of the best pair of a column; a bound where none is known */
+    Firsts *firsts;
     int32_t *heap, *places;
     Cap *caps;
     int64_t n_caps, caps_room;
@@ -31,7 +39,7 @@ void native_evidence_free(Search *s) {
     if (s->tags != NULL)
         for (int32_t k = 0; k < s->room; k++) free(s->tags[k]);
     void *arrays[] = {s->of_true, s->of_false, s->patterns_rows, s->tags, s->n_tags, s->values,
-                      s->partners, s->joints, s->is_stale, s->heap, s->places, s->caps};
+                      s->firsts, s->heap, s->places, s->caps};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) free(arrays[k]);
     free(s);
 }
@@ -41,8 +49,7 @@ static int make_room(Search *s, int32_t room) {
         {(void **)&s->of_true, sizeof(double)},  {(void **)&s->of_false, sizeof(double)},
         {(void **)&s->values, sizeof(double)},   {(void **)&s->patterns_rows, sizeof(int32_t)},
         {(void **)&s->tags, sizeof(int32_t *)},  {(void **)&s->n_tags, sizeof(int32_t)},
-        {(void **)&s->partners, sizeof(int32_t)}, {(void **)&s->joints, sizeof(int32_t)},
-        {(void **)&s->is_stale, 1},              {(void **)&s->heap, sizeof(int32_t)},
+        {(void **)&s->firsts, sizeof(Firsts)},   {(void **)&s->heap, sizeof(int32_t)},
         {(void **)&s->places, sizeof(int32_t)}};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
         void *larger = realloc(*all[k].array, (size_t)room * all[k].size);
@@ -151,14 +158,23 @@ static int is_before(const Search *s, int32_t i, int32_t j, int32_t k, int32_t l
     return first < 0 || (first == 0 && compare_tags(s, j, l) < 0);
 }
 
-/* Whether column a comes before column b in the heap. What is stale comes before its equals,
-   because its best pair may be any of them. */
+/* Whether one pair of a column comes before another. */
+static int is_earlier(const Search *s, int32_t column, const Best *a, const Best *b) {
+    if (a->value != b->value) return a->value > b->value;
+    if (a->joint != b->joint) return a->joint > b->joint;
+    return b->partner < 0 || is_before(s, column, a->partner, column, b->partner);
+}
+
+/* Whether column a comes before column b in the heap. A column whose best pair is not known comes
+   before its equals, because that may be any of them. */
 static int is_better(const Search *s, int32_t a, int32_t b) {
     if (s->values[a] != s->values[b]) return s->values[a] > s->values[b];
     if (s->values[a] == -INFINITY) return 0;
-    if (s->is_stale[a] || s->is_stale[b]) return s->is_stale[a] && !s->is_stale[b];
-    if (s->joints[a] != s->joints[b]) return s->joints[a] > s->joints[b];
-    return is_before(s, a, s->partners[a], b, s->partners[b]);
+    const Firsts *one = s->firsts + a, *other = s->firsts + b;
+    if (!one->n || !other->n) return !one->n && other->n;
+    const Best *x = one->pairs, *y = other->pairs;
+    if (x->joint != y->joint) return x->joint > y->joint;
+    return is_before(s, a, x->partner, b, y->partner);
 }
 
 static void put(Search *s, int32_t place, int32_t column) {
@@ -184,10 +200,47 @@ static void sift(Search *s, int32_t column) {
     put(s, at, column);
 }
 
-static void set_stale(Search *s, int32_t column) {
-    if (s->is_stale[column] || s->values[column] == -INFINITY) return;
-    s->is_stale[column] = 1;
+static void settle(Search *s, int32_t column) {
+    const Firsts *f = s->firsts + column;
+    s->values[column] = f->n ? f->pairs[0].value : f->horizon.value;
     sift(s, column);
+}
+
+/* Puts a pair among the first of a column, unless it comes after the horizon or there are enough
+   before it. Whether it is there. */
+static int insert(Search *s, int32_t column, Best pair) {
+    Firsts *f = s->firsts + column;
+    if (!is_earlier(s, column, &pair, &f->horizon)) return 0;
+    const int is_full = f->n == KEPT;
+    if (is_full) {
+        f->horizon = f->pairs[KEPT - 1];
+        if (!is_earlier(s, column, &pair, &f->horizon)) return 0;
+        f->n--;
+    }
+    int32_t at = f->n++;
+    for (; at > 0 && is_earlier(s, column, &pair, f->pairs + at - 1); at--)
+        f->pairs[at] = f->pairs[at - 1];
+    f->pairs[at] = pair;
+    if (is_full) f->horizon = f->pairs[KEPT - 1];
+    return 1;
+}
+
+/* Takes a pair from the first of a column, if it is there, and gives it; else its partner is -1. */
+static Best drop(Search *s, int32_t column, int32_t partner) {
+    Firsts *f = s->firsts + column;
+    for (int32_t k = 0; k < f->n; k++)
+        if (f->pairs[k].partner == partner) {
+            const Best pair = f->pairs[k];
+            f->n--;
+            for (; k < f->n; k++) f->pairs[k] = f->pairs[k + 1];
+            return pair;
+        }
+    return (Best){-INFINITY, 0, -1};
+}
+
+static void forget(Search *s, int32_t column) {
+    s->firsts[column].n = 0;
+    s->firsts[column].horizon = (Best){-INFINITY, 0, -1};
 }
 
 /* ---- the pairs of a column ---- */
@@ -231,11 +284,11 @@ static int64_t enough(const Search *s, int32_t column, double least, int64_t few
     return fewest;
 }
 
-/* Finds the best pair of a column again. With `shows`, the other column of each pair learns of it. */
+/* Finds the first pairs of a column again. With `shows`, the other column of each learns of it. */
 static void renew(Search *s, int32_t column, int shows) {
     const Meetings m = meetings_of(s, column);
-    double best = -INFINITY;
-    int32_t partner = -1, best_joint = 0;
+    const Best *horizon = &s->firsts[column].horizon;
+    forget(s, column);
     int64_t fewest = 1;
     for (int32_t k = 0; k < m.n; k++) {
         int32_t id;
@@ -243,33 +296,19 @@ static void renew(Search *s, int32_t column, int shows) {
         if (joint < fewest || !may_join(s, column, id, joint)) continue;
         double value = evidence(s, column, id, joint);
         /* what cannot come first for either column needs no closer look */
-        if (value < best && !(shows && value >= s->values[id])) continue;
+        const double least = horizon->value, of_other = s->firsts[id].horizon.value;
+        if (value < least && !(shows && value >= of_other)) continue;
         cap_value(s, column, id, &value);
         if (!(value > 0)) continue;
-        if (value > best || (value == best && (joint > best_joint ||
-                (joint == best_joint && is_before(s, column, id, column, partner))))) {
-            if (!shows && value > best) fewest = enough(s, column, value, fewest);
-            best = value;
-            best_joint = (int32_t)joint;
-            partner = id;
+        if (value >= least) insert(s, column, (Best){value, (int32_t)joint, id});
+        if (!shows) {
+            if (horizon->value > least) fewest = enough(s, column, horizon->value, fewest);
+        } else if (value >= of_other && insert(s, id, (Best){value, (int32_t)joint, column}) &&
+                   s->firsts[id].pairs[0].partner == column) {
+            settle(s, id);
         }
-        if (!shows || value < s->values[id]) continue;
-        if (value == s->values[id]) {
-            if (s->is_stale[id] || joint < s->joints[id] ||
-                (joint == s->joints[id] && !is_before(s, id, column, id, s->partners[id])))
-                continue;
-        }
-        s->values[id] = value;
-        s->partners[id] = column;
-        s->joints[id] = (int32_t)joint;
-        s->is_stale[id] = 0;
-        sift(s, id);
     }
-    s->values[column] = best;
-    s->partners[column] = partner;
-    s->joints[column] = best_joint;
-    s->is_stale[column] = 0;
-    sift(s, column);
+    settle(s, column);
 }
 
 /* ---- what Python calls ---- */
@@ -295,9 +334,7 @@ Search *native_evidence_new(Pairs *pairs, Patterns *patterns, const double *logs
         s->patterns_rows[k] = patterns_rows[k];
         set_margins(s, k);
         s->values[k] = -INFINITY;
-        s->partners[k] = -1;
-        s->joints[k] = 0;
-        s->is_stale[k] = 0;
+        forget(s, k);
         put(s, k, k);
     }
     for (int32_t k = 0; k < pairs->n; k++) renew(s, k, 0);
@@ -315,8 +352,14 @@ int native_evidence_cap(Search *s, int32_t one, int32_t other, int32_t joint) {
     if (cap->one < 0) s->n_caps++;
     const double value = pattern_evidence(s, s->patterns_rows[one], s->patterns_rows[other], joint);
     *cap = (Cap){one, other, value};
-    if (s->partners[one] == other) set_stale(s, one);
-    if (s->partners[other] == one) set_stale(s, other);
+    const int32_t columns[] = {one, other};
+    for (int k = 0; k < 2; k++) {
+        Best pair = drop(s, columns[k], columns[1 - k]);
+        if (pair.partner < 0) continue;
+        if (value < pair.value) pair.value = value;
+        if (pair.value > 0) insert(s, columns[k], pair);
+        settle(s, columns[k]);
+    }
     return 1;
 }
 
@@ -326,16 +369,16 @@ int32_t native_evidence_best(Search *s, int32_t *out, double *value) {
     while (s->pairs->n) {
         const int32_t first = s->heap[0];
         if (s->values[first] == -INFINITY) return 0;
-        if (s->is_stale[first]) {
+        if (!s->firsts[first].n) {
             renew(s, first, 0);
             continue;
         }
-        const int32_t other = s->partners[first];
+        const int32_t other = s->firsts[first].pairs[0].partner;
         out[0] = first < other ? first : other;
         out[1] = first < other ? other : first;
         out[2] = s->pairs->supports[out[0]];
         out[3] = s->pairs->supports[out[1]];
-        out[4] = s->joints[first];
+        out[4] = s->firsts[first].pairs[0].joint;
         *value = s->values[first];
         double capped = *value;
         if (cap_value(s, first, other, &capped)) return 1;
@@ -358,29 +401,66 @@ static int join_tags(Search *s, int32_t left, int32_t right, int32_t new) {
     return 1;
 }
 
+/* Takes the pairs of a column with two others, which have changed, from its first ones. */
+static void drop_both(Search *s, int32_t column, int32_t left, int32_t right) {
+    const Firsts *f = s->firsts + column;
+    if (!f->n) return;
+    const int32_t best = f->pairs[0].partner;
+    drop(s, column, left);
+    drop(s, column, right);
+    if (best == left || best == right) settle(s, column);
+}
+
 /* Two columns were merged; `rows` have all tags of both patterns, if Python counts these. */
 int native_evidence_merged(Search *s, int32_t left, int32_t right, int32_t rows) {
-    const int32_t new = s->pairs->n - 1;
+    const Pairs *p = s->pairs;
+    const int32_t new = p->n - 1;
     if (s->patterns != NULL) rows = (int32_t)native_patterns_join(s->patterns, left, right);
     if (rows < 0) return 0;
-    if (new >= s->room && !make_room(s, s->pairs->room)) return 0;
+    if (new >= s->room && !make_room(s, p->room)) return 0;
     if (!join_tags(s, left, right, new)) return 0;
     s->patterns_rows[new] = rows;
     const int32_t changed[] = {new, left, right};
-    s->values[new] = -INFINITY;
-    s->is_stale[new] = 0;
     put(s, new, new);
+    s->values[new] = -INFINITY;
     for (int k = 0; k < 3; k++) {
         set_margins(s, changed[k]);
-        s->values[changed[k]] = -INFINITY;
-        s->partners[changed[k]] = -1;
-        s->joints[changed[k]] = 0;
-        s->is_stale[changed[k]] = 0;
-        sift(s, changed[k]);
+        forget(s, changed[k]);
+        settle(s, changed[k]);
     }
-    /* the best pair of some others was with one of the two */
-    for (int32_t k = 0; k < new; k++)
-        if (s->partners[k] == left || s->partners[k] == right) set_stale(s, k);
+    /* of the columns that met one of the two, in a matrix and in lists */
+    for (int k = 0; p->joint == NULL && k < 2; k++) {
+        const Row *row = p->rows + changed[k + 1];
+        for (int32_t e = 0; e < row->n; e++) drop_both(s, row->entries[e].id, left, right);
+    }
+    if (p->joint != NULL) {
+        const size_t room = (size_t)p->room;
+        const int32_t *a = p->joint + (size_t)left * room, *b = p->joint + (size_t)right * room;
+        const int32_t *c = p->joint + (size_t)new * room;
+        for (int32_t k = 0; k < new; k++)
+            if (a[k] | b[k] | c[k]) drop_both(s, k, left, right);
+    }
     for (int k = 0; k < 3; k++) renew(s, changed[k], 1);
     return 1;
+}
+
+/* Makes the next merges, at most `most`: of lists, or of lines of bits, among which there is room
+   for `lines_room`. Stops where no pair may be joined, and where there is no room for another
+   column. `out` has five numbers for each: columns, their supports and joint count; `values` the
+   evidence. How many were made; -1 where memory ends. */
+int32_t native_evidence_run(Search *s, Lists *lists, int way, uint8_t *lines, size_t n_bytes,
+                            int32_t lines_room, int32_t most, int32_t *out, double *values) {
+    Pairs *pairs = s->pairs;
+    int32_t k = 0;
+    for (; k < most && pairs->n < pairs->room && (lists != NULL || pairs->n < lines_room); k++) {
+        const int32_t state = native_evidence_best(s, out + 5 * k, values + k);
+        if (state < 0) return -1;
+        if (state == 0) break;
+        const int32_t left = out[5 * k], right = out[5 * k + 1], both = out[5 * k + 4];
+        const int done = lists != NULL
+                             ? native_pairs_merge(pairs, left, right, NULL, lists) >= 0
+                             : pairs_merge_lines(pairs, way, lines, n_bytes, left, right, both);
+        if (!done || !native_evidence_merged(s, left, right, 0)) return -1;
+    }
+    return k;
 }

@@ -32,11 +32,12 @@ static int make_room(Lists *lists, int32_t room) {
     return 1;
 }
 
-/* From where each column starts in a list of rows, and that list. */
+/* From where each column starts in a list of rows, that list, and how often each row counts. */
 Lists *native_lists_new(int32_t n_columns, int64_t n_rows, const int64_t *starts,
-                        const int32_t *rows) {
+                        const int32_t *rows, const int32_t *weights) {
     Lists *lists = calloc(1, sizeof *lists);
     if (lists == NULL) return NULL;
+    lists->weights = weights;
     const size_t n_ones = (size_t)starts[n_columns];
     lists->n = 0;
     lists->n_rows = n_rows;
@@ -108,7 +109,10 @@ static int32_t merge(Lists *lists, int32_t left, int32_t right) {
     const int32_t *both = lists->rows + lists->starts[left] + lists->lengths[left];
     lists->starts[new] = both - lists->rows;
     lists->lengths[new] = n_both;
+    int32_t total = 0;
     for (int32_t k = 0; k < n_both; k++) {
+        const int32_t weight = lists->weights == NULL ? 1 : lists->weights[both[k]];
+        total += weight;
         int32_t *cells = lists->columns + lists->row_starts[both[k]];
         const int32_t n = lists->row_lengths[both[k]]--;
         int32_t of_right = 0;
@@ -117,14 +121,14 @@ static int32_t merge(Lists *lists, int32_t left, int32_t right) {
             if (id == left) cells[c] = new;
             else if (id == right) of_right = c;
             else {
-                lists->counts[id]++;
+                lists->counts[id] += weight;
                 lists->is_met[id / 64] |= (uint64_t)1 << id % 64;
             }
         }
         /* the last cell takes the place of the one that goes */
         cells[of_right] = cells[n - 1];
     }
-    return n_both;
+    return total;
 }
 
 /* In how many rows each column is true with both of two, which are merged; -1 where memory ends. */
@@ -147,7 +151,7 @@ int32_t lists_merge(Lists *lists, int32_t left, int32_t right, Pairs *pairs) {
         uint64_t bits = lists->is_met[k];
         lists->is_met[k] = 0;
         for (; bits; bits &= bits - 1) {
-            const int32_t id = 64 * k + __builtin_ctzll(bits);
+            const int32_t id = 64 * k + LOWEST_ONE(bits);
             pairs->met[pairs->n_met] = id;
             pairs->met_counts[pairs->n_met++] = lists->counts[id];
             lists->counts[id] = 0;

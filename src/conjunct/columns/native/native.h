@@ -10,6 +10,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What C has no word for. Other compilers than GCC and Clang get plain C; so does PLAIN_C, for a
+   test of it. */
+#if (defined(__GNUC__) || defined(__clang__)) && !defined(PLAIN_C)
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+#define COUNT_ONES(word) __builtin_popcountll(word)
+#define LOWEST_ONE(word) __builtin_ctzll(word) /* of a word that is not 0 */
+#define PREFETCH(place) __builtin_prefetch(place, 1)
+#if defined(__x86_64__)
+#define X86 1
+#endif
+#else
+#define ALWAYS_INLINE static inline
+static inline int count_ones(uint64_t word) {
+    word -= word >> 1 & 0x5555555555555555u;
+    word = (word & 0x3333333333333333u) + (word >> 2 & 0x3333333333333333u);
+    word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0Fu;
+    return (int)(word * 0x0101010101010101u >> 56);
+}
+#define COUNT_ONES(word) count_ones(word)
+#define LOWEST_ONE(word) count_ones(((word) - 1) & ~(word))
+#define PREFETCH(place) ((void)(place))
+#endif
+
 /* A partner of a column, and in how many rows they meet. */
 typedef struct { int32_t id, count; } Entry;
 
@@ -64,6 +87,7 @@ typedef struct {
     uint8_t *is_there;
     int32_t *counts;  /* zeros between calls */
     uint64_t *is_met; /* bits, zeros between calls */
+    const int32_t *weights; /* how often each row counts, the caller's; NULL: once */
 } Lists;
 
 typedef struct Patterns Patterns;
@@ -71,6 +95,10 @@ typedef struct Patterns Patterns;
 uint64_t count_both(int way, const void *one, const void *other, size_t n_bytes);
 int64_t native_patterns_count(const Patterns *patterns, int32_t left, int32_t right);
 int64_t native_patterns_join(Patterns *patterns, int32_t left, int32_t right);
+int32_t native_pairs_merge(Pairs *pairs, int32_t left, int32_t right, const int32_t *joint,
+                           Lists *lists);
+int pairs_merge_lines(Pairs *pairs, int way, uint8_t *lines, size_t n_bytes, int32_t left,
+                      int32_t right, int32_t n_both);
 int32_t lists_merge(Lists *lists, int32_t left, int32_t right, Pairs *pairs);
 void row_settle(Row *row);
 int order_has_room(Pairs *pairs, int32_t room);

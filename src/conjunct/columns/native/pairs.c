@@ -150,11 +150,22 @@ static int to_lists(Pairs *pairs, int32_t room) {
     return 1;
 }
 
-/* Room for more columns; a matrix gives way to lists if told so. */
-int native_pairs_make_room(Pairs *pairs, int32_t room, int as_lists) {
+/* Whether fewer than one in eight cells of a matrix are above 0: lists are then read sooner. */
+static int is_thin(const Pairs *pairs) {
+    int64_t n_met = 0;
+    for (int32_t i = 0; i < pairs->n; i++) {
+        const int32_t *counts = pairs->joint + (size_t)i * (size_t)pairs->room;
+        for (int32_t j = 0; j < pairs->n; j++) n_met += counts[j] > 0;
+    }
+    return 8 * n_met < (int64_t)pairs->n * pairs->n;
+}
+
+/* Room for more columns. A matrix becomes lists if few columns meet, or if it `must`. Returns 1, 2
+   if it is a matrix, or 0 where memory ends. */
+int native_pairs_make_room(Pairs *pairs, int32_t room, int must) {
     if (!has_arrays(pairs, room)) return 0;
     const size_t n = (size_t)pairs->n, before = (size_t)pairs->room, after = (size_t)room;
-    if (pairs->joint != NULL && as_lists) {
+    if (pairs->joint != NULL && (must || is_thin(pairs))) {
         if (!to_lists(pairs, room)) return 0;
     } else if (pairs->joint != NULL) {
         int32_t *larger = calloc(after * after, sizeof *larger);
@@ -168,7 +179,7 @@ int native_pairs_make_room(Pairs *pairs, int32_t room, int as_lists) {
         memset(pairs->rows + before, 0, (after - before) * sizeof *pairs->rows);
     }
     pairs->room = room;
-    return 1;
+    return pairs->joint != NULL ? 2 : 1;
 }
 
 /* The partners that a column meets, and in how many rows; how many they are. */
@@ -257,4 +268,65 @@ int32_t native_pairs_merge(Pairs *pairs, int32_t left, int32_t right, const int3
             }
     }
     return merge(pairs, left, right, n_both) ? n_both : -1;
+}
+
+/* How many rows a line shares with another, which is mostly empty: `n_some` words are not 0. */
+static int32_t count_some(const uint64_t *line, const uint64_t *both, const int32_t *some,
+                          int32_t n_some) {
+    int32_t n = 0;
+    for (int32_t k = 0; k < n_some; k++)
+        for (uint64_t bits = line[some[k]] & both[some[k]]; bits; bits &= bits - 1) n++;
+    return n;
+}
+
+/* Merges two columns, true together in `n_both` rows, as lines of bits: the new line comes after
+   the others. Only columns that meet both are counted and, where the new line is mostly empty, only
+   its words. 0 where memory ends. */
+int pairs_merge_lines(Pairs *pairs, int way, uint8_t *lines, size_t n_bytes, int32_t left,
+                      int32_t right, int32_t n_both) {
+    const int32_t n = pairs->n, n_words = (int32_t)(n_bytes / 8);
+    uint64_t *both = (uint64_t *)(lines + (size_t)n * n_bytes);
+    uint64_t *one = (uint64_t *)(lines + (size_t)left * n_bytes);
+    uint64_t *other = (uint64_t *)(lines + (size_t)right * n_bytes);
+    int32_t *some = malloc(((size_t)n_words + 1) * sizeof *some), n_some = 0;
+    if (some == NULL) return 0;
+    for (int32_t k = 0; k < n_words; k++) {
+        both[k] = one[k] & other[k];
+        one[k] ^= both[k];
+        other[k] ^= both[k];
+        some[n_some] = k;
+        n_some += both[k] != 0;
+    }
+    pairs->n_met = 0;
+    const int is_thin_line = 16 * (int64_t)n_some < n_words;
+    const Row *of_left = NULL, *of_right = NULL;
+    if (pairs->joint == NULL) {
+        of_left = pairs->rows + left;
+        of_right = pairs->rows + right;
+        row_settle(pairs->rows + left);
+        row_settle(pairs->rows + right);
+    }
+    const int32_t *row_left = pairs->joint + (size_t)left * (size_t)pairs->room;
+    const int32_t *row_right = pairs->joint + (size_t)right * (size_t)pairs->room;
+    const int32_t n_met = of_left == NULL ? n : of_left->n;
+    for (int32_t k = 0, l = 0; k < n_met; k++) {
+        int32_t id = k;
+        if (of_left != NULL) {
+            id = of_left->entries[k].id;
+            while (l < of_right->n && of_right->entries[l].id < id) l++;
+            if (l == of_right->n) break;
+            if (of_right->entries[l].id != id || !of_left->entries[k].count ||
+                !of_right->entries[l].count)
+                continue;
+        } else if (!row_left[k] || !row_right[k]) continue;
+        if (id == left || id == right) continue;
+        const uint64_t *line = (const uint64_t *)(lines + (size_t)id * n_bytes);
+        const int32_t count = is_thin_line ? count_some(line, both, some, n_some)
+                                           : (int32_t)count_both(way, line, both, n_bytes);
+        if (!count) continue;
+        pairs->met[pairs->n_met] = id;
+        pairs->met_counts[pairs->n_met++] = count;
+    }
+    free(some);
+    return merge(pairs, left, right, n_both);
 }

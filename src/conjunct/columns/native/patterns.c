@@ -8,6 +8,7 @@ struct Patterns {
     size_t n_bytes;  /* of a line; 0: lists */
     const void **rows;
     int64_t *lengths; /* rows of each pattern */
+    const int32_t *weights; /* how often a row of lists counts, the caller's; NULL: once */
 };
 
 void native_patterns_free(Patterns *p) {
@@ -31,7 +32,7 @@ static int make_room(Patterns *p, int32_t room) {
 
 /* `addresses` are those of the lines or lists, and `lengths` how many rows each has. */
 Patterns *native_patterns_new(int32_t n, int way, size_t n_bytes, const uint64_t *addresses,
-                              const int64_t *lengths) {
+                              const int64_t *lengths, const int32_t *weights) {
     Patterns *p = calloc(1, sizeof *p);
     if (p == NULL || !make_room(p, n + n / 2 + 64)) {
         native_patterns_free(p);
@@ -40,6 +41,7 @@ Patterns *native_patterns_new(int32_t n, int way, size_t n_bytes, const uint64_t
     p->n = p->n_first = n;
     p->way = way;
     p->n_bytes = n_bytes;
+    p->weights = weights;
     for (int32_t k = 0; k < n; k++) {
         p->rows[k] = (const void *)(uintptr_t)addresses[k];
         p->lengths[k] = lengths[k];
@@ -60,17 +62,30 @@ static int64_t search(const int32_t *rows, int64_t n, int64_t low, int32_t row) 
     return low;
 }
 
-/* How many rows two lists share; they are written to `out` unless that is NULL. */
-static int64_t intersect(const Patterns *p, int32_t left, int32_t right, int32_t *out) {
+/* How many rows two lists share, with `counts` how often these count; they are written to `out`
+   unless that is NULL. */
+static int64_t intersect(const Patterns *p, int32_t left, int32_t right, int32_t *out, int counts) {
     if (p->lengths[left] > p->lengths[right]) { const int32_t k = left; left = right; right = k; }
     const int32_t *few = p->rows[left], *many = p->rows[right];
+    const int32_t *weights = counts ? p->weights : NULL;
     const int64_t n = p->lengths[left], m = p->lengths[right];
     int64_t found = 0, at = 0;
+    if (m < 4 * n && weights == NULL) {
+        /* side by side, without a branch that depends on the rows */
+        for (int64_t k = 0; k < n && at < m;) {
+            const int32_t one = few[k], other = many[at];
+            if (out != NULL) out[found] = one;
+            found += one == other;
+            k += one <= other;
+            at += other <= one;
+        }
+        return found;
+    }
     for (int64_t k = 0; k < n && at < m; k++) {
         at = search(many, m, at, few[k]);
         if (at < m && many[at] == few[k]) {
             if (out != NULL) out[found] = few[k];
-            found++;
+            found += weights == NULL ? 1 : weights[few[k]];
         }
     }
     return found;
@@ -78,9 +93,10 @@ static int64_t intersect(const Patterns *p, int32_t left, int32_t right, int32_t
 
 /* In how many rows all tags of two patterns are. */
 int64_t native_patterns_count(const Patterns *p, int32_t left, int32_t right) {
-    if (left == right) return p->lengths[left];
-    if (p->n_bytes) return (int64_t)count_both(p->way, p->rows[left], p->rows[right], p->n_bytes);
-    return intersect(p, left, right, NULL);
+    if (p->n_bytes && left != right)
+        return (int64_t)count_both(p->way, p->rows[left], p->rows[right], p->n_bytes);
+    return left == right && p->weights == NULL ? p->lengths[left]
+                                               : intersect(p, left, right, NULL, 1);
 }
 
 /* Adds the pattern with the tags of both; in how many rows it is, or -1 where memory ends. */
@@ -98,11 +114,11 @@ int64_t native_patterns_join(Patterns *p, int32_t left, int32_t right) {
         for (size_t k = 0; k < p->n_bytes / 8; k++) both[k] = one[k] & other[k];
         n = (int64_t)count_both(p->way, joined, joined, p->n_bytes);
     } else {
-        n = intersect(p, left, right, joined);
+        n = intersect(p, left, right, joined, 0);
         void *smaller = realloc(joined, (size_t)(n + 1) * sizeof(int32_t));
         if (smaller != NULL) joined = smaller;
     }
     p->rows[p->n] = joined;
     p->lengths[p->n++] = n;
-    return n;
+    return native_patterns_count(p, p->n - 1, p->n - 1);
 }

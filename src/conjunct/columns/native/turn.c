@@ -1,7 +1,7 @@
 /* Turns bits around: lines of a table's rows into lines of its columns, and back. */
 #include "native.h"
 
-#ifdef __SSE2__
+#if defined(__SSE2__) && !defined(PLAIN_C)
 #include <emmintrin.h>
 #endif
 
@@ -33,7 +33,7 @@ static void turn_square(uint64_t *words) {
     exchange(words, 2, 0x3333333333333333u);
     exchange(words, 1, 0x5555555555555555u);
     for (int k = 0; k < 64; k += 4) {
-#ifdef __SSE2__
+#if defined(__SSE2__) && !defined(PLAIN_C)
         __m128i *at = (__m128i *)(words + k);
         const __m128i upper = _mm_loadu_si128(at), lower = _mm_loadu_si128(at + 1);
         const __m128i even = _mm_unpacklo_epi16(upper, lower);
@@ -80,7 +80,7 @@ void native_turn(const uint8_t *lines, size_t n, size_t n_bits, size_t step, uin
 /* 64 cells of a row, one byte each, as bits: whatever is not 0 is true. */
 static inline uint64_t bits_of(const uint8_t *cells) {
     uint64_t bits = 0;
-#ifdef __SSE2__
+#if defined(__SSE2__) && !defined(PLAIN_C)
     for (int k = 0; k < 64; k += 16) {
         const __m128i some = _mm_loadu_si128((const __m128i *)(cells + k));
         const int none = _mm_movemask_epi8(_mm_cmpeq_epi8(some, _mm_setzero_si128()));

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypeVar
 
-from conjunct.data import BooleanData, BooleanRule, Column, ColumnRule, Ids
+from conjunct.data import BooleanData, BooleanRule, ColumnRule, Ids
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.files import raw
-from conjunct.files.raw import Progress, StrPath, check_exists, check_not_empty, first_line
+from conjunct.files.raw import (
+    Progress,
+    StrPath,
+    check_exists,
+    check_not_empty,
+    describe_text,
+    first_line,
+)
 from conjunct.files.tags import (
     BadCellError,
     TagBatch,
@@ -22,7 +30,7 @@ from conjunct.files.tags import (
     split_cells,
     take_one_tag,
 )
-from conjunct.files.text_cells import parse_text, read_column, read_text_column
+from conjunct.files.text_cells import parse_text
 from conjunct.registry import Registry
 
 if TYPE_CHECKING:
@@ -34,6 +42,7 @@ AsText: TypeAlias = Callable[[str], bool]
 """Returns True for a column that is read as text, numbers too."""
 
 _SEPARATORS_HINT = "separator stands between cells, tag_separator between tags"
+_NUMBERED = re.compile(r"column \d+")
 Writes: TypeAlias = Literal["tables", "matrices"]
 Compression: TypeAlias = Literal["uncompressed", "gzip", "zstd"]
 COMPRESSIONS: dict[str, Compression] = {"": "uncompressed", ".gz": "gzip", ".zst": "zstd"}
@@ -53,19 +62,33 @@ class ReadOptions:
     null_values: Sequence[str] = ()
     tag_separator: str | None = None
     sheet: str | None = None
+    table: str | None = None
+    header: bool | None = None
 
     def __post_init__(self) -> None:
         for word in self.null_values:
             if any("\ud800" <= character <= "\udfff" for character in word):
                 raise InputError(f"no file of text holds {word!r}: name another word for missing")
 
-    def selected(self, names: Sequence[str], file: Path) -> list[str]:
+    def expect(
+        self, header: bool | None, names: Sequence[str] | None, binarizer: object = None
+    ) -> ReadOptions:
+        """Return the options for a file that a model reads, whose names decide about a header."""
+        names = getattr(binarizer, "feature_names_in_", names)
+        if header is None and names is not None:
+            header = not all(map(_NUMBERED.fullmatch, map(str, names)))
+        return replace(self, header=header)
+
+    def choose_columns(self, names: Sequence[str], file: Path) -> list[str]:
         """Return the columns to make features of, in the order asked for or that of the file."""
         columns = _split_names(self.columns or (), names)
         exclude = _split_names(self.exclude, names)
-        for name in [*columns, *exclude, *([self.id] if self.id is not None else ())]:
-            if name not in names:
-                raise InputError(f"{file} has no column {name!r}: it has {list_names(names, 5)}")
+        asked = dict.fromkeys([*columns, *exclude, *([self.id] if self.id is not None else ())])
+        absent = [name for name in asked if name not in names]
+        if absent:
+            raise InputError(
+                f"{file} has no column {list_names(absent)}: it has {list_names(names, 5)}"
+            )
         left_out = {*exclude, self.id}
         chosen = [name for name in columns or names if name not in left_out]
         if not chosen:
@@ -92,6 +115,8 @@ class Format(ABC):
     no_tags: str = "holds no tag at all"
     writes: Writes | None = None
     """The data that ``write`` takes: data frames, sparse matrices, or none."""
+    parts: Literal["sheet", "table"] | None = None
+    """The option that names one of several tables in such a file."""
     holds_lists: bool = False
     """True if a cell that is written can be a list."""
     numbers: TableFormat | None = None
@@ -108,16 +133,21 @@ class Format(ABC):
         """Refuse options that have no meaning for such a file."""
         if options.tags is not None:
             raise InputError(f"{path}: {self.name} has no columns to take tags from")
-        if options.sheet is not None:
-            raise InputError(f"{path}: {self.name} has no sheets")
+        refuse_parts(path, self, options)
+
+    def recognise(self, file: Path, options: ReadOptions) -> Format:
+        """Return the format that the content of the file has, usually this one."""
+        return self
 
     def table(self, path: StrPath) -> TableFormat:
         """Return the format of a file that must hold a table with columns."""
         raise InputError(f"{path}: {self.name} is not a table with columns")
 
-    def remark(self, file: Path, options: ReadOptions) -> str | None:
-        """Return what the user should know about how the file is read, if anything."""
-        return None
+    def remarks(self, file: Path, options: ReadOptions) -> Iterator[str]:
+        """Yield what the user should know about how the file is read."""
+        said = describe_text(file) if self.is_text else None
+        if said is not None:
+            yield said
 
     def place(self, file: Path, options: ReadOptions, row: int) -> str:
         """Return where a row is, for messages."""
@@ -158,6 +188,8 @@ class Scan:
     frame: pl.LazyFrame
     names: Sequence[str]
     n_rows: int | None = None
+    note: str = ""
+    """What the user should know if the table is read in this way."""
 
 
 def never(name: str) -> bool:
@@ -177,6 +209,43 @@ def is_boolean(rules: Sequence[ColumnRule]) -> bool:
     return len(rules) == 1 and isinstance(rules[0], BooleanRule)
 
 
+class UntidyError(Exception):
+    """A file that has to be read in another way."""
+
+
+def refuse_parts(path: StrPath, kind: Format, options: ReadOptions) -> None:
+    """Refuse options about parts that such a file does not have."""
+    for part in ("sheet", "table"):
+        if getattr(options, part) is not None and kind.parts != part:
+            raise InputError(f"{path}: {kind.name} has no {part}s")
+
+
+def number_names(names: Sequence[str]) -> list[str]:
+    """Return the names, all different: ``a`` and ``a (2)``; the second without one by its place.
+
+    Examples
+    --------
+    >>> number_names(["a", "", "a", ""])
+    ['a', '', 'a (2)', 'column 4']
+    """
+    found: dict[str, None] = {}
+    for place, name in enumerate(names, start=1):
+        unique, count = name, 1
+        while unique in found:
+            count += 1
+            unique = f"{name} ({count})" if name else f"column {place}{'+' * (count - 2)}"
+        found[unique] = None
+    return list(found)
+
+
+def describe_repeated(file: Path, names: Sequence[str]) -> str | None:
+    """Return a note about columns of the same name, if there are some."""
+    changed = [new for old, new in zip(names, number_names(names), strict=True) if old != new]
+    if not changed:
+        return None
+    return f"{file} has several columns of the same name, which are numbered: {list_names(changed)}"
+
+
 class TableFormat(Format):
     """A kind of file that holds a table with one column per attribute, or one column of tags."""
 
@@ -185,9 +254,6 @@ class TableFormat(Format):
 
     holds_text: ClassVar[bool] = False
     """True if numbers and dates are text, whose type is inferred."""
-
-    has_sheets: ClassVar[bool] = False
-    """True if the file holds several tables by name."""
 
     counts_rows: ClassVar[bool] = False
     """True if the file itself says how many rows it has."""
@@ -215,29 +281,13 @@ class TableFormat(Format):
         """Return a column with its type: text as numbers or dates if all of it is."""
         return parse_text(column) if self.holds_text else column
 
-    def column(
-        self,
-        cells: pl.Series,
-        rules: Sequence[ColumnRule] | None = None,
-        *,
-        as_words: bool = False,
-    ) -> Column:
-        """Read a column as the rules of a model do; without rules, as what all of it says.
-
-        ``as_words``: it holds words, even if they look like numbers.
-        """
-        if self.holds_text:
-            return read_text_column(cells, rules, as_words=as_words)
-        return read_column(cells).as_text() if as_words else read_column(cells)
-
     def check(self, path: StrPath, options: ReadOptions) -> None:
         if options.tag_separator is not None and not self.holds_tags(options):
             raise InputError(
-                f"{path}: tag_separator= stands between tags: name their column with tags= "
-                "(at a prompt: --tag-separator and --tags)"
+                f"{path}: tag_separator= needs a column of tags: name it with tags= "
+                "(--tag-separator and --tags on the command line)"
             )
-        if options.sheet is not None and not self.has_sheets:
-            raise InputError(f"{path}: {self.name} has no sheets")
+        refuse_parts(path, self, options)
 
     def table(self, path: StrPath) -> TableFormat:
         return self
@@ -259,8 +309,11 @@ class TableFormat(Format):
         try:
             for way, scan in enumerate(self.scans(file, options, as_text)):
                 try:
-                    return use(scan), way
-                except pl.exceptions.PolarsError as error:
+                    done = use(scan)
+                    if scan.note:
+                        warnings.warn(scan.note, ConjunctWarning, stacklevel=2)
+                    return done, way
+                except (pl.exceptions.PolarsError, UntidyError) as error:
                     failed = error
         except pl.exceptions.PolarsError as error:
             failed = error
@@ -324,6 +377,37 @@ def make_scan(file: Path, frame: pl.LazyFrame, n_rows: int | None) -> Scan:
     if not names:
         raise InputError(f"{file} has no columns")
     return Scan(frame, names, n_rows)
+
+
+def make_series(name: str, cells: Sequence[Any]) -> pl.Series:
+    """Return a column of values of any type; of several types, all as text."""
+    import polars as pl
+
+    kinds = {type(cell) for cell in cells if cell is not None}
+    if list in kinds or tuple in kinds:
+        lists = [_as_list(cell) for cell in cells]
+        return pl.Series(name, lists, pl.List(pl.String))
+    if bytes in kinds:
+        return pl.Series(name, [None if c is None else "bytes" for c in cells], pl.Binary)
+    is_large = int in kinds and any(type(c) is int and abs(c) >> 63 for c in cells)
+    if kinds == {int, float} or (kinds == {int} and is_large):
+        return pl.Series(name, [None if c is None else float(c) for c in cells], pl.Float64)
+    if len(kinds) > 1:
+        return pl.Series(name, [_spell_value(cell) for cell in cells], pl.String)
+    return pl.Series(name, cells, strict=False)
+
+
+def _as_list(cell: Any) -> list[str] | None:
+    if cell is None:
+        return None
+    items = cell if isinstance(cell, list | tuple) else [cell]
+    return [text for item in items if (text := _spell_value(item)) is not None]
+
+
+def _spell_value(value: Any) -> str | None:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return None if value is None else str(value)
 
 
 def frame_batches(frame: pl.LazyFrame) -> Iterator[pl.DataFrame]:
@@ -391,16 +475,24 @@ def find_source(path: StrPath, options: ReadOptions) -> tuple[Path, Format]:
     check_exists(path)
     kind = find_format(path, options.format)
     kind.check(path, options)
-    return check_file(path, kind, options), kind
-
-
-def check_file(path: StrPath, kind: Format, options: ReadOptions) -> Path:
-    """Return the file, which must not be empty; warn of what is unusual about it."""
     file = check_not_empty(path, kind.needs)
-    remark = kind.remark(file, options)
-    if remark is not None:
+    named, kind = kind, recognise_format(file, options)
+    if kind is not named:
+        said = (
+            f"{file} holds lists: each line is read as the tags of one row; format={named.name!r} "
+            f"reads a table, and then the first line names its columns (--format "
+            f"{named.name} on the command line)"
+        )
+        warnings.warn(said, ConjunctWarning, stacklevel=2)
+    for remark in kind.remarks(file, options):
         warnings.warn(remark, ConjunctWarning, stacklevel=2)
-    return file
+    return file, kind
+
+
+def recognise_format(file: Path, options: ReadOptions) -> Format:
+    """Return the format that the options name, or that the file's name and content show."""
+    kind = find_format(file, options.format)
+    return kind if options.format is not None else kind.recognise(file, options)
 
 
 def find_writer(path: StrPath, writes: Writes = "tables") -> tuple[Format, Compression]:

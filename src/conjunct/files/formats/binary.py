@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -18,8 +19,11 @@ from conjunct.files.formats.base import (
     ReadOptions,
     Scan,
     TableFormat,
+    describe_repeated,
     list_names,
     make_scan,
+    make_series,
+    number_names,
 )
 from conjunct.files.raw import first_line
 
@@ -27,6 +31,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 _ROW = "\0row"
+_SQLITE = b"SQLite format 3\0"
+# sqlite_master is a view in DuckDB too
+_TABLES = """SELECT name FROM sqlite_master WHERE type IN ('table', 'view')
+    AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"""
 
 
 class Columnar(TableFormat):
@@ -88,13 +96,13 @@ class Spreadsheet(TableFormat):
     rank = 45
     is_text = False
     holds_text = True
-    has_sheets = True
+    parts = "sheet"
     needs = "a sheet with a row of column names, then rows"
 
     def scans(self, file: Path, options: ReadOptions, as_text: AsText) -> Iterator[Scan]:
         import polars as pl
 
-        sheet = _read_sheet(file, options.sheet, file.stat().st_mtime_ns)
+        sheet, _ = _read_sheet(file, options.sheet, file.stat().st_mtime_ns)
         cells = pl.selectors.exclude(_ROW)
         if options.null_values:
             words = list(options.null_values)
@@ -103,22 +111,27 @@ class Spreadsheet(TableFormat):
         yield Scan(sheet.lazy().select(cells), names, sheet.height)
 
     def place(self, file: Path, options: ReadOptions, row: int) -> str:
-        return f"row {_read_sheet(file, options.sheet, file.stat().st_mtime_ns)[_ROW][row]}"
+        return f"row {_read_sheet(file, options.sheet, file.stat().st_mtime_ns)[0][_ROW][row]}"
 
-    def remark(self, file: Path, options: ReadOptions) -> str | None:
+    def remarks(self, file: Path, options: ReadOptions) -> Iterator[str]:
         names = _open_workbook(file).sheet_names
-        if options.sheet is not None or len(names) < 2:
-            return None
-        return (
-            f"{file} has {len(names)} sheets, and the first is read, {names[0]!r}; for another, "
-            f"pass sheet= (at a prompt: --sheet {names[1]!r})"
-        )
+        if options.sheet is None and len(names) > 1:
+            yield (
+                f"{file} has {len(names)} sheets, and the first is read, {names[0]!r}; for "
+                f"another, pass sheet= (--sheet {names[1]!r} on the command line)"
+            )
+        repeated = _read_sheet(file, options.sheet, file.stat().st_mtime_ns)[1]
+        if repeated is not None:
+            yield repeated
 
 
 # a table is scanned several times while it is read, and a sheet is read as a whole
 @lru_cache(maxsize=1)
-def _read_sheet(file: Path, name: str | None, changed: int) -> pl.DataFrame:
-    """Return the cells of a sheet as text with their row numbers, without empty rows."""
+def _read_sheet(file: Path, name: str | None, changed: int) -> tuple[pl.DataFrame, str | None]:
+    """Return the cells of a sheet as text with their row numbers, without empty rows.
+
+    The note is about columns of the same name.
+    """
     import polars as pl
     from fastexcel import FastExcelError
 
@@ -140,16 +153,12 @@ def _read_sheet(file: Path, name: str | None, changed: int) -> pl.DataFrame:
     kept: dict[str, str] = {}
     for column, text in zip(rows.columns[1:], header, strict=True):
         label = (text or "").strip()
-        if not label and body[column].is_null().all():
-            continue
-        if label in kept.values():
-            raise InputError(
-                f"{file}, row {rows[_ROW][0]}: two columns are called {label!r}; "
-                "the first row must hold distinct column names"
-            )
-        kept[column] = label
-    named: pl.DataFrame = body.select(_ROW, pl.selectors.by_name(*kept)).rename(kept)
-    return named
+        if label or not body[column].is_null().all():
+            kept[column] = label
+    names = number_names([*kept.values()])
+    named = body.select(_ROW, pl.selectors.by_name(*kept))
+    renamed: pl.DataFrame = named.rename(dict(zip(kept, names, strict=True)))
+    return renamed, describe_repeated(file, [*kept.values()])
 
 
 def _open_workbook(file: Path) -> Any:
@@ -169,6 +178,80 @@ def _unreadable_error(file: Path, error: BaseException) -> InputError:
     return InputError(f"{file} is not a readable spreadsheet: {first_line(error)}")
 
 
+class Database(TableFormat):
+    """A table of a database in a file, read as a whole."""
+
+    name = "database"
+    summary = "a table of SQLite or DuckDB"
+    extensions = (".sqlite", ".sqlite3", ".db", ".duckdb")
+    rank = 47
+    magic = (_SQLITE,)
+    is_text = False
+    parts = "table"
+    needs = "a table"
+
+    def scans(self, file: Path, options: ReadOptions, as_text: AsText) -> Iterator[Scan]:
+        import polars as pl
+
+        frame = _read_database(file, options.table, file.stat().st_mtime_ns)
+        words = list(options.null_values)
+        if words:
+            cells = pl.selectors.string()
+            frame = frame.with_columns(cells.replace(words, [None] * len(words)))
+        yield make_scan(file, frame.lazy(), frame.height)
+
+
+@lru_cache(maxsize=1)
+def _read_database(file: Path, name: str | None, changed: int) -> pl.DataFrame:
+    import polars as pl
+
+    with closing(_connect(file)) as base:
+        try:
+            known = [row[0] for row in base.execute(_TABLES).fetchall()]
+            if name is None and len(known) == 1:
+                name = known[0]
+            if name not in known:
+                what = f"has no table {name!r}" if name is not None else "has several tables"
+                if not known:
+                    raise InputError(f"{file} holds no table")
+                raise InputError(
+                    f"{file} {what}: it has {list_names(known)}; name one with table= "
+                    "(--table on the command line)"
+                )
+            quoted = str(name).replace('"', '""')
+            found = base.execute(f'SELECT * FROM "{quoted}"')  # noqa: S608
+            names = number_names([column[0] for column in found.description])
+            rows = found.fetchall()
+        except InputError:
+            raise
+        except Exception as error:  # noqa: BLE001 (databases have no errors in common)
+            raise InputError(f"{file} is not a readable database: {first_line(error)}") from None
+    if not rows:
+        raise InputError(f"{file}: table {name!r} has no rows")
+    columns = zip(names, zip(*rows, strict=True), strict=True)
+    return pl.DataFrame([make_series(label, cells) for label, cells in columns])
+
+
+def _connect(file: Path) -> Any:
+    """Return a connection that only reads."""
+    with file.open("rb") as opened:
+        is_sqlite = opened.read(len(_SQLITE)) == _SQLITE
+    if is_sqlite:
+        import sqlite3
+
+        return sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
+    try:
+        import duckdb
+    except ImportError:
+        raise InputError(
+            f"{file} is not a database of SQLite; those of DuckDB need duckdb: pip install duckdb"
+        ) from None
+    try:
+        return duckdb.connect(file, read_only=True)
+    except duckdb.Error as error:
+        raise InputError(f"{file} is not a readable database: {first_line(error)}") from None
+
+
 class Npz(Format):
     name = "npz"
     summary = "a sparse matrix of scipy"
@@ -185,4 +268,5 @@ class Npz(Format):
 FORMATS.enter(Parquet())
 FORMATS.enter(Arrow())
 FORMATS.enter(Spreadsheet())
+FORMATS.enter(Database())
 FORMATS.enter(Npz())

@@ -23,15 +23,16 @@ from conjunct.files.formats.base import (
     Scan,
     TableFormat,
     find_format,
+    refuse_parts,
     spell_ids,
 )
 from conjunct.files.raw import (
     Progress,
     StrPath,
-    detect_compression,
     estimate_rows,
     line_batches,
     refuse_dense,
+    text_file,
     text_lines,
 )
 from conjunct.files.tags import (
@@ -145,25 +146,24 @@ class Svmlight(Format):
 
 def _read_parts(file: Path) -> Iterator[tuple[Any, float]]:
     """Yield sparse matrices of successive rows, and what share of the file has been read."""
-    if detect_compression(file) is not None:
-        for lines in line_batches(file):
-            yield _load_svmlight(file, "\n".join(lines).encode(), n_features=_MOST_COLUMNS), 1.0
-        return
-    size = file.stat().st_size
-    for start in range(0, size, _SVMLIGHT_BYTES):
-        part = _load_svmlight(file, offset=start, length=_SVMLIGHT_BYTES, n_features=_MOST_COLUMNS)
-        yield part, min(1.0, (start + _SVMLIGHT_BYTES) / size)
-
-
-def _load_svmlight(file: Path, content: bytes | None = None, **part: int) -> Any:
     from sklearn.datasets import load_svmlight_file
 
-    source = file if content is None else io.BytesIO(content)
-    try:
-        # columns keep the numbers of the file, whether those start at 0 or at 1
-        return load_svmlight_file(source, zero_based=True, multilabel=True, **part)[0]
-    except (ValueError, OverflowError) as error:
-        raise _explain_svmlight(file, error) from None
+    plain = text_file(file)
+    size = plain.stat().st_size
+    for start in range(0, size, _SVMLIGHT_BYTES):
+        try:
+            # columns keep the numbers of the file, whether those start at 0 or at 1
+            part, _ = load_svmlight_file(
+                str(plain),
+                zero_based=True,
+                multilabel=True,
+                n_features=_MOST_COLUMNS,
+                offset=start,
+                length=_SVMLIGHT_BYTES,
+            )
+        except (ValueError, OverflowError) as error:
+            raise _explain_svmlight(file, error) from None
+        yield part, min(1.0, (start + _SVMLIGHT_BYTES) / size)
 
 
 def _explain_svmlight(file: Path, error: Exception) -> InputError:
@@ -186,14 +186,16 @@ class Long(Format):
 
     def check(self, path: StrPath, options: ReadOptions) -> None:
         kind = find_format(path)
-        if not isinstance(kind, TableFormat):
+        if isinstance(kind, TableFormat):
+            refuse_parts(path, kind, options)
+        else:
             raise InputError(f"{path}: {kind.name} has no columns to take tags from")
 
     def table(self, path: StrPath) -> TableFormat:
         return find_format(path).table(path)
 
-    def remark(self, file: Path, options: ReadOptions) -> str | None:
-        return self.table(file).remark(file, options)
+    def remarks(self, file: Path, options: ReadOptions) -> Iterator[str]:
+        return self.table(file).remarks(file, options)
 
     def tag_batches(self, file: Path, options: ReadOptions) -> Iterator[TagBatch]:
         raise InputError(

@@ -4,34 +4,43 @@ from __future__ import annotations
 
 import codecs
 import csv
-import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from conjunct.data import plain_number, says_missing
 from conjunct.errors import CellError, InputError
 from conjunct.files.formats.base import (
     FORMATS,
     AsText,
     Compression,
+    Format,
     ReadOptions,
     Scan,
     TableFormat,
+    UntidyError,
+    Writes,
+    describe_repeated,
+    list_names,
     make_scan,
+    make_series,
+    number_names,
 )
 from conjunct.files.raw import (
     BATCH_ROWS,
     estimate_rows,
     first_line,
-    open_bytes,
-    refuse_carriage_returns,
+    make_once,
     refuse_dense,
     refuse_zero_bytes,
+    text_file,
     text_lines,
     utf8_error,
 )
@@ -47,6 +56,18 @@ _SEPARATORS = ",;\t|"
 _START = 100
 _START_CHARACTERS = 1 << 18
 
+# lines above a table, and lines named in a message
+_MOST_PREAMBLE = 20
+_SHOWN_LINES = 5
+_SHOWN = {"\t": "tabs", " ": "blanks"}
+_BLANK_CELL = re.compile(r'"(?:[^"]|"")*"|\S+')
+_SINGLE_QUOTED = re.compile(r"'(?:[^']|'')+'")
+_DATE = re.compile(r"\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{4}")
+_ID_NAME = re.compile(
+    r".*(?:id|no|nr|number|order|invoice|transaction|basket|customer|user|session|member)s?",
+    re.IGNORECASE,
+)
+
 # how Excel says it: a line before the column names
 _EXCEL = re.compile(r'"?sep=([\x01-\x7f])"?\r?\n')
 
@@ -59,11 +80,21 @@ _NUMBERS = ("numeric", "real", "integer")
 
 
 class Layout(NamedTuple):
-    """The separator of a file, and the number of lines before the column names."""
+    """The way in which the cells of a file stand."""
 
     separator: str
-    n_skipped: int
     is_given: bool
+    """True if the user or the file says what the separator is."""
+    n_skipped: int
+    """Lines before the column names."""
+    has_header: bool
+    header: tuple[str, ...]
+    """The column names as they are written."""
+    names: list[str]
+    is_odd: bool
+    """True if polars cannot read the file as it is."""
+    is_single_quoted: bool
+    """True if the column names are in single quotes: cells may be, too."""
 
 
 class Delimited(TableFormat):
@@ -71,32 +102,46 @@ class Delimited(TableFormat):
 
     reads_short_rows = True
     holds_text = True
-    writes = "tables"
+    writes: Writes | None = "tables"
 
     separator: str
+
+    def recognise(self, file: Path, options: ReadOptions) -> Format:
+        if options.id is not None or options.tags is not None:
+            return self
+        return (
+            FORMATS["baskets"] if _holds_baskets(self._find_layout(file, options), file) else self
+        )
 
     def scans(self, file: Path, options: ReadOptions, as_text: AsText) -> Iterator[Scan]:
         import polars as pl
 
-        refuse_carriage_returns(file)
         layout = self._find_layout(file, options)
-        rows = list(islice(self._iter_rows(file, options), _SAMPLE + 1))
-        header = _check_header(file, rows)
-        body = [row for _, row in rows[1:]]
+        rows = list(islice(self._iter_rows(file, options), _SAMPLE))
+        header = layout.names
+        if not header:
+            raise InputError(f"{file}, line {layout.n_skipped + 1} is blank: it must hold names")
+        body = [row for _, row in rows]
         n_bytes = sum(len(cell.encode()) + 1 for row in body for cell in row)
         expected = estimate_rows(file, len(body), n_bytes)
         # one byte a cell serves the usual file; what is not 0 or 1 is read as text, then typed
-        as_bytes = [
+        as_bytes = tuple(
             pl.UInt8
             if not as_text(name) and all(row[k] in ("0", "1", "") for row in body if len(row) > k)
             else pl.String
             for k, name in enumerate(header)
-        ]
-        for kinds in dict.fromkeys((tuple(as_bytes), (pl.String,) * len(header))):
+        )
+        words = (pl.String,) * len(header)
+        ways = [(kinds, False) for kinds in dict.fromkeys((as_bytes, words))]
+        for kinds, is_tidy in ([] if layout.is_odd else ways) + [(words, True)]:
+            path, n_blank = self._tidy(file, options) if is_tidy else (text_file(file), 0)
+            blank = "1 blank line" if n_blank == 1 else f"{n_blank:,} blank lines"
+            note = f"{file}: {blank} between the rows skipped" if n_blank else ""
             frame = pl.scan_csv(
-                file,
-                separator=layout.separator,
-                skip_lines=layout.n_skipped,
+                path,
+                separator="," if is_tidy else layout.separator,
+                skip_lines=0 if is_tidy else layout.n_skipped,
+                has_header=is_tidy or layout.has_header,
                 schema_overrides=list(kinds),
                 infer_schema=False,
                 null_values=list(options.null_values) or None,
@@ -105,43 +150,59 @@ class Delimited(TableFormat):
             found = frame.collect_schema().names()
             if len(found) != len(header):
                 raise InputError(
-                    f"{file}, line 1: the column names cannot be told apart; check the quotes"
+                    f"{file}, line {layout.n_skipped + 1}: cannot parse the column names; "
+                    "check the quotes"
                 )
             renamed = frame.rename(dict(zip(found, header, strict=True)))
-            yield Scan(renamed, header, expected)
+            yield Scan(renamed, header, expected, note)
 
     def explain(self, file: Path, options: ReadOptions, error: BaseException) -> InputError:
-        self.count_trailing_blanks(file, options)
+        with suppress(UntidyError):
+            self.count_trailing_blanks(file, options)
         if "utf-8" in str(error) or "utf8" in str(error):
             return utf8_error(file)
         return super().explain(file, options, error)
 
     def count_trailing_blanks(self, file: Path, options: ReadOptions) -> int:
         """Refuse rows of another width than the header's: polars fills them with nulls."""
-        blank: list[int] = []
-        width = 0
-        for k, (line, row) in enumerate(self._iter_rows(file, options)):
-            width = width or len(row)
-            if not row:
-                blank.append(line)
-                continue
-            if blank:
-                raise InputError(f"{file}, line {blank[0]} is blank: remove it, or fill it in")
-            if len(row) != width:
-                cells = "1 cell" if len(row) == 1 else f"{len(row)} cells"
-                of_r = "; if R wrote it, write it with row.names=FALSE"
-                raise InputError(
-                    f"{file}, line {line}: {cells} where the first line has {width} names"
-                    f"{of_r if (k, len(row)) == (1, width + 1) else ''}"
-                )
-        return len(blank)
+        layout = self._find_layout(file, options)
+        if layout.is_odd:
+            return 0
+        n_blank, has_blank = 0, False
+        for _, row in self._check_widths(file, options):
+            has_blank = has_blank or bool(row and n_blank)
+            n_blank = 0 if row else n_blank + 1
+        if has_blank:
+            raise UntidyError
+        return n_blank
+
+    def _check_widths(
+        self, file: Path, options: ReadOptions
+    ) -> Iterator[tuple[int, Sequence[str]]]:
+        """Yield the rows, and then refuse all together that have too many or too few cells."""
+        layout = self._find_layout(file, options)
+        width = len(layout.names)
+        odd: list[int] = []
+        n_odd, n_cells = 0, 0
+        for line, row in self._iter_rows(file, options):
+            if row and len(row) != width:
+                n_odd, n_cells = n_odd + 1, n_cells or len(row)
+                odd += [line] * (n_odd <= _SHOWN_LINES)
+            yield line, row
+        if not odd:
+            return
+        cells = "1 cell" if n_cells == 1 else f"{n_cells} cells"
+        more = f" and {n_odd - len(odd):,} more lines" if n_odd > len(odd) else ""
+        others = f"; so in lines {', '.join(map(str, odd[1:]))}{more}" if odd[1:] else ""
+        names = "1 name" if width == 1 else f"{width} names"
+        what = f"the first line has {names}" if layout.has_header else f"others have {width}"
+        raise InputError(f"{file}, line {odd[0]}: {cells} where {what}{others}")
 
     def place(self, file: Path, options: ReadOptions, row: int) -> str:
         """Return the line on which a row starts: quoted cells may run over several."""
-        for k, (line, _) in enumerate(self._iter_rows(file, options), start=-1):
-            if k == row:
-                return f"line {line}"
-        return f"line {row + 2}"
+        rows = (line for line, cells in self._iter_rows(file, options) if cells)
+        line = next(islice(rows, row, None), row + 2)
+        return f"line {line}"
 
     def infer_type(self, column: pl.Series) -> pl.Series:
         import polars as pl
@@ -150,15 +211,35 @@ class Delimited(TableFormat):
             return super().infer_type(column)
         return column.cast(pl.Boolean) if column.max() in (None, 0, 1) else column
 
-    def remark(self, file: Path, options: ReadOptions) -> str | None:
+    def remarks(self, file: Path, options: ReadOptions) -> Iterator[str]:
         layout = self._find_layout(file, options)
-        if layout.is_given or layout.separator == self.separator:
-            return None
-        shown = "tabs" if layout.separator == "\t" else repr(layout.separator)
-        return (
-            f"the cells of {file} are separated by {shown}, as its first lines say; if they are "
-            "not, pass separator= (at a prompt: --separator)"
-        )
+        yield from super().remarks(file, options)
+        if not layout.is_given and layout.separator != self.separator:
+            shown = _SHOWN.get(layout.separator, repr(layout.separator))
+            yield (
+                f"the cells of {file} are separated by {shown}, as its first lines say; if they "
+                "are not, pass separator= (--separator on the command line)"
+            )
+        if layout.n_skipped > layout.is_given:
+            lines = "line is" if layout.n_skipped == 1 else f"{layout.n_skipped} lines are"
+            yield f"the first {lines} above the table in {file}, and skipped"
+        if not layout.has_header and options.header is None:
+            yield (
+                f"{file} seems to have no line of column names: they are {list_names(layout.names)}"
+                "; if its first line names them, pass header=True (--header on the command line)"
+            )
+        repeated = describe_repeated(file, layout.header) if layout.has_header else None
+        if repeated is not None:
+            yield repeated
+        if options.format != "long" and options.tags is None:
+            rows = [row for _, row in islice(self._iter_rows(file, options), _SAMPLE)]
+            if _is_long(layout.names, rows):
+                one, many = layout.names[:2]
+                yield (
+                    f"{file} may be a long table, with one {many!r} per line and several lines "
+                    f"per {one!r}; format='long' makes one row per {one!r} "
+                    "(--format long on the command line)"
+                )
 
     def write(self, file: IO[bytes], data: pl.DataFrame, compression: Compression) -> None:
         """Write a table; Booleans are 0 and 1."""
@@ -177,42 +258,206 @@ class Delimited(TableFormat):
         asked = options.separator
         if asked is not None and len(asked.encode()) != 1:
             raise InputError(f"separator must be one character; got {asked!r}")
-        start = _read_start(file)
-        named = _EXCEL.fullmatch(start[0]) if start else None
-        if named is not None or asked is not None:
-            separator = asked or str(named and named[1])
-            return Layout(separator, int(named is not None), is_given=True)
-        return Layout(_sniff_separator(start, self.separator), 0, is_given=False)
+        state = file.stat()
+        return _find_layout(
+            file, state.st_mtime_ns, state.st_size, self.separator, asked, options.header
+        )
 
     def _iter_rows(self, file: Path, options: ReadOptions) -> Iterator[tuple[int, Sequence[str]]]:
-        """Yield rows as text, each with the number of its first line; for messages only."""
+        """Yield the rows below the column names as text, each with its first line's number."""
         layout = self._find_layout(file, options)
-        lines = islice(text_lines(file), layout.n_skipped, None)
-        line = 1 + layout.n_skipped
-        rows = csv.reader(lines, delimiter=layout.separator, strict=True)
-        try:
-            for row in rows:
-                for cell in row:
-                    refuse_zero_bytes(file, line, cell)
-                yield line, row
-                line = rows.line_num + 1 + layout.n_skipped
-        except csv.Error as error:
-            raise InputError(f"{file}, line {line}: wrongly quoted ({error})") from None
+        rows = _iter_cells(file, layout.separator, layout.n_skipped, layout.is_odd)
+        if layout.is_single_quoted:
+            rows = ((line, _strip_single_quotes(row)) for line, row in rows)
+        return islice(rows, int(layout.has_header), None)
+
+    def _tidy(self, file: Path, options: ReadOptions) -> tuple[Path, int]:
+        """Return a copy with commas and without blank lines, and how many of these there were."""
+
+        def write(copy: Path) -> tuple[Path, int]:
+            n_blank, n_trailing = 0, 0
+            with copy.open("w", encoding="utf-8", newline="") as out:
+                writer = csv.writer(out, lineterminator="\n")
+                writer.writerow(self._find_layout(file, options).names)
+                for _, row in self._check_widths(file, options):
+                    if row:
+                        writer.writerow(row) if row != [""] else out.write('""\n')
+                        n_blank, n_trailing = n_blank + n_trailing, 0
+                    else:
+                        n_trailing += 1
+            return copy, n_blank
+
+        return make_once("tidy", file, write, options.separator, options.header)
 
 
-def _check_header(file: Path, rows: Sequence[tuple[int, Sequence[str]]]) -> Sequence[str]:
-    line, header = rows[0] if rows else (1, ())
-    if not header:
-        raise InputError(f"{file}, line {line} is blank: it must hold the column names")
-    seen: set[str] = set()
-    for name in header:
-        if name in seen:
-            raise InputError(
-                f"{file}, line {line}: two columns are called {name!r}; "
-                "the first line must hold distinct column names"
-            )
-        seen.add(name)
-    return header
+def _iter_cells(
+    file: Path, separator: str, n_skipped: int, skips_blanks: bool
+) -> Iterator[tuple[int, Sequence[str]]]:
+    """Yield rows as text, each with the number of its first line; blank ones have no cell."""
+    lines = islice(text_lines(file), n_skipped, None)
+    if separator == " ":
+        for line, text in enumerate(lines, start=1 + n_skipped):
+            refuse_zero_bytes(file, line, text)
+            yield line, _split_at_blanks(text)
+        return
+    line = 1 + n_skipped
+    rows = csv.reader(lines, delimiter=separator, strict=True, skipinitialspace=skips_blanks)
+    try:
+        for row in rows:
+            for cell in row:
+                refuse_zero_bytes(file, line, cell)
+            yield line, row
+            line = rows.line_num + 1 + n_skipped
+    except csv.Error as error:
+        raise InputError(f"{file}, line {line}: wrongly quoted ({error})") from None
+
+
+def _split_at_blanks(line: str) -> list[str]:
+    cells = _BLANK_CELL.findall(line)
+    return [c[1:-1].replace('""', '"') if c[:1] == '"' and len(c) > 1 else c for c in cells]
+
+
+def _strip_single_quotes(row: Sequence[str]) -> list[str]:
+    return [
+        cell[1:-1].replace("''", "'") if cell == "''" or _SINGLE_QUOTED.fullmatch(cell) else cell
+        for cell in row
+    ]
+
+
+@lru_cache(maxsize=16)
+def _find_layout(
+    file: Path, changed: int, size: int, usual: str, asked: str | None, header: bool | None
+) -> Layout:
+    start = _read_start(file)
+    named = _EXCEL.fullmatch(start[0]) if start else None
+    n_skipped = int(named is not None)
+    is_given = named is not None or asked is not None
+    if not is_given:
+        n_skipped = _count_preamble(start, usual)
+    separator = asked or (str(named[1]) if named else _sniff_separator(start[n_skipped:], usual))
+    rows = [row for _, row in islice(_iter_cells(file, separator, n_skipped, False), _SAMPLE + 1)]
+    first = rows[0] if rows else []
+    skips_blanks = len(first) > 1 and all(cell.startswith(" ") for cell in first[1:])
+    if skips_blanks:
+        # "a", "b": quotes begin after a blank
+        rows = [r for _, r in islice(_iter_cells(file, separator, n_skipped, True), _SAMPLE + 1)]
+        first = rows[0] if rows else []
+    is_single_quoted = len(first) > 1 and all(map(_SINGLE_QUOTED.fullmatch, first))
+    if is_single_quoted:
+        rows = [*map(_strip_single_quotes, rows)]
+        first = rows[0]
+    body = [row for row in rows[1:] if row]
+    numbered = [f"column {k}" for k in range(1, len(first) + 1)]
+    has_header = header is not False or list(first) == numbered
+    if header is None and has_header:
+        has_header = _has_header(first, body)
+    # rows may have a name in front, as R writes them: all different, under no column name
+    is_wide = has_header and len(body) > 1 and all(len(row) == len(first) + 1 for row in body)
+    is_wide = is_wide and len({row[0] for row in body}) == len(body)
+    names = number_names(["", *first] if is_wide else first) if has_header else numbered
+    has_blank = [] in rows and any(rows[rows.index([]) :])
+    is_odd = skips_blanks or is_wide or has_blank or is_single_quoted or separator == " "
+    of_names = has_header, tuple(first), names
+    return Layout(separator, is_given, n_skipped, *of_names, is_odd, is_single_quoted)
+
+
+def _count_preamble(lines: Sequence[str], usual: str) -> int:
+    """Return how many lines before the table are blank, comments or titles."""
+    filled = [line for line in lines if line.strip() and not line.startswith("#")]
+    separator = _sniff_separator(filled, usual)
+    widths = _count_widths(filled, separator)
+    if len(widths) > 1 or max(widths, default=0) < 2:
+        # what is above the table is not in its first half
+        later = filled[len(filled) // 2 :]
+        separator = _sniff_separator(later, usual)
+        widths = _count_widths(later, separator)
+    # two columns may be a word and its meaning
+    width = max(widths) if len(widths) == 1 and len(filled) > 3 and max(widths) > 2 else 0
+    for k, line in enumerate(lines[:_MOST_PREAMBLE]):
+        row = next(csv.reader([line], delimiter=separator), [])
+        is_comment = line.startswith("#") and len(row) not in widths
+        # one cell less is a line of names above rows that have a name, too, as R writes them
+        is_alone = bool(row) and bool(row[0].strip()) and not any(map(str.strip, row[1:]))
+        is_title = bool(width) and (len(row) < width - 1 or is_alone)
+        # a name in quotes may run over several lines
+        is_open = line.count('"') % 2 == 1
+        if line.strip() and (is_open or not (is_comment or is_title)):
+            return k
+    return 0
+
+
+def _count_widths(lines: Sequence[str], separator: str) -> set[int]:
+    """Return the numbers of cells of rows; the last cell may be in quotes and go on."""
+    rows = [row for row in csv.reader(lines, delimiter=separator) if row]
+    return {len(row) for row in (rows if len(rows) <= 2 else rows[:-1])}
+
+
+def _has_header(first: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
+    """Return True unless the first row looks like the others."""
+    columns = [[row[k] for row in body if len(row) > k] for k in range(len(first))]
+    present = [[c for c in map(str.strip, cells) if not says_missing(c) and c] for cells in columns]
+    heads = [name.strip() for name in first]
+    numeric = [bool(cells) and all(map(_is_value, cells)) for cells in present]
+    named = [head for head in heads if head and not says_missing(head)]
+    if any(
+        n and head in named and not _is_value(head) for n, head in zip(numeric, heads, strict=True)
+    ):
+        return True
+    again = [
+        head in cells
+        for head, cells, n in zip(heads, present, numeric, strict=True)
+        if head in named and not n
+    ]
+    values = [head for n, head in zip(numeric, heads, strict=True) if n and _is_value(head)]
+    if not values:
+        return len(body) < 3 or not again or not all(again)
+    # names may be years, or count the columns
+    numbers = [plain_number(value) for value in values]
+    whole = [int(n) for n in numbers if n is not None and n == n and n % 1 == 0]
+    if len(whole) < len(values) or len({*whole}) < len(whole) or (again and all(again)):
+        return False
+    is_counted = len(whole) > 1 and whole == [*range(whole[0], whole[0] + len(whole))]
+    return is_counted or 1800 <= min(whole) <= max(whole) <= 2100
+
+
+def _is_value(cell: str) -> bool:
+    return plain_number(cell) is not None or _DATE.match(cell) is not None
+
+
+def _holds_baskets(layout: Layout, file: Path) -> bool:
+    """Return True if lines are lists of tags: some longer, and the first like the others."""
+    separator = layout.separator
+    if len(layout.names) < 2:
+        start = "".join(_read_start(file))
+        separator = next((s for s in _SEPARATORS if s in start), separator)
+    rows = [row for _, row in islice(_iter_cells(file, separator, 0, False), _SAMPLE)]
+    rows = [[cell.strip() for cell in row] for row in rows if row]
+    widths = {len(row) for row in rows}
+    rows = [row[: max((k + 1 for k, cell in enumerate(row) if cell), default=0)] for row in rows]
+    if len(rows) < 3 or len({*map(len, rows)}) < 2 or not all(map(all, rows)):
+        return False
+    first, others = rows[0], {cell for row in rows[1:] for cell in row}
+    again = sum(cell in others for cell in first)
+    if not first or 2 * again < len(first):
+        return False
+    if len(widths) == 1:
+        # a table may lack its last cells; but in lists, tags change places
+        second = {row[1] for row in rows if len(row) > 1}
+        mixed = {row[0] for row in rows if row} & second
+        return 2 * len(mixed) >= len(second) > 0 and not all(map(_is_value, first))
+    n_cells = sum(map(len, rows))
+    return len(others) <= 0.8 * n_cells
+
+
+def _is_long(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Return True if the first column holds ids that come again, and the second words."""
+    if len(names) != 2 or len(rows) < 6 or _ID_NAME.fullmatch(names[0]) is None:
+        return False
+    pairs = [(row[0], row[1]) for row in rows if len(row) == 2]
+    ids, tags = ({pair[k] for pair in pairs} for k in (0, 1))
+    is_repeated = 3 * len(ids) <= 2 * len(pairs) and len(tags) <= 0.8 * len(pairs)
+    are_words = not all(map(_is_value, tags)) and len(tags) > 2
+    return is_repeated and are_words and len({*pairs}) >= 0.95 * len(pairs)
 
 
 def _read_start(file: Path) -> list[str]:
@@ -230,21 +475,24 @@ def _read_start(file: Path) -> list[str]:
 def _sniff_separator(lines: Sequence[str], usual: str) -> str:
     """Return the separator that gives all lines the same number of cells, and the most."""
     there = [separator for separator in _SEPARATORS if lines and separator in lines[0]]
-    if not set(there) - {usual}:
-        return usual
     best, most = usual, 1
     for separator in sorted(there, key=lambda separator: separator != usual):
-        rows = [row for row in csv.reader(lines, delimiter=separator) if row]
-        # the last cell may be in quotes and go on
-        widths = {len(row) for row in (rows if len(rows) <= 2 else rows[:-1])}
+        widths = _count_widths(lines, separator)
         if len(widths) == 1 and max(widths) > most:
             best, most = separator, max(widths)
-    return best
+    if there or len(lines) < 3:
+        return best
+    rows = [row for row in map(_split_at_blanks, lines) if row]
+    widths = {len(row) for row in rows[1:]}
+    is_table = len(widths) == 1 and 0 <= max(widths) - len(rows[0]) <= 1 and max(widths) > 1
+    # names and words may have blanks, but not all one
+    has_numbers = any(all(map(_is_value, column)) for column in zip(*rows[1:], strict=False))
+    return " " if is_table and has_numbers else usual
 
 
 class Csv(Delimited):
     name = "csv"
-    summary = "a line a row, cells apart by commas"
+    summary = "one row per line, cells separated by commas"
     extensions = (".csv",)
     rank = 10
     separator = ","
@@ -252,10 +500,24 @@ class Csv(Delimited):
 
 class Tsv(Delimited):
     name = "tsv"
-    summary = "a line a row, cells apart by tabs"
+    summary = "one row per line, cells separated by tabs"
     extensions = (".tsv", ".tab")
     rank = 20
     separator = "\t"
+
+
+class Text(Delimited):
+    name = "text"
+    summary = "a table or one transaction per line, as the first lines show"
+    extensions = (".txt", ".text")
+    rank = 25
+    writes = None
+    separator = ","
+
+    def recognise(self, file: Path, options: ReadOptions) -> Format:
+        found = super().recognise(file, options)
+        layout = self._find_layout(file, options)
+        return FORMATS["baskets"] if len(layout.names) < 2 else found
 
 
 class JsonLines(TableFormat):
@@ -272,14 +534,16 @@ class JsonLines(TableFormat):
         import polars as pl
 
         # all lines say what the columns are: a key may come late
-        frame = pl.scan_ndjson(file, infer_schema_length=None)
+        frame = pl.scan_ndjson(text_file(file), infer_schema_length=None)
         schema = frame.collect_schema()
         n_columns = len(schema)
         words = {
             name: pl.String for name in schema if as_text(name) and not schema[name].is_nested()
         }
         if words:
-            frame = pl.scan_ndjson(file, infer_schema_length=None, schema_overrides=words)
+            frame = pl.scan_ndjson(
+                text_file(file), infer_schema_length=None, schema_overrides=words
+            )
         if n_columns > _MANY_COLUMNS:
             refuse_dense(file, sum(1 for _ in text_lines(file)), n_columns)
         start = "".join(line for line, _ in zip(text_lines(file), range(1000), strict=False))
@@ -313,10 +577,14 @@ class JsonLines(TableFormat):
 
 
 class Json(TableFormat):
-    """A JSON list of objects, read as a whole; a key that an object lacks is missing there."""
+    """A list of JSON objects, read as a whole; a key that an object lacks is missing there.
+
+    The list may be the value of a key, and pandas' other forms are read too: objects by row names,
+    columns of cells by row names, columns of lists, lists of cells.
+    """
 
     name = "json"
-    summary = "a list of objects of JSON"
+    summary = "a list of JSON objects"
     extensions = (".json",)
     rank = 55
     needs = "a list of objects: [{…}, {…}]"
@@ -324,22 +592,75 @@ class Json(TableFormat):
     def scans(self, file: Path, options: ReadOptions, as_text: AsText) -> Iterator[Scan]:
         import polars as pl
 
-        with open_bytes(file) as content:
-            text = content.read().removeprefix(codecs.BOM_UTF8)
+        text = text_file(file).read_bytes().removeprefix(codecs.BOM_UTF8)
         try:
-            rows = msgspec.json.decode(text, type=list[dict[str, msgspec.Raw]])
-        except (msgspec.MsgspecError, RecursionError) as error:
+            rows = _find_records(msgspec.json.decode(text))
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise InputError(f"{file} is not a JSON list of objects: {first_line(error)}") from None
-        n_columns = len({name for row in rows for name in row})
-        if not n_columns:
+        if rows is None:
+            raise InputError(f"{file} is not a JSON list of objects: it needs {self.needs}")
+        columns: dict[str, list[Any]] = {}
+        flat = [_flatten(row) for row in rows]
+        names = dict.fromkeys(name for row in flat for name in row)
+        if not names:
             raise InputError(f"{file} has no columns")
-        if n_columns > _MANY_COLUMNS:
-            refuse_dense(file, len(rows), n_columns)
-        frame = pl.read_json(io.BytesIO(text), infer_schema_length=None)
+        if len(names) > _MANY_COLUMNS:
+            refuse_dense(file, len(rows), len(names))
+        columns = {name: [row.get(name) for row in flat] for name in names}
+        frame = pl.DataFrame([make_series(name, cells) for name, cells in columns.items()])
+        if options.null_values:
+            words = list(options.null_values)
+            cells = pl.selectors.string()
+            frame = frame.with_columns(cells.replace(words, [None] * len(words)))
         yield make_scan(file, frame.lazy(), len(rows))
 
     def complete(self, scan: Scan, wanted: Iterable[str]) -> Scan:
         return _complete_with_nulls(scan, wanted)
+
+
+def _find_records(content: Any) -> list[dict[str, Any]] | None:
+    """Return the rows of a JSON document, or None if it holds no table."""
+    if isinstance(content, list):
+        if content and all(isinstance(row, dict) for row in content):
+            return content
+        if content and all(isinstance(row, list) for row in content):
+            return _name_cells(content, None)
+        return None
+    if not isinstance(content, dict) or not content:
+        return None
+    if isinstance(content.get("columns"), list) and isinstance(content.get("data"), list):
+        return _name_cells(content["data"], [*map(str, content["columns"])])
+    lists = [value for value in content.values() if isinstance(value, list) and value]
+    tables = [value for value in lists if all(isinstance(row, dict) for row in value)]
+    if tables and len(tables) == len(lists):
+        return max(tables, key=len)
+    if len(lists) == len(content) and len({*map(len, lists)}) == 1:
+        return [dict(zip(content, cells, strict=True)) for cells in zip(*lists, strict=True)]
+    if not all(isinstance(value, dict) for value in content.values()):
+        return None
+    keys = list(dict.fromkeys(key for value in content.values() for key in value))
+    if keys and all(map(str.isdecimal, keys)) and not all(map(str.isdecimal, content)):
+        return [{name: cells.get(key) for name, cells in content.items()} for key in keys]
+    return [*content.values()]
+
+
+def _name_cells(rows: Sequence[Any], names: Sequence[str] | None) -> list[dict[str, Any]] | None:
+    width = max((len(row) for row in rows if isinstance(row, list)), default=0)
+    names = number_names(names or [f"column {k}" for k in range(1, width + 1)])
+    if any(not isinstance(row, list) or len(row) > len(names) for row in rows):
+        return None
+    return [dict(zip(names, row, strict=False)) for row in rows]
+
+
+def _flatten(row: dict[str, Any], before: str = "") -> dict[str, Any]:
+    """Return the cells of an object, and of objects in it under names such as ``home.city``."""
+    flat: dict[str, Any] = {}
+    for key, value in row.items():
+        if isinstance(value, dict):
+            flat |= _flatten(value, f"{before}{key}.")
+        else:
+            flat[f"{before}{key}"] = value
+    return flat
 
 
 def _complete_with_nulls(scan: Scan, wanted: Iterable[str]) -> Scan:
@@ -535,6 +856,7 @@ def _make_series(attribute: Attribute, cells: list[str | None]) -> pl.Series:
 
 FORMATS.enter(Csv())
 FORMATS.enter(Tsv())
+FORMATS.enter(Text())
 FORMATS.enter(Json())
 FORMATS.enter(JsonLines())
 FORMATS.enter(Arff())

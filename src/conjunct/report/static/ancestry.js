@@ -58,29 +58,11 @@
       (after.size > 1 ? " · went into " + (after.size - 1) : "");
   }
 
-  function focusOn(node) {
-    for (const one of nodes.values()) one.setAttribute("tabindex", "-1");
-    node.setAttribute("tabindex", "0");
-    node.focus();
-  }
-
-  const order = Array.from(nodes.keys());
+  walk(Array.from(nodes.values()), (node) => follow(node.dataset.n));
   for (const [n, node] of nodes) {
-    node.addEventListener("click", () => follow(n));
     node.addEventListener("follow", () => {
       if (followed !== n) follow(n);
       node.scrollIntoView({ block: "nearest", inline: "center" });
-    });
-    node.addEventListener("keydown", (event) => {
-      const steps = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
-      if (event.key === "Enter" || event.key === " ") {
-        event.preventDefault();
-        follow(n);
-      } else if (steps[event.key]) {
-        event.preventDefault();
-        const at = order.indexOf(n) + steps[event.key];
-        focusOn(nodes.get(order[(at + order.length) % order.length]));
-      }
     });
   }
 })();

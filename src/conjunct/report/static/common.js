@@ -2,6 +2,7 @@
 const report = JSON.parse(document.getElementById("report-data").textContent);
 const byId = (id) => document.getElementById(id);
 const all = (selector, within = document) => Array.from(within.querySelectorAll(selector));
+const written = (number) => number.toLocaleString("en");
 
 function made(tag, text, className) {
   const element = document.createElement(tag);
@@ -17,6 +18,33 @@ function named(tag, text, className) {
   return element;
 }
 
+// keys on the marks of a drawing: arrows go from one to the next, Enter and space choose
+function walk(marks, choose) {
+  marks.forEach((mark, k) => {
+    mark.addEventListener("click", () => choose(mark));
+    mark.addEventListener("keydown", (event) => {
+      const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
+      if (event.key === "Enter" || event.key === " ") choose(mark);
+      else if (!step) return;
+      event.preventDefault();
+      if (!step) return;
+      const next = marks[(k + step + marks.length) % marks.length];
+      for (const one of marks) one.setAttribute("tabindex", one === next ? "0" : "-1");
+      next.focus();
+    });
+  });
+}
+
+function goTo(target) {
+  for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  target.hidden = false;
+  target.scrollIntoView({ block: target.matches("tr") ? "center" : "start" });
+  for (const one of all(".target")) one.classList.remove("target");
+  target.classList.add("target");
+  target.tabIndex = -1;
+  target.focus({ preventScroll: true });
+}
+
 (() => {
   const root = document.documentElement;
   byId("theme").addEventListener("click", () => {
@@ -26,17 +54,23 @@ function named(tag, text, className) {
     root.dataset.theme = dark ? "light" : "dark";
   });
 
+  // on a phone, a line is enough before the findings
+  if (byId("alerts")) byId("alerts").open = innerWidth > 640;
+
   // in a notebook's frame, the address of a section would be one of the notebook
-  for (const link of all('a[href^="#"]')) {
-    link.addEventListener("click", (event) => {
-      const section = byId(link.getAttribute("href").slice(1));
-      if (!section) return;
-      event.preventDefault();
-      section.scrollIntoView();
-      section.tabIndex = -1;
-      section.focus({ preventScroll: true });
-    });
-  }
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest('a[href^="#"]');
+    const target = link && byId(link.getAttribute("href").slice(1));
+    if (!target) return;
+    event.preventDefault();
+    goTo(target);
+  });
+  const arrive = () => {
+    const target = location.hash && byId(location.hash.slice(1));
+    if (target) goTo(target);
+  };
+  addEventListener("hashchange", arrive);
+  addEventListener("load", arrive);
 
   for (const image of all("img[data-image]")) {
     image.src = report.images[Number(image.dataset.image)];

@@ -1,9 +1,10 @@
 (() => {
   const network = byId("tags");
   if (!network) return;
-  const said = byId("tag-said");
   const links = all(".link", network);
   const tags = all(".tagged", network);
+  const slider = byId("links");
+  let chosen = null;
 
   function light(tag) {
     network.classList.toggle("following", Boolean(tag));
@@ -16,35 +17,36 @@
     for (const one of all(".tagged, .tag-name", network)) {
       one.classList.toggle("lit", near.has(one.dataset.t));
     }
-    said.textContent = tag ? tag.dataset.said : "\u00a0";
+    byId("tag-said").textContent = tag ? tag.getAttribute("aria-label") : "\u00a0";
   }
 
   function choose(tag) {
-    const column = byId("with");
-    if (!Array.from(column.options).some((option) => option.value === tag.dataset.t)) return;
-    column.value = tag.dataset.t;
-    column.dispatchEvent(new Event("change"));
-    byId("features").scrollIntoView();
+    chosen = chosen === tag ? null : tag;
+    for (const one of tags) one.setAttribute("aria-pressed", String(one === chosen));
+    light(chosen);
   }
 
-  tags.forEach((tag, k) => {
+  function thin() {
+    const most = Number(slider.value);
+    let shown = 0;
+    for (const link of links) {
+      const isShown = Number(link.dataset.rank) <= most;
+      link.classList.toggle("weak", !isShown);
+      shown += isShown;
+    }
+    byId("links-shown").textContent =
+      written(shown) + (shown === links.length ? "" : " of " + written(links.length)) + " links";
+  }
+
+  for (const tag of tags) {
     tag.addEventListener("pointerenter", () => light(tag));
-    tag.addEventListener("pointerleave", () => light(null));
+    tag.addEventListener("pointerleave", () => light(chosen));
     tag.addEventListener("focus", () => light(tag));
-    tag.addEventListener("blur", () => light(null));
-    tag.addEventListener("click", () => choose(tag));
-    tag.addEventListener("keydown", (event) => {
-      const steps = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
-      if (event.key === "Enter" || event.key === " ") {
-        event.preventDefault();
-        choose(tag);
-      } else if (steps[event.key]) {
-        event.preventDefault();
-        for (const one of tags) one.setAttribute("tabindex", "-1");
-        const next = tags[(k + steps[event.key] + tags.length) % tags.length];
-        next.setAttribute("tabindex", "0");
-        next.focus();
-      }
-    });
-  });
+    tag.addEventListener("blur", () => light(chosen));
+  }
+  walk(tags, choose);
+  if (slider) {
+    slider.addEventListener("input", thin);
+    thin();
+  }
 })();

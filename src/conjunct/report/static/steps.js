@@ -6,35 +6,35 @@
   const tip = byId("map-tip");
   const SHOWN = 60;
   const names = new Map(run.names.map(([number, text], rank) => [number, { text, rank }]));
-  const supports = new Map(run.supports);
 
   // what training never saw has no number: other rows may have it, as the chunk of its pattern
   let unseen = 0;
   for (const merge of run.steps.flat()) {
-    merge.forEach((number, k) => (merge[k] = number < 0 ? --unseen : number));
+    for (let k = 2; k < 5; k++) if (merge[k] < 0) merge[k] = --unseen;
+  }
+
+  function textOf(number) {
+    return patterns.get(number).map((tag) => names.get(tag).text).join(" + ");
   }
 
   // what each feature asserts: both sides of what was joined, or the side that is left
   const patterns = new Map(run.names.map(([number]) => [number, [number]]));
-  const rest = new Set();
-  for (const [left, right, both, leftOnly, rightOnly] of run.steps.flat()) {
+  const rowsWith = new Map();
+  for (const [left, right, both, leftOnly, rightOnly, rows] of run.steps.flat()) {
     const joined = patterns.get(left).concat(patterns.get(right));
     patterns.set(both, joined.sort((a, b) => names.get(a).rank - names.get(b).rank));
     patterns.set(leftOnly, patterns.get(left));
     patterns.set(rightOnly, patterns.get(right));
-    rest.add(leftOnly).add(rightOnly);
+    rowsWith.set(textOf(both), rows);
   }
-  const textOf = (number) => patterns.get(number).map((tag) => names.get(tag).text).join(" + ");
-  // with a mark, if larger chunks have taken some of its rows
-  const shownAs = (number) => textOf(number) + (rest.has(number) ? " (rest)" : "");
 
   function vocabulary(n) {
     const found = new Set(names.keys());
     for (const merges of run.steps.slice(0, n)) {
-      for (const [left, right, ...made] of merges) {
+      for (const [left, right, both, leftOnly, rightOnly] of merges) {
         found.delete(left);
         found.delete(right);
-        for (const number of made) if (number >= 0) found.add(number);
+        for (const number of [both, leftOnly, rightOnly]) if (number >= 0) found.add(number);
       }
     }
     return Array.from(found);
@@ -85,7 +85,7 @@
   }
 
   const last = run.steps.length;
-  const rows = run.rows.map(([name, columns]) => ({ name, columns, chunks: [] }));
+  const rows = run.rows.map(([name, columns, group]) => ({ name, columns, group, chunks: [] }));
   regroup(last);
   const place = (row) => {
     const colour = colourOf(row.chunks);
@@ -124,13 +124,18 @@
     if (!row.chunks.length) tip.append(made("span", "no tag", "soft"));
   }
 
+  const byGroup = byId("by-group");
+  const chunkTexts = run.coloured.map((pattern) => pattern.map((tag) => names.get(tag).text).join(" + "));
+
   function legend() {
-    const counts = run.coloured.map(() => 0);
+    const isByGroup = byGroup && byGroup.checked;
+    const texts = isByGroup ? run.groups : chunkTexts;
+    const counts = texts.map(() => 0);
     let several = 0;
     let none = 0;
     for (const { row, cell } of cells) {
-      const colour = colourOf(row.chunks);
-      const isJoined = row.chunks.some((number) => patterns.get(number).length > 1);
+      const colour = !isByGroup ? colourOf(row.chunks) : row.group < texts.length ? row.group : -1;
+      const isJoined = isByGroup || row.chunks.some((number) => patterns.get(number).length > 1);
       cell.setAttribute("class", colour >= 0 ? "c" + colour : isJoined ? "several" : "");
       if (colour >= 0) counts[colour] += 1;
       else if (isJoined) several += 1;
@@ -141,44 +146,35 @@
     const add = (text, colour, count) => {
       const item = made("li");
       item.append(made("span", undefined, "swatch " + colour), named("span", text), " ");
-      item.append(made("span", count.toLocaleString("en"), "soft number"));
+      item.append(made("span", written(count), "soft number"));
       list.append(item);
     };
-    run.coloured.forEach((pattern, k) => {
-      if (counts[k]) add(pattern.map((tag) => names.get(tag).text).join(" + "), "c" + k, counts[k]);
-    });
-    if (several) add("other chunks of several tags", "several", several);
+    texts.forEach((text, k) => counts[k] && add(text, "c" + k, counts[k]));
+    if (several) add(isByGroup ? "other groups" : "other chunks of several tags", "several", several);
     if (none) add("single tags only", "", none);
     byId("map-legend").replaceChildren(list);
   }
 
   function show(n) {
-    const found = vocabulary(n);
-    const joined = found.filter((number) => patterns.get(number).length > 1);
-    const single = found.filter((number) => patterns.get(number).length === 1);
-    const common = (a, b) => supports.get(b) - supports.get(a) || a - b;
-    const listed = joined.sort(common).concat(single.sort(common)).slice(0, SHOWN);
+    const joined = vocabulary(n).filter((number) => patterns.get(number).length > 1);
+    // one name, one count: the rows with all the tags
+    const chunks = Array.from(new Set(joined.map(textOf)), (text) => [text, rowsWith.get(text)]);
+    chunks.sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
     const list = document.createDocumentFragment();
-    for (const number of listed) {
-      const item = made("li", undefined, patterns.get(number).length > 1 ? "several" : "");
-      const count = made("span", supports.get(number).toLocaleString("en"), "soft number");
-      item.append(named("span", shownAs(number)), " ", count);
+    for (const [text, count] of chunks.slice(0, SHOWN)) {
+      const item = made("li");
+      item.append(named("span", text), " ", made("span", written(count), "soft number"));
       list.append(item);
     }
-    byId("vocabulary").replaceChildren(list);
-    const size = run.sizes[n];
-    const bits = run.evidence.length
-      ? ", " + run.evidence[n].toLocaleString("en") + " bits of evidence after costs"
-      : "";
-    const unit = slider.dataset.unit + (n === 1 ? "" : "s");
-    const latest = n ? run.steps[n - 1] : [];
+    if (chunks.length > SHOWN) list.append(made("li", "and " + written(chunks.length - SHOWN) + " more", "soft"));
+    byId("chunks-now").replaceChildren(list);
     byId("step-said").textContent =
-      n + " " + unit + ": " + joined.length + (joined.length === 1 ? " feature" : " features") +
-      " of several tags, " + size.toLocaleString("en") + " features in all" + bits;
+      "Step " + n + " of " + last + ": " + written(chunks.length) + (chunks.length === 1 ? " chunk" : " chunks");
+    const latest = n ? run.steps[n - 1] : [];
     byId("step-joined").textContent = latest.length
-      ? "Last: " + latest.slice(0, 3).map(([left, right]) => shownAs(left) + " with " + shownAs(right)).join("; ") +
+      ? "Last joined: " + latest.slice(0, 3).map(([left, right]) => textOf(left) + " with " + textOf(right)).join("; ") +
         (latest.length > 3 ? " and " + (latest.length - 3) + " more" : "")
-      : "The columns as they are";
+      : "Single tags only";
     regroup(n);
     legend();
     point(pointed);
@@ -190,6 +186,7 @@
     cancelAnimationFrame(asked);
     asked = requestAnimationFrame(() => show(Number(slider.value)));
   });
+  if (byGroup) byGroup.addEventListener("change", legend);
   map.addEventListener("pointerover", (event) => {
     const k = at.get(event.target);
     if (k !== undefined) point(k);

@@ -1,24 +1,13 @@
-(() => {
-  const table = byId("table");
+for (const section of all("[data-table]")) {
+  const table = section.querySelector("table");
   const body = table.tBodies[0];
-  // what a feature denies is no reason to find it by its pattern
-  const byPattern = table.dataset.form === "pattern";
-  const patternOf = (cell) => byPattern && cell.querySelector(".pattern");
-  const lines = all("tr", body).map((row) => {
-    const k = Number(row.dataset.i);
-    const cell = row.querySelector(".formula");
-    return {
-      row,
-      k,
-      data: report.lines[k],
-      text: (patternOf(cell) || cell).textContent.toLowerCase(),
-      name: (patternOf(cell) || cell.querySelector(".simplified")).textContent,
-      detail: null,
-    };
+  const lines = all("tr", body).map((row, k) => {
+    const name = row.querySelector(".open").textContent;
+    return { row, k, data: report.tables[section.dataset.table][k], name, text: name.toLowerCase(), detail: null };
   });
-  const search = byId("search");
-  const column = byId("with");
-  const kind = byId("kind");
+  const search = section.querySelector("input[type=search]");
+  const column = section.querySelector(".with");
+  const kind = section.querySelector(".kind");
 
   // More rows than fit on a screen are laid out while nobody waits for them.
   const AT_ONCE = 40;
@@ -37,11 +26,10 @@
     const wanted = column.value === "" ? -1 : Number(column.value);
     const matching = [];
     for (const line of lines) {
-      const isMade = line.data.sort[2] > 0;
       const matches =
         words.every((word) => line.text.includes(word)) &&
         (wanted < 0 || line.data.with.includes(wanted)) &&
-        (kind.value === "" || (kind.value === "made") === isMade);
+        (kind.value === "" || (kind.value === "tag") === line.data.tag);
       if (matches) {
         matching.push(line);
       } else {
@@ -51,20 +39,16 @@
     }
     const shown = matching.length;
     reveal(matching);
-    const noun = lines.length === 1 ? " feature" : " features";
-    byId("shown").textContent =
-      (shown === lines.length ? "" : shown + " of ") + lines.length + noun;
-    byId("nothing").hidden = shown > 0;
+    const noun = lines.length === 1 ? section.dataset.noun : section.dataset.nouns;
+    section.querySelector(".shown").textContent =
+      (shown === lines.length ? "" : written(shown) + " of ") + written(lines.length) + " " + noun;
+    section.querySelector(".empty").hidden = shown > 0;
   }
   // those that the page has left out until it is open
-  addEventListener("load", () => reveal(lines.filter((line) => line.row.hidden)));
+  addEventListener("load", filter);
   search.addEventListener("input", filter);
   column.addEventListener("change", filter);
   kind.addEventListener("change", filter);
-
-  for (const radio of all('input[name="form"]')) {
-    radio.addEventListener("change", () => (table.dataset.form = radio.value));
-  }
 
   function compare(key, sign) {
     if (key === "name") return (a, b) => sign * a.name.localeCompare(b.name) || a.k - b.k;
@@ -90,11 +74,9 @@
       lines.sort(compare(button.dataset.sort, order === "ascending" ? 1 : -1));
       const sorted = document.createDocumentFragment();
       for (const line of lines) {
-        line.row.hidden = true;
-        sorted.append(line.row);
-        if (line.detail) {
-          line.detail.hidden = true;
-          sorted.append(line.detail);
+        for (const row of [line.row, line.detail].filter(Boolean)) {
+          row.hidden = true;
+          sorted.append(row);
         }
       }
       body.append(sorted);
@@ -103,39 +85,28 @@
   }
 
   function detailOf(line) {
+    const { facts, rows, of, n } = line.data;
     const row = made("tr", undefined, "detail");
     const cell = made("td");
     cell.colSpan = line.row.cells.length;
     const list = made("dl");
-    const add = (term, ...parts) => {
+    const add = (term, part) => {
       const said = made("dd");
-      said.append(...parts);
+      said.append(part);
       list.append(made("dt", term), said);
     };
-    const form = (name) => line.row.querySelector(".formula ." + name);
-    if (form("pattern")) add("Pattern", named("span", form("pattern").textContent));
-    const words = line.row.querySelector(".words");
-    if (words) add("In words", named("span", words.textContent));
-    const built = line.data.exact || (form("built") || form("simplified")).textContent;
-    if (form("built")) {
-      add(report.onRows ? "In these rows" : "Simplified", named("code", form("simplified").textContent));
-      add("As built", named("code", built));
-    } else if (form("pattern")) {
-      add("Formula", named("code", built));
+    for (const [term, text] of facts) add(term, named("span", text));
+    if (rows) {
+      const some = made("span");
+      for (const name of rows) some.append(named("span", name, "tag"), " ");
+      if (of > rows.length) some.append("and " + written(of - rows.length) + " more");
+      if (!of) some.append("none");
+      add("Rows", some);
     }
-    if (line.data.from.length) {
-      add("Made from", named("code", line.data.from[0]), " and ", named("code", line.data.from[1]));
-    }
-    const rows = made("span");
-    for (const name of line.data.rows) rows.append(named("span", name, "tag"), " ");
-    const more = line.data.of - line.data.rows.length;
-    if (more > 0) rows.append("and " + more.toLocaleString("en") + " more");
-    if (!line.data.of) rows.append("none");
-    add("Rows", rows);
     cell.append(list);
-    const node = document.querySelector('#graph .node[data-n="' + line.data.n + '"]');
+    const node = n !== undefined && document.querySelector('#graph .node[data-n="' + n + '"]');
     if (node) {
-      const follow = made("button", "Show its ancestry", "quiet");
+      const follow = made("button", "Show how it was built", "quiet");
       follow.type = "button";
       follow.addEventListener("click", () => {
         node.dispatchEvent(new Event("follow"));
@@ -160,4 +131,4 @@
     }
     button.setAttribute("aria-expanded", String(line.detail !== null));
   });
-})();
+}

@@ -8,14 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.columns import Contingency, Counts, PairCounts, Positions, Which, taken
+from conjunct.columns import Contingency, Counts, PairCounts, Positions, Which, take_if_array
 from conjunct.features import Compared
-from conjunct.ufc.association.corrections import adjusted, critical_p_value, significant
 from conjunct.ufc.association.measures import MEASURES, Floats, covariance, phi
 from conjunct.ufc.association.significance import (
     TESTS,
+    adjust_p_values,
     count_tested_pairs,
+    critical_p_value,
     has_expected_frequencies,
+    significant,
 )
 
 Mask = NDArray[np.bool_]
@@ -32,9 +34,11 @@ class Cutoff:
     compared: Compared
     threshold: float | Floats
     family_size: int
+    n_significant: int = 0
+    """Pairs that pass, where their number decides the threshold."""
 
     def take(self, which: Which) -> Cutoff:
-        return replace(self, threshold=taken(self.threshold, which))
+        return replace(self, threshold=take_if_array(self.threshold, which))
 
 
 @dataclass(frozen=True)
@@ -90,7 +94,7 @@ class PairFilter:
     test: str = "normal"
     correction: str | None = None
 
-    def fixed_threshold(self, n_rows: int) -> float | None:
+    def constant_threshold(self, n_rows: int) -> float | None:
         """Return the threshold of every iteration; ``None`` where each has another one."""
         if self.alpha is None:
             return self.threshold
@@ -141,14 +145,19 @@ class PairFilter:
         """
         if self.alpha is None or self.correction is None:
             family_size = count_tested_pairs(counts, prune=self.prune)
-            nothing = np.empty(0, np.float64)
-            return replace(self, correction=None), _draw_cutoff(
-                self, counts.n_rows, nothing, family_size
-            )
+            return self.fix_cutoff(counts.n_rows, family_size, 0)
         found = correlated_pairs(counts, self)
-        cutoff = found.cutoff
         n_significant = int(np.count_nonzero(significant(found.p_adjusted, self.alpha)))
-        critical = critical_p_value(self.alpha, n_significant, cutoff.family_size, self.correction)
+        return self.fix_cutoff(counts.n_rows, found.cutoff.family_size, n_significant)
+
+    def fix_cutoff(
+        self, n_rows: int, family_size: int, n_significant: int
+    ) -> tuple[PairFilter, Cutoff]:
+        """Return a filter that needs no correction, and its cutoff, of a family of tests."""
+        cutoff = make_cutoff(self, n_rows, family_size, n_significant)
+        if self.alpha is None or self.correction is None:
+            return replace(self, correction=None), cutoff
+        critical = critical_p_value(self.alpha, n_significant, family_size, self.correction)
         return replace(self, alpha=critical, correction=None), cutoff
 
     def score(self, r: Floats, counts: Contingency) -> Floats:
@@ -177,7 +186,7 @@ def correlated_pairs(counts: PairCounts, criterion: PairFilter) -> Pairs:
     screen = criterion.screen(counts.n_pairs, family_size)
     # a few pairs at a time, so that nothing of the size of all of them is allocated
     passed = [block.take(screen.accepts(block)) for block in counts.pair_blocks()]
-    return with_evidence(Contingency.joined(passed, counts.n_rows), family_size, criterion)
+    return with_evidence(Contingency.concat(passed, counts.n_rows), family_size, criterion)
 
 
 def with_evidence(counts: Contingency, family_size: int, criterion: PairFilter) -> Pairs:
@@ -185,8 +194,11 @@ def with_evidence(counts: Contingency, family_size: int, criterion: PairFilter) 
     r = phi(*counts.table)
     score = criterion.score(r, counts)
     p = TESTS[criterion.test].p_values(counts, r)
-    p_adjusted = adjusted(p, family_size, criterion.correction)
-    cutoff = _draw_cutoff(criterion, counts.n_rows, p_adjusted, family_size)
+    p_adjusted = adjust_p_values(p, family_size, criterion.correction)
+    n_significant = 0
+    if criterion.alpha is not None and criterion.correction is not None:
+        n_significant = int(np.count_nonzero(significant(p_adjusted, criterion.alpha)))
+    cutoff = make_cutoff(criterion, counts.n_rows, family_size, n_significant)
     pairs = Pairs(counts, r, score, p, p_adjusted, cutoff)
     if criterion.correction is None:
         return pairs  # the screen has decided already
@@ -197,14 +209,16 @@ def with_evidence(counts: Contingency, family_size: int, criterion: PairFilter) 
     return pairs.take(significant(p, cutoff.threshold))
 
 
-def _draw_cutoff(
-    criterion: PairFilter, n_rows: int | Counts, p_adjusted: Floats, family_size: int
+def make_cutoff(
+    criterion: PairFilter, n_rows: int | Counts, family_size: int, n_significant: int
 ) -> Cutoff:
+    """Return the cutoff of a family of tests, of which some are significant."""
     if criterion.alpha is None:
         return Cutoff("score", criterion.threshold, family_size)
-    n_significant = int(np.count_nonzero(significant(p_adjusted, criterion.alpha)))
+    if criterion.correction is None:
+        n_significant = 0
     critical = critical_p_value(criterion.alpha, n_significant, family_size, criterion.correction)
     least = TESTS[criterion.test].least_r(critical, n_rows)
     if least is None:
-        return Cutoff("p_value", critical, family_size)
-    return Cutoff("r", least, family_size)
+        return Cutoff("p_value", critical, family_size, n_significant)
+    return Cutoff("r", least, family_size, n_significant)

@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 from scipy.special import xlog1py
 
 from conjunct.columns import Counts
-from conjunct.features import rounded
+from conjunct.features import round_savings
 from conjunct.registry import Registry
 
 Floats = NDArray[np.float64]
 Rows = int | Counts
 """Rows in which both columns are known: one number for all pairs, or one for each."""
+Compute = Callable[[Rows, Counts, Counts, Counts], Floats]
 
 
 @dataclass(frozen=True)
@@ -36,12 +37,22 @@ class Measure:
 
     name: str
     summary: str
-    compute: Callable[[Rows, Counts, Counts, Counts], Floats]
+    compute: Compute
     least: float
     below: float
 
 
 MEASURES: Registry[Measure] = Registry("measure", "conjunct.ufc.association.measures")
+
+
+def _enter(summary: str, *, least: float = 0, below: float = 1) -> Callable[[Compute], Compute]:
+    """Enter a function as the measure of its name."""
+
+    def decorate(compute: Compute) -> Compute:
+        MEASURES.enter(Measure(compute.__name__, summary, compute, least, below))
+        return compute
+
+    return decorate
 
 
 def wide(counts: Counts) -> NDArray[np.int64]:
@@ -61,6 +72,7 @@ def product(one: Counts, other: Counts) -> Floats:
     return one.astype(np.float64) * other
 
 
+@_enter("Pearson's correlation of the two columns")
 def phi(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
     """Return Pearson's r of Boolean columns (§3.2), in [−1, 1].
 
@@ -79,17 +91,7 @@ def phi(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
         return covariance(n_rows, left, right, joint) / scale
 
 
-MEASURES.enter(
-    Measure(
-        name="phi",
-        summary="Pearson's correlation of the two columns",
-        compute=phi,
-        least=0,
-        below=1,
-    )
-)
-
-
+@_enter("Yule's Q, which is 1 where one column is part of the other")
 def yule_q(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
     """Return Yule's Q = (ad − bc) / (ad + bc) of the four cells, in [−1, 1].
 
@@ -106,17 +108,7 @@ def yule_q(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
         return covariance(n_rows, left, right, joint) / (agree + differ)
 
 
-MEASURES.enter(
-    Measure(
-        name="yule_q",
-        summary="Yule's Q, which is 1 where one column is part of the other",
-        compute=yule_q,
-        least=0,
-        below=1,
-    )
-)
-
-
+@_enter("rows with both over rows with at least one")
 def jaccard(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
     """Return rows with both over rows with at least one, in [0, 1].
 
@@ -129,17 +121,7 @@ def jaccard(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
         return joint / (wide(left) + right - joint)
 
 
-MEASURES.enter(
-    Measure(
-        name="jaccard",
-        summary="rows with both over rows with at least one",
-        compute=jaccard,
-        least=0,
-        below=1,
-    )
-)
-
-
+@_enter("rows with both over the geometric mean of the two supports")
 def cosine(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
     """Return the joint count over the geometric mean of the supports, in [0, 1].
 
@@ -152,17 +134,9 @@ def cosine(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
         return joint / np.sqrt(product(left, right))
 
 
-MEASURES.enter(
-    Measure(
-        name="cosine",
-        summary="rows with both over the geometric mean of the two supports",
-        compute=cosine,
-        least=0,
-        below=1,
-    )
+@_enter(
+    "how many times as often as independent columns they occur together", least=1, below=math.inf
 )
-
-
 def lift(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
     """Return how many times as often as independent columns they occur together, in [0, n].
 
@@ -175,17 +149,7 @@ def lift(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
         return n_rows * joint.astype(np.float64) / product(left, right)
 
 
-MEASURES.enter(
-    Measure(
-        name="lift",
-        summary="how many times as often as independent columns they occur together",
-        compute=lift,
-        least=1,
-        below=math.inf,
-    )
-)
-
-
+@_enter("the lift in bits", below=math.inf)
 def pmi(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
     """Return the pointwise mutual information: the lift in bits, in [−∞, log₂ n], 0 if independent.
 
@@ -198,11 +162,7 @@ def pmi(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
         return np.asarray(np.log2(lift(n_rows, left, right, joint)), np.float64)
 
 
-MEASURES.enter(
-    Measure(name="pmi", summary="the lift in bits", compute=pmi, least=0, below=math.inf)
-)
-
-
+@_enter("the lift in bits over the most it can be")
 def npmi(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
     """Return PMI over its largest value −log₂(c/n), in [−1, 1]; 1 where the columns are the same.
 
@@ -220,17 +180,7 @@ def npmi(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
     return np.asarray(np.where(joint == 0, -1.0, value), np.float64)
 
 
-MEASURES.enter(
-    Measure(
-        name="npmi",
-        summary="the lift in bits over the most it can be",
-        compute=npmi,
-        least=0,
-        below=1,
-    )
-)
-
-
+@_enter("mutual information in bits, with the sign of the association")
 def mutual_information(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
     """Return the mutual information in bits, with the sign of the association: in [−1, 1].
 
@@ -253,17 +203,6 @@ def mutual_information(n_rows: Rows, left: Counts, right: Counts, joint: Counts)
         nats = (both + neither) + (left_only + right_only)
         bits = np.maximum(nats, 0.0) / (n_rows * math.log(2))
     return np.asarray(np.copysign(bits, excess), np.float64)
-
-
-MEASURES.enter(
-    Measure(
-        name="mutual_information",
-        summary="mutual information in bits, with the sign of the association",
-        compute=mutual_information,
-        least=0,
-        below=1,
-    )
-)
 
 
 def evidence(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
@@ -290,7 +229,7 @@ def evidence(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats
     n, s, t, c = (np.asarray(count, np.int64) for count in (n_rows, left, right, joint))
     cells = (x_log2_x(s - c) + x_log2_x(t - c)) + (x_log2_x(c) + x_log2_x(n - s - t + c))
     margins = (x_log2_x(s) + x_log2_x(t)) + (x_log2_x(n - s) + x_log2_x(n - t))
-    bits = rounded(cells - margins + x_log2_x(n))
+    bits = round_savings(cells - margins + x_log2_x(n))
     is_more = (covariance(n_rows, s, t, c) > 0) & (bits > 0)
     return np.where(is_more, bits, -math.inf)
 

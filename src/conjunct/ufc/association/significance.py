@@ -1,4 +1,10 @@
-"""Tests of independence against positive association, both one-sided (§6.1, §6.2)."""
+"""Tests of independence against positive association, one-sided, alone (§6.1, §6.2) or many.
+
+A family has far more pairs than significant ones. All that its corrections need of the others is
+how many they are, as long as the p-values at hand are the smallest of the family: Bonferroni's and
+Holm's adjusted value looks at smaller p-values only; Benjamini and Hochberg's is the least of
+p₍ⱼ₎·M/j over all j ≥ k, to which a p-value that is not at hand adds nothing below itself.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +16,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, ndtr, ndtri
+from scipy.special import digamma, gammaln, ndtr, ndtri
 
-from conjunct.columns import Contingency, Counts, PairCounts, taken
+from conjunct.columns import Contingency, Counts, PairCounts, take_if_array
 from conjunct.registry import Registry
-from conjunct.ufc.association.corrections import significant
 from conjunct.ufc.association.measures import Floats, Rows, wide
 
 # Logarithms of factorials of large numbers are right to about this much.
@@ -76,7 +81,7 @@ def is_exactly_significant(
     open_ = np.flatnonzero(~significant_ & (first < alpha * (1 + _UNDECIDED)))
     if len(open_):
         some = (counts[open_] for counts in (left, right, joint))
-        p = exact_p_value(taken(n_rows, open_), *some)
+        p = exact_p_value(take_if_array(n_rows, open_), *some)
         significant_[open_] = significant(p, alpha)
     return np.asarray(significant_, np.bool_)
 
@@ -91,9 +96,9 @@ def _upper_tail(n_rows: Rows, s: Counts, t: Counts, c: Counts) -> Floats:
     chance = np.zeros_like(total)
     going = np.flatnonzero(total)
     counts = s[going], t[going], c[going]
-    rows = np.asarray(taken(n_rows, going), np.float64)
-    chance[going] = _first_term(taken(n_rows, going), *counts)
-    one, other, both = (each.astype(np.float64) for each in counts)
+    rows = np.asarray(take_if_array(n_rows, going), np.float64)
+    chance[going] = _first_term(take_if_array(n_rows, going), *counts)
+    one, other, both = np.array(counts, np.float64)
     term = np.ones(len(going))
     while len(going):
         term = term * (one - both) / (both + 1)
@@ -110,7 +115,11 @@ def _upper_tail(n_rows: Rows, s: Counts, t: Counts, c: Counts) -> Floats:
 
 def _first_term(n_rows: Any, s: Counts, t: Counts, c: Counts) -> Floats:
     """Return P(C = c) of a hypergeometric C."""
-    log = _log_factorials(int(np.max(n_rows, initial=0)), len(c))
+    most = int(np.max(n_rows, initial=0))
+    # logarithms of factorials, from a table where that is worth while
+    log: Callable[[Any], Any] = _log_factorial
+    if most <= min(_LARGEST_TABLE, 16 * len(c)):
+        log = _log_factorials(most).__getitem__
 
     def log_binomial(n: Any, k: Counts) -> Any:
         return log(n) - log(k) - log(n - k)
@@ -119,16 +128,13 @@ def _first_term(n_rows: Any, s: Counts, t: Counts, c: Counts) -> Floats:
     return np.asarray(np.exp(ways - log_binomial(n_rows, t)), np.float64)
 
 
-def _log_factorials(most: int, n_wanted: int) -> Callable[[Any], Any]:
-    """Return a function for logarithms of factorials: a table where that is worth while."""
-    if most > min(_LARGEST_TABLE, 16 * n_wanted):
-        return lambda n: gammaln(np.asarray(n, np.float64) + 1)
-    return _table(most).__getitem__
+def _log_factorial(n: Any) -> Any:
+    return gammaln(np.asarray(n, np.float64) + 1)
 
 
 @lru_cache(maxsize=1)
-def _table(most: int) -> Floats:
-    return np.asarray(gammaln(np.arange(most + 1) + 1.0), np.float64)
+def _log_factorials(most: int) -> Any:
+    return _log_factorial(np.arange(most + 1))
 
 
 def has_expected_frequencies(n_rows: Rows, left: Counts, right: Counts) -> NDArray[np.bool_]:
@@ -231,3 +237,124 @@ def _root(n_rows: Rows) -> Any:
     if isinstance(n_rows, np.ndarray):
         return np.sqrt(np.maximum(n_rows, 1))  # two columns may never be known together
     return math.sqrt(n_rows)
+
+
+Ranks = NDArray[np.intp]
+
+
+class Correction(ABC):
+    """A correction of a level for the number of tests."""
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+
+    @abstractmethod
+    def adjust(self, p_values: Floats, rank: Ranks, family_size: int) -> Floats:
+        """Adjust the p-values of a family, the smallest first; ``rank`` counts them from 1."""
+
+    @abstractmethod
+    def critical(self, alpha: float, step: int, family_size: int) -> float:
+        """Return the bound of the last step of a procedure that ends after ``step`` steps."""
+
+
+CORRECTIONS: Registry[Correction] = Registry("correction", __name__)
+
+
+class Bonferroni(Correction):
+    name = "bonferroni"
+    summary = "Bonferroni's"
+
+    def adjust(self, p_values: Floats, rank: Ranks, family_size: int) -> Floats:
+        return p_values * family_size
+
+    def critical(self, alpha: float, step: int, family_size: int) -> float:
+        return alpha / family_size
+
+
+CORRECTIONS.enter(Bonferroni())
+
+
+class Holm(Correction):
+    name = "holm"
+    summary = "Holm's"
+
+    def adjust(self, p_values: Floats, rank: Ranks, family_size: int) -> Floats:
+        return np.maximum.accumulate(p_values * (family_size - rank + 1))
+
+    def critical(self, alpha: float, step: int, family_size: int) -> float:
+        return alpha / (family_size - step + 1)
+
+
+CORRECTIONS.enter(Holm())
+
+
+class BenjaminiHochberg(Correction):
+    name = "bh"
+    summary = "Benjamini and Hochberg's"
+
+    def adjust(self, p_values: Floats, rank: Ranks, family_size: int) -> Floats:
+        steps = p_values * (family_size * self.inflation(family_size)) / rank
+        return np.minimum.accumulate(steps[::-1])[::-1]
+
+    def critical(self, alpha: float, step: int, family_size: int) -> float:
+        return alpha * step / (family_size * self.inflation(family_size))
+
+    def inflation(self, family_size: int) -> float:
+        """Return the factor that dependent p-values cost."""
+        return 1.0
+
+
+CORRECTIONS.enter(BenjaminiHochberg())
+
+
+class BenjaminiYekutieli(BenjaminiHochberg):
+    name = "by"
+    summary = "Benjamini and Yekutieli's"
+
+    def inflation(self, family_size: int) -> float:
+        """Return 1 + 1/2 + … + 1/n."""
+        return float(digamma(family_size + 1) + np.euler_gamma)
+
+
+CORRECTIONS.enter(BenjaminiYekutieli())
+
+
+def adjust_p_values(p_values: Floats, family_size: int, correction: str | None) -> Floats:
+    """Adjust p-values: those at most α are significant at level α over the whole family.
+
+    ``p_values`` holds the smallest of the family. Every value below the smallest that it leaves
+    out is exact; with Benjamini–Hochberg and –Yekutieli a larger one may be too large.
+
+    Examples
+    --------
+    >>> adjust_p_values(np.array([0.001, 0.02]), 10, "holm")
+    array([0.01, 0.18])
+    >>> adjust_p_values(np.array([0.001, 0.02]), 10, "bh")
+    array([0.01, 0.1 ])
+    """
+    if correction is None:
+        return p_values
+    order = np.argsort(p_values, kind="stable")
+    rank = np.arange(1, len(order) + 1)
+    result = np.empty_like(p_values)
+    result[order] = CORRECTIONS[correction].adjust(p_values[order], rank, family_size)
+    return np.minimum(result, 1.0)
+
+
+def significant(p_values: Floats, level: float | Floats) -> NDArray[np.bool_]:
+    """Test whether p-values are at most a level, which they may equal up to rounding."""
+    # exact p-values are fractions: 1/20 is significant at 0.05 on every machine
+    return np.asarray(p_values <= level * (1 + 1e-9))
+
+
+def critical_p_value(
+    alpha: float, n_significant: int, family_size: int, correction: str | None
+) -> float:
+    """Return the p-value that separates the significant pairs of a family from the others.
+
+    A step procedure that ends after ``n_significant`` steps accepts what lies at or below the
+    bound of its last step, and nothing else does.
+    """
+    if correction is None:
+        return alpha
+    return CORRECTIONS[correction].critical(alpha, max(n_significant, 1), max(family_size, 1))

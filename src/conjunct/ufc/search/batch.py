@@ -108,6 +108,7 @@ class ReplacedPairs:
                     compared=cutoff.compared,
                     family_size=cutoff.family_size,
                     saved=bits,
+                    n_significant=cutoff.n_significant,
                 )
             )
         return tuple(merges)
@@ -387,13 +388,11 @@ class BatchSearch:
         return pairs.take(sizes[pairs.left] + sizes[pairs.right] <= self._max_length)
 
     def _step(self, replaced: ReplacedPairs | None = None) -> Step:
-        iteration, saved = self.stage.iteration, list[float]()
-        merges: Callable[[], tuple[Merge, ...]] = tuple
-        if replaced is not None:
-            saved = self._enter_merges(replaced)
-            merges = partial(replaced.write_merges, iteration, saved)
-        indicators = self._state.indicators(iteration)
-        return Step(iteration, indicators, merges, saved)
+        if replaced is None:
+            return self._state.make_step(self.stage.iteration)
+        saved = self._enter_merges(replaced)
+        merges = partial(replaced.write_merges, saved=saved)
+        return self._state.make_step(self.stage.iteration, merges, math.fsum(saved))
 
     def _enter_merges(self, replaced: ReplacedPairs) -> list[float]:
         """Enter the merges of the last iteration in the current_state; what each saved."""

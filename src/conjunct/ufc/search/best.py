@@ -15,9 +15,9 @@ from typing import NamedTuple, Protocol, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.columns import Contingency, Counts
-from conjunct.counting import CompiledMerging, Growing, Merging
-from conjunct.features import bits_saved, largest_rise, rounded
+from conjunct.columns import Contingency
+from conjunct.counting import CompiledMerging, GrowableArray, Merging
+from conjunct.features import largest_rise, pair_savings, round_savings
 from conjunct.ufc.association import Floats, PairFilter, phi
 from conjunct.ufc.run_state import RunState
 from conjunct.ufc.search.batch import sort_ties
@@ -104,7 +104,7 @@ class BySavedBits:
         self._merging = merging
         self._state = state
         costs = [0.0 if number == EMPTY else state.costs[number] for number in features]
-        self._costs = Growing(np.array(costs))
+        self._costs = GrowableArray(np.array(costs))
         self._total, self._n_used = state.total, state.n_used
         self._before = self._total, self._n_used
 
@@ -115,8 +115,8 @@ class BySavedBits:
 
     def worth(self, pairs: Contingency) -> Floats:
         costs = self._costs.values
-        return rounded(
-            bits_saved(
+        return round_savings(
+            pair_savings(
                 pairs.left_support,
                 pairs.right_support,
                 pairs.joint,
@@ -131,7 +131,7 @@ class BySavedBits:
         return pairs.joint.astype(np.float64)
 
     def score(self, pairs: Contingency, saved: Sequence[float]) -> Floats:
-        return rounded(np.array(saved))
+        return round_savings(np.array(saved))
 
     def note_merge(self, left: int, right: int) -> None:
         costs, state = self._costs.values, self._state
@@ -167,9 +167,9 @@ class BestPairs:
         self._order = order
         self._fits = fits
         self._by_text = by_text
-        self._bounds = Growing(self._first_bounds())
+        self._bounds = GrowableArray(self._first_bounds())
         # after how many merges each bound was made
-        self._made_at = Growing(np.full(merging.n_columns, -1))
+        self._made_at = GrowableArray(np.full(merging.n_columns, -1))
         self._n_merges = 0
         self._rise = 0.0
         # the pairs of columns whose bounds are exact, and what they are worth
@@ -191,9 +191,6 @@ class BestPairs:
                 self._renew(column)
             if not stale and not self._refuses_some(first.tolist()):
                 return self._first_of(first.tolist())
-
-    def before_merge(self, left: int, right: int) -> None:
-        """Do nothing: bounds are made anew after the merge."""
 
     def note_merge(self, left: int, right: int) -> None:
         """Take notice of a merge: the new column has the next position."""
@@ -261,7 +258,7 @@ class BestPairs:
         for column in columns:
             pairs, worth = self._rows[column]
             found.append(pairs.take(np.flatnonzero(worth == worth.max())))
-        ties = Contingency.joined(found, self._merging.n_rows)
+        ties = Contingency.concat(found, self._merging.n_rows)
         left, right = _first_of_ties(ties, self._order, self._by_text)
         row = self._merging.row(left)
         return Pair.of(row.take(np.flatnonzero(row.right == right)))
@@ -305,9 +302,6 @@ class CompiledBest:
                 return pair
         return None
 
-    def before_merge(self, left: int, right: int) -> None:
-        """Do nothing: C knows which columns change."""
-
     def note_merge(self, left: int, right: int) -> None:
         """Pass a merge on to the order; C knows already."""
         self._order.note_merge(left, right)
@@ -315,7 +309,8 @@ class CompiledBest:
     def _first_of(self, pairs: list[Pair]) -> Pair | None:
         """Return the best of some pairs; ``None`` if the test refuses any, which C then skips."""
         by_columns = {(pair.left, pair.right): pair for pair in pairs}
-        counts = counts_of(list(by_columns.values()), self._merging.n_rows)
+        left, right, _, *table = np.array([*by_columns.values()], np.int64).T
+        counts = Contingency(left, right, self._merging.n_rows, *table)
         refused = counts.take(np.flatnonzero(~self._filter.confirms(counts)))
         if len(refused):
             for left, right in zip(refused.left.tolist(), refused.right.tolist(), strict=True):
@@ -324,8 +319,3 @@ class CompiledBest:
         worth = self._order.worth(counts)
         ties = counts.take(np.flatnonzero(worth == worth.max()))
         return by_columns[_first_of_ties(ties, self._order, self._by_text)]
-
-
-def counts_of(pairs: Sequence[Pair], n_rows: int | Counts) -> Contingency:
-    left, right, _, *counts = np.array(pairs, np.int64).reshape(-1, 6).T
-    return Contingency(left, right, n_rows, *counts)

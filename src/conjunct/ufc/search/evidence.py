@@ -10,50 +10,35 @@ alone is a bound.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from operator import attrgetter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from conjunct.columns import Contingency, MergeRewrite
-from conjunct.counting import (
-    CompiledMerging,
-    Growing,
-    Merging,
-    NativePatterns,
-    Patterns,
-)
-from conjunct.ufc.association import Floats, evidence, x_log2_x
+from conjunct.counting import CompiledMerging, GrowableArray, Merging, NativePatterns, Patterns
+from conjunct.features import Merge, round_savings
+from conjunct.ufc.association import Floats, Pairs, evidence, x_log2_x
+from conjunct.ufc.run_state import RunState, Step
 from conjunct.ufc.search.best import Pair
+from conjunct.ufc.search.pairwise import MergeList, OpenMerge
+
+if TYPE_CHECKING:
+    from conjunct.ufc.criteria import Criterion, PairTest
 
 # Values of x·log2(x) that C looks up; beyond, NumPy computes them.
 _LARGEST_TABLE = 1 << 24
+# merges that C makes before it is known whether the run goes on
+_MOST_AHEAD = 128
 
 Tags = tuple[int, ...]
 """A pattern: the ranks of the names of its tags, rising."""
 
 
-class _PatternEvidence:
-    """The evidence of pairs of patterns, each counted once."""
-
-    def __init__(self, patterns: Patterns) -> None:
-        self._patterns = patterns
-        self._values: dict[tuple[int, int], float] = {}
-
-    def get(self, one: int, other: int) -> float | None:
-        """Return the evidence of two patterns if it is known."""
-        return self._values.get((one, other) if one < other else (other, one))
-
-    def count(self, one: int, other: int) -> None:
-        n_rows, *counts = (np.array([count]) for count in self._patterns.table(one, other))
-        value = float(evidence(n_rows, *counts)[0])
-        self._values[(one, other) if one < other else (other, one)] = value
-
-
 class EvidencePairs:
-    """Find the best pair by NumPy, where cells may be missing or counts are large."""
-
-    value: float
-    """The evidence of the pair that was found last."""
+    """Find and merge the best pairs by NumPy, where cells may be missing or counts are large."""
 
     def __init__(
         self,
@@ -67,19 +52,42 @@ class EvidencePairs:
         self._patterns = patterns
         self._tags = list(tags)
         self._max_length = max_length
-        self._lengths = Growing(np.array([len(some) for some in tags], np.int64))
-        self._caps = _PatternEvidence(patterns)
+        self._lengths = GrowableArray(np.array([len(some) for some in tags], np.int64))
+        # the evidence of pairs of patterns, each counted once
+        self._caps: dict[frozenset[int], float] = {}
         # of the best pair of each column; no less than that where it is stale
-        self._values = Growing(np.full(len(self._tags), math.inf))
-        self._is_stale = Growing(np.ones(len(self._tags), np.bool_))
+        self._values = GrowableArray(np.full(len(self._tags), math.inf))
+        self._is_stale = GrowableArray(np.ones(len(self._tags), np.bool_))
         # whether a feature is true wherever its tags are: as long as it was not merged
         self._is_whole = [True] * (len(self._tags) - len(merges))
         for merge in merges:
             self._join_whole(merge.left, merge.right)
         self._rows: dict[int, tuple[Contingency, Floats]] = {}
 
-    def best(self) -> Pair | None:
-        """Return the best pair, and keep its evidence; None if no pair may be joined."""
+    def merge(self, most: int) -> list[tuple[Pair, float]]:
+        """Merge the best pair; return it with its evidence, or nothing if none may be joined."""
+        found = self._best()
+        if found is None:
+            return []
+        left, right = found[0][:2]
+        # the best pairs of all columns that meet one of the two may change
+        for column in (left, right):
+            self._is_stale.values[self._merging.row(column).right] = True
+        self._merging.merge(left, right)
+        self._patterns.join(left, right)
+        self._tags.append(tuple(sorted(self._tags[left] + self._tags[right])))
+        self._lengths.append(len(self._tags[-1]))
+        self._join_whole(left, right)
+        self._values.append(-math.inf)
+        self._is_stale.append(True)
+        self._rows.clear()
+        for column in (left, right, len(self._tags) - 1):
+            self._renew(column)
+            pairs, values = self._rows[column]
+            np.maximum.at(self._values.values, pairs.right, values)
+        return [found]
+
+    def _best(self) -> tuple[Pair, float] | None:
         while True:
             values = self._values.values
             highest = values.max(initial=-math.inf)
@@ -95,31 +103,13 @@ class EvidencePairs:
             most = max(pair.joint for pair in ties)
             ties = [pair for pair in ties if pair.joint == most]
             pair = min(ties, key=self._names)
+            columns = pair.left, pair.right
             is_whole = self._is_whole[pair.left] and self._is_whole[pair.right]
-            if is_whole or self._caps.get(pair.left, pair.right) is not None:
-                self.value = float(highest)
-                return pair
-            self._caps.count(pair.left, pair.right)
-            self._is_stale.values[[pair.left, pair.right]] = True
-
-    def before_merge(self, left: int, right: int) -> None:
-        """Forget the best pairs of all columns that meet one of the two."""
-        for column in (left, right):
-            self._is_stale.values[self._merging.row(column).right] = True
-
-    def note_merge(self, left: int, right: int) -> None:
-        """Take notice of a merge: the new column has the next position."""
-        self._patterns.join(left, right)
-        self._tags.append(tuple(sorted(self._tags[left] + self._tags[right])))
-        self._lengths.append(len(self._tags[-1]))
-        self._join_whole(left, right)
-        self._values.append(-math.inf)
-        self._is_stale.append(True)
-        self._rows.clear()
-        for column in (left, right, len(self._tags) - 1):
-            self._renew(column)
-            pairs, values = self._rows[column]
-            np.maximum.at(self._values.values, pairs.right, values)
+            if is_whole or frozenset(columns) in self._caps:
+                return pair, float(highest)
+            table = (np.array([count]) for count in self._patterns.table(*columns))
+            self._caps[frozenset(columns)] = float(evidence(*table)[0])
+            self._is_stale.values[[*columns]] = True
 
     def _join_whole(self, left: int, right: int) -> None:
         whole = self._is_whole
@@ -137,7 +127,7 @@ class EvidencePairs:
         some = np.flatnonzero(values > 0)
         pairs, values = pairs.take(some), values[some]
         for k, partner in enumerate(pairs.right.tolist()):
-            cap = self._caps.get(column, partner)
+            cap = self._caps.get(frozenset((column, partner)))
             if cap is not None and not (self._is_whole[column] and self._is_whole[partner]):
                 values[k] = min(values[k], cap)
         self._rows[column] = pairs, values
@@ -156,62 +146,105 @@ class EvidencePairs:
 
 
 class CompiledEvidence:
-    """The same as ``EvidencePairs``, found by C."""
-
-    value: float
+    """The same as ``EvidencePairs``, by C."""
 
     def __init__(
         self,
         merging: CompiledMerging,
         patterns: Patterns,
         tags: Sequence[Tags],
+        primitive_supports: Sequence[int],
         max_length: int | None,
     ) -> None:
         self._patterns = patterns
         self._merging = merging
-        in_c = patterns.in_c if isinstance(patterns, NativePatterns) else None
-        self._counts_patterns = in_c is None
-        rows = [patterns.table(k, k).both for k in range(len(tags))]
+        in_c = patterns if isinstance(patterns, NativePatterns) else None
+        later = range(len(primitive_supports), len(tags))
+        rows = [*primitive_supports, *(patterns.table(k, k).both for k in later)]
         logs = x_log2_x(np.arange(merging.n_rows + 1))
         merging.begin_evidence(logs, max_length, rows, tags, in_c)
 
-    def best(self) -> Pair | None:
-        """Return the best pair, and keep its evidence; None if no pair may be joined."""
-        merging = self._merging
+    def merge(self, most: int) -> list[tuple[Pair, float]]:
+        """Merge the best pairs, one after the other, and return each with its evidence.
+
+        They are at least one and at most ``most``, or none if no pair may be joined.
+        """
+        merged, n_rows = self._merging.run_evidence(most), self._merging.n_rows
+        found = []
+        for (left, right, *counts), value in self._merge_one() if merged is None else merged:
+            found.append((Pair(left, right, n_rows, *counts), value))
+        return found
+
+    def _merge_one(self) -> list[tuple[list[int], float]]:
+        merging, patterns = self._merging, self._patterns
         while (found := merging.most_evidence()) is not None:
-            left, right, *counts, value, is_known = found
-            if is_known:
-                self.value = value
-                return Pair(left, right, merging.n_rows, *counts)
-            merging.cap_evidence(left, right, self._patterns.table(left, right).both)
-        return None
-
-    def before_merge(self, left: int, right: int) -> None:
-        """Do nothing: C knows which best pairs change."""
-
-    def note_merge(self, left: int, right: int) -> None:
-        """Take notice of a merge: the new column has the next position."""
-        rows = 0
-        if self._counts_patterns:
-            self._patterns.join(left, right)
-            rows = self._patterns.table(left, right).both
-        self._merging.merge_evidence(left, right, rows)
+            counts, value, is_known = found
+            left, right = counts[:2]
+            if not is_known:
+                merging.cap_evidence(left, right, patterns.table(left, right).both)
+                continue
+            merging.merge(left, right)
+            rows = 0
+            if not isinstance(patterns, NativePatterns):
+                patterns.join(left, right)
+                rows = patterns.table(left, right).both
+            merging.merge_evidence(left, right, rows)
+            return [(counts, value)]
+        return []
 
 
-def find_most_evidence(
-    merging: Merging,
-    patterns: Patterns,
-    ranks: Sequence[int],
-    merges: Sequence[MergeRewrite],
-    max_length: int | None,
-) -> EvidencePairs | CompiledEvidence:
-    """Return what finds the best pair, in C where it was built and a table of logarithms fits.
+class EvidenceSearch:
+    """The pair with the most evidence first, one pair after the other."""
 
-    ``ranks`` are those of the names of the primitives, and ``merges`` what was merged so far.
-    """
-    tags: list[Tags] = [(rank,) for rank in ranks]
-    for merge in merges:
-        tags.append(tuple(sorted(tags[merge.left] + tags[merge.right])))
-    if isinstance(merging, CompiledMerging) and merging.n_rows < _LARGEST_TABLE:
-        return CompiledEvidence(merging, patterns, tags, max_length)
-    return EvidencePairs(merging, patterns, tags, merges, max_length)
+    def __init__(
+        self,
+        merging: Merging,
+        patterns: Patterns,
+        state: RunState,
+        criterion: Criterion,
+        pair_test: PairTest,
+        max_length: int | None,
+        merges: tuple[Merge, ...],
+        rewrites: Sequence[MergeRewrite],
+    ) -> None:
+        self._state = state
+        self._criterion = criterion
+        self._pair_test = pair_test
+        self._iteration = len(merges)
+        self._merges = MergeList(merging, state, merges, self._describe)
+        # patterns are compared by the ranks of their names
+        primitives = state.lineage.primitives
+        ranks = np.empty(len(primitives), np.int64)
+        ranks[sorted(range(len(primitives)), key=primitives.__getitem__)] = np.arange(len(ranks))
+        tags: list[Tags] = [*zip(ranks.tolist())]
+        for rewrite in rewrites:
+            tags.append(tuple(sorted(tags[rewrite.left] + tags[rewrite.right])))
+        self._pairs: EvidencePairs | CompiledEvidence
+        if isinstance(merging, CompiledMerging) and merging.n_rows < _LARGEST_TABLE:
+            supports = state.primitive_supports
+            self._pairs = CompiledEvidence(merging, patterns, tags, supports, max_length)
+        else:
+            self._pairs = EvidencePairs(merging, patterns, tags, rewrites, max_length)
+
+    def first(self) -> Step:
+        return self._state.make_step(self._iteration)
+
+    def steps(self) -> Iterator[Step]:
+        """Yield the next merges, for as long as a pair may be joined."""
+        state, gain, merges = self._state, self._criterion.gain, self._merges
+        most = 1
+        while merged := self._pairs.merge(most):
+            for pair, value in merged:
+                self._iteration += 1
+                cost = state.merge_cost(self._iteration)
+                saved = merges.join(self._iteration, pair, value - cost, cost)
+                state.evidence += saved
+                yield state.make_step(self._iteration, merges.write, saved, gain(saved, cost))
+            # more at a time, as the run grows long: what is made after its end is of no use
+            most = min(2 * most, _MOST_AHEAD)
+
+    def _describe(self, counts: Contingency, joined: list[OpenMerge]) -> Pairs:
+        saved, costs = np.array([*map(attrgetter("saved", "cost"), joined)]).T
+        score = round_savings(saved + costs)
+        pairs = self._pair_test.evidence(counts, score)
+        return replace(pairs, cutoff=replace(pairs.cutoff, threshold=costs))

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.columns import Contingency, MergeRewrite
-from conjunct.counting import CompiledMerging, Growing, Merging, Patterns
-from conjunct.features import Merge, rounded
+from conjunct.columns import Contingency
+from conjunct.counting import CompiledMerging, GrowableArray, Merging
+from conjunct.features import Merge
 from conjunct.ufc.association import Pairs
-from conjunct.ufc.run_state import Made, RunState, Step
+from conjunct.ufc.replaying import check_source
+from conjunct.ufc.run_state import Made, Numbers, RunState, Step
 from conjunct.ufc.search.best import (
     EMPTY,
     BestPairs,
+    ByJointCount,
+    BySavedBits,
     CompiledBest,
     Pair,
-    counts_of,
     has_native_search,
 )
-from conjunct.ufc.search.evidence import CompiledEvidence, EvidencePairs, find_most_evidence
 
 if TYPE_CHECKING:
     from conjunct.ufc.criteria import Criterion, PairTest
@@ -41,33 +40,20 @@ class PairwiseSearch:
         pair_test: PairTest,
         max_length: int | None,
         merges: tuple[Merge, ...] = (),
-        patterns: Patterns | None = None,
-        rewrites: Sequence[MergeRewrite] = (),
     ) -> None:
         self._merging = merging
         self._state = state
         self._criterion = criterion
         self._max_length = max_length
         self._iteration = len(merges)
-        # the feature of each column
-        self._features = columns_after(merges, len(state.lineage.primitives))
-        self._sizes = Growing(self._sizes_of(self._features))
-        self._best: BestPairs | CompiledBest | EvidencePairs | CompiledEvidence
+        self._merges = MergeList(merging, state, merges, self._describe)
+        self._features = self._merges.features
+        self._sizes = GrowableArray(self._sizes_of(self._features))
+        self._best: BestPairs | CompiledBest
         self._pair_test = pair_test
-        self._by_evidence: EvidencePairs | CompiledEvidence | None = None
-        if patterns is not None:
-            primitives = state.lineage.primitives
-            rank = {name: k for k, name in enumerate(sorted(primitives))}
-            ranks = [rank[name] for name in primitives]
-            found = find_most_evidence(merging, patterns, ranks, rewrites, max_length)
-            self._best = self._by_evidence = found
-            self._merges = _Merges(self._describe_evidence)
-            state.bits = math.nan
-            if not merges:
-                state.evidence = 0.0
-            return
-        self._order = criterion.order(merging, state, pair_test, self._features)
-        self._merges = _Merges(self._describe_order)
+        self._order: ByJointCount | BySavedBits = ByJointCount(pair_test.pair_filter)
+        if criterion.saves_bits:
+            self._order = BySavedBits(merging, state, self._features)
         if isinstance(merging, CompiledMerging) and has_native_search(
             self._order, pair_test.pair_filter
         ):
@@ -80,73 +66,26 @@ class PairwiseSearch:
             )
 
     def first(self) -> Step:
-        indicators = self._state.indicators(self._iteration)
-        return Step(self._iteration, indicators)
+        return self._state.make_step(self._iteration)
 
     def steps(self) -> Iterator[Step]:
         """Yield the next merges, for as long as a pair may be joined."""
+        merges, state = self._merges, self._state
         while (pair := self._best.best()) is not None:
             self._iteration += 1
-            saved = self._merge(pair)
-            merges = partial(self._merges.merge, len(self._merges) - 1)
-            indicators = self._state.indicators(self._iteration)
-            gain = self._criterion.gain(saved, self._state.merge_cost(self._iteration))
-            yield Step(self._iteration, indicators, merges, (saved,), gain)
+            columns = [pair.left, pair.right, self._merging.merge(pair.left, pair.right)]
+            saved = merges.join(self._iteration, pair)
+            if self._max_length is not None:
+                self._sizes.append(0)
+                changed = [self._features[column] for column in columns]
+                self._sizes.values[columns] = self._sizes_of(changed)
+            self._best.note_merge(pair.left, pair.right)
+            gain = self._criterion.gain(saved, state.merge_cost(self._iteration))
+            yield state.make_step(self._iteration, merges.write, saved, gain)
 
-    def _merge(self, pair: Pair) -> float:
-        """Replace a pair of columns, wherever it is known, and return the bits it saved."""
-        features = self._features
-        if features[pair.left] > features[pair.right]:
-            # the earlier feature is written first
-            pair = pair.swap()
-        left, right = pair.left, pair.right
-        f, g = features[left], features[right]
-        self._best.before_merge(left, right)
-        new = self._merging.merge(left, right)
-        made = self._make_features(pair, new)
-        saved, cost = self._state.enter(f, g, pair[3:], made), 0.0
-        if self._by_evidence is not None:
-            cost = self._state.merge_cost(self._iteration)
-            saved = self._by_evidence.value - cost
-            self._state.evidence += saved
-        self._merges.add(_JoinedPair(self._iteration, f, g, made, pair, saved, cost))
-        both, right_only, left_only = (EMPTY if n is None else n for n in made.numbers)
-        features[left], features[right] = left_only, right_only
-        features.append(both)
-        if self._max_length is not None:
-            self._sizes.append(0)
-            self._sizes.values[[left, right, new]] = self._sizes_of([left_only, right_only, both])
-        self._best.note_merge(left, right)
-        return saved
-
-    def _make_features(self, pair: Pair, new: int) -> Made:
-        left, right, _, left_support, right_support, joint = pair
-        known = None
-        supports = joint, right_support - joint, left_support - joint
-        observed = self._merging.observed
-        if not isinstance(observed, int):
-            # the counts of the pair are those of the rows in which both are known
-            columns = [new, right, left]
-            supports = tuple(self._merging.supports[columns].tolist())
-            known = (int(observed[new]), int(observed[right]), int(observed[left]))
-        f, g, conjoin = self._features[left], self._features[right], self._state.lineage.conjoin
-        both, right_only, left_only = supports
-        numbers = (
-            conjoin(f, g) if both else None,
-            conjoin(~f, g) if right_only else None,
-            conjoin(f, ~g) if left_only else None,
-        )
-        return Made(numbers, supports, known)
-
-    def _describe_order(self, counts: Contingency, taken: list[_JoinedPair]) -> Pairs:
-        score = self._order.score(counts, [each.saved for each in taken])
+    def _describe(self, counts: Contingency, joined: list[OpenMerge]) -> Pairs:
+        score = self._order.score(counts, [each.saved for each in joined])
         return self._pair_test.evidence(counts, score)
-
-    def _describe_evidence(self, counts: Contingency, taken: list[_JoinedPair]) -> Pairs:
-        costs = np.array([each.cost for each in taken])
-        score = rounded(np.array([each.saved for each in taken]) + costs)
-        pairs = self._pair_test.evidence(counts, score)
-        return replace(pairs, cutoff=replace(pairs.cutoff, threshold=costs))
 
     def _sizes_of(self, features: list[int]) -> NDArray[np.int64]:
         if self._max_length is None:
@@ -168,8 +107,8 @@ class PairwiseSearch:
         return [column_of[feature] for feature in self._state.lineage.by_text(column_of)]
 
 
-class _JoinedPair(NamedTuple):
-    """A pair that was joined."""
+class OpenMerge(NamedTuple):
+    """A pair that was joined: its features, what they became, and its columns."""
 
     iteration: int
     left: int
@@ -181,72 +120,96 @@ class _JoinedPair(NamedTuple):
     cost: float
 
 
-class _Merges:
-    """The merges so far. Their tests are computed for many at once, on first use."""
+class MergeList:
+    """The features of columns, and the merges so far.
 
-    def __init__(self, describe: Callable[[Contingency, list[_JoinedPair]], Pairs]) -> None:
+    The tests of merges are computed for many at once, on first use.
+    """
+
+    def __init__(
+        self,
+        merging: Merging,
+        state: RunState,
+        merges: Sequence[Merge],
+        describe: Callable[[Contingency, list[OpenMerge]], Pairs],
+    ) -> None:
+        self._merging = merging
+        self._state = state
         self._describe = describe
-        self._open: list[_JoinedPair] = []
+        self._n_before = len(merges)
+        self._open: list[OpenMerge] = []
         self._merges: list[Merge] = []
+        self.features = [*range(len(state.lineage.primitives))]
+        """The feature of each column."""
+        column = dict(zip(self.features, self.features, strict=True))
+        for merge in merges:
+            left, right = column.pop(merge.left), column.pop(merge.right)
+            self._replace(left, right, (merge.both, merge.right_only, merge.left_only))
+            column |= {self.features[k]: k for k in (left, right, len(self.features) - 1)}
+        if merges:
+            supports = [0 if f == EMPTY else state.supports[f] for f in self.features]
+            check_source(supports == merging.supports.tolist(), "its merges are not of the data")
 
-    def __len__(self) -> int:
-        return len(self._merges) + len(self._open)
+    def _replace(self, left: int, right: int, made: Numbers) -> None:
+        """Put the conjunctions of a pair in their columns."""
+        both, right_only, left_only = made
+        self.features[left] = EMPTY if left_only is None else left_only
+        self.features[right] = EMPTY if right_only is None else right_only
+        self.features.append(EMPTY if both is None else both)
 
-    def add(self, taken: _JoinedPair) -> None:
-        self._open.append(taken)
+    def join(
+        self, iteration: int, pair: Pair, saved: float | None = None, cost: float = 0
+    ) -> float:
+        """Make the features of a pair whose columns are merged; return the bits that it saved.
 
-    def merge(self, k: int) -> tuple[Merge]:
-        """Return the k-th merge, as the merges of a step."""
+        That is ``saved``, or if not given what it saved in Krimp's code.
+        """
+        features, merging, conjoin = self.features, self._merging, self._state.lineage.conjoin
+        if features[pair.left] > features[pair.right]:
+            # the earlier feature is written first
+            pair = pair.swap()
+        left, right, _, left_support, right_support, joint = pair
+        f, g, known = features[left], features[right], None
+        both, right_only, left_only = joint, right_support - joint, left_support - joint
+        observed = merging.observed
+        if not isinstance(observed, int):
+            # the counts of the pair are those of the rows in which both are known
+            columns = [len(features), right, left]
+            both, right_only, left_only = merging.supports[columns].tolist()
+            known = tuple(observed[columns].tolist())
+        numbers = (
+            conjoin(f, g) if both else None,
+            conjoin(~f, g) if right_only else None,
+            conjoin(f, ~g) if left_only else None,
+        )
+        made = Made(numbers, (both, right_only, left_only), known)
+        in_bits = self._state.enter(f, g, (left_support, right_support, joint), made)
+        saved = in_bits if saved is None else saved
+        self._open.append(OpenMerge(iteration, f, g, made, pair, saved, cost))
+        self._replace(left, right, numbers)
+        return saved
+
+    def write(self, iteration: int) -> tuple[Merge]:
+        """Return the merge of an iteration."""
+        k = iteration - self._n_before - 1
         if k >= len(self._merges):
-            self._merges += self._write()
-            self._open.clear()
+            self._write_open()
         return (self._merges[k],)
 
-    def _write(self) -> Iterator[Merge]:
-        pairs = [taken.pair for taken in self._open]
-        n_rows = np.array([pair.n_rows for pair in pairs])
-        same = bool((n_rows == n_rows[0]).all())
-        counts = counts_of(pairs, int(n_rows[0]) if same else n_rows)
+    def _write_open(self) -> None:
+        left, right, n_rows, *table = np.array([*map(attrgetter("pair"), self._open)], np.int64).T
+        is_same = bool((n_rows == n_rows[0]).all())
+        counts = Contingency(left, right, int(n_rows[0]) if is_same else n_rows, *table)
         described = self._describe(counts, self._open)
         cutoff = described.cutoff
-        lines = np.column_stack(
-            [
-                described.r,
-                described.score,
-                described.p_value,
-                described.p_adjusted,
-                np.broadcast_to(cutoff.threshold, len(counts)),
-            ]
-        ).tolist()
-        for taken, line in zip(self._open, lines, strict=True):
+        numbers = described.r, described.score, described.p_value, described.p_adjusted
+        thresholds = np.broadcast_to(cutoff.threshold, len(counts))
+        lines = np.column_stack([*numbers, thresholds]).tolist()
+        for joined, line in zip(self._open, lines, strict=True):
             r, score, p_value, p_adjusted, threshold = line
-            yield Merge(
-                taken.iteration,
-                taken.left,
-                taken.right,
-                *taken.made.numbers,
-                taken.pair.n_rows,
-                taken.pair.joint,
-                r,
-                score,
-                p_value,
-                p_adjusted,
-                threshold,
-                cutoff.compared,
-                cutoff.family_size,
-                taken.saved,
-            )
-
-
-def columns_after(merges: tuple[Merge, ...], n_primitives: int) -> list[int]:
-    """Return the feature of each column after some merges, made one at a time."""
-    features = list(range(n_primitives))
-    column = dict(enumerate(features))
-    for merge in merges:
-        left, right = column.pop(merge.left), column.pop(merge.right)
-        for k, number in ((left, merge.left_only), (right, merge.right_only)):
-            features[k] = EMPTY if number is None else number
-            column[features[k]] = k
-        features.append(EMPTY if merge.both is None else merge.both)
-        column[features[-1]] = len(features) - 1
-    return features
+            iteration, left, right, made, pair, saved, _ = joined
+            of_pair = (iteration, left, right, *made.numbers, pair.n_rows, pair.joint)
+            tests = (r, score, p_value, p_adjusted, threshold)
+            rule = (cutoff.compared, cutoff.family_size, saved, cutoff.n_significant)
+            self._merges.append(Merge(*of_pair, *tests, *rule))
+        self._open.clear()

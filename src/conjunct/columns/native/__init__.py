@@ -1,1 +1,0 @@
-"""What is written in C, and how it is called."""

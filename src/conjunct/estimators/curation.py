@@ -1,0 +1,223 @@
+"""Suggestions and relations of a fitted model."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from sklearn.utils.validation import check_is_fitted
+
+from conjunct import files
+from conjunct.columns import Columns, PairCounts
+from conjunct.counting import RowSample, Store, Tally, sample_rows
+from conjunct.errors import ConjunctWarning, InputError, ModelFileError
+from conjunct.features import (
+    KEPT_TAGS,
+    MAX_CELLS,
+    MAX_ROWS,
+    MAX_TAGS,
+    FeatureSet,
+    Suggester,
+    Suggestion,
+    TagCounts,
+)
+from conjunct.parameters import check, is_number, whole
+
+if TYPE_CHECKING:
+    from conjunct.explain import Relation
+
+
+class SuggestMixin:
+    """Mixin of FeatureConstructor: what is missing from rows, what is doubtful, what implies what.
+
+    A fit keeps the joint counts of its most frequent tags and a sample of its rows. The
+    regressions are solved when they are first asked for, or when the model is saved; a model file
+    holds the counts and no rows.
+    """
+
+    feature_set_: FeatureSet
+    # what a fit keeps; a model that was cut out of a path has none
+    _tag_counts: TagCounts | None = None
+    _sampled_rows: RowSample | None = None
+    _suggester: Suggester | None = None
+
+    @abstractmethod
+    def read_columns(self, X: Any) -> Columns:
+        """Read other rows, all of which must fit in memory."""
+
+    @abstractmethod
+    def _read_store(self, X: Any) -> Store:
+        """Read other rows, which may be partitioned."""
+
+    def suggest(
+        self, X: Any, k: int = 5, *, min_score: float = 0.0, X_train: Any = None
+    ) -> list[list[Suggestion]]:
+        """Return the tags that each row probably lacks, given its other tags.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix or list of baskets
+            Rows with the columns of the model.
+        k : int, default=5
+            Maximum number of suggestions per row.
+        min_score : float, default=0
+            Leave out suggestions with a lower score.
+        X_train : array, data frame, sparse matrix, list of baskets or collection, optional
+            Rows to learn from instead of those of ``fit``: their 5,000 most frequent tags. A
+            fitted model keeps the counts of its 1,000 most frequent tags.
+
+        Returns
+        -------
+        list of list of Suggestion
+            For each row the tags with the highest scores, ``(tag, score, because)``. ``score`` is
+            a probability: of rows whose other tags give 0.8, about 80% have the tag. ``because``
+            are up to three tags of the row that speak most for it. A row that has a value of a
+            variable gets no other value of it.
+
+        Examples
+        --------
+        >>> from conjunct import UFC
+        >>> baskets = [["water", "cascade"]] * 40 + [["water"]] * 20 + [["sky"]] * 60
+        >>> [[found]] = UFC().fit(baskets).suggest([["cascade"]], k=1)
+        >>> found.tag, round(found.score, 2), found.because
+        ('water', 1.0, ('cascade',))
+        """
+        whole(1).check("k", k)
+        is_right = is_number(min_score) and 0 <= min_score <= 1
+        check(is_right, "min_score", min_score, "a number from 0 to 1")
+        suggester = self.learn_suggestions(X_train)
+        columns = self.read_columns(X).select(suggester.counts.places)
+        return suggester.suggest(columns, k, min_score)
+
+    def doubtful(self, X: Any, k: int = 5, *, X_train: Any = None) -> list[list[Suggestion]]:
+        """Return the tags of each row that its other tags speak against.
+
+        Parameters
+        ----------
+        X, X_train
+            As in ``suggest``.
+        k : int, default=5
+            Maximum number of tags per row.
+
+        Returns
+        -------
+        list of list of Suggestion
+            For each row its tags that are less probable there than in all rows, ``(tag, score,
+            because)``, the least probable first. A row is judged as if it had not been counted.
+            ``because`` are up to three tags of the row that speak most against it.
+
+        Examples
+        --------
+        >>> from conjunct import UFC
+        >>> baskets = [["water", "cascade"]] * 40 + [["sky", "sun"]] * 60
+        >>> [found] = UFC().fit(baskets).doubtful([["sky", "sun", "water"]])
+        >>> [(one.tag, one.because) for one in found]
+        [('water', ('sky', 'sun'))]
+        """
+        whole(1).check("k", k)
+        suggester = self.learn_suggestions(X_train)
+        return suggester.doubt(self.read_columns(X).select(suggester.counts.places), k)
+
+    def relations(self, X: Any = None) -> list[Relation]:
+        """Return which tags imply others, say the same, avoid each other or are alike.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix, list of baskets or collection, optional
+            Rows to count instead of those of ``fit``: their 5,000 most frequent tags. A fitted
+            model keeps the counts of its 1,000 most frequent tags.
+
+        Returns
+        -------
+        list of Relation
+            ``(kind, left, right, rows, evidence, sentence)``, most evidence first. ``"implies"``:
+            at least 95% of the rows with the left tag have the right one; implications that
+            follow from others are left out. ``"same"``: a correlation of 0.98 or more.
+            ``"avoid"``: together in at most half of the rows that chance would give. ``"alike"``:
+            the same, but they occur with the same other tags, as synonyms do.
+
+        Examples
+        --------
+        >>> from conjunct import UFC
+        >>> baskets = [["water", "cascade"]] * 40 + [["water"]] * 20 + [["sky"]] * 60
+        >>> UFC().fit(baskets).relations()[0].sentence
+        'cascade implies water: all of the 40 rows with cascade also have water'
+        """
+        check_is_fitted(self)
+        counts = self._tag_counts if X is None else self._count_tags(self._read_store(X))
+        if counts is None:
+            raise InputError("this model keeps no joint counts: give X, the rows to count")
+        _warn_of_limit(counts)
+        from conjunct.explain import find_relations
+
+        return find_relations(counts)
+
+    def _with_suggestions(self, model: files.ModelFile) -> files.ModelFile:
+        """Return a model file with what suggestions and relations need."""
+        if self._tag_counts is None:
+            return model
+        return msgspec.structs.replace(model, suggestions=self._learn().record())
+
+    def _read_suggestions(self, model: files.ModelFile, path: str) -> None:
+        """Take over what ``_with_suggestions`` added to a file."""
+        record, fitted = model.suggestions, self.feature_set_
+        if record is None:
+            return
+        try:
+            self._suggester = Suggester.from_record(record, fitted)
+        except InputError as error:
+            raise ModelFileError(f"{path}: damaged model file: {error}") from None
+        self._tag_counts = self._suggester.counts
+
+    def _keep_tag_counts(self, first: PairCounts, store: Store) -> None:
+        """Keep what suggestions and relations are learned from."""
+        self._tag_counts = self._count_tags(store, first, KEPT_TAGS)
+        self._sampled_rows = self._sample_rows(store, self._tag_counts)
+        self._suggester = None
+
+    def _count_tags(
+        self, store: Store, counts: PairCounts | None = None, max_tags: int = MAX_TAGS
+    ) -> TagCounts:
+        fitted = self.feature_set_
+        counts = Tally.of(store).counts if counts is None else counts
+        return TagCounts.of(fitted.lineage.primitives, counts, fitted.variables, max_tags)
+
+    def _sample_rows(self, store: Store, counts: TagCounts) -> RowSample:
+        limit = min(MAX_ROWS, MAX_CELLS // max(len(counts.tags), 1))
+        return sample_rows(store, limit, counts.places)
+
+    def learn_suggestions(self, X_train: Any = None) -> Suggester:
+        """Return what predicts tags, learned from the rows of ``fit`` or from others."""
+        check_is_fitted(self)
+        if X_train is not None:
+            store = self._read_store(X_train)
+            counts = self._count_tags(store)
+            suggester = Suggester.learn(counts, self._sample_rows(store, counts))
+        else:
+            suggester = self._learn()
+        _warn_of_limit(suggester.counts)
+        return suggester
+
+    def _learn(self) -> Suggester:
+        """Solve the regressions of what the fit kept, once."""
+        if self._suggester is None:
+            if self._tag_counts is None or self._sampled_rows is None:
+                raise InputError("this model keeps no joint counts: give X_train, the rows to use")
+            self._suggester = Suggester.learn(self._tag_counts, self._sampled_rows)
+        return self._suggester
+
+    @property
+    def keeps_counts(self) -> bool:
+        """Return True if the model can suggest without other rows."""
+        return self._tag_counts is not None
+
+
+def _warn_of_limit(counts: TagCounts) -> None:
+    if len(counts.tags) < counts.n_tags:
+        warnings.warn(
+            f"only the {len(counts.tags):,} most frequent of {counts.n_tags:,} tags are used",
+            ConjunctWarning,
+            stacklevel=4,
+        )

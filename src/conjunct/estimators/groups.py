@@ -1,0 +1,570 @@
+"""Groups of rows as a scikit-learn clusterer and density model."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial, reduce
+from typing import Any, Literal, Self
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClusterMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from conjunct import explain, files
+from conjunct.columns import STORAGE_KINDS, Columns, StorageKind
+from conjunct.counting import Store, sample_rows
+from conjunct.data import BooleanData, CellRules, Missing, Variables, check_variables
+from conjunct.errors import ConjunctWarning, InputError, ModelFileError
+from conjunct.estimators.base import BooleanEstimator
+from conjunct.estimators.invertible import check_weights, with_weights
+from conjunct.estimators.mixins import NotebookMixin, render_table
+from conjunct.estimators.ufc import UFC
+from conjunct.expressions import pattern_text
+from conjunct.features import (
+    SAMPLE_ROWS,
+    Fields,
+    Growth,
+    Mixture,
+    Sums,
+    average_row,
+    bits_of_model,
+    converge,
+    normalise,
+    sum_members,
+)
+from conjunct.parameters import JOBS, check, is_number, is_whole, one_of, whole
+from conjunct.ufc import Evidence
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Within = Literal["chunks", "columns"]
+WITHIN: tuple[Within, ...] = ("chunks", "columns")
+
+# What a merge inside a group must bring, as a multiple of its price. Groups share most of their
+# chunks, so that naming one costs less than in a vocabulary alone. Chosen on the validation rows
+# of four density sets (docs/groups.md).
+_FACTOR = 0.7
+# rows that are encoded at a time
+_ROWS_AT_ONCE = 1 << 16
+# typical and borderline rows of each group
+_EXAMPLES = 5
+# a row that is less probable in its group is borderline
+_SURE = 0.9
+# chunks of each group that could be marks
+_CHUNKS_PER_GROUP = 20
+
+
+class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
+    """Find groups of rows that are alike, and say what marks each.
+
+    A mixture model (latent classes): in each group the tags, and the values of variables, have
+    frequencies of its own. Groups are divided, from one, as long as that makes the description of
+    the rows shorter, numbers of the groups included; so their number need not be given. Then each
+    group gets its own chunks, found by ``UFC`` in its rows, which describe new rows better.
+
+    Parameters
+    ----------
+    n_groups : int or "auto", default="auto"
+        The number of groups.
+    within : {"chunks", "columns"}, default="chunks"
+        How rows are described inside a group: by chunks of its own, or by independent columns,
+        which is quicker. Rows that are not in memory are described by columns.
+    max_groups : int, optional
+        Maximum number of groups for ``"auto"``.
+    n_init : int, default=3
+        Starts for each division; the best is used.
+    max_seconds : float, optional
+        Time limit of the search; the groups found by then are the result.
+    variables : dict of str to list of str, False or None
+        As in :class:`UFC`: the columns that are values of one variable.
+    threshold, missing, storage, n_jobs
+        As in :class:`UFC`. With ``missing="pairwise"``, missing cells are ignored.
+    random_state : int, RandomState instance or None, default=0
+        Decides the starts. The result does not depend on ``n_jobs``.
+    verbose : int, default=0
+        1: a line for each round.
+
+    Attributes
+    ----------
+    n_groups_ : int
+        Number of groups.
+    groups_ : tuple of RowGroup
+        Name, rows, share, marks, typical and borderline rows of each group, largest first.
+    labels_ : array
+        The group of each training row; not there if the rows were not in memory.
+    vocabularies_ : tuple of UFC
+        The chunks of each group; empty with ``within="columns"``.
+    description_length_, baseline_length_ : float
+        Bits that describe the training rows by the groups, and by one group of independent
+        columns and variables.
+    stop_reason_ : str
+        Why there are no more groups.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    Examples
+    --------
+    >>> from conjunct import RowGroups
+    >>> rows = [["fork", "knife"]] * 40 + [["car", "bus"]] * 40 + [["car"]] * 20
+    >>> model = RowGroups().fit(rows)
+    >>> [(group.name, group.rows) for group in model.groups_]
+    [('car, bus', 60), ('fork, knife', 40)]
+    >>> model.predict([["knife"], ["bus"]]).tolist()
+    [1, 0]
+    """
+
+    _takes_partitions = True
+    _ways_with_missing = ("raise", "false", "pairwise")
+
+    n_groups_: int
+    groups_: tuple[explain.RowGroup, ...]
+    labels_: NDArray[np.intp]
+    vocabularies_: tuple[UFC, ...]
+    mixture_: Mixture | None
+    description_length_: float
+    baseline_length_: float
+    stop_reason_: str
+    _log_shares: Floats
+    # the columns, their variables and their preparation
+    _base: UFC
+
+    def __init__(
+        self,
+        n_groups: int | str = "auto",
+        *,
+        within: Within = "chunks",
+        max_groups: int | None = None,
+        n_init: int = 3,
+        max_seconds: float | None = None,
+        variables: Variables = None,
+        threshold: float | None = None,
+        missing: Missing = "pairwise",
+        storage: StorageKind = "auto",
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_groups = n_groups
+        self.within = within
+        self.max_groups = max_groups
+        self.n_init = n_init
+        self.max_seconds = max_seconds
+        self.variables = variables
+        self.threshold = threshold
+        self.missing = missing
+        self.storage = storage
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        callback: Callable[[int, float], object] | None = None,
+    ) -> Self:
+        """Find groups in the rows of ``X``.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix, list of baskets, stream, or table of Dask or Spark
+            One individual per row: Boolean or 0/1 values. A raw data frame is made Boolean, as
+            in :class:`UFC`; other rows are then raw too.
+        y : ignored
+        sample_weight : array of shape (n_rows,), optional
+            A row of weight w counts as w equal rows: whole numbers. Needs all rows in memory.
+        callback : callable, optional
+            Called after each round of the search with the number of groups, and the bits of the
+            description by them.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        deadline = math.inf if self.max_seconds is None else time.monotonic() + self.max_seconds
+        data = self._read_to_fit(X)
+        store, in_memory = data.columns, isinstance(data.columns, Columns)
+        weights = None
+        if sample_weight is not None:
+            if not in_memory:
+                raise InputError("sample_weight needs all rows in memory")
+            weights = check_weights(sample_weight, store.n_rows)
+        if self.within == "chunks" and not in_memory:
+            note = 'The rows are not in memory: groups have no chunks, as with within="columns".'
+            warnings.warn(note, ConjunctWarning, stacklevel=2)
+        self._base = self._fit_vocabulary(data, weights, self.variables, max_iter=0)
+        fields = Fields.of(len(data.names), self._base.feature_set_.variables)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        mixture = self._grow(store, fields, weights, rng, deadline, callback)
+        self._use(mixture)
+        if in_memory:
+            if self.within == "chunks":
+                self._fit_chunks(data, weights)
+            self._describe_rows(data, weights)
+        else:
+            rows, *counts = store.total(partial(_count_tags, mixture))
+            tags = [(name,) for name in data.names]
+            self._describe(rows, explain.GroupCounts(*counts), tags, {})
+        if self.n_groups != "auto" and self.n_groups_ < int(self.n_groups):
+            when = f" in {self.max_seconds:g} seconds" if "seconds" in self.stop_reason_ else ""
+            found = explain.count(self.n_groups_, "group")
+            self.stop_reason_ = f"only {found} could be found{when}"
+            warnings.warn(self.stop_reason_, ConjunctWarning, stacklevel=2)
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Return the most probable group of each row of ``X``, by its position in ``groups_``."""
+        return np.concatenate([joint.argmax(1) for joint in self._joints(X)])
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each group, for each row of ``X``."""
+        return np.concatenate([normalise(joint)[0] for joint in self._joints(X)])
+
+    def log_prob(self, X: Any) -> Floats:
+        """Return the natural logarithm of the probability of each row of ``X``.
+
+        The probabilities of all possible rows sum to 1. Missing cells are not encoded, so rows
+        that lack some are more probable.
+        """
+        return np.concatenate([normalise(joint)[1] for joint in self._joints(X)])
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return minus the mean bits per row of ``X``, as ``UFC.score`` does."""
+        logs = self.log_prob(X)
+        weights = None if sample_weight is None else check_weights(sample_weight, len(logs))
+        return float(np.average(logs, weights=weights)) / math.log(2)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted groups as JSON, atomically."""
+        check_is_fitted(self)
+        parameters = {name: value for name, value in self.get_params().items() if name in _SAVED}
+        mixture = self.mixture_
+        files.write_model(
+            path,
+            files.GroupsFile(
+                format=files.GROUPS_FORMAT,
+                version=files.GROUPS_VERSION,
+                parameters=parameters,
+                shares=np.exp(self._log_shares).tolist(),
+                groups=msgspec.convert(self.groups_, list[files.GroupRecord], from_attributes=True),
+                description_length=self.description_length_,
+                baseline_length=self.baseline_length_,
+                stop_reason=self.stop_reason_,
+                outcomes=[] if mixture is None else mixture.outcomes.tolist(),
+                none=[] if mixture is None else mixture.none.tolist(),
+                columns=self._base._checked_file(),
+                vocabularies=[each._checked_file() for each in self.vocabularies_],
+            ),
+        )
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read groups that ``save`` wrote."""
+        read = files.read_groups(path)
+        if {*read.parameters} != {*_SAVED}:
+            raise ModelFileError(f"{path}: damaged groups: their parameters are others")
+        parameters: dict[str, Any] = read.parameters
+        model = cls(**parameters)
+        try:
+            model._check_parameters()
+        except InputError as error:
+            raise ModelFileError(f"{path}: {error}") from None
+        base, *vocabularies = (
+            UFC._from_model_file(each, str(path)) for each in (read.columns, *read.vocabularies)
+        )
+        model._base, model.preparation_ = base, base.preparation_
+        model.n_features_in_ = base.n_features_in_
+        if hasattr(base, "feature_names_in_"):
+            model.feature_names_in_ = base.feature_names_in_
+        model.n_groups_ = n = len(read.groups)
+        model.description_length_ = read.description_length
+        model.baseline_length_, model.stop_reason_ = read.baseline_length, read.stop_reason
+        names, mixture = base._primitive_names(), None
+        model.groups_ = tuple(
+            explain.RowGroup(
+                group.name,
+                group.rows,
+                group.rows / read.columns.n_rows,
+                tuple(
+                    explain.Mark(text=pattern_text(mark.tags), **msgspec.structs.asdict(mark))
+                    for mark in group.marks
+                ),
+                group.typical,
+                group.borderline,
+            )
+            for group in read.groups
+        )
+        marked = {tag for group in model.groups_ for mark in group.marks for tag in mark.tags}
+        fits = [each._primitive_names() for each in vocabularies] == [names] * n
+        if not vocabularies:
+            fields = Fields.of(len(names), base.feature_set_.variables)
+            lines = (*read.outcomes, *read.none)
+            sizes = [len(fields.field)] * n + [fields.n_fields] * n
+            fits = [*map(len, lines)] == sizes and min(map(min, lines)) > 0
+            if fits:
+                mixture = Mixture(fields, *map(np.array, (read.shares, read.outcomes, read.none)))
+                fits = np.allclose(fields.sum_up(mixture.outcomes) + mixture.none, 1)
+        if not fits or not marked <= {*names}:
+            raise ModelFileError(f"{path}: damaged groups: their numbers are not of their columns")
+        model._use(mixture, vocabularies, read.shares)
+        return model
+
+    def _fit_vocabulary(
+        self, data: BooleanData, weights: Ints | None, variables: Variables, **options: Any
+    ) -> UFC:
+        """Return the chunks of some rows; with ``max_iter=0``, their columns and variables."""
+        model = UFC(
+            Evidence(factor=_FACTOR),
+            variables=variables,
+            threshold=self.threshold,
+            missing=self.missing,
+            storage=self.storage,
+            n_jobs=self.n_jobs,
+            **options,
+        )
+        with warnings.catch_warnings():
+            # a group may have no chunks
+            warnings.simplefilter("ignore", ConjunctWarning)
+            model.preparation_ = self.preparation_
+            model.n_features_in_ = len(data.names)
+            if data.has_names:
+                model.feature_names_in_ = np.array(data.names, object)
+            # read already, and maybe not in memory
+            model._construct(with_weights(data.columns, weights), data.names, None)
+            return model
+
+    def _grow(
+        self,
+        store: Store,
+        fields: Fields,
+        weights: Ints | None,
+        rng: np.random.Generator,
+        deadline: float,
+        callback: Any,
+    ) -> Mixture:
+        """Return the groups found, converged on all rows."""
+        every = None
+        if isinstance(store, Columns):
+            store = with_weights(store, weights)
+            distinct = sample_rows(store, store.n_rows)
+            every = fields.read(distinct.rows, distinct.weights)
+            is_much = store.n_rows > SAMPLE_ROWS
+            found = distinct.thin(store.n_rows, SAMPLE_ROWS) if is_much else distinct
+        else:
+            found = sample_rows(store, SAMPLE_ROWS)
+        sample = fields.read(found.rows, found.weights)
+        prior = average_row(fields, sum_members(fields, sample, np.ones((sample.n_rows, 1))))
+
+        def watch(n_groups: int, bits: float) -> None:
+            if self.verbose:
+                sys.stdout.write(f"{n_groups} groups: {bits:,.0f} bits\n")
+            if callback is not None:
+                callback(n_groups, bits)
+
+        given, most = None if self.n_groups == "auto" else int(self.n_groups), self.max_groups
+        growth = Growth(sample, fields, prior, rng, given, most, self.n_init, deadline, watch)
+        path = growth.run()
+        self.stop_reason_ = "no division of a group makes the description shorter"
+        if time.monotonic() > deadline:
+            self.stop_reason_ = f"the search ended after {self.max_seconds:g} seconds"
+        elif path[-1].mixture.n_groups in (given, most):
+            self.stop_reason_ = "as many groups as asked for"
+
+        def expect(mixture: Mixture) -> Sums:
+            if every is not None:
+                return mixture.expect(every)
+            return Sums(*store.total(partial(_expect, mixture)))
+
+        last = converge(path[-1].mixture, expect, prior, deadline=deadline)
+        n_rows = float(last.sums.rows.sum())
+        one = converge(path[0].mixture, expect, prior, max_iter=1)
+        self.baseline_length_, self.description_length_ = growth.bits(one), growth.bits(last)
+        return last.mixture.with_floor(n_rows)
+
+    def _use(
+        self, mixture: Mixture | None, vocabularies: Sequence[UFC] = (), shares: Any = None
+    ) -> None:
+        """Describe rows by a mixture, or by chunks of groups with given shares."""
+        self.mixture_, self.vocabularies_ = mixture, tuple(vocabularies)
+        self._log_shares = np.log(shares if mixture is None else mixture.shares)
+
+    def _fit_chunks(self, data: BooleanData, weights: Ints | None) -> None:
+        """Replace the mixture by chunks of each of its groups."""
+        columns = data.columns
+        own = np.ones(columns.n_rows, np.int64) if weights is None else weights
+        labels = np.concatenate([joint.argmax(1) for joint in self._slices(columns)])
+        sizes = np.bincount(labels, own, len(self._log_shares))
+        groups = np.flatnonzero(sizes)
+        models = []
+        variables: Variables = self._base.variables_ or False
+        for group in groups.tolist():
+            rows = np.flatnonzero(labels == group)
+            some = replace(data, columns=columns.take_rows(rows), ids=None)
+            own_weights = None if weights is None else weights[rows]
+            models.append(self._fit_vocabulary(some, own_weights, variables))
+        self._use(None, models, (sizes[groups] + 0.5) / (own.sum() + len(groups) / 2))
+        logs = np.concatenate([normalise(joint)[1] for joint in self._slices(columns)])
+        bits = 0.5 * math.log2(max(own.sum(), 2)) * (len(groups) - 1)
+        bits -= float(own @ logs) / math.log(2)
+        for model in models:
+            fitted, m = model.feature_set_, len(data.names)
+            numbers = bits_of_model(0, fitted.n_rows, m, m)
+            merges = bits_of_model(len(fitted.merges), fitted.n_rows, m, m) - numbers
+            bits += numbers + _FACTOR * merges
+        self.description_length_ = bits
+
+    def reading_rules(self) -> CellRules:
+        return replace(super().reading_rules(), storage=self.storage)
+
+    def _joints(self, X: Any) -> Iterator[Floats]:
+        check_is_fitted(self)
+        return self._slices(self.read_columns(X))
+
+    def _slices(self, columns: Columns) -> Iterator[Floats]:
+        """Yield the log-probabilities of row and group together, some rows at a time."""
+        for start in range(0, max(columns.n_rows, 1), _ROWS_AT_ONCE):
+            stop = min(start + _ROWS_AT_ONCE, columns.n_rows)
+            part = columns
+            if stop - start < columns.n_rows:
+                part = columns.take_rows(np.arange(start, stop))
+            if self.mixture_ is not None:
+                yield _log_joint(self.mixture_, part)
+                continue
+            logs = [
+                each.feature_set_.row_code.log_probs(part, each._code_counts().features)
+                for each in self.vocabularies_
+            ]
+            yield np.stack(logs, axis=1) + self._log_shares
+
+    def _describe_rows(self, data: BooleanData, weights: Ints | None) -> None:
+        """Set ``groups_`` and ``labels_`` of rows in memory."""
+        columns, own = data.columns, weights
+        found = [
+            (joint.argmax(1), normalise(joint)[0].max(1), joint.max(1))
+            for joint in self._slices(columns)
+        ]
+        labels, leads, logs = (np.concatenate(each) for each in zip(*found, strict=True))
+        chunks = sorted(
+            {
+                finding.tags
+                for model in self.vocabularies_
+                for finding in explain.every_finding(model.feature_set_)[:_CHUNKS_PER_GROUP]
+            }
+        )
+        place = dict(zip(data.names, columns.raw_columns, strict=True))
+        conjunction = partial(columns.conjunction, not_left=False, not_right=False)
+        lines = [reduce(conjunction, [place[tag] for tag in chunk]) for chunk in chunks]
+        counted = columns.with_raw_columns([*columns.raw_columns, *lines])
+        n_groups = len(self._log_shares)
+        counts = explain.GroupCounts.of_groups(counted, labels, n_groups, own)
+        examples = {}
+        for k in range(n_groups):
+            rows = np.flatnonzero(labels == k)
+            typical = rows[np.argsort(-logs[rows], kind="stable")][:_EXAMPLES]
+            near = rows[np.argsort(leads[rows], kind="stable")][:_EXAMPLES]
+            near = near[leads[near] < _SURE]
+            examples[k] = tuple(typical.tolist()), tuple(near.tolist())
+        sizes = np.bincount(labels, own, n_groups).astype(np.int64)
+        patterns = [*((name,) for name in data.names), *chunks]
+        number = self._describe(sizes, counts, patterns, examples)
+        self.labels_ = number[labels]
+
+    def _describe(
+        self,
+        sizes: Ints,
+        counts: explain.GroupCounts,
+        patterns: Sequence[tuple[str, ...]],
+        examples: Any,
+    ) -> NDArray[np.intp]:
+        """Set ``groups_``, the largest first; return the new number of each group."""
+        order = np.argsort(-sizes, kind="stable")
+        order = order[sizes[order] > 0]
+        shares = np.exp(self._log_shares[order])
+        mixture = None if self.mixture_ is None else self.mixture_.take(order)
+        vocabularies = [self.vocabularies_[k] for k in order.tolist() if self.vocabularies_]
+        self._use(mixture, vocabularies, shares / shares.sum())
+        counts = explain.GroupCounts(counts.true[order], counts.known[order])
+        own_values = self._base.variables_ or {}
+        variables = {tag: name for name, tags in own_values.items() for tag in tags}
+        marks = explain.find_marks(counts, patterns, variables)
+        # a group without marks is named by what differs most
+        most = explain.find_marks(counts, patterns, variables, priced=False)
+        for_names = [a or b for a, b in zip(marks, most, strict=True)]
+        n_rows, number = int(sizes.sum()), np.zeros(len(sizes), np.intp)
+        number[order] = np.arange(len(order))
+        self.groups_ = tuple(
+            explain.RowGroup(name, rows, rows / n_rows, tuple(own), *examples.get(k, ()))
+            for k, name, rows, own in zip(
+                order.tolist(),
+                explain.name_groups(for_names),
+                sizes[order].tolist(),
+                marks,
+                strict=True,
+            )
+        )
+        self.n_groups_ = len(self.groups_)
+        return number
+
+    def _render_findings(self) -> str:
+        if not hasattr(self, "groups_"):
+            return ""
+        cells = [
+            (
+                str(k),
+                group.name,
+                f"{group.rows:,}",
+                explain.format_share(group.share),
+                group.marks[0].sentence if group.marks else "",
+            )
+            for k, group in enumerate(self.groups_)
+        ]
+        return render_table(("group", "name", "rows", "share", "strongest mark"), cells)
+
+    def _check_parameters(self) -> None:
+        n, seconds = self.n_groups, self.max_seconds
+        holds = n == "auto" or (is_whole(n) and int(n) >= 1)
+        check(holds, "n_groups", n, 'a whole number from 1, or "auto"')
+        one_of(WITHIN).check("within", self.within)
+        whole(1, optional=True).check("max_groups", self.max_groups)
+        whole(1).check("n_init", self.n_init)
+        holds = seconds is None or (is_number(seconds) and seconds > 0)
+        check(holds, "max_seconds", seconds, "a number above 0")
+        one_of(self._ways_with_missing).check("missing", self.missing)
+        one_of(STORAGE_KINDS).check("storage", self.storage)
+        check_variables(self.variables)
+        JOBS.check("n_jobs", self.n_jobs)
+
+
+# what a file of groups holds of the parameters; others belong to a session
+_SAVED = ("n_groups", "within", "max_groups", "n_init", "max_seconds", "threshold", "missing")
+
+
+def _log_joint(mixture: Mixture, columns: Columns) -> Floats:
+    blocks = mixture.fields.read(columns).blocks
+    return np.concatenate([np.empty((0, mixture.n_groups)), *map(mixture.log_joint, blocks)])
+
+
+# Parts are counted with these, here or on a worker.
+
+
+def _expect(mixture: Mixture, part: Columns) -> tuple[Floats, ...]:
+    # a plain tuple is added number by number
+    return tuple(mixture.expect(mixture.fields.read(part)))
+
+
+def _count_tags(mixture: Mixture, part: Columns) -> tuple[Ints, Ints, Ints]:
+    labels = _log_joint(mixture, part).argmax(1)
+    counts = explain.GroupCounts.of_groups(part, labels, mixture.n_groups)
+    return np.bincount(labels, minlength=mixture.n_groups), counts.true, counts.known

@@ -1,0 +1,243 @@
+"""Relations between tags, from their joint counts: implies, same, avoid each other, alike.
+
+A relation is reported if its evidence exceeds its price, as that of a merge (docs/evidence.md):
+½·log₂ n bits for one more number, and log₂(N/k) to name the k-th of N pairs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conjunct.columns import Contingency, Positions
+from conjunct.explain.sentences import count, format_share
+from conjunct.features import TagCounts, round_savings
+from conjunct.ufc import Floats, evidence
+
+RelationKind = Literal["implies", "same", "avoid", "alike"]
+RELATION_KINDS: dict[RelationKind, str] = {
+    "implies": "Implies",
+    "same": "Say the same",
+    "avoid": "Avoid each other",
+    "alike": "Alike",
+}
+"""The kinds in their order, with the heads of their lists."""
+
+# correlation from which two tags are the same, as for findings
+_SAME = 0.98
+# share of the rows with a tag that have what it implies
+_NEARLY_ALL = 0.95
+# of the rows expected by chance: fewer are "rarely together", or few exceptions
+_RARELY = 0.5
+# cosine of two profiles from which tags are alike: of synonyms planted in four sets (one tag
+# divided at random in two), 0.9 finds most, and little else
+_ALIKE = 0.9
+_ROWS_AT_ONCE = 256
+
+
+class Relation(NamedTuple):
+    """A relation between two tags that the data support.
+
+    Attributes
+    ----------
+    kind : {"implies", "same", "avoid", "alike"}
+        ``left`` implies ``right``; both are in the same rows; they avoid each other; or they are
+        rarely together but have the same company, as synonyms do.
+    left, right : str
+        The two tags. What implies is the rarer one; of other pairs it is the left one too.
+    rows : int
+        Rows with both.
+    evidence : float
+        Bits by which the data support it.
+    sentence : str
+        The facts in words.
+    """
+
+    kind: RelationKind
+    left: str
+    right: str
+    rows: int
+    evidence: float
+    sentence: str
+
+
+def find_relations(counts: TagCounts) -> list[Relation]:
+    """Return the relations that are worth more than their price, most evidence first.
+
+    Values of one variable avoid each other by construction, which is not reported. Implications
+    that follow from others are left out, and of tags that are the same only the first implies.
+    """
+    if len(counts.tags) < 2:
+        return []
+    pairs, bits = _pay(counts, *_weigh_pairs(counts))
+    n, s, t, c = (np.asarray(each, np.float64) for each in pairs.table)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        is_same = (c * n - s * t) / np.sqrt(s * (n - s) * t * (n - t)) >= _SAME
+    more = c * n > s * t
+    is_first = np.ones(len(counts.tags), np.bool_)
+    is_first[pairs.left[is_same]] = False
+    has_firsts = is_first[pairs.left] & is_first[pairs.right]
+    # few exceptions, and at most half of those that chance would give
+    is_implied = has_firsts & more & (c >= _NEARLY_ALL * s)
+    is_implied &= (s - c) * n <= _RARELY * s * (n - t)
+    is_rare = has_firsts & (c * n <= _RARELY * s * t)
+    alike, alike_bits = _pay(counts, *_find_alike(counts))
+    both_first = is_first[alike.left] & is_first[alike.right]
+    found = [
+        *_describe(counts, "same", *_take(pairs, bits, _keep_tree(pairs, is_same))),
+        *_describe(counts, "implies", *_take(pairs, bits, _keep_direct(pairs, is_implied))),
+        *_describe(counts, "avoid", *_take(pairs, bits, np.flatnonzero(is_rare))),
+        *_describe(counts, "alike", *_take(alike, alike_bits, np.flatnonzero(both_first))),
+    ]
+    order = [*RELATION_KINDS].index
+    return sorted(found, key=lambda one: (-one.evidence, order(one.kind), one.left, one.right))
+
+
+def _weigh_pairs(counts: TagCounts) -> tuple[Contingency, Floats]:
+    """Return the pairs that could pay, the rarer tag first, and their evidence."""
+    blocks, values = [], []
+    for block in counts.pairs():
+        pairs = _put_rarer_first(counts, block)
+        n, s, t, c = pairs.table
+        # a tag that avoids another is together with its absence
+        bits = np.maximum(evidence(n, s, t, c), evidence(n, s, n - t, s - c))
+        pays = np.flatnonzero(bits > 0.5 * math.log2(counts.n_rows))
+        blocks.append(pairs.take(pays))
+        values.append(bits[pays])
+    return Contingency.concat(blocks, counts.n_rows), np.concatenate(values or [np.empty(0)])
+
+
+def _put_rarer_first(counts: TagCounts, pairs: Contingency) -> Contingency:
+    ranks = np.argsort(np.argsort(counts.supports, kind="stable"))
+    swap = ranks[pairs.left] > ranks[pairs.right]
+    other = pairs.swap()
+    return Contingency(
+        np.where(swap, other.left, pairs.left),
+        np.where(swap, other.right, pairs.right),
+        pairs.n_rows,
+        np.where(swap, other.left_support, pairs.left_support),
+        np.where(swap, other.right_support, pairs.right_support),
+        pairs.joint,
+    )
+
+
+def _pay(counts: TagCounts, pairs: Contingency, bits: Floats) -> tuple[Contingency, Floats]:
+    """Return the pairs with the most evidence, as long as each is worth its price."""
+    m = len(counts.tags)
+    n_pairs = m * (m - 1) / 2
+    # equal ones by name
+    order = np.lexsort((pairs.right, pairs.left, -bits))
+    k = np.arange(1, len(order) + 1)
+    prices = 0.5 * math.log2(counts.n_rows) + np.log2(np.maximum(n_pairs / k, 1))
+    pays = bits[order] > prices
+    order = order[: len(order) if pays.all() else int(np.argmin(pays))]
+    return pairs.take(order), bits[order]
+
+
+def _take(pairs: Contingency, bits: Floats, which: Positions) -> tuple[Contingency, Floats]:
+    return pairs.take(which), bits[which]
+
+
+def _keep_tree(pairs: Contingency, is_same: NDArray[np.bool_]) -> Positions:
+    """Return the pairs of the same tags that do not follow from stronger ones."""
+    group: dict[int, set[int]] = {}
+    kept = []
+    for k in np.flatnonzero(is_same).tolist():
+        left, right = int(pairs.left[k]), int(pairs.right[k])
+        one, other = group.get(left, {left}), group.get(right, {right})
+        if right not in one:
+            kept.append(k)
+            both = one | other
+            group |= dict.fromkeys(both, both)
+    return np.array(kept, np.intp)
+
+
+def _keep_direct(pairs: Contingency, is_implied: NDArray[np.bool_]) -> Positions:
+    """Return the implications that do not follow from two others."""
+    which = np.flatnonzero(is_implied).tolist()
+    implied: dict[int, set[int]] = {}
+    for k in which:
+        implied.setdefault(int(pairs.left[k]), set()).add(int(pairs.right[k]))
+    none: set[int] = set()
+    follow = {
+        left: set().union(*(implied.get(right, none) for right in rights))
+        for left, rights in implied.items()
+    }
+    kept = [k for k in which if int(pairs.right[k]) not in follow[int(pairs.left[k])]]
+    return np.array(kept, np.intp)
+
+
+def _find_alike(counts: TagCounts) -> tuple[Contingency, Floats]:
+    """Return pairs that are rarely together but have the same company, and their evidence.
+
+    The company of a tag is how far each other tag is above or below chance in its rows, in
+    standard deviations. Two companies with the cosine r share −½·(K − 1)·log₂(1 − r²) bits, where K
+    tags are two standard deviations from chance or more with either of the two. r counts as at
+    most 0.98: few tags never make sure that two are synonyms.
+    """
+    gram, shares = counts.gram(), counts.shares
+    supports = np.diagonal(gram).copy()
+    chance = supports[:, None] * shares
+    gram -= chance
+    chance *= 1 - shares
+    company = np.divide(gram, np.sqrt(chance), out=np.zeros_like(gram), where=chance > 0)
+    np.fill_diagonal(company, 0)
+    squares = (company**2).sum(axis=1)
+    is_far = np.abs(company) >= 2
+    blocks, values = [], []
+    for start in range(0, len(company), _ROWS_AT_ONCE):
+        some = slice(start, start + _ROWS_AT_ONCE)
+        # the two tags themselves are left out of each sum
+        left = np.maximum(squares[some, None] - company[some] ** 2, 0)
+        right = np.maximum(squares - company[:, some].T ** 2, 0)
+        scale = np.sqrt(left * right)
+        cosines = np.divide(
+            company[some] @ company.T, scale, out=np.zeros_like(scale), where=scale > 0
+        )
+        i, j = np.nonzero(cosines >= _ALIKE)
+        cosine, i = np.minimum(cosines[i, j], _SAME), i + start
+        above = i < j
+        i, j, cosine = i[above], j[above], cosine[above]
+        pairs = counts.for_pairs(i, j)
+        n, s, t, c = (np.asarray(each, np.float64) for each in pairs.table)
+        rarely = counts.may_meet(i, j) & (c * n <= _RARELY * s * t)
+        pairs, cosine = pairs.take(rarely), cosine[rarely]
+        sizes = (is_far[pairs.left] | is_far[pairs.right]).sum(axis=1)
+        sizes -= 2 * is_far[pairs.left, pairs.right]
+        blocks.append(_put_rarer_first(counts, pairs))
+        values.append(round_savings(-0.5 * np.maximum(sizes - 1, 0) * np.log2(1 - cosine**2)))
+    return Contingency.concat(blocks, counts.n_rows), np.concatenate(values)
+
+
+def _describe(
+    counts: TagCounts, kind: RelationKind, pairs: Contingency, bits: Floats
+) -> Iterator[Relation]:
+    n_rows = np.broadcast_to(pairs.n_rows, len(pairs)).tolist()
+    columns = (each.tolist() for each in (pairs.left_support, pairs.right_support, pairs.joint))
+    names = ([counts.tags[k] for k in each.tolist()] for each in (pairs.left, pairs.right))
+    lines = zip(*names, n_rows, *columns, bits.tolist(), strict=True)
+    for left, right, n, n_left, n_right, both, value in lines:
+        chance = n_left * n_right / n
+        expected = f"{chance:,.0f}" if chance >= 10 else f"{chance:.1f}"
+        part = format_share(both / n_left)
+        if both == n_left:
+            part = "all"
+        elif part == "100%":
+            part = f"{math.floor(1000 * both / n_left) / 10}%"
+        sentence = {
+            "implies": f"{left} implies {right}: {part} of the {count(n_left, 'row')} "
+            f"with {left} also have {right}",
+            "same": f"{left} and {right} say the same: {count(both, 'row')} with both, "
+            f"{n_left - both:,} with {left} only, {n_right - both:,} with {right} only",
+            "avoid": f"{left} and {right} avoid each other: together in {count(both, 'row')}, "
+            f"{expected} expected by chance",
+            "alike": f"{left} and {right} are alike: they occur with the same tags, but only "
+            f"{count(both, 'row')} with both ({n_left:,} with {left}, {n_right:,} with {right})",
+        }[kind]
+        if counts.known is not None:
+            sentence += ", of the rows in which both are known"
+        yield Relation(kind, left, right, both, value, sentence)

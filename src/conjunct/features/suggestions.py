@@ -1,0 +1,559 @@
+"""Suggestions: tags that a row probably lacks, and tags that are doubtful in it.
+
+Each tag is predicted from the other tags of a row by ridge regression without intercept. With the
+joint counts G, the weights of all tags follow from P = (G + λI)⁻¹: −Pᵢⱼ / Pⱼⱼ (Steck 2019). The
+values of one variable are not used for each other, because they exclude each other anyway. λ is
+chosen by generalised cross-validation (Golub, Heath and Wahba 1979), which needs the same counts
+and no rows. A sample of rows then shows how often a tag is there, by its prediction without that
+row: that makes a prediction a probability. A doubtful tag is judged by the curve
+of tags that are about as frequent.
+
+Tags are in the order of their names, and the sample is chosen and ordered by hashes of rows. So
+the order of rows and columns, partitions, and weights instead of repeated rows change no digit.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import msgspec
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from conjunct.columns import Columns, Contingency, Counts, PairCounts, Positions
+from conjunct.counting import RowSample
+from conjunct.errors import InputError
+
+if TYPE_CHECKING:
+    from conjunct.features.feature_set import FeatureSet
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+MAX_TAGS = 5000
+"""The most frequent tags are learned from: three matrices of this size take 600 MB."""
+KEPT_TAGS = 1000
+"""What a fitted model keeps, so that ``fit`` and model files stay small."""
+
+# λ is chosen among these for the most frequent tags: the error is flat around its minimum
+_RIDGES = 2.0 ** np.arange(-4, 15)
+_TAGS_FOR_RIDGE = 256
+
+# predictions at which the share of rows with the tag is measured; between them it is interpolated.
+# Most tags are rare, and so are most predictions near 0.
+_KNOTS = np.concatenate([np.arange(-10, -1) / 40, np.arange(-10, 20) / 400, np.arange(2, 51) / 40])
+MAX_ROWS = 10_000
+"""Rows that are sampled, about, if there are more."""
+MAX_CELLS = 2_000_000
+"""Their cells: 250 kB as bits."""
+_CELLS_AT_ONCE = 1 << 19
+
+_REASONS = 3
+
+
+class Suggestion(NamedTuple):
+    """A tag and its probability in a row, given the other tags of the row.
+
+    Attributes
+    ----------
+    tag : str
+        The tag.
+    score : float
+        Of rows whose other tags give this score, about this share has the tag.
+    because : tuple of str
+        Tags of the row that speak most for it; if it is doubtful, most against it.
+    """
+
+    tag: str
+    score: float
+    because: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class TagCounts:
+    """How often tags occur, alone and together.
+
+    Where cells are missing, ``alone[i, j]`` counts the rows with tag i in which tag j is known,
+    and ``known[i, j]`` those in which both are known.
+    """
+
+    places: tuple[int, ...]
+    """Positions of the tags among the columns."""
+    tags: tuple[str, ...]
+    variables: tuple[str | None, ...]
+    n_rows: int
+    n_tags: int
+    """Tags with a row, of which the most frequent are here."""
+    joint: Counts
+    alone: Counts | None = None
+    known: Counts | None = None
+
+    @classmethod
+    def of(
+        cls,
+        names: Sequence[str],
+        counts: PairCounts,
+        variables: Sequence[str | None] = (),
+        max_tags: int = MAX_TAGS,
+    ) -> TagCounts:
+        """Return the counts of the most frequent tags, in the order of their names."""
+        supports = np.asarray(counts.supports)
+        some = np.flatnonzero(supports)
+        order = sorted(some.tolist(), key=lambda k: (-supports[k], names[k]))
+        # counts of pairs are asked for in the order of columns
+        kept = np.sort(np.array(order[:max_tags], np.intp))
+        m = len(kept)
+        joint = np.zeros((m, m), supports.dtype)
+        alone = known = None
+        if not isinstance(counts.observed, int):
+            alone, known = np.zeros_like(joint), np.zeros_like(joint)
+        for left, right in _pair_blocks(m):
+            table = counts.for_pairs(kept[left], kept[right])
+            joint[left, right] = joint[right, left] = table.joint
+            if alone is not None and known is not None:
+                alone[left, right], alone[right, left] = table.left_support, table.right_support
+                known[left, right] = known[right, left] = table.n_rows
+        np.fill_diagonal(joint, supports[kept])
+        if alone is not None and known is not None:
+            np.fill_diagonal(alone, supports[kept])
+            np.fill_diagonal(known, np.asarray(counts.observed)[kept])
+        tags = tuple(names[k] for k in kept.tolist())
+        values = tuple(variables[k] for k in kept.tolist()) if variables else (None,) * m
+        places = tuple(kept.tolist())
+        found = cls(places, tags, values, counts.n_rows, len(some), joint, alone, known)
+        return found.take(np.array(sorted(range(m), key=tags.__getitem__), np.intp))
+
+    @property
+    def supports(self) -> Counts:
+        return np.diagonal(self.joint)
+
+    @cached_property
+    def shares(self) -> Floats:
+        """The share of rows with each tag, of those in which it is known."""
+        known = self.n_rows if self.known is None else np.diagonal(self.known)
+        return self.supports / np.maximum(known, 1)
+
+    @cached_property
+    def strata(self) -> Positions:
+        """Numbers of the frequencies of tags, by powers of 2: 0 for the most frequent ones."""
+        halvings = np.floor(-np.log2(self.shares)).astype(np.intp)
+        return np.unique(halvings, return_inverse=True)[1].astype(np.intp)
+
+    @cached_property
+    def groups(self) -> list[Positions]:
+        """The positions of the tags of each variable; a plain tag is a group by itself."""
+        places: dict[Any, list[int]] = {}
+        for k, variable in enumerate(self.variables):
+            places.setdefault(k if variable is None else (variable,), []).append(k)
+        return [np.array(some, np.intp) for some in places.values()]
+
+    def may_meet(self, left: Positions, right: Positions) -> Mask:
+        """Return which pairs are not two values of one variable."""
+        group = np.empty(len(self.tags), np.intp)
+        for k, some in enumerate(self.groups):
+            group[some] = k
+        apart: Mask = group[left] != group[right]
+        return apart
+
+    def pairs(self) -> Iterator[Contingency]:
+        """Yield blocks of all pairs of tags that are not two values of one variable."""
+        for left, right in _pair_blocks(len(self.tags)):
+            may_meet = self.may_meet(left, right)
+            yield self.for_pairs(left[may_meet], right[may_meet])
+
+    def for_pairs(self, left: Positions, right: Positions) -> Contingency:
+        """Return the counts of some pairs."""
+        joint = self.joint[left, right]
+        if self.alone is None or self.known is None:
+            alone, other = self.supports[left], self.supports[right]
+            return Contingency(left, right, self.n_rows, alone, other, joint)
+        alone, other = self.alone[left, right], self.alone[right, left]
+        return Contingency(left, right, self.known[left, right], alone, other, joint)
+
+    def gram(self) -> Floats:
+        """Return the joint counts, in proportion to all rows where cells are missing."""
+        if self.known is None:
+            return self.joint.astype(np.float64)
+        return self.joint * (self.n_rows / np.maximum(self.known, 1))
+
+    def take(self, positions: Positions) -> TagCounts:
+        """Return the counts of some of the tags."""
+        square = np.ix_(positions, positions)
+        return TagCounts(
+            tuple(self.places[k] for k in positions.tolist()),
+            tuple(self.tags[k] for k in positions.tolist()),
+            tuple(self.variables[k] for k in positions.tolist()),
+            self.n_rows,
+            self.n_tags,
+            self.joint[square],
+            None if self.alone is None else self.alone[square],
+            None if self.known is None else self.known[square],
+        )
+
+
+class SuggestionsRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a model file keeps for suggestions and relations.
+
+    Matrices are compressed (zlib), as whole numbers of 8 bytes, the smallest digits first. Those
+    that are symmetric have their lines from the diagonal on.
+    """
+
+    # positions of the tags among the columns, in the order of their names
+    tags: Annotated[
+        list[Annotated[int, msgspec.Meta(ge=0, lt=1 << 31)]], msgspec.Meta(max_length=KEPT_TAGS)
+    ]
+    joint: bytes
+    ridge: Annotated[float, msgspec.Meta(gt=0, le=1e9)]
+    # probabilities, rising: for all tags, then for tags of each frequency that occurs
+    curves: list[list[Annotated[float, msgspec.Meta(ge=0, le=1)]]]
+    # where cells were missing
+    alone: bytes | None = None
+    known: bytes | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Suggester:
+    """Predicts each tag of a row from the other tags."""
+
+    counts: TagCounts
+    ridge: float
+    """λ."""
+    curves: tuple[tuple[float, ...], ...]
+    """Probabilities at the knots, rising: of all tags, then of tags of each frequency."""
+
+    @classmethod
+    def learn(cls, counts: TagCounts, sample: RowSample) -> Suggester:
+        """Learn from counts, and from some of the rows that were counted."""
+        ridge = choose_ridge(counts)
+        cells, true = _count_cells(_Weigher.of(counts, ridge), counts.strata, sample)
+        curves = [_calibrate(cells.sum(axis=0), true.sum(axis=0))]
+        curves += [_calibrate(*both) for both in zip(cells, true, strict=True)]
+        return cls(counts, ridge, tuple(curves))
+
+    def record(self) -> SuggestionsRecord:
+        """Return what a model file keeps."""
+        counts = self.counts
+        above = np.triu_indices(len(counts.tags))
+        return SuggestionsRecord(
+            list(counts.places),
+            _compress(counts.joint[above]),
+            self.ridge,
+            [list(curve) for curve in self.curves],
+            None if counts.alone is None else _compress(counts.alone),
+            None if counts.known is None else _compress(counts.known[above]),
+        )
+
+    @classmethod
+    def from_record(cls, record: SuggestionsRecord, fitted: FeatureSet) -> Suggester:
+        """Return what was saved with a model, after checking that it can be."""
+        names, supports = fitted.lineage.primitives, fitted.primitive_supports
+        n_rows, variables, of_cells = fitted.n_rows, fitted.variables, fitted.lineage_counts
+        places, m = record.tags, len(record.tags)
+        some = {k for k in places if k < len(names) and supports[k] > 0}
+        _check(places == sorted(some, key=names.__getitem__), "tags")
+        for curve in record.curves:
+            rises = len(curve) == len(_KNOTS) and curve == sorted(curve)
+            _check(rises, "curves")
+        _check(record.ridge in _RIDGES, "ridge")
+        are_complete = record.alone is None, record.known is None
+        _check(are_complete == (of_cells is None,) * 2, "known cells")
+        joint, alone, known = _expand(record.joint, m), None, None
+        supports_here = np.diagonal(joint)
+        one, other, n = supports_here[:, None], supports_here, np.full((m, m), n_rows)
+        if record.alone is not None and record.known is not None:
+            alone = np.frombuffer(_decompress(record.alone, 8 * m * m), "<i8").reshape(m, m)
+            known = _expand(record.known, m)
+            one, other, n = alone, alone.T, known
+        known_rows = [n_rows if of_cells is None else of_cells[k][1] for k in places]
+        is_right = supports_here.tolist() == [supports[k] for k in places]
+        is_right = is_right and np.diagonal(n).tolist() == known_rows
+        # no sum overflows where each of its parts is in range
+        is_right &= bool(((joint >= 0) & (joint <= one) & (joint <= other)).all())
+        is_right &= bool(((one <= supports_here[:, None]) & (n <= n_rows)).all())
+        _check(is_right and bool((one + other - joint <= n).all()), "joint counts")
+        place = {k: i for i, k in enumerate(places)}
+        for merge in fitted.merges:
+            if merge.left in place and merge.right in place:
+                same = joint[place[merge.left], place[merge.right]] == merge.joint
+                _check(bool(same), "joint counts")
+        counts = TagCounts(
+            tuple(places),
+            tuple(names[k] for k in places),
+            tuple(variables[k] for k in places) if variables else (None,) * m,
+            n_rows,
+            sum(support > 0 for support in supports),
+            joint,
+            alone,
+            known,
+        )
+        _check(len(record.curves) == max(counts.strata, default=0) + 2, "curves")
+        return cls(counts, record.ridge, tuple(map(tuple, record.curves)))
+
+    @cached_property
+    def _weigher(self) -> _Weigher:
+        return _Weigher.of(self.counts, self.ridge)
+
+    @property
+    def weights(self) -> Floats:
+        """Line i has what tag i says for each tag."""
+        return self._weigher.weights
+
+    def predict(self, raw: Floats) -> Floats:
+        """Return probabilities of predictions."""
+        return np.interp(raw, _KNOTS, self.curves[0])
+
+    def scores(self, columns: Columns) -> Iterator[tuple[int, Mask, Floats]]:
+        """Yield blocks of rows: the first one, where tags are true, and their predictions."""
+        for start, true, known in _row_blocks(columns):
+            yield start, true, self._weigher.predict(true, known)
+
+    def suggest(self, columns: Columns, k: int, min_score: float = 0.0) -> list[list[Suggestion]]:
+        """Return the absent tags that are most probable in each row, the most probable first.
+
+        A second value of a variable is not suggested.
+        """
+        found: list[list[Suggestion]] = []
+        groups = [some for some in self.counts.groups if len(some) > 1]
+        for _, true, raw in self.scores(columns):
+            is_open = ~true
+            for some in groups:
+                is_open[:, some] &= ~true[:, some].any(axis=1, keepdims=True)
+            scores = self.predict(raw)
+            is_open &= scores >= min_score
+            found += self._take_first(true, scores, np.where(is_open, raw, -np.inf), k, 1)
+        return found
+
+    def doubt(self, columns: Columns, k: int) -> list[list[Suggestion]]:
+        """Return the tags of each row that are less probable there than in all rows.
+
+        The least probable comes first. Rows are judged as if they had not been counted.
+        """
+        found: list[list[Suggestion]] = []
+        strata, shares = self.counts.strata, self.counts.shares
+        for _, true, known in _row_blocks(columns):
+            raw = self._weigher.predict_without(true, known)
+            scores = np.empty_like(raw)
+            for stratum, curve in enumerate(self.curves[1:]):
+                some = strata == stratum
+                scores[:, some] = np.interp(raw[:, some], _KNOTS, curve)
+            # of equal probabilities, the lower prediction comes first
+            values = np.where(true & (scores < shares), -scores - 1e-6 * raw, -np.inf)
+            found += self._take_first(true, scores, values, k, -1)
+        return found
+
+    def _take_first(
+        self, true: Mask, scores: Floats, values: Floats, k: int, sign: int
+    ) -> Iterator[list[Suggestion]]:
+        """Yield the k tags of the largest finite values of each row, and what speaks for them."""
+        k = min(k, values.shape[1])
+        # equal ones by name
+        keys = np.round(values, 9) - 1e-14 * np.arange(values.shape[1])
+        first = np.argpartition(-keys, k - 1, axis=1)[:, :k] if k else np.empty((len(keys), 0), int)
+        first = np.take_along_axis(
+            first, np.argsort(-np.take_along_axis(keys, first, axis=1), axis=1), axis=1
+        )
+        for row, places in enumerate(first.tolist()):
+            there = np.flatnonzero(true[row])
+            yield [
+                Suggestion(
+                    self.counts.tags[place],
+                    float(scores[row, place]),
+                    self._reasons(there, place, sign),
+                )
+                for place in places
+                if values[row, place] > -np.inf
+            ]
+
+    def _reasons(self, there: Positions, place: int, sign: int) -> tuple[str, ...]:
+        """Return the tags that speak most for a tag (``sign`` 1) or against it (−1).
+
+        For it: by the weights. Against it: those in whose rows the tag is rarer than in all rows,
+        the surest first.
+        """
+        there = there[there != place]
+        if sign > 0:
+            said = self.weights[there, place]
+        else:
+            rows = self._gram[there, there]
+            said = self.counts.shares[place] * np.sqrt(rows)
+            said -= self._gram[there, place] / np.sqrt(np.maximum(rows, 1e-12))
+        order = np.argsort(-np.round(said, 9), kind="stable")[:_REASONS]
+        return tuple(self.counts.tags[there[i]] for i in order.tolist() if said[i] > 1e-9)
+
+    @cached_property
+    def _gram(self) -> Floats:
+        return self.counts.gram()
+
+
+@dataclass(frozen=True, eq=False)
+class _Weigher:
+    """The solved regressions of all tags."""
+
+    inverse: Floats
+    """P."""
+    groups: list[Positions]
+    shares: Floats
+
+    @classmethod
+    def of(cls, counts: TagCounts, ridge: float) -> _Weigher:
+        gram = counts.gram()
+        gram[np.diag_indices_from(gram)] += ridge
+        if counts.known is None:
+            inverse: Any = np.linalg.inv(gram)
+        else:
+            # counts of different rows may be those of no table, with eigenvalues below 0
+            values, vectors = np.linalg.eigh(gram)
+            inverse = (vectors / np.maximum(values, ridge)) @ vectors.T
+        return cls(inverse, counts.groups, counts.shares)
+
+    @cached_property
+    def weights(self) -> Floats:
+        weights = -_divide(self.inverse, self.inverse, self.groups)
+        for some in self.groups:
+            weights[np.ix_(some, some)] = 0
+        return weights
+
+    def predict(self, true: Mask, known: Mask | None) -> Floats:
+        """Return the predictions of all tags in some rows."""
+        rows: Any = sp.csr_array(self._fill(true, known))
+        predicted: Floats = rows @ self.weights
+        return predicted
+
+    def predict_without(self, true: Mask, known: Mask | None) -> Floats:
+        """Return the predictions that regressions on all rows but this one would give."""
+        filled = self._fill(true, known)
+        rows: Any = sp.csr_array(filled)
+        solved: Floats = rows @ self.inverse
+        residual = _divide(solved, self.inverse, self.groups)
+        explained = solved * residual
+        for some in self.groups:
+            if len(some) > 1:
+                explained[:, some] = explained[:, some].sum(axis=1, keepdims=True)
+        # 1 minus the leverage of the row among the other tags: above 0 for rows that were counted
+        rest = 1 - (filled * solved).sum(axis=1, keepdims=True) + explained
+        without: Floats = filled - residual / np.where(rest > 1e-6, rest, 1.0)
+        return without
+
+    def _fill(self, true: Mask, known: Mask | None) -> Floats:
+        """Return rows as numbers, with the share of all rows for what is missing."""
+        return np.where(true, 1.0, 0.0 if known is None else np.where(known, 0.0, self.shares))
+
+
+def choose_ridge(counts: TagCounts) -> float:
+    """Return the λ of the least error by generalised cross-validation, for the frequent tags.
+
+    Without a tag's group V, the regression on m' tags has the residuals X·P_V·(P_VV)⁻¹ and
+    m' − λ·(tr P − tr (P_VV)⁻¹(P²)_VV) degrees of freedom.
+    """
+    order = sorted(range(len(counts.tags)), key=lambda k: (-counts.supports[k], counts.tags[k]))
+    few = counts.take(np.sort(np.array(order[:_TAGS_FOR_RIDGE], np.intp)))
+    gram, groups, n_rows = few.gram(), few.groups, few.n_rows
+    values, vectors = np.linalg.eigh(gram)
+    errors = []
+    for ridge in _RIDGES.tolist():
+        inverse = (vectors / np.maximum(values + ridge, ridge)) @ vectors.T
+        solved = _divide(inverse, inverse, groups)
+        squares = ((gram @ solved) * solved).sum(axis=0)
+        traces = (solved * inverse).sum(axis=0)
+        error = 0.0
+        for some in groups:
+            n_others = len(few.tags) - len(some)
+            freedom = n_others - ridge * (np.trace(inverse) - traces[some].sum())
+            error += n_rows * squares[some].sum() / max(n_rows - freedom, 1e-9) ** 2
+        errors.append(error)
+    return float(_RIDGES[int(np.argmin(errors))])
+
+
+def _divide(solved: Floats, inverse: Floats, groups: Sequence[Positions]) -> Floats:
+    """Multiply the columns of each group by the inverse of P within the group."""
+    divided: Floats = solved / np.diagonal(inverse)
+    for some in groups:
+        if len(some) > 1:
+            within = np.linalg.inv(inverse[np.ix_(some, some)])
+            # not a product of matrices, whose last digits depend on how many lines there are
+            divided[:, some] = np.einsum("ri,ij->rj", solved[:, some], within)
+    return divided
+
+
+def _count_cells(weigher: _Weigher, strata: Positions, sample: RowSample) -> tuple[Floats, Floats]:
+    """Count the cells of each stratum at each knot of their predictions, and the true ones of them.
+
+    A cell between two knots counts partly for each.
+    """
+    n_knots = len(_KNOTS)
+    n_places = n_knots * (max(strata, default=0) + 1)
+    counts = np.zeros((2, n_places))
+    for start, true, known in _row_blocks(sample.rows):
+        raw = np.clip(weigher.predict_without(true, known), _KNOTS[0], _KNOTS[-1])
+        low = np.minimum(np.searchsorted(_KNOTS, raw, "right") - 1, n_knots - 2)
+        high_part = (raw - _KNOTS[low]) / (_KNOTS[low + 1] - _KNOTS[low])
+        place = (low + n_knots * strata).ravel()
+        weights = sample.weights[start : start + len(true), None]
+        for k, cells in enumerate((np.ones_like(true) if known is None else known, true)):
+            own = cells * weights
+            counts[k] += np.bincount(place, ((1 - high_part) * own).ravel(), n_places)
+            counts[k] += np.bincount(place + 1, (high_part * own).ravel(), n_places)
+    every, is_true = counts.reshape(2, -1, n_knots)
+    return every, is_true
+
+
+def _calibrate(cells: Floats, true: Floats) -> tuple[float, ...]:
+    """Return the share of true cells at each knot, rising."""
+    from scipy.optimize import isotonic_regression
+
+    # one more cell at each knot that agrees with the prediction
+    shares = (true + np.clip(_KNOTS, 0, 1)) / (cells + 1)
+    rising = isotonic_regression(shares, weights=cells + 1).x
+    return tuple(np.round(rising, 6).tolist())
+
+
+def _check(is_right: bool, what: str) -> None:
+    if not is_right:
+        raise InputError(f"the {what} of its suggestions cannot be those of its columns")
+
+
+def _compress(counts: Counts) -> bytes:
+    return zlib.compress(np.ascontiguousarray(counts, "<i8").tobytes(), 6)
+
+
+def _decompress(content: bytes, size: int) -> bytes:
+    reader = zlib.decompressobj()
+    try:
+        # no more than expected, because a small file could ask for any amount of memory
+        found = reader.decompress(content, size + 1)
+    except zlib.error:
+        found = b""
+    _check(len(found) == size and reader.eof and not reader.unused_data, "joint counts")
+    return found
+
+
+def _expand(content: bytes, m: int) -> Counts:
+    """Return the symmetric matrix of compressed lines."""
+    matrix = np.zeros((m, m), np.int64)
+    above = np.triu_indices(m)
+    matrix[above] = np.frombuffer(_decompress(content, 4 * m * (m + 1)), "<i8")
+    matrix.T[above] = matrix[above]
+    return matrix
+
+
+def _row_blocks(columns: Columns) -> Iterator[tuple[int, Mask, Mask | None]]:
+    """Yield the first row of blocks of rows, and where tags are true and known in them."""
+    step = max(64, _CELLS_AT_ONCE // max(columns.n_columns, 1) // 64 * 64)
+    for start in range(0, columns.n_rows, step):
+        true, known = columns.row_block(start, min(start + step, columns.n_rows))
+        yield start, true.T, None if known is None else known.T
+
+
+def _pair_blocks(n_tags: int) -> Iterator[tuple[Positions, Positions]]:
+    """Yield blocks of the pairs of numbers below ``n_tags``."""
+    step = max(1, (1 << 20) // max(n_tags, 1))
+    for start in range(0, n_tags, step):
+        cells = np.arange(start * n_tags, min(start + step, n_tags) * n_tags)
+        left, right = np.divmod(cells, n_tags)
+        above = right > left
+        yield left[above], right[above]

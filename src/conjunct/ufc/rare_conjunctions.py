@@ -1,0 +1,119 @@
+"""Rare conjunctions: true in few rows, and yet far too frequent for chance.
+
+They are sought among all pairs of primitives and the conjunctions that a model constructed. All of
+these make one family of exact tests, for rare columns are what the normal test is not valid for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from conjunct.columns import Counts, PackedColumns
+from conjunct.expressions import And, Expression, canonical_key
+from conjunct.features import FeatureSet
+from conjunct.ufc.association import (
+    PairFilter,
+    adjust_p_values,
+    correlated_pairs,
+    count_tested_pairs,
+    exact_p_value,
+    lift,
+    phi,
+    significant,
+)
+
+Status = Literal["feature", "suppressed", "not a feature"]
+
+
+@dataclass(frozen=True)
+class RareConjunction:
+    """A conjunction of two parts that is rare and far too frequent for chance.
+
+    ``status`` says whether it is a feature of the model.
+    """
+
+    expression: Expression
+    status: Status
+    support: int
+    lift: float
+    r: float
+    p_value: float
+    p_adjusted: float
+    family_size: int
+
+
+def find_rare_conjunctions(
+    store: PackedColumns,
+    feature_set: FeatureSet,
+    *,
+    max_support: float,
+    min_lift: float,
+    alpha: float,
+    correction: str | None,
+) -> list[RareConjunction]:
+    """Find rare conjunctions in ``store``, which holds the primitives; the largest lift first."""
+    n_rows = store.n_rows
+    matrix = store.pair_counts()
+    pairs = correlated_pairs(matrix, PairFilter(alpha=alpha, test="exact"))
+    others, counts = _other_conjunctions(store, feature_set)
+    of_pairs = pairs.counts.table[1:]
+    left, right, both = (np.concatenate(columns) for columns in zip(of_pairs, counts, strict=True))
+    p = np.concatenate([pairs.p_value, exact_p_value(n_rows, *counts)])
+    family_size = count_tested_pairs(matrix, prune=False) + len(others)
+    p_adjusted = adjust_p_values(p, family_size, correction)
+    lifts, r = lift(n_rows, left, right, both), phi(n_rows, left, right, both)
+    found = significant(p_adjusted, alpha) & (both / n_rows <= max_support) & (lifts >= min_lift)
+
+    primitives = feature_set.lineage.expressions(range(store.n_columns))
+    status: dict[Expression, Status] = {
+        **dict.fromkeys(feature_set.expressions, "feature"),
+        **dict.fromkeys(feature_set.lineage.expressions(feature_set.suppressed), "suppressed"),
+    }
+    conjunctions: list[RareConjunction] = []
+    for k in np.flatnonzero(found).tolist():
+        if k < len(pairs):
+            expression: Expression = And(primitives[pairs.left[k]], primitives[pairs.right[k]])
+        else:
+            expression = feature_set.lineage.expression(others[k - len(pairs)])
+        conjunctions.append(
+            RareConjunction(
+                expression,
+                status.get(expression, "not a feature"),
+                int(both[k]),
+                float(lifts[k]),
+                float(r[k]),
+                float(p[k]),
+                float(p_adjusted[k]),
+                family_size,
+            )
+        )
+    return sorted(conjunctions, key=lambda n: (-n.lift, n.p_value, canonical_key(n.expression)))
+
+
+def _other_conjunctions(
+    store: PackedColumns, feature_set: FeatureSet
+) -> tuple[list[int], tuple[Counts, Counts, Counts]]:
+    """Return the model's conjunctions that are no pair of primitives, and their counts."""
+    lineage = feature_set.lineage
+    m = len(lineage.primitives)
+    numbers, operands = [], []
+    for number in feature_set.features + feature_set.suppressed:
+        parts = lineage.operands(number)
+        if parts is None or len(parts) != 2 or lineage.is_count(number):
+            continue
+        if not all(0 <= part < m for part in parts):
+            numbers.append(number)
+            operands.append(parts)
+
+    def supports(literals: list[int]) -> Counts:
+        counted = [literal if literal >= 0 else ~literal for literal in literals]
+        counts = feature_set.evaluate(store, counted).supports()
+        negated = np.array(literals, np.int64) < 0
+        return np.where(negated, store.n_rows - counts, counts)
+
+    left = supports([pair[0] for pair in operands])
+    right = supports([pair[1] for pair in operands])
+    return numbers, (left, right, supports(numbers))

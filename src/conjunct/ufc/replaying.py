@@ -1,0 +1,566 @@
+"""Runs from their sources: the columns, the pairs that were joined, and their counts.
+
+Everything else that a run knows follows from these by the functions of the run itself: features,
+supports, tests, scores and indicators. So a file that holds sources cannot contradict itself, and
+reading one means to check ranges and to replay it. An interrupted run goes on in the same way:
+only merges are kept, never columns.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from itertools import groupby
+from secrets import randbits
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from conjunct.columns import AnyRewrite, Contingency, MergeRewrite, Rewrite
+from conjunct.errors import InputError
+from conjunct.features import FeatureSet, Lineage, Merge, pair_savings, round_savings
+from conjunct.ufc.association import (
+    TESTS,
+    Cutoff,
+    Floats,
+    covariance,
+    evidence,
+    make_cutoff,
+    phi,
+)
+from conjunct.ufc.run_state import Made, Numbers, RunState, Step
+
+if TYPE_CHECKING:
+    from conjunct.ufc.run import Plan
+
+# squares of counts are exact in 64 bits up to this
+MOST_ROWS = 1 << 32
+# Tags of all patterns together. Formulas, whose lengths are numbers only, may be longer.
+_MOST_TAGS = 1 << 24
+# Every merge may double a length, so a small file could ask for numbers of any size.
+_LONGEST = 1 << 4096
+# what another processor may compute a little differently
+_CLOSE = 1e-9
+
+Rows = Annotated[int, msgspec.Meta(ge=0, le=MOST_ROWS)]
+ThreeCounts = tuple[Rows, Rows, Rows]
+FamilySize = Annotated[int, msgspec.Meta(ge=0, lt=1 << 53)]
+Test = tuple[FamilySize, FamilySize]
+"""The pairs that an iteration tested, and how many were significant, if that decides."""
+
+
+class SourceError(InputError):
+    """Sources that cannot be those of a run."""
+
+
+class JoinedPair(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Two features that a run joined, by their numbers, and what it counted."""
+
+    left: Annotated[int, msgspec.Meta(ge=0, lt=1 << 31)]
+    right: Annotated[int, msgspec.Meta(ge=0, lt=1 << 31)]
+    # rows in which both are true
+    joint: Annotated[int, msgspec.Meta(ge=1, le=MOST_ROWS)]
+    # rows with all tags of both patterns
+    together: Rows | None = None
+    # by evidence, where these rows were not counted
+    score: Annotated[float, msgspec.Meta(gt=0, le=1e18)] | None = None
+    # where cells were missing: rows in which both are known, with the left one, with the right one
+    table: ThreeCounts | None = None
+    # the same of the patterns
+    patterns: ThreeCounts | None = None
+    # rows in which left ∧ right, ¬left ∧ right and left ∧ ¬right are known
+    known: ThreeCounts | None = None
+    # where it depends on all pairs of an iteration
+    p_adjusted: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What a run was made from, and what it joined."""
+
+    names: Sequence[str]
+    n_rows: int
+    n_distinct_rows: Callable[[], int]
+    null_rows: int | None
+    """Rows in which no column is true, where the paper's feature "null" is counted."""
+    supports: Sequence[int]
+    known: Sequence[int] | None
+    """Rows in which each column is known, where cells are missing."""
+    tests: Sequence[Test]
+    """The test of each iteration; one for all where the cutoff is fixed once."""
+    iterations: Sequence[Sequence[JoinedPair]]
+
+
+def check_source(holds: bool, what: str) -> None:
+    """Refuse sources unless ``holds``."""
+    if not holds:
+        raise SourceError(what)
+
+
+def has_fixed_cutoff(plan: Plan) -> bool:
+    """Return True if one cutoff holds for all iterations."""
+    return plan.search == "pairwise" or plan.criterion.draws_once
+
+
+def _adjusts_in_batches(plan: Plan) -> bool:
+    """Return True if an adjusted p-value depends on pairs that are not replaced."""
+    return not has_fixed_cutoff(plan) and plan.criterion.pair_filter.correction is not None
+
+
+def list_tests(plan: Plan, iterations: Iterable[Sequence[Merge]]) -> list[Test]:
+    """Return the tests of iterations, as sources."""
+    tests = [(some[0].family_size, some[0].n_significant) for some in iterations]
+    return tests[:1] if has_fixed_cutoff(plan) else tests
+
+
+def list_pairs(
+    plan: Plan,
+    merges: Sequence[Merge],
+    counts: Sequence[tuple[int, int]] | None,
+    tables: Sequence[Sequence[int]] | None = None,
+) -> list[JoinedPair]:
+    """Return merges as sources.
+
+    ``counts`` are the rows in which each feature of the lineage is true and known, where cells are
+    missing; ``tables`` those of the patterns, if they were counted.
+    """
+    pairs = []
+    for k, merge in enumerate(merges):
+        more: dict[str, Any] = {}
+        if counts is not None:
+            parts = [(0, 0) if n is None else counts[n] for n in merge.parts]
+            (_, _), (right_only, _), (left_only, _) = parts
+            more["table"] = merge.n_rows, merge.joint + left_only, merge.joint + right_only
+            more["known"] = tuple(known for _, known in parts)
+        if tables is not None:
+            *three, more["together"] = tables[k]
+            if counts is not None:
+                more["patterns"] = tuple(three)
+        elif plan.criterion.needs_patterns:
+            more["score"] = merge.score
+        if _adjusts_in_batches(plan):
+            more["p_adjusted"] = merge.p_adjusted
+        pairs.append(JoinedPair(merge.left, merge.right, merge.joint, **more))
+    return pairs
+
+
+class Replay:
+    """A run from its sources: its state, its merges by iteration, and its steps."""
+
+    def __init__(self, sources: Sources, plan: Plan) -> None:
+        self.sources = sources
+        self.plan = plan
+        _check_columns(sources)
+        supports = np.array(sources.supports, np.int64)
+        observed = sources.n_rows if sources.known is None else np.array(sources.known, np.int64)
+        self.state = RunState(
+            Lineage(sources.names),
+            supports,
+            observed,
+            sources.n_rows,
+            sources.n_distinct_rows,
+            sources.null_rows,
+            counts_bits=not plan.criterion.needs_patterns,
+        )
+        self.pairs = [pair for some in sources.iterations for pair in some]
+        self._check_shape()
+        self._numbers: list[Numbers] = []
+        # columns of counts: rows, left, right and joint, of the features and of the patterns
+        self.tables, self.pattern_tables = self._make_features()
+        self._check_patterns()
+        nothing = np.zeros(len(self.pairs), np.intp)
+        n_rows = self.tables[0] if sources.known is not None else sources.n_rows
+        self._counts = Contingency(nothing, nothing, n_rows, *self.tables[1:])
+        is_more = covariance(*self._counts.table) > 0
+        check_source(bool(is_more.all()), "a merge joins features that go together by chance")
+        self.merges: list[tuple[Merge, ...]] = []
+        self.steps = [self.state.make_step(0)]
+        self._enter_merges()
+
+    def _check_shape(self) -> None:
+        sources, plan = self.sources, self.plan
+        check_source(all(sources.iterations), "an iteration has no merges")
+        one = plan.search != "pairwise" or all(len(some) == 1 for some in sources.iterations)
+        check_source(one, "an iteration has several merges")
+        n_tests = bool(sources.iterations) if has_fixed_cutoff(plan) else len(sources.iterations)
+        is_right = len(sources.tests) in {n_tests, max(n_tests, has_fixed_cutoff(plan))}
+        check_source(is_right, "tests and iterations differ in number")
+        check_source(
+            all(k <= n for n, k in sources.tests), "more pairs are significant than were tested"
+        )
+        # a merge leaves at most one feature more
+        most = len(sources.supports) + len(self.pairs)
+        check_source(
+            all(n <= most * (most - 1) // 2 for n, _ in sources.tests),
+            "more pairs were tested than there are",
+        )
+        complete, adjusts = sources.known is None, _adjusts_in_batches(plan)
+        for pair in self.pairs:
+            has_no_table = pair.table is None, pair.known is None
+            check_source(has_no_table == (complete, complete), "a merge has other counts")
+            uncounted = pair.together is None
+            same = (pair.patterns is None) == (complete or uncounted)
+            check_source(same, "a merge has missing or unexpected pattern counts")
+            has_score = plan.criterion.needs_patterns and uncounted
+            check_source((pair.score is not None) == has_score, "a merge has another score")
+            check_source((pair.p_adjusted is not None) == adjusts, "a merge has another p-value")
+
+    def _make_features(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Make the features of all pairs, and return the tables of these and of their patterns."""
+        lineage, n_rows = self.state.lineage, self.sources.n_rows
+        conjoin, most = lineage.conjoin, self.plan.max_length
+        supports = list(self.sources.supports)
+        known = None if self.sources.known is None else list(self.sources.known)
+        present = set(range(len(supports)))
+        # What remains of a feature keeps its pattern, and its place.
+        self._place = list(present)
+        self._joined: list[tuple[int, int]] = []
+        self.n_tags = [1] * len(supports)
+        rows = list(supports)
+        tables, pattern_tables = [], []
+        for some in self.sources.iterations:
+            n_before = len(supports)
+            for pair in some:
+                left, right, joint = pair.left, pair.right, pair.joint
+                check_source(left < right < n_before, "a merge refers to later features")
+                check_source({left, right} <= present, "a merge is of features not there")
+                n, s, t = pair.table or (n_rows, supports[left], supports[right])
+                in_range = s <= supports[left] and t <= supports[right] and n <= n_rows
+                check_source(
+                    in_range and _is_table(n, s, t, joint), "a joint count is out of range"
+                )
+                i, j = self._place[left], self._place[right]
+                if pair.together is not None:
+                    table = *(pair.patterns or (n_rows, rows[i], rows[j])), pair.together
+                    in_range = table[0] <= n_rows and joint <= pair.together
+                    check_source(
+                        in_range and _is_table(*table), "a count of patterns is out of range"
+                    )
+                    pattern_tables.append(table)
+                parts = joint, t - joint, s - joint
+                numbers = (
+                    conjoin(left, right),
+                    conjoin(~left, right) if parts[1] else None,
+                    conjoin(left, ~right) if parts[2] else None,
+                )
+                check_source(lineage.length(numbers[0]) <= _LONGEST, "a formula is absurdly long")
+                places = len(self.n_tags), j, i
+                self._joined.append((i, j))
+                self.n_tags.append(self.n_tags[i] + self.n_tags[j])
+                rows.append(pair.together or 0)
+                size = self.n_tags[-1] if self.plan.criterion.counts_tags else None
+                size = lineage.length(numbers[0]) if size is None else size
+                check_source(most is None or size <= most, "a feature is longer than max_length")
+                present -= {left, right}
+                for k, number in enumerate(numbers):
+                    if number is not None:
+                        present.add(number)
+                        supports.append(parts[k])
+                        self._place.append(places[k])
+                    if known is not None and pair.known is not None:
+                        in_range = parts[k] <= pair.known[k] <= (n_rows if parts[k] else 0)
+                        check_source(in_range, "a number of known rows is out of range")
+                        known += [pair.known[k]] * (number is not None)
+                self._numbers.append(numbers)
+                tables.append((n, s, t, joint))
+        n_counted = sum(pair.together is not None for pair in self.pairs[: len(pattern_tables)])
+        check_source(n_counted == len(pattern_tables), "some merges have no counts of patterns")
+        self._present = present
+        return _columns(tables), _columns(pattern_tables)
+
+    def _check_patterns(self) -> None:
+        """Check that no pattern has a tag twice or is made twice: such features never meet."""
+        m, place = len(self.sources.supports), self._place
+        n_tags = sum(self.n_tags[place[number]] for number in self._present)
+        check_source(
+            n_tags <= _MOST_TAGS, f"its patterns have more than {_MOST_TAGS:,} tags together"
+        )
+        for number in self._present:
+            pending, tags = [place[number]], set()
+            while pending:
+                k = pending.pop()
+                if k >= m:
+                    pending += self._joined[k - m]
+                else:
+                    check_source(
+                        k not in tags, "a merge joins features that are never true together"
+                    )
+                    tags.add(k)
+        # sums of random numbers are equal only where patterns are
+        keys = [randbits(128) for _ in range(m)]
+        for i, j in self._joined:
+            keys.append(keys[i] + keys[j])
+        check_source(len(set(keys)) == len(keys), "two merges make the same pattern")
+
+    def _enter_merges(self) -> None:
+        """Compute the tests of all pairs, and the indicators after each iteration."""
+        plan, state, counts = self.plan, self.state, self._counts
+        by_evidence, pair_filter = plan.criterion.needs_patterns, plan.criterion.pair_filter
+        r = phi(*counts.table)
+        p = TESTS[pair_filter.test].p_values(counts, r)
+        score = None if plan.criterion.counts_tags else pair_filter.score(r, counts)
+        if by_evidence:
+            score = self._find_evidence()
+        cutoffs, adjusted = self._draw_cutoffs(p)
+        tables, first = self.tables.T.tolist(), 0
+        columns = [list(map(float, column)) for column in (r, p, adjusted)]
+        scores = [] if score is None else score.tolist()
+        saved: list[float] = []
+        for iteration, some in enumerate(self.sources.iterations, start=1):
+            these = range(first, first + len(some))
+            if score is None and plan.search == "batch":
+                scores += self._score_by_bits(slice(first, these.stop)).tolist()
+            for k in these:
+                pair, (_, s, t, joint) = self.pairs[k], tables[k]
+                made = Made(self._numbers[k], (joint, t - joint, s - joint), pair.known)
+                saved.append(state.enter(pair.left, pair.right, (s, t, joint), made))
+            if by_evidence:
+                cost = state.merge_cost(iteration)
+                cutoffs[first] = replace(cutoffs[first], threshold=cost)
+                saved[first] = scores[first] - cost
+                state.evidence += saved[first]
+            elif score is None and plan.search == "pairwise":
+                scores.append(float(round_savings(np.array(saved[-1]))))
+            self.merges.append(
+                tuple(
+                    Merge(
+                        iteration,
+                        self.pairs[k].left,
+                        self.pairs[k].right,
+                        *self._numbers[k],
+                        tables[k][0],
+                        tables[k][3],
+                        columns[0][k],
+                        scores[k],
+                        columns[1][k],
+                        columns[2][k],
+                        float(cutoffs[k].threshold),
+                        cutoffs[k].compared,
+                        cutoffs[k].family_size,
+                        saved[k],
+                        cutoffs[k].n_significant,
+                    )
+                    for k in these
+                )
+            )
+            together = math.fsum(saved[first:])
+            gain = plan.criterion.gain(together, state.merge_cost(iteration))
+            self.steps.append(state.make_step(iteration, self.merges[-1], together, gain))
+            first = these.stop
+        if not plan.criterion.counts_tags or pair_filter.alpha is not None:
+            for merge in (merge for some in self.merges for merge in some):
+                passes = (
+                    merge.score > merge.threshold
+                    if merge.compared == "score"
+                    else merge.r >= merge.threshold - _CLOSE
+                    if merge.compared == "r"
+                    else merge.p_value <= merge.threshold * (1 + _CLOSE)
+                )
+                check_source(passes, "a merge joins features that its criterion does not")
+
+    def _draw_cutoffs(self, p: Floats) -> tuple[list[Cutoff], Floats]:
+        """Return the cutoff of each pair, and its adjusted p-value."""
+        pair_filter, tests = self.plan.criterion.pair_filter, self.sources.tests
+        if not self.pairs:
+            return [], p
+        if has_fixed_cutoff(self.plan):
+            fixed, cutoff = pair_filter.fix_cutoff(self.sources.n_rows, *tests[0])
+            if pair_filter.alpha is not None and fixed.alpha is not None:
+                p = np.minimum(p * (pair_filter.alpha / fixed.alpha), 1.0)
+            return [cutoff] * len(self.pairs), p
+        cutoffs: list[Cutoff] = []
+        for some, test in zip(self.sources.iterations, tests, strict=True):
+            these = slice(len(cutoffs), len(cutoffs) + len(some))
+            cutoff = make_cutoff(pair_filter, self._counts.take(these).n_rows, *test)
+            each = np.broadcast_to(cutoff.threshold, len(some)).tolist()
+            cutoffs += [replace(cutoff, threshold=threshold) for threshold in each]
+        if _adjusts_in_batches(self.plan):
+            adjusted = np.array([pair.p_adjusted for pair in self.pairs], np.float64)
+            is_right = bool((adjusted >= p * (1 - _CLOSE)).all())
+            check_source(is_right, "an adjusted p-value is too small")
+            return cutoffs, adjusted
+        return cutoffs, p
+
+    def places(self, fitted: FeatureSet) -> list[int]:
+        """Return the places of features: those of patterns, which what remains keeps."""
+        return [self._place[number] for number in fitted.features + fitted.suppressed]
+
+    def _find_evidence(self) -> Floats:
+        """Return the smaller evidence of the two tables of each pair."""
+        score, n_counted = evidence(*self._counts.table), self.pattern_tables.shape[1]
+        score[:n_counted] = np.minimum(score[:n_counted], evidence(*self.pattern_tables))
+        own = np.array([pair.score for pair in self.pairs[n_counted:]], np.float64)
+        check_source(
+            bool((own <= score[n_counted:] * (1 + _CLOSE)).all()), "a merge has another score"
+        )
+        score[n_counted:] = own
+        check_source(bool((score > 0).all()), "a merge joins features that go together by chance")
+        return score
+
+    def _score_by_bits(self, these: slice) -> Floats:
+        """Return the bits that pairs of an iteration save, each as if it were the only one."""
+        state, pairs = self.state, self.pairs[these]
+        costs = [
+            np.array([state.costs[number] for number in ends])
+            for ends in ([pair.left for pair in pairs], [pair.right for pair in pairs])
+        ]
+        _, s, t, joint = self.tables[:, these]
+        return round_savings(pair_savings(s, t, joint, state.total, state.n_used, *costs))
+
+
+def _check_columns(sources: Sources) -> None:
+    n_rows, supports = sources.n_rows, sources.supports
+    check_source(1 <= n_rows <= MOST_ROWS, "it was fitted on no rows, or on too many")
+    check_source(len(supports) == len(sources.names), "supports and columns differ in number")
+    known = [n_rows] * len(supports) if sources.known is None else sources.known
+    check_source(len(known) == len(supports), "known rows and columns differ in number")
+    in_range = all(s <= k <= n_rows for s, k in zip(supports, known, strict=True))
+    check_source(in_range, "a support is out of range")
+    check_source((sources.null_rows or 0) <= n_rows, "more rows have no column than there are")
+
+
+def _is_table(n_rows: int, left: int, right: int, joint: int) -> bool:
+    """Return True if counts can be those of a pair."""
+    return joint <= min(left, right) and left + right - joint <= n_rows
+
+
+def _columns(tables: Sequence[Sequence[int]]) -> NDArray[np.int64]:
+    return np.array(tables, np.int64).reshape(-1, 4).T
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The progress of a run: all iterations so far, as sources.
+
+    ``supports``, and the rows in which they are ``known`` where cells are missing, are those of
+    the columns: empty in news, except for the first.
+    """
+
+    iterations: Sequence[Sequence[JoinedPair]]
+    tests: Sequence[Test]
+    supports: Sequence[int] = ()
+    known: Sequence[int] | None = None
+
+
+@dataclass(frozen=True)
+class RunIdentity:
+    """The data and options of a run. Progress of a run on others is of no use to it."""
+
+    options: str
+    names: str
+    n_rows: int
+    fingerprint: int
+    """Of the rows."""
+
+    @classmethod
+    def of(
+        cls, names: Sequence[str], n_rows: int, fingerprint: int, options: tuple[object, ...]
+    ) -> RunIdentity:
+        """Return the identity; ``options`` are those that steps depend on."""
+        digest = sha256("\0".join(names).encode("utf-8", "surrogatepass")).hexdigest()
+        return cls(repr(options), digest, n_rows, fingerprint)
+
+
+class ProgressStore(Protocol):
+    """A place that keeps the progress of a run."""
+
+    def load(self, identity: RunIdentity) -> Progress | None:
+        """Return the progress kept, if there is some; refuse that of another identity."""
+        ...
+
+    def save(self, identity: RunIdentity, news: Callable[[], Progress], *, last: bool) -> None:
+        """Keep what is new; not after every step, if steps are quick, but after the last.
+
+        ``news`` gives what came since it was last called.
+        """
+        ...
+
+    def wrong_run(self, why: object) -> Exception:
+        """Return the error for progress that turns out to be that of another run."""
+        ...
+
+
+def rewrites_in_place(merges: Sequence[Merge], n_primitives: int) -> list[MergeRewrite]:
+    """Return what merging one pair at a time does to the columns."""
+    column = {feature: feature for feature in range(n_primitives)}
+    rewrites: list[MergeRewrite] = []
+    for n_columns, merge in enumerate(merges, start=n_primitives):
+        left, right = column[merge.left], column[merge.right]
+        rewrites.append(MergeRewrite(left, right, n_columns))
+        places = (merge.both, n_columns), (merge.right_only, right), (merge.left_only, left)
+        column |= {number: place for number, place in places if number is not None}
+    return rewrites
+
+
+def rewrites_in_batches(
+    merges: Sequence[Merge], n_primitives: int
+) -> tuple[tuple[int, ...], list[AnyRewrite]]:
+    """Return the features that whole iterations leave, and what these do to the columns."""
+    features = tuple(range(n_primitives))
+    rewrites: list[AnyRewrite] = []
+    for _, some in groupby(merges, key=lambda merge: merge.iteration):
+        features, rewrite = _rewrite_columns(features, list(some))
+        rewrites.append(rewrite)
+    return features, rewrites
+
+
+def _rewrite_columns(
+    features: tuple[int, ...], merges: Sequence[Merge]
+) -> tuple[tuple[int, ...], Rewrite]:
+    position = {feature: k for k, feature in enumerate(features)}
+    left = [position.pop(merge.left) for merge in merges]
+    right = [position.pop(merge.right) for merge in merges]
+    kept = sorted(position.values())
+    following = [features[k] for k in kept]
+    plus, minus = list(kept), [-1] * len(kept)
+    for k, merge in enumerate(merges):
+        both = len(features) + k
+        for number, whole, less in (
+            (merge.both, both, -1),
+            (merge.right_only, right[k], both),
+            (merge.left_only, left[k], both),
+        ):
+            if number is not None:
+                following.append(number)
+                plus.append(whole)
+                minus.append(less)
+    columns = (np.array(column, np.intp) for column in (left, right, plus, minus))
+    return tuple(following), Rewrite(*columns)
+
+
+def record_steps(
+    steps: Iterable[Step],
+    save: Callable[..., None],
+    current_state: Callable[[], RunState],
+    plan: Plan,
+    n_saved: int | None,
+) -> Generator[Step]:
+    """Yield the steps, and save what is new as they come; the first ``n_saved`` are saved."""
+    new: list[Step] = []
+    is_new = n_saved is None
+
+    def news() -> Progress:
+        nonlocal is_new
+        state = current_state()
+        iterations = [step.merges for step in new]
+        pairs = [list_pairs(plan, merges, state.counts) for merges in iterations]
+        tests = list_tests(plan, iterations) if is_new or not has_fixed_cutoff(plan) else []
+        known = None if state.observed is None else state.observed[: len(state.primitive_supports)]
+        columns = (state.primitive_supports, known) if is_new else ()
+        is_new = False
+        new.clear()
+        return Progress(pairs, tests, *columns)
+
+    try:
+        for step in steps:
+            if step.iteration > (n_saved or 0):
+                new.append(step)
+                save(news, last=False)
+            yield step
+    finally:
+        if new:
+            save(news, last=True)
