@@ -36,6 +36,47 @@ def test_failure_midway_keeps_the_old_file(error, tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
 
 
+def test_an_interrupt_before_any_line_leaves_no_part(tmp_path):
+    """Ctrl-C may come anywhere, also just after the part was created."""
+    source = write_atomically.__code__.co_filename
+    target = tmp_path / "out.txt"
+
+    def write_interrupted(moment):
+        """Write, and raise before the line of that number; return if the write ended first."""
+        n_lines = 0
+
+        def trace(frame, event, _):
+            nonlocal n_lines
+            if frame.f_code.co_filename != source:
+                return None
+            if event == "line":
+                n_lines += 1
+                if n_lines == moment:
+                    sys.settrace(None)
+                    raise KeyboardInterrupt
+            return trace
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            write_atomically(target, lambda part: part.write_text("new"))
+        except KeyboardInterrupt:
+            return False
+        finally:
+            sys.settrace(before)
+        return True
+
+    for moment in range(1, 200):
+        target.write_text("old")
+        is_over = write_interrupted(moment)
+        assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]
+        assert target.read_text() == "new" if is_over else target.read_text() in ("old", "new")
+        if is_over:
+            break
+    assert is_over
+    assert moment > 20
+
+
 def test_mode_is_that_of_an_ordinary_file(tmp_path):
     write_atomically(tmp_path / "new", lambda part: part.write_text("x"))
     (tmp_path / "plain").write_text("x")

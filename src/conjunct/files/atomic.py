@@ -50,31 +50,32 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], objec
     target = check_target(path)
     _remove_leftovers(target.parent)
     mode = _read_mode(target)
-    part, handle = _create_part(target.parent, mode)
+    # an interrupt may come between any two steps: the name is known before the file exists
+    part, handle = target, -1
     try:
+        while True:
+            part = target.parent / f"{_part_prefix()}{secrets.token_hex(8)}{_SUFFIX}"
+            # the system applies the umask; who may not read the target may not read the part
+            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL
+            handle = os.open(part, flags, 0o666 if mode is None else mode)
+            # no process removes a part that is locked; before, one may take it for abandoned
+            if _try_lock(handle) is not False and part.exists():
+                break
+            os.close(handle)
+            handle = -1
         write(part)
         if mode is not None:
             part.chmod(mode)
         part.replace(target)
     except BaseException as error:
-        part.unlink(missing_ok=True)
+        if part != target:
+            part.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.errno and error.filename in (None, str(part)):
             raise OSError(error.errno, error.strerror, str(path)) from None
         raise
     finally:
-        os.close(handle)
-
-
-def _create_part(folder: Path, mode: int | None) -> tuple[Path, int]:
-    """Create a part that no other process removes while its handle is open."""
-    while True:
-        part = folder / f"{_part_prefix()}{secrets.token_hex(8)}{_SUFFIX}"
-        # the system applies the umask; who may not read the target may not read the part
-        handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else mode)
-        # before it was locked, another process may have taken it for abandoned
-        if _try_lock(handle) is not False and part.exists():
-            return part, handle
-        os.close(handle)
+        if handle >= 0:
+            os.close(handle)
 
 
 def _remove_leftovers(folder: Path) -> None:
