@@ -147,6 +147,23 @@ def test_missing_cells_are_counted_where_both_are_known(table, factor, data):
     assert_same(run(store, factor, max_iter=6), expected)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_c_and_numpy_make_the_same_merges_where_cells_are_missing(seed, monkeypatch):
+    """Enough merges for the matrices to grow; what was true may become missing."""
+    rng = np.random.default_rng(seed)
+    causes = rng.random((300, 8)) < 0.35
+    table = causes[:, rng.integers(0, 8, 24)] ^ (rng.random((300, 24)) < 0.08)
+    known = rng.random(table.shape) < np.linspace(0.6, 1, 24)
+    store = MaskedColumns(PackedColumns.from_table(table & known), PackedColumns.from_table(known))
+    names = [f"c{k:02}" for k in range(24)]
+    quick = run(store, 0.1, names=names)
+    monkeypatch.setattr(search, "_LARGEST_TABLE", 0)
+    slow = run(store, 0.1, names=names)
+    assert merges_of(quick) == merges_of(slow)
+    assert len(quick.feature_set.merges) > 60
+    assert quick.feature_set.supports == slow.feature_set.supports
+
+
 @pytest.mark.parametrize("layout", ["bits", "lists", "masked"])
 @given(table=tables(max_columns=5), factor=factors, data=st.data())
 def test_weights_are_repeated_rows(layout, table, factor, data):

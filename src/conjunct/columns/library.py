@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 # number of the interface to C; a library with another one is not used
-_VERSION = 16
+_VERSION = 17
 _FILE = Path(__file__).parent / "native" / ("_native.dll" if os.name == "nt" else "_native.so")
 
 
@@ -44,6 +44,7 @@ def _load() -> Any:
         "native_lists_free": (pointer,),
         "native_pairs_new": (number, number, long, pointer),
         "native_pairs_matrix": (pointer, pointer),
+        "native_pairs_masked": (pointer, number, number, *3 * (pointer,)),
         "native_pairs_lists": (pointer, long, pointer, pointer, pointer),
         "native_pairs_make_room": (pointer, number, number),
         "native_pairs_row": (pointer, number, pointer, pointer),
@@ -58,7 +59,7 @@ def _load() -> Any:
         "native_patterns_free": (pointer,),
         "native_evidence_new": (*3 * (pointer,), number, *3 * (pointer,)),
         "native_evidence_best": (pointer, pointer, pointer),
-        "native_evidence_cap": (pointer, number, number, number),
+        "native_evidence_cap": (pointer, number, number, *4 * (long,)),
         "native_evidence_merged": (pointer, number, number, number),
         "native_evidence_run": (
             *(pointer, pointer, number, pointer, size, number, number, pointer, pointer),

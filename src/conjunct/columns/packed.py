@@ -21,7 +21,6 @@ from conjunct.columns.counts import (
     CountMatrix,
     MaskedCounts,
     MergedColumns,
-    MergeRewrite,
     Positions,
     Rewrite,
 )
@@ -531,15 +530,36 @@ class MaskedColumns(Columns):
 
 
 class _MergedMasked:
-    """Counts do not subtract where cells are missing: three columns are counted for each merge."""
+    """Counts do not subtract where cells are missing: three columns are counted for each merge.
+
+    Lines stand in one piece of memory with room for new ones: where column k is true at 2k, and
+    where it is known at 2k + 1.
+    """
 
     def __init__(self, columns: MaskedColumns) -> None:
         self._columns = columns
+        self._n = columns.n_columns
+        true, known = columns.arrays()
+        self._lines = np.stack([true, known], axis=1)
 
     def merge(self, left: int, right: int) -> Borders:
-        n = self._columns.n_columns
-        self._columns = self._columns.after([MergeRewrite(left, right, n)])
-        return self._columns.border_counts(np.array([left, right, n]))
+        n = self._n
+        if n == len(self._lines):
+            self._lines = np.concatenate(
+                [self._lines, np.zeros_like(self._lines[: max(32, n // 4)])]
+            )
+        lines = self._lines
+        one, other = MaskedLine(*lines[left].copy()), MaskedLine(*lines[right].copy())
+        conjoin = self._columns.conjunction
+        lines[left] = conjoin(one, other, not_left=False, not_right=True)
+        lines[right] = conjoin(one, other, not_left=True, not_right=False)
+        lines[n] = conjoin(one, other, not_left=False, not_right=False)
+        self._n = n + 1
+        flat = lines.reshape(-1, lines.shape[-1])
+        changed = lines[[left, right, n]].reshape(6, -1)
+        counts = count_pairs(changed, flat[: 2 * self._n], self._columns.true.n_threads)
+        by_line = counts.reshape(3, 2, self._n, 2)
+        return by_line[:, 0, :, 0], by_line[:, 0, :, 1], by_line[:, 1, :, 0], by_line[:, 1, :, 1]
 
 
 # Columns that are merged in place.

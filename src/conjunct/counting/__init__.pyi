@@ -3,6 +3,7 @@
 from .dask import DaskPartitions as DaskPartitions
 from .dask import connect as connect
 from .dask import task as task
+from .merging import CompiledMaskedMerging as CompiledMaskedMerging
 from .merging import CompiledMerging as CompiledMerging
 from .merging import GrowableArray as GrowableArray
 from .merging import Merging as Merging

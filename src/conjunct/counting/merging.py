@@ -287,6 +287,72 @@ def _apply_changes(
     return columns[starts[some]], totals[some]
 
 
+class EvidenceInC:
+    """The search for the pair with the most evidence, in C."""
+
+    _in_c: int
+
+    def begin_evidence(
+        self,
+        logs: NDArray[np.float64],
+        max_length: int | None,
+        pattern_rows: Sequence[int],
+        tags: Sequence[tuple[int, ...]],
+        patterns: Any | None,
+    ) -> None:
+        """Begin to look for the pair with the most evidence.
+
+        ``logs`` is x·log2(x) of every possible count, ``pattern_rows`` the rows with all tags of
+        each column's pattern, and ``tags`` the ranks of the names of these. Given ``patterns``, C
+        counts and joins them.
+        """
+        rows = np.array(pattern_rows, np.int32)
+        starts = np.cumsum([0, *map(len, tags)], dtype=np.int64)
+        ranks = np.fromiter(chain.from_iterable(tags), np.int32)
+        # C reads these for as long as it looks
+        self._held = logs, patterns
+        in_c = None if patterns is None else patterns.pointer
+        arrays = address(rows), address(starts), address(ranks)
+        self._search = _check_memory(
+            native_library.native_evidence_new(
+                self._in_c, in_c, address(logs), max_length or 0, *arrays
+            )
+        )
+        weakref.finalize(self, native_library.native_evidence_free, self._search)
+
+    def run_evidence(self, most: int) -> list[tuple[list[int], float]] | None:
+        """Make the next merges, at most ``most``, in C; none where no pair may be joined.
+
+        Each is two columns, their supports and joint count, and its evidence. ``None`` where
+        columns or patterns are not in C: then merges are made one by one.
+        """
+        return None
+
+    def most_evidence(self) -> tuple[list[int], float, bool] | None:
+        """Return the best pair: columns, supports and joint count; its evidence.
+
+        The last is whether the rows of its patterns are known. If not, the pair is the best only
+        as far as its features say.
+        """
+        found, value = np.empty(5, np.int32), np.empty(1, np.float64)
+        places = address(found), address(value)
+        state = native_library.native_evidence_best(self._search, *places)
+        if state == 0:
+            return None
+        _check_memory(state > 0)
+        return found.tolist(), value.item(), state == 1
+
+    def cap_evidence(self, left: int, right: int, table: tuple[int, int, int, int]) -> None:
+        """Bound the evidence of a pair by that of its patterns, whose table is given."""
+        _check_memory(native_library.native_evidence_cap(self._search, left, right, *table))
+
+    def merge_evidence(self, left: int, right: int, pattern_rows: int) -> None:
+        """Take notice of a merge; ``pattern_rows`` have all tags of both, unless C counts them."""
+        _check_memory(
+            native_library.native_evidence_merged(self._search, left, right, pattern_rows)
+        )
+
+
 class MaskedMerging:
     """Columns some of whose cells are missing: counts do not subtract, so three are counted.
 
@@ -344,7 +410,39 @@ class MaskedMerging:
         return n - 1
 
 
-class CompiledMerging(CompleteMerging):
+class CompiledMaskedMerging(MaskedMerging, EvidenceInC):
+    """The same where counts fit in 32 bits: C reads the matrices."""
+
+    def __init__(self, first: Any, columns: MergedColumns) -> None:
+        self._in_c = 0
+        super().__init__(first, columns)
+        nothing = np.empty(0, np.int64)
+        self._in_c = _check_memory(
+            native_library.native_pairs_new(0, 1, self.n_rows, address(nothing))
+        )
+        weakref.finalize(self, native_library.native_pairs_free, self._in_c)
+        self._show_matrices()
+
+    def _show_matrices(self) -> None:
+        true, across, known = self._matrices
+        places = address(true), address(across), address(known)
+        _check_memory(
+            native_library.native_pairs_masked(self._in_c, self.n_columns, len(true), *places)
+        )
+
+    def table(self, left: int, right: int) -> tuple[int, int, int, int]:
+        """Return the rows in which both columns are known, and those with each and with both."""
+        true, across, known = self._matrices
+        counts = known[left, right], across[left, right], across[right, left], true[left, right]
+        return tuple(map(int, counts))  # type: ignore[return-value]
+
+    def merge(self, left: int, right: int) -> int:
+        new = super().merge(left, right)
+        self._show_matrices()
+        return new
+
+
+class CompiledMerging(CompleteMerging, EvidenceInC):
     """The same in C, where counts fit in 32 bits: faster, and C looks for the best pair too."""
 
     def _begin_pairs(self, joint: Counts | None) -> None:
@@ -425,40 +523,7 @@ class CompiledMerging(CompleteMerging):
         """Leave a pair out for as long as neither column changes."""
         _check_memory(native_library.native_forbid(self._in_c, left, right))
 
-    def begin_evidence(
-        self,
-        logs: NDArray[np.float64],
-        max_length: int | None,
-        pattern_rows: Sequence[int],
-        tags: Sequence[tuple[int, ...]],
-        patterns: Any | None,
-    ) -> None:
-        """Begin to look for the pair with the most evidence.
-
-        ``logs`` is x·log2(x) of every possible count, ``pattern_rows`` the rows with all tags of
-        each column's pattern, and ``tags`` the ranks of the names of these. Given ``patterns``, C
-        counts and joins them.
-        """
-        rows = np.array(pattern_rows, np.int32)
-        starts = np.cumsum([0, *map(len, tags)], dtype=np.int64)
-        ranks = np.fromiter(chain.from_iterable(tags), np.int32)
-        # C reads these for as long as it looks
-        self._held = logs, patterns
-        in_c = None if patterns is None else patterns.pointer
-        arrays = address(rows), address(starts), address(ranks)
-        self._search = _check_memory(
-            native_library.native_evidence_new(
-                self._in_c, in_c, address(logs), max_length or 0, *arrays
-            )
-        )
-        weakref.finalize(self, native_library.native_evidence_free, self._search)
-
     def run_evidence(self, most: int) -> list[tuple[list[int], float]] | None:
-        """Make the next merges, at most ``most``, in C; none where no pair may be joined.
-
-        Each is two columns, their supports and joint count, and its evidence. ``None`` where
-        columns or patterns are not in C: then merges are made one by one.
-        """
         columns, patterns = self._columns, self._held[1]
         if patterns is None:
             return None
@@ -483,29 +548,6 @@ class CompiledMerging(CompleteMerging):
         np.subtract.at(self._supports, found[:n, :2], joint[:, None])
         self.n_columns += n
         return list(zip(found[:n].tolist(), values[:n].tolist(), strict=True))
-
-    def most_evidence(self) -> tuple[list[int], float, bool] | None:
-        """Return the best pair: columns, supports and joint count; its evidence.
-
-        The last is whether the rows of its patterns are known. If not, the pair is the best only
-        as far as its features say.
-        """
-        place, value = self._place, np.empty(1, np.float64)
-        state = native_library.native_evidence_best(self._search, place, address(value))
-        if state == 0:
-            return None
-        _check_memory(state > 0)
-        return self._found[0].tolist(), value.item(), state == 1
-
-    def cap_evidence(self, left: int, right: int, pattern_joint: int) -> None:
-        """Bound the evidence of a pair by that of its patterns, which meet in some rows."""
-        _check_memory(native_library.native_evidence_cap(self._search, left, right, pattern_joint))
-
-    def merge_evidence(self, left: int, right: int, pattern_rows: int) -> None:
-        """Take notice of a merge; ``pattern_rows`` have all tags of both, unless C counts them."""
-        _check_memory(
-            native_library.native_evidence_merged(self._search, left, right, pattern_rows)
-        )
 
 
 def _check_memory(result: Any) -> Any:

@@ -37,7 +37,13 @@ from conjunct.columns import (
     line_bytes,
     native_library,
 )
-from conjunct.counting.merging import CompiledMerging, CompleteMerging, MaskedMerging, Merging
+from conjunct.counting.merging import (
+    CompiledMaskedMerging,
+    CompiledMerging,
+    CompleteMerging,
+    MaskedMerging,
+    Merging,
+)
 from conjunct.counting.partitioned import (
     PartitionedColumns,
     count_null_rows,
@@ -132,11 +138,10 @@ class Tally:
     def merging(self, columns: MergedColumns | None = None) -> Merging:
         """Return the same columns, to be merged in place, one pair at a time."""
         columns = self.store.in_place() if columns is None else columns
+        in_c = native_library is not None and counts_dtype(self.store.n_rows) is np.int32
         if self.store.has_missing:
-            return MaskedMerging(self.counts, columns)
-        if native_library is not None and counts_dtype(self.store.n_rows) is np.int32:
-            return CompiledMerging(self.counts, columns)
-        return CompleteMerging(self.counts, columns)
+            return (CompiledMaskedMerging if in_c else MaskedMerging)(self.counts, columns)
+        return (CompiledMerging if in_c else CompleteMerging)(self.counts, columns)
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,8 @@ typedef struct {
     const double *logs;      /* x·log2(x) for x = 0 … n_rows; the caller's */
     int32_t max_size;        /* the most tags of a pattern, or 0 */
     double *of_true, *of_false;
-    int32_t *patterns_rows;  /* rows with all tags of the pattern of a column */
+    int32_t *patterns_rows;  /* rows with all tags of the pattern of a column; where cells are
+                                missing, whether it was never merged */
     int32_t **tags;          /* of each pattern: ranks of names, rising */
     int32_t *n_tags;
     double *values;          /* of the best pair of a column; a bound where none is known */
@@ -66,24 +67,34 @@ static int make_room(Search *s, int32_t room) {
 /* Savings are compared to six decimals, as NumPy rounds. */
 static inline double rounded(double value) { return rint(value * 1e6) / 1e6; }
 
-static inline double evidence(const Search *s, int32_t one, int32_t other, int64_t joint) {
+/* The evidence of a table: of n rows, a and b have one or the other, and `joint` have both. */
+static double table_evidence(const Search *s, int64_t n, int64_t a, int64_t b, int64_t joint) {
     const double *logs = s->logs;
-    const int64_t a = s->pairs->supports[one], b = s->pairs->supports[other];
-    const int64_t n = s->pairs->n_rows;
-    const double cells = (logs[a - joint] + logs[b - joint]) + (logs[joint] + logs[n - a - b + joint]);
-    const double margins =
-        (s->of_true[one] + s->of_true[other]) + (s->of_false[one] + s->of_false[other]);
-    return rounded(cells - margins + logs[n]);
-}
-
-/* The same of patterns, of which `a`, `b` and `joint` rows have all tags. */
-static double pattern_evidence(const Search *s, int64_t a, int64_t b, int64_t joint) {
-    const double *logs = s->logs;
-    const int64_t n = s->pairs->n_rows;
-    if (joint * n <= a * b) return -INFINITY;
     const double cells = (logs[a - joint] + logs[b - joint]) + (logs[joint] + logs[n - a - b + joint]);
     const double margins = (logs[a] + logs[b]) + (logs[n - a] + logs[n - b]);
     return rounded(cells - margins + logs[n]);
+}
+
+/* The table of two columns: the rows in which both are known, and those of them with each. */
+typedef struct { int64_t n, a, b; } Table;
+
+static inline Table table_of(const Search *s, int32_t one, int32_t other) {
+    const Pairs *p = s->pairs;
+    if (p->known == NULL) return (Table){p->n_rows, p->supports[one], p->supports[other]};
+    const size_t at = (size_t)one * (size_t)p->room + (size_t)other;
+    const size_t back = (size_t)other * (size_t)p->room + (size_t)one;
+    return (Table){p->known[at], p->across[at], p->across[back]};
+}
+
+static inline double evidence(const Search *s, int32_t one, int32_t other, int64_t joint) {
+    const double *logs = s->logs;
+    const Table t = table_of(s, one, other);
+    if (s->pairs->known != NULL) return table_evidence(s, t.n, t.a, t.b, joint);
+    const double cells =
+        (logs[t.a - joint] + logs[t.b - joint]) + (logs[joint] + logs[t.n - t.a - t.b + joint]);
+    const double margins =
+        (s->of_true[one] + s->of_true[other]) + (s->of_false[one] + s->of_false[other]);
+    return rounded(cells - margins + logs[t.n]);
 }
 
 static void set_margins(Search *s, int32_t column) {
@@ -124,8 +135,9 @@ static int grow_caps(Search *s) {
     return 1;
 }
 
-/* Whether the features of two columns are true wherever their patterns are. */
+/* Whether the feature of a column is true wherever its pattern is. */
 static inline int is_whole(const Search *s, int32_t column) {
+    if (s->pairs->known != NULL) return s->patterns_rows[column];
     return s->pairs->supports[column] == s->patterns_rows[column];
 }
 
@@ -265,14 +277,15 @@ static inline int64_t meeting(const Meetings *m, int32_t k, int32_t *id) {
 }
 
 static inline int may_join(const Search *s, int32_t one, int32_t other, int64_t joint) {
-    const int64_t a = s->pairs->supports[one], b = s->pairs->supports[other];
-    return joint * s->pairs->n_rows > a * b &&
+    const Table t = table_of(s, one, other);
+    return one != other && joint * t.n > t.a * t.b &&
            (!s->max_size || s->n_tags[one] + s->n_tags[other] <= s->max_size);
 }
 
 /* In how many rows at least a column must meet a partner for evidence of `least`, from `fewest` on.
    Of all partners that it meets in so many rows, one that is nowhere else has the most. */
 static int64_t enough(const Search *s, int32_t column, double least, int64_t fewest) {
+    if (s->pairs->known != NULL) return fewest; /* a table may have fewer rows */
     const double *logs = s->logs;
     const int64_t a = s->pairs->supports[column], n = s->pairs->n_rows;
     for (; fewest < a; fewest++) {
@@ -344,13 +357,15 @@ failed:
     return NULL;
 }
 
-/* The rows with all tags of two patterns, together `joint`, bound the evidence of their columns. */
-int native_evidence_cap(Search *s, int32_t one, int32_t other, int32_t joint) {
+/* The table of two patterns bounds the evidence of their columns: of n rows, a and b have all tags
+   of one or the other, and `joint` of both. */
+int native_evidence_cap(Search *s, int32_t one, int32_t other, int64_t n, int64_t a, int64_t b,
+                        int64_t joint) {
     if (one > other) { const int32_t k = one; one = other; other = k; }
     if (2 * s->n_caps >= s->caps_room && !grow_caps(s)) return 0;
     Cap *cap = find_cap(s, one, other);
     if (cap->one < 0) s->n_caps++;
-    const double value = pattern_evidence(s, s->patterns_rows[one], s->patterns_rows[other], joint);
+    const double value = joint * n > a * b ? table_evidence(s, n, a, b, joint) : -INFINITY;
     *cap = (Cap){one, other, value};
     const int32_t columns[] = {one, other};
     for (int k = 0; k < 2; k++) {
@@ -384,7 +399,8 @@ int32_t native_evidence_best(Search *s, int32_t *out, double *value) {
         if (cap_value(s, first, other, &capped)) return 1;
         if (s->patterns == NULL) return 2;
         const int64_t joint = native_patterns_count(s->patterns, first, other);
-        if (!native_evidence_cap(s, first, other, (int32_t)joint)) return -1;
+        const int64_t a = s->patterns_rows[first], b = s->patterns_rows[other];
+        if (!native_evidence_cap(s, first, other, s->pairs->n_rows, a, b, joint)) return -1;
     }
     return 0;
 }
@@ -419,6 +435,10 @@ int native_evidence_merged(Search *s, int32_t left, int32_t right, int32_t rows)
     if (rows < 0) return 0;
     if (new >= s->room && !make_room(s, p->room)) return 0;
     if (!join_tags(s, left, right, new)) return 0;
+    if (p->known != NULL) {
+        rows = s->patterns_rows[left] && s->patterns_rows[right];
+        s->patterns_rows[left] = s->patterns_rows[right] = 0;
+    }
     s->patterns_rows[new] = rows;
     const int32_t changed[] = {new, left, right};
     put(s, new, new);
@@ -438,7 +458,8 @@ int native_evidence_merged(Search *s, int32_t left, int32_t right, int32_t rows)
         const int32_t *a = p->joint + (size_t)left * room, *b = p->joint + (size_t)right * room;
         const int32_t *c = p->joint + (size_t)new * room;
         for (int32_t k = 0; k < new; k++)
-            if (a[k] | b[k] | c[k]) drop_both(s, k, left, right);
+            /* what was true before may be missing now */
+            if (p->known != NULL || a[k] | b[k] | c[k]) drop_both(s, k, left, right);
     }
     for (int k = 0; k < 3; k++) renew(s, changed[k], 1);
     return 1;

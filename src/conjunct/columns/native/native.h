@@ -49,6 +49,9 @@ typedef struct {
     int64_t n_rows;
     int32_t *supports;
     int32_t *joint; /* a matrix of room × room, or NULL: then rows */
+    /* where cells are missing, the caller's, as `joint` is then: in how many rows one column is true
+       and the other known, and in how many both are known; else NULL */
+    const int32_t *across, *known;
     Row *rows;
     /* the columns that a new one meets, rising, and in how many rows */
     int32_t *met, *met_counts, n_met;

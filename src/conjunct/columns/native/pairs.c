@@ -7,7 +7,7 @@ void native_pairs_free(Pairs *pairs) {
     if (pairs->rows != NULL)
         for (int32_t k = 0; k < pairs->room; k++) free(pairs->rows[k].entries);
     free(pairs->rows);
-    free(pairs->joint);
+    if (pairs->known == NULL) free(pairs->joint);
     free(pairs->supports);
     free(pairs->met);
     free(pairs->met_counts);
@@ -51,6 +51,20 @@ int native_pairs_matrix(Pairs *pairs, const int32_t *joint) {
         memcpy(pairs->joint + k * room, joint + k * n, n * sizeof *joint);
         pairs->joint[k * room + k] = 0;
     }
+    return 1;
+}
+
+/* The counts of n columns, of which cells are missing: matrices of room × room, which stay the
+   caller's. */
+int native_pairs_masked(Pairs *pairs, int32_t n, int32_t room, int32_t *joint,
+                        const int32_t *across, const int32_t *known) {
+    if (!has_arrays(pairs, room)) return 0;
+    pairs->n = n;
+    pairs->room = room;
+    pairs->joint = joint;
+    pairs->across = across;
+    pairs->known = known;
+    for (int32_t k = 0; k < n; k++) pairs->supports[k] = joint[(size_t)k * (size_t)room + (size_t)k];
     return 1;
 }
 

@@ -18,7 +18,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from conjunct.columns import Contingency, MergeRewrite
-from conjunct.counting import CompiledMerging, GrowableArray, Merging, NativePatterns, Patterns
+from conjunct.counting import (
+    CompiledMaskedMerging,
+    CompiledMerging,
+    GrowableArray,
+    Merging,
+    NativePatterns,
+    Patterns,
+)
 from conjunct.features import Merge, round_savings
 from conjunct.ufc.association import Floats, Pairs, evidence, x_log2_x
 from conjunct.ufc.run_state import RunState, Step
@@ -38,7 +45,7 @@ Tags = tuple[int, ...]
 
 
 class EvidencePairs:
-    """Find and merge the best pairs by NumPy, where cells may be missing or counts are large."""
+    """Find and merge the best pairs by NumPy, where there is no C or counts are large."""
 
     def __init__(
         self,
@@ -59,9 +66,7 @@ class EvidencePairs:
         self._values = GrowableArray(np.full(len(self._tags), math.inf))
         self._is_stale = GrowableArray(np.ones(len(self._tags), np.bool_))
         # whether a feature is true wherever its tags are: as long as it was not merged
-        self._is_whole = [True] * (len(self._tags) - len(merges))
-        for merge in merges:
-            self._join_whole(merge.left, merge.right)
+        self._is_whole = _whole_features(len(self._tags) - len(merges), merges)
         self._rows: dict[int, tuple[Contingency, Floats]] = {}
 
     def merge(self, most: int) -> list[tuple[Pair, float]]:
@@ -77,7 +82,7 @@ class EvidencePairs:
         self._patterns.join(left, right)
         self._tags.append(tuple(sorted(self._tags[left] + self._tags[right])))
         self._lengths.append(len(self._tags[-1]))
-        self._join_whole(left, right)
+        _join_whole(self._is_whole, left, right)
         self._values.append(-math.inf)
         self._is_stale.append(True)
         self._rows.clear()
@@ -111,11 +116,6 @@ class EvidencePairs:
             self._caps[frozenset(columns)] = float(evidence(*table)[0])
             self._is_stale.values[[*columns]] = True
 
-    def _join_whole(self, left: int, right: int) -> None:
-        whole = self._is_whole
-        whole.append(whole[left] and whole[right])
-        whole[left] = whole[right] = False
-
     def _renew(self, column: int) -> None:
         """Find the best pairs of a column again."""
         pairs = self._merging.row(column)
@@ -145,22 +145,40 @@ class EvidencePairs:
         return tuple(sorted((self._tags[pair.left], self._tags[pair.right])))
 
 
+def _whole_features(n_primitives: int, merges: Sequence[MergeRewrite]) -> list[bool]:
+    """Return for each feature whether nothing was taken from it by a merge."""
+    is_whole = [True] * n_primitives
+    for merge in merges:
+        _join_whole(is_whole, merge.left, merge.right)
+    return is_whole
+
+
+def _join_whole(is_whole: list[bool], left: int, right: int) -> None:
+    is_whole.append(is_whole[left] and is_whole[right])
+    is_whole[left] = is_whole[right] = False
+
+
 class CompiledEvidence:
     """The same as ``EvidencePairs``, by C."""
 
     def __init__(
         self,
-        merging: CompiledMerging,
+        merging: CompiledMerging | CompiledMaskedMerging,
         patterns: Patterns,
         tags: Sequence[Tags],
         primitive_supports: Sequence[int],
+        merges: Sequence[MergeRewrite],
         max_length: int | None,
     ) -> None:
         self._patterns = patterns
         self._merging = merging
         in_c = patterns if isinstance(patterns, NativePatterns) else None
-        later = range(len(primitive_supports), len(tags))
-        rows = [*primitive_supports, *(patterns.table(k, k).both for k in later)]
+        if isinstance(merging, CompiledMaskedMerging):
+            # instead of rows: whether a feature is known and true wherever its tags are
+            rows = [*map(int, _whole_features(len(primitive_supports), merges))]
+        else:
+            later = range(len(primitive_supports), len(tags))
+            rows = [*primitive_supports, *(patterns.table(k, k).both for k in later)]
         logs = x_log2_x(np.arange(merging.n_rows + 1))
         merging.begin_evidence(logs, max_length, rows, tags, in_c)
 
@@ -171,25 +189,28 @@ class CompiledEvidence:
         """
         merged, n_rows = self._merging.run_evidence(most), self._merging.n_rows
         found = []
-        for (left, right, *counts), value in self._merge_one() if merged is None else merged:
+        if merged is None:
+            return self._merge_one()
+        for (left, right, *counts), value in merged:
             found.append((Pair(left, right, n_rows, *counts), value))
         return found
 
-    def _merge_one(self) -> list[tuple[list[int], float]]:
+    def _merge_one(self) -> list[tuple[Pair, float]]:
         merging, patterns = self._merging, self._patterns
         while (found := merging.most_evidence()) is not None:
-            counts, value, is_known = found
-            left, right = counts[:2]
+            (left, right, *counts), value, is_known = found
             if not is_known:
-                merging.cap_evidence(left, right, patterns.table(left, right).both)
+                merging.cap_evidence(left, right, patterns.table(left, right))
                 continue
+            pair, rows = Pair(left, right, merging.n_rows, *counts), 0
+            if isinstance(merging, CompiledMaskedMerging):
+                pair = Pair(left, right, *merging.table(left, right))
             merging.merge(left, right)
-            rows = 0
             if not isinstance(patterns, NativePatterns):
                 patterns.join(left, right)
                 rows = patterns.table(left, right).both
             merging.merge_evidence(left, right, rows)
-            return [(counts, value)]
+            return [(pair, value)]
         return []
 
 
@@ -220,9 +241,10 @@ class EvidenceSearch:
         for rewrite in rewrites:
             tags.append(tuple(sorted(tags[rewrite.left] + tags[rewrite.right])))
         self._pairs: EvidencePairs | CompiledEvidence
-        if isinstance(merging, CompiledMerging) and merging.n_rows < _LARGEST_TABLE:
+        is_small = merging.n_rows < _LARGEST_TABLE
+        if is_small and isinstance(merging, CompiledMerging | CompiledMaskedMerging):
             supports = state.primitive_supports
-            self._pairs = CompiledEvidence(merging, patterns, tags, supports, max_length)
+            self._pairs = CompiledEvidence(merging, patterns, tags, supports, rewrites, max_length)
         else:
             self._pairs = EvidencePairs(merging, patterns, tags, rewrites, max_length)
 
