@@ -112,10 +112,10 @@ def infer(column: Column) -> tuple[Column, str]:
     read = infer_all(column)
     if read is not None:
         return read, ""
-    rest = drop_words(column, [word for word in column.words if says_missing(word)])
+    gone = [word for word in column.words if says_missing(word)]
+    rest = drop_words(column, gone)
     # one word and n/a or - may be two answers
     if 1 < len(rest.words) < len(column.words):
-        gone = [word for word in column.words if word not in rest.words]
         read, kind = infer_all(rest), "numbers"
         if is_yes_or_no(rest.words):
             # a third answer, rather than none
