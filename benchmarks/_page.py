@@ -116,11 +116,12 @@ def _limit(run: dict[str, Any]) -> str:
     apart, together = table / 4, table / (4 * n_columns)
     head = ["one thread", "10¹² bit pairs per second", "of the instruction", "of the fastest"]
     told = (
-        f"A thread reads {_gigabytes(run['read'])} per second from memory and copies "
-        f"{_gigabytes(run['copy'])}. Reading two lines for each pair would take "
-        f"{_gigabytes(apart)} per second, {apart / run['read']:.1f} times what memory gives; "
-        f"each line once takes {together / 1e9:.2f} GB, {together / run['read']:.1%} of it. "
-        f"From memory the kernel counts at {table / cache:.0%} of its speed in the cache: it "
+        f"One thread reads {_gigabytes(run['read'])} per second from memory and copies "
+        f"{_gigabytes(run['copy'])}. If it read two lines for each pair, it would need "
+        f"{_gigabytes(apart)} per second, {apart / run['read']:.1f} times as much as memory "
+        f"delivers. If it reads each line once, it needs {together / 1e9:.2f} GB per second, "
+        f"{together / run['read']:.1%} of that. With data in memory, the kernel reaches "
+        f"{table / cache:.0%} of its speed in the cache, so it "
         f"{'does not wait' if table > 0.9 * cache else 'waits'} for memory."
     )
     return table_of(head, lines) + "\n\n" + _wrapped(told)
@@ -223,8 +224,8 @@ def _scaling(run: dict[str, Any]) -> str:
         for line in run["lines"][1::3]
     ]
     told = (
-        f"Load of the {cores} cores before: {run['load']:.1f}. "
-        f"Cores that the run with 1 keeps busy: {', '.join(busy)}."
+        f"The {cores} cores had a load of {run['load']:.1f} before the runs. "
+        f"The first run kept this many cores busy: {', '.join(busy)}."
     )
     return table_of(head, lines) + "\n\n" + _wrapped(told)
 
@@ -252,9 +253,9 @@ def _bits(run: dict[str, Any]) -> str:
         if found["renamed"][-1] - found["renamed"][0] > 0.1
     ]
     told = (
-        f"Where pairs save equally many bits, names decide. With the columns named in "
-        f"{run['namings']} other orders, L% is the same within 0.1"
-        + (f", but for {', '.join(uneven)}." if uneven else " everywhere.")
+        f"If two pairs save the same number of bits, their names decide. With the columns named "
+        f"in {run['namings']} other orders, L% changes by at most 0.1"
+        + (f", with these exceptions: {', '.join(uneven)}." if uneven else " everywhere.")
     )
     return table + "\n\n" + _wrapped(told)
 
@@ -302,8 +303,8 @@ def _chance(run: dict[str, Any]) -> str:
     n_tables = run["runs"] * len(run["cells"])
     low, high = run["interval"]
     told = (
-        f"{run['hits']} of {n_tables:,} tables in all: {run['hits'] / n_tables:.1%} (95% interval "
-        f"{low:.1%} to {high:.1%}); {run['runs']} tables a cell."
+        f"Each cell shows {run['runs']} tables. In all, {run['hits']} of {n_tables:,} tables have "
+        f"a chunk: {run['hits'] / n_tables:.1%} (95% interval {low:.1%} to {high:.1%})."
     )
     return table_of(head, lines) + "\n\n" + _wrapped(told)
 
@@ -597,7 +598,8 @@ def _cluster(run: dict[str, Any]) -> str:
         "counts to the driver",
         "model file",
     ]
-    told = f"Load of the {run['machine']['cores']} cores at the end: {run['load']:.1f}."
+    cores = run["machine"]["cores"]
+    told = f"At the end, the {cores} cores had a load of {run['load']:.1f}."
     return table_of(head, lines) + "\n\n" + told
 
 
