@@ -95,7 +95,8 @@ def _machine(found: dict[str, Any]) -> str:
         + ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
         for machine in runs.values()
     ]
-    return "\n\n".join(_wrapped(f"{line}.") for line in told)
+    head = "The tables were measured on these machines, with these versions:"
+    return "\n".join([head, "", *(f"- {line}" for line in told)])
 
 
 def _limit(run: dict[str, Any]) -> str:
@@ -120,7 +121,7 @@ def _limit(run: dict[str, Any]) -> str:
         f"{_gigabytes(run['copy'])}. If it read two lines for each pair, it would need "
         f"{_gigabytes(apart)} per second, {apart / run['read']:.1f} times as much as memory "
         f"delivers. If it reads each line once, it needs {together / 1e9:.2f} GB per second, "
-        f"{together / run['read']:.1%} of that. With data in memory, the kernel reaches "
+        f"{together / run['read']:.1%} of what memory delivers. On the table, the kernel reaches "
         f"{table / cache:.0%} of its speed in the cache, so it "
         f"{'does not wait' if table > 0.9 * cache else 'waits'} for memory."
     )
@@ -303,7 +304,7 @@ def _chance(run: dict[str, Any]) -> str:
     n_tables = run["runs"] * len(run["cells"])
     low, high = run["interval"]
     told = (
-        f"Each cell shows {run['runs']} tables. In all, {run['hits']} of {n_tables:,} tables have "
+        f"Each share is of {run['runs']} tables. In all, {run['hits']} of {n_tables:,} tables have "
         f"a chunk: {run['hits'] / n_tables:.1%} (95% interval {low:.1%} to {high:.1%})."
     )
     return table_of(head, lines) + "\n\n" + _wrapped(told)

@@ -176,7 +176,7 @@ def _found(run: dict[str, Any]) -> str:
         ),
         _beside(
             run,
-            "Logistic regression on chunks and columns together",
+            "logistic regression on chunks and columns together",
             "evidence + columns",
             "logistic",
         ),
@@ -205,12 +205,12 @@ def _with_other_rows(run: dict[str, Any]) -> str:
             ),
         ):
             mean = 100 * sum(cell[by][measure][2] for cell in cells) / len(cells)
-            gains.append(f"by {_signed(mean)} points for {what}")
-        told.append(f"With {size:,} rows of four sets, accuracy differs {' and '.join(gains)}.")
-    return (
-        f"These figures use up to {MOST_ROWS:,} rows, 80% of them for training. "
-        f"Other numbers of rows give other differences from the columns. {' '.join(told)}"
-    )
+            gains.append(f"{what} is {abs(mean):.1f} points {'more' if mean >= 0 else 'less'}")
+        told.append(
+            f"With {size:,} rows of four sets, {gains[0]} accurate than on the columns, and "
+            f"{gains[1]} accurate."
+        )
+    return f"These figures use up to {MOST_ROWS:,} rows, 80% of them for training. {' '.join(told)}"
 
 
 def _beside(run: dict[str, Any], what: str, by: str, classifier: str, than: str = "") -> str:
@@ -221,7 +221,7 @@ def _beside(run: dict[str, Any], what: str, by: str, classifier: str, than: str 
     error = 100 * mean_and_error([gain for gain, _ in more.values()])[1]
     gain = f"{abs(mean):.1f} ± {error:.1f} points {'more' if mean >= 0 else 'less'} accurate"
     return (
-        f"{what} is {gain} than {than or 'on the columns alone'} on average. By more than a "
+        f"On average, {what} is {gain} than {than or 'on the columns alone'}. By more than a "
         f"standard error, it is better on {len(above)} of {len(more)} sets and worse on "
         f"{len(below)}{' (' + '; '.join(below) + ')' if below else ''}. By chance alone we would "
         f"expect {worse_by_chance(more):.1f} losses."
