@@ -199,7 +199,7 @@ def _with_other_rows(run: dict[str, Any]) -> str:
         for what, by, measure in (
             ("Naive Bayes on the chunks", "evidence", "Naive Bayes, accuracy"),
             (
-                "logistic regression on chunks and columns",
+                "Logistic regression on chunks and columns",
                 "evidence + columns",
                 "logistic, accuracy",
             ),
@@ -207,7 +207,7 @@ def _with_other_rows(run: dict[str, Any]) -> str:
             mean = 100 * sum(cell[by][measure][2] for cell in cells) / len(cells)
             gains.append(f"{what} is {abs(mean):.1f} points {'more' if mean >= 0 else 'less'}")
         told.append(
-            f"With {size:,} rows of four sets, {gains[0]} accurate than on the columns, and "
+            f"With {size:,} rows of four sets, {gains[0]} accurate than on the columns. "
             f"{gains[1]} accurate."
         )
     return f"These figures use up to {MOST_ROWS:,} rows, 80% of them for training. {' '.join(told)}"
