@@ -153,7 +153,7 @@ def _rivals(run: dict[str, Any]) -> str:
         n_rows, n_columns = data["shape"]
         ours = next(line["seconds"] for line in data["rivals"] if line["rival"] == yardstick)
         title = f"**{data['name']}**, {n_rows:,} × {n_columns:,}, "
-        head = ["", "time", f"× `{yardstick}`", "resident", "gives"]
+        head = ["", "time", f"× `{yardstick}`", "resident memory", "output"]
         lines = [_rival(line, ours) for line in data["rivals"]]
         parts.append(f"{title}{data['ones'] / n_rows:.1f} ones per row\n\n{table_of(head, lines)}")
     return "\n\n".join(parts)
@@ -167,7 +167,9 @@ def _rival(line: dict[str, Any], ours: float) -> list[str]:
     if "needs" in line:
         return [name, "refused", "", f"needs {_gigabytes(line['needs'])} or more", ""]
     ratio, memory = _figures(line["seconds"] / ours), _gigabytes(line["resident"])
-    return [name, f"{_figures(line['seconds'])} s", ratio, memory, line["gives"]]
+    output = re.sub(r"\b\d{4,}\b", lambda number: f"{int(number[0]):,}", line["gives"])
+    output = re.sub(r"\b1 iterations$", "1 iteration", output)
+    return [name, f"{_figures(line['seconds'])} s", ratio, memory, output]
 
 
 def _growth(run: dict[str, Any]) -> str:
@@ -449,7 +451,7 @@ def _m_of_n(run: dict[str, Any]) -> str:
         lines.append(
             [data["name"], f"{one:.2f}", f"{many:.2f}", f"{round(1 - many / one, 3) + 0:.1%}"]
         )
-    return table_of(["", "one tag a test", "at least m of n", "saved"], lines)
+    return table_of(["", "one tag per test", "at least m of n", "saved"], lines)
 
 
 def _default_fits(run: dict[str, Any]) -> str:
@@ -495,8 +497,8 @@ def _merges(run: dict[str, Any]) -> str:
         "resident",
         "merges",
         "L%",
-        "a merge",
-        "× the count of a column",
+        "time per merge",
+        "counts of a column per merge",
     ]
     lines = []
     for line in run["sets"]:
@@ -522,7 +524,13 @@ def _merge_growth(run: dict[str, Any]) -> str:
         points = [point for point in run["grown"] if point["shape"] == shape]
         costs = {point["columns"]: f"{_figures(1e3 * point['seconds'])} ms" for point in points}
         cells = [costs.get(m, "–") for m in TAGS]
-        lines.append([shape, *cells, f"{merge_exponent(points):.2f}" if columns else ""])
+        lines.append(
+            [
+                shape.replace(" a row", " per row"),
+                *cells,
+                f"{merge_exponent(points):.2f}" if columns else "",
+            ]
+        )
     return table_of(["", *(f"{m:,} columns" for m in TAGS), "exponent"], lines)
 
 
@@ -537,7 +545,9 @@ def _expected(run: dict[str, Any]) -> str:
         ]
         for line in run["lines"]
     ]
-    return table_of(["", "expected", "took", "expected", "held"], lines)
+    return table_of(
+        ["", "expected time", "measured time", "expected memory", "measured memory"], lines
+    )
 
 
 def _transform(run: dict[str, Any]) -> str:
