@@ -95,7 +95,8 @@ def _machine(found: dict[str, Any]) -> str:
         + ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
         for machine in runs.values()
     ]
-    return "\n\n".join(_wrapped(f"{line}.") for line in told)
+    head = "The tables were measured on these machines, with these versions:"
+    return "\n".join([head, "", *(f"- {line}" for line in told)])
 
 
 def _limit(run: dict[str, Any]) -> str:
@@ -116,11 +117,12 @@ def _limit(run: dict[str, Any]) -> str:
     apart, together = table / 4, table / (4 * n_columns)
     head = ["one thread", "10¹² bit pairs per second", "of the instruction", "of the fastest"]
     told = (
-        f"A thread reads {_gigabytes(run['read'])} per second from memory and copies "
-        f"{_gigabytes(run['copy'])}. Reading two lines for each pair would take "
-        f"{_gigabytes(apart)} per second, {apart / run['read']:.1f} times what memory gives; "
-        f"each line once takes {together / 1e9:.2f} GB, {together / run['read']:.1%} of it. "
-        f"From memory the kernel counts at {table / cache:.0%} of its speed in the cache: it "
+        f"One thread reads {_gigabytes(run['read'])} per second from memory and copies "
+        f"{_gigabytes(run['copy'])}. If it read two lines for each pair, it would need "
+        f"{_gigabytes(apart)} per second, {apart / run['read']:.1f} times as much as memory "
+        f"delivers. If it reads each line once, it needs {together / 1e9:.2f} GB per second, "
+        f"{together / run['read']:.1%} of what memory delivers. On the table, the kernel reaches "
+        f"{table / cache:.0%} of its speed in the cache, so it "
         f"{'does not wait' if table > 0.9 * cache else 'waits'} for memory."
     )
     return table_of(head, lines) + "\n\n" + _wrapped(told)
@@ -151,7 +153,7 @@ def _rivals(run: dict[str, Any]) -> str:
         n_rows, n_columns = data["shape"]
         ours = next(line["seconds"] for line in data["rivals"] if line["rival"] == yardstick)
         title = f"**{data['name']}**, {n_rows:,} × {n_columns:,}, "
-        head = ["", "time", f"× `{yardstick}`", "resident", "gives"]
+        head = ["", "time", f"× `{yardstick}`", "resident memory", "output"]
         lines = [_rival(line, ours) for line in data["rivals"]]
         parts.append(f"{title}{data['ones'] / n_rows:.1f} ones per row\n\n{table_of(head, lines)}")
     return "\n\n".join(parts)
@@ -165,7 +167,9 @@ def _rival(line: dict[str, Any], ours: float) -> list[str]:
     if "needs" in line:
         return [name, "refused", "", f"needs {_gigabytes(line['needs'])} or more", ""]
     ratio, memory = _figures(line["seconds"] / ours), _gigabytes(line["resident"])
-    return [name, f"{_figures(line['seconds'])} s", ratio, memory, line["gives"]]
+    output = re.sub(r"\b\d{4,}\b", lambda number: f"{int(number[0]):,}", line["gives"])
+    output = re.sub(r"\b1 iterations$", "1 iteration", output)
+    return [name, f"{_figures(line['seconds'])} s", ratio, memory, output]
 
 
 def _growth(run: dict[str, Any]) -> str:
@@ -223,8 +227,8 @@ def _scaling(run: dict[str, Any]) -> str:
         for line in run["lines"][1::3]
     ]
     told = (
-        f"Load of the {cores} cores before: {run['load']:.1f}. "
-        f"Cores that the run with 1 keeps busy: {', '.join(busy)}."
+        f"The {cores} cores had a load of {run['load']:.1f} before the runs. "
+        f"The first run kept this many cores busy: {', '.join(busy)}."
     )
     return table_of(head, lines) + "\n\n" + _wrapped(told)
 
@@ -252,9 +256,9 @@ def _bits(run: dict[str, Any]) -> str:
         if found["renamed"][-1] - found["renamed"][0] > 0.1
     ]
     told = (
-        f"Where pairs save equally many bits, names decide. With the columns named in "
-        f"{run['namings']} other orders, L% is the same within 0.1"
-        + (f", but for {', '.join(uneven)}." if uneven else " everywhere.")
+        f"If two pairs save the same number of bits, their names decide. With the columns named "
+        f"in {run['namings']} other orders, L% changes by at most 0.1"
+        + (f", with these exceptions: {', '.join(uneven)}." if uneven else " everywhere.")
     )
     return table + "\n\n" + _wrapped(told)
 
@@ -302,8 +306,8 @@ def _chance(run: dict[str, Any]) -> str:
     n_tables = run["runs"] * len(run["cells"])
     low, high = run["interval"]
     told = (
-        f"{run['hits']} of {n_tables:,} tables in all: {run['hits'] / n_tables:.1%} (95% interval "
-        f"{low:.1%} to {high:.1%}); {run['runs']} tables a cell."
+        f"Each share is of {run['runs']} tables. In all, {run['hits']} of {n_tables:,} tables have "
+        f"a chunk: {run['hits'] / n_tables:.1%} (95% interval {low:.1%} to {high:.1%})."
     )
     return table_of(head, lines) + "\n\n" + _wrapped(told)
 
@@ -447,7 +451,7 @@ def _m_of_n(run: dict[str, Any]) -> str:
         lines.append(
             [data["name"], f"{one:.2f}", f"{many:.2f}", f"{round(1 - many / one, 3) + 0:.1%}"]
         )
-    return table_of(["", "one tag a test", "at least m of n", "saved"], lines)
+    return table_of(["", "one tag per test", "at least m of n", "saved"], lines)
 
 
 def _default_fits(run: dict[str, Any]) -> str:
@@ -493,8 +497,8 @@ def _merges(run: dict[str, Any]) -> str:
         "resident",
         "merges",
         "L%",
-        "a merge",
-        "× the count of a column",
+        "time per merge",
+        "counts of a column per merge",
     ]
     lines = []
     for line in run["sets"]:
@@ -520,7 +524,13 @@ def _merge_growth(run: dict[str, Any]) -> str:
         points = [point for point in run["grown"] if point["shape"] == shape]
         costs = {point["columns"]: f"{_figures(1e3 * point['seconds'])} ms" for point in points}
         cells = [costs.get(m, "–") for m in TAGS]
-        lines.append([shape, *cells, f"{merge_exponent(points):.2f}" if columns else ""])
+        lines.append(
+            [
+                shape.replace(" a row", " per row"),
+                *cells,
+                f"{merge_exponent(points):.2f}" if columns else "",
+            ]
+        )
     return table_of(["", *(f"{m:,} columns" for m in TAGS), "exponent"], lines)
 
 
@@ -535,7 +545,9 @@ def _expected(run: dict[str, Any]) -> str:
         ]
         for line in run["lines"]
     ]
-    return table_of(["", "expected", "took", "expected", "held"], lines)
+    return table_of(
+        ["", "expected time", "measured time", "expected memory", "measured memory"], lines
+    )
 
 
 def _transform(run: dict[str, Any]) -> str:
@@ -597,7 +609,8 @@ def _cluster(run: dict[str, Any]) -> str:
         "counts to the driver",
         "model file",
     ]
-    told = f"Load of the {run['machine']['cores']} cores at the end: {run['load']:.1f}."
+    cores = run["machine"]["cores"]
+    told = f"At the end, the {cores} cores had a load of {run['load']:.1f}."
     return table_of(head, lines) + "\n\n" + told
 
 

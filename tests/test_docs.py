@@ -23,7 +23,7 @@ from conjunct.cli.app import run as run_app
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
 # they fit several models, and take seconds
-LONG = {"export.md", "faq.md", "paper.md", "photographs.md", "report.md", "risk.md", "scale.md"}
+LONG = {"export.md", "faq.md", "paper.md", "report.md", "risk.md", "scale.md", "tags.md"}
 FENCE = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

@@ -124,11 +124,12 @@ def _machine(run: dict[str, Any]) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
     slim = {name: cells["SLIM"] for name, cells in run["sets"].items() if "SLIM" in cells}
     to_the_end = [name for name, found in slim.items() if not found["cut off"][0]]
-    clock = f"; {run['clock'] / 60:.0f} minutes of wall time" if "clock" in run else ""
+    clock = f" and {run['clock'] / 60:.0f} minutes of wall time" if "clock" in run else ""
     told = (
-        f"{len(run['sets'])} sets; {run['seconds'] / 60:.0f} CPU minutes without SLIM{clock}. SLIM "
-        f"always finished on {len(to_the_end)} of {len(slim)} sets ({'; '.join(to_the_end)}). "
-        f"{machine['processor']}, {machine['cores']} cores; {versions}."
+        f"The run of {len(run['sets'])} sets took {run['seconds'] / 60:.0f} CPU minutes without "
+        f"SLIM{clock}. SLIM always finished on {len(to_the_end)} of {len(slim)} sets "
+        f"({'; '.join(to_the_end)}). The machine has {machine['cores']} cores "
+        f"({machine['processor']}), with {versions}."
     )
     return textwrap.fill(told, 112, break_on_hyphens=False)
 
@@ -145,7 +146,7 @@ def _found(run: dict[str, Any]) -> str:
     """The answers in sentences."""
     shares = {by: average(run, by, "bits") for by in representations(run)}
     others = ", ".join(
-        f"{100 * share:.0f}% by {by}"
+        f"{100 * share:.0f}% ({by})"
         for by, share in shares.items()
         if share is not None and not by.startswith(("evidence", "columns"))
     )
@@ -160,8 +161,8 @@ def _found(run: dict[str, Any]) -> str:
     ]
     told = (
         f"Unseen rows take {100 * (shares['evidence'] or 0):.0f}% of the bits that the bare "
-        f"columns need, on average over the sets; {100 * (known or 0):.0f}% without chunks if "
-        f"variables are known, {others}.",
+        f"columns need, on average over the sets. If variables are known, rows without chunks take "
+        f"{100 * (known or 0):.0f}%. The other methods take {others}.",
         _beside(run, "Naive Bayes on the chunks", "evidence", "Naive Bayes"),
         _beside(
             run, "Naive Bayes on chunks and columns together", "evidence + columns", "Naive Bayes"
@@ -175,7 +176,7 @@ def _found(run: dict[str, Any]) -> str:
         ),
         _beside(
             run,
-            "Logistic regression on chunks and columns together",
+            "logistic regression on chunks and columns together",
             "evidence + columns",
             "logistic",
         ),
@@ -198,18 +199,18 @@ def _with_other_rows(run: dict[str, Any]) -> str:
         for what, by, measure in (
             ("Naive Bayes on the chunks", "evidence", "Naive Bayes, accuracy"),
             (
-                "logistic regression on chunks and columns",
+                "Logistic regression on chunks and columns",
                 "evidence + columns",
                 "logistic, accuracy",
             ),
         ):
             mean = 100 * sum(cell[by][measure][2] for cell in cells) / len(cells)
-            gains.append(f"{what} {_signed(mean)} points")
-        told.append(f"with {size:,} rows, {' and '.join(gains)}")
-    return (
-        f"These figures use up to {MOST_ROWS:,} rows, 80% of them for training. "
-        f"Compared with the columns, on four sets: {'; '.join(told)}."
-    )
+            gains.append(f"{what} is {abs(mean):.1f} points {'more' if mean >= 0 else 'less'}")
+        told.append(
+            f"With {size:,} rows of four sets, {gains[0]} accurate than on the columns. "
+            f"{gains[1]} accurate."
+        )
+    return f"These figures use up to {MOST_ROWS:,} rows, 80% of them for training. {' '.join(told)}"
 
 
 def _beside(run: dict[str, Any], what: str, by: str, classifier: str, than: str = "") -> str:
@@ -220,9 +221,9 @@ def _beside(run: dict[str, Any], what: str, by: str, classifier: str, than: str 
     error = 100 * mean_and_error([gain for gain, _ in more.values()])[1]
     gain = f"{abs(mean):.1f} ± {error:.1f} points {'more' if mean >= 0 else 'less'} accurate"
     return (
-        f"{what} is {gain} than {than or 'on the columns alone'} on average. By more than a "
+        f"On average, {what} is {gain} than {than or 'on the columns alone'}. By more than a "
         f"standard error, it is better on {len(above)} of {len(more)} sets and worse on "
-        f"{len(below)}{' (' + '; '.join(below) + ')' if below else ''}; by chance alone we would "
+        f"{len(below)}{' (' + '; '.join(below) + ')' if below else ''}. By chance alone we would "
         f"expect {worse_by_chance(more):.1f} losses."
     )
 
