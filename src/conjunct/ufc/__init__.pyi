@@ -1,15 +1,16 @@
 """uFC: measures, criteria, searches, stopping rules, runs and paths."""
 
-from .association.measures import MEASURES as MEASURES
-from .association.measures import Floats as Floats
-from .association.measures import evidence as evidence
-from .association.measures import phi as phi
-from .association.significance import CORRECTIONS as CORRECTIONS
-from .association.significance import TESTS as TESTS
-from .association.significance import adjust_p_values as adjust_p_values
-from .association.significance import exact_p_value as exact_p_value
-from .association.significance import p_value as p_value
-from .association.significance import significant as significant
+from .association import CORRECTIONS as CORRECTIONS
+from .association import MEASURES as MEASURES
+from .association import TESTS as TESTS
+from .association import Floats as Floats
+from .association import adjust_p_values as adjust_p_values
+from .association import evidence as evidence
+from .association import exact_p_value as exact_p_value
+from .association import p_value as p_value
+from .association import phi as phi
+from .association import significant as significant
+from .batch import Stage as Stage
 from .criteria import CRITERIA as CRITERIA
 from .criteria import SEARCHES as SEARCHES
 from .criteria import Bits as Bits
@@ -30,12 +31,8 @@ from .replaying import JoinedPair as JoinedPair
 from .replaying import Progress as Progress
 from .replaying import Rows as Rows
 from .replaying import RunIdentity as RunIdentity
-from .replaying import SourceError as SourceError
 from .replaying import Sources as Sources
 from .replaying import Test as Test
-from .replaying import check_source as check_source
-from .replaying import list_pairs as list_pairs
-from .replaying import list_tests as list_tests
 from .run import Ending as Ending
 from .run import FindVariables as FindVariables
 from .run import PairFacts as PairFacts
@@ -43,13 +40,16 @@ from .run import Plan as Plan
 from .run import Run as Run
 from .run import beginning_text as beginning_text
 from .run import last_within as last_within
+from .run import list_pairs as list_pairs
+from .run import list_tests as list_tests
 from .run import restore_run as restore_run
 from .run import run_ufc as run_ufc
 from .run_state import Evaluator as Evaluator
 from .run_state import Indicators as Indicators
 from .run_state import RunState as RunState
+from .run_state import SourceError as SourceError
+from .run_state import check_source as check_source
 from .run_state import without_garbage_collection as without_garbage_collection
-from .search.batch import Stage as Stage
 from .stops import STOPS as STOPS
 from .stops import NoGainStop as NoGainStop
 from .stops import NoStop as NoStop

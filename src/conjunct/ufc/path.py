@@ -22,10 +22,10 @@ from conjunct.counting import Store
 from conjunct.errors import InputError
 from conjunct.features import Lineage, closest_point, pareto_front
 from conjunct.ufc import row_stages
-from conjunct.ufc.association import PairFilter
+from conjunct.ufc.batch import Replacement, Stage, match_greedily
+from conjunct.ufc.criteria import PairFilter, correlated_pairs
 from conjunct.ufc.row_stages import RowReplacement, RowStage
 from conjunct.ufc.run_state import Evaluator, without_garbage_collection
-from conjunct.ufc.search.batch import Replacement, Stage, match_greedily
 
 AnyStage = Stage | RowStage
 AnyReplacement = Replacement | RowReplacement
@@ -180,10 +180,9 @@ def _find_replacements(
 ) -> list[Replacement]:
     found = []
     for stage, low in zip(stages, lows, strict=True):
-        pairs = match_greedily(
-            stage.candidates(PairFilter(low, prune=prune)), stage.features, lineage
-        )
-        found.append(Replacement(stage, pairs, lineage))
+        pairs = correlated_pairs(stage.counts, PairFilter(low, prune=prune))
+        taken = match_greedily(pairs, stage.features, lineage)
+        found.append(Replacement(stage, taken, lineage))
     return found
 
 

@@ -15,15 +15,14 @@ from conjunct.columns import Counts, PackedColumns
 from conjunct.expressions import And, Expression, canonical_key
 from conjunct.features import FeatureSet
 from conjunct.ufc.association import (
-    PairFilter,
     adjust_p_values,
-    correlated_pairs,
     count_tested_pairs,
     exact_p_value,
     lift,
     phi,
     significant,
 )
+from conjunct.ufc.criteria import PairFilter, correlated_pairs
 
 Status = Literal["feature", "suppressed", "not a feature"]
 

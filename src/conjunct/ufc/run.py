@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from itertools import chain, islice
 from operator import attrgetter
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
@@ -18,35 +18,31 @@ from conjunct.counting import Store, Tally
 from conjunct.errors import InputError
 from conjunct.expressions import pattern_text
 from conjunct.features import FeatureSet, Lineage, Merge
-from conjunct.ufc.association import (
+from conjunct.ufc.association import count_tested_pairs, phi
+from conjunct.ufc.batch import BatchSearch, Stage
+from conjunct.ufc.criteria import (
+    Criterion,
     PairFilter,
+    PairTest,
+    Search,
     correlated_pairs,
-    count_tested_pairs,
-    phi,
     with_evidence,
 )
-from conjunct.ufc.criteria import Criterion, PairTest, Search
+from conjunct.ufc.evidence import EvidenceSearch
+from conjunct.ufc.pairwise import PairwiseSearch
 from conjunct.ufc.replaying import (
     FamilySize,
     JoinedPair,
+    Progress,
     ProgressStore,
     Replay,
     RunIdentity,
-    SourceError,
     Sources,
     Test,
-    check_source,
-    has_fixed_cutoff,
-    list_pairs,
-    list_tests,
-    record_steps,
     rewrites_in_batches,
     rewrites_in_place,
 )
-from conjunct.ufc.run_state import Indicators, RunState, Step
-from conjunct.ufc.search.batch import BatchSearch, Stage
-from conjunct.ufc.search.evidence import EvidenceSearch
-from conjunct.ufc.search.pairwise import PairwiseSearch
+from conjunct.ufc.run_state import Indicators, RunState, SourceError, Step, check_source
 from conjunct.ufc.stops import Stop
 
 # correlations that count as none
@@ -77,6 +73,53 @@ class Plan:
         record = self.criterion.record().items()
         settings = tuple(sorted((k, v) for k, v in record if k not in self.criterion.ending))
         return settings, self.search, self.max_length
+
+    @property
+    def has_fixed_cutoff(self) -> bool:
+        """True if one cutoff holds for all iterations."""
+        return self.search == "pairwise" or self.criterion.draws_once
+
+    @property
+    def adjusts_in_batches(self) -> bool:
+        """True if an adjusted p-value depends on pairs that are not replaced."""
+        return not self.has_fixed_cutoff and self.criterion.pair_filter.correction is not None
+
+
+def list_tests(plan: Plan, iterations: Iterable[Sequence[Merge]]) -> list[Test]:
+    """Return the tests of iterations, as sources."""
+    tests = [(some[0].family_size, some[0].n_significant) for some in iterations]
+    return tests[:1] if plan.has_fixed_cutoff else tests
+
+
+def list_pairs(
+    plan: Plan,
+    merges: Sequence[Merge],
+    counts: Sequence[tuple[int, int]] | None,
+    tables: Sequence[Sequence[int]] | None = None,
+) -> list[JoinedPair]:
+    """Return merges as sources.
+
+    ``counts`` are the rows in which each feature of the lineage is true and known, where cells are
+    missing; ``tables`` those of the patterns, if they were counted.
+    """
+    pairs = []
+    for k, merge in enumerate(merges):
+        more: dict[str, Any] = {}
+        if counts is not None:
+            parts = [(0, 0) if n is None else counts[n] for n in merge.parts]
+            (_, _), (right_only, _), (left_only, _) = parts
+            more["table"] = merge.n_rows, merge.joint + left_only, merge.joint + right_only
+            more["known"] = tuple(known for _, known in parts)
+        if tables is not None:
+            *three, more["together"] = tables[k]
+            if counts is not None:
+                more["patterns"] = tuple(three)
+        elif plan.criterion.needs_patterns:
+            more["score"] = merge.score
+        if plan.adjusts_in_batches:
+            more["p_adjusted"] = merge.p_adjusted
+        pairs.append(JoinedPair(merge.left, merge.right, merge.joint, **more))
+    return pairs
 
 
 class PairFacts(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -174,7 +217,7 @@ class Run:
         if self.stop_reason and self._was_refused:
             merges = self.tried[-1].merges
             refused = list_pairs(self.plan, merges, self.counts)
-            if not has_fixed_cutoff(self.plan) or self.n_iter == 0:
+            if not self.plan.has_fixed_cutoff or self.n_iter == 0:
                 (test,) = list_tests(self.plan, [merges])
         elif self.n_iter == 0 and self.pair_test.cutoff is not None:
             test = self.pair_test.cutoff.family_size, self.pair_test.cutoff.n_significant
@@ -395,7 +438,7 @@ def restore_run(
     )
     tests, iterations = list(sources.tests), list(sources.iterations)
     if ending.test is not None:
-        check_source(not (has_fixed_cutoff(plan) and tests), "it has a test too many")
+        check_source(not (plan.has_fixed_cutoff and tests), "it has a test too many")
         tests.append(ending.test)
     if ending.refused:
         iterations.append(ending.refused)
@@ -408,9 +451,8 @@ def restore_run(
     fits = max_features is None or kept[-1].indicators.n_features <= max_features
     check_source(fits, "it has more features than max_features")
     pair_test = PairTest(pair_filter, pair_filter.alpha)
-    if has_fixed_cutoff(plan) and tests:
-        fixed, cutoff = pair_filter.fix_cutoff(sources.n_rows, *tests[0])
-        pair_test = PairTest(fixed, pair_filter.alpha, cutoff)
+    if plan.has_fixed_cutoff and tests:
+        pair_test = pair_filter.fix_cutoff(sources.n_rows, *tests[0])
     run = Run(
         state.feature_set(kept, variables),
         kept,
@@ -495,8 +537,36 @@ class _Construction:
             self.state, self.lineage = replay.state, replay.state.lineage
             steps = self._resume(replay, progress_store)
         n_saved = None if progress is None else len(progress.iterations)
-        save = partial(progress_store.save, identity)
-        return record_steps(steps, save, lambda: self.state, self.plan, n_saved)
+        return self._save_steps(steps, partial(progress_store.save, identity), n_saved)
+
+    def _save_steps(
+        self, steps: Iterable[Step], save: Callable[..., None], n_saved: int | None
+    ) -> Generator[Step]:
+        """Yield the steps, and save what is new as they come; the first ``n_saved`` are saved."""
+        new: list[Step] = []
+        is_new = n_saved is None
+
+        def news() -> Progress:
+            nonlocal is_new
+            state, plan = self.state, self.plan
+            iterations = [step.merges for step in new]
+            pairs = [list_pairs(plan, merges, state.counts) for merges in iterations]
+            tests = list_tests(plan, iterations) if is_new or not plan.has_fixed_cutoff else []
+            supports, known = state.primitive_supports, state.observed
+            columns = (supports, known and known[: len(supports)]) if is_new else ()
+            is_new = False
+            new.clear()
+            return Progress(pairs, tests, *columns)
+
+        try:
+            for step in steps:
+                if step.iteration > (n_saved or 0):
+                    new.append(step)
+                    save(news, last=False)
+                yield step
+        finally:
+            if new:
+                save(news, last=True)
 
     def _resume(self, replay: Replay, progress_store: ProgressStore) -> Generator[Step]:
         """Report saved steps again; make and count columns only if the run goes on."""

@@ -20,13 +20,11 @@ import numpy as np
 from conjunct.columns import Contingency, MergeRewrite
 from conjunct.counting import CompiledMerging, GrowableArray, Merging, NativePatterns, Patterns
 from conjunct.features import Merge, round_savings
-from conjunct.ufc.association import Floats, Pairs, evidence, x_log2_x
-from conjunct.ufc.run_state import RunState, Step
-from conjunct.ufc.search.best import Pair
-from conjunct.ufc.search.pairwise import MergeList, OpenMerge
+from conjunct.ufc.association import Floats, evidence, x_log2_x
+from conjunct.ufc.run_state import MergeList, OpenMerge, Pair, RunState, Step
 
 if TYPE_CHECKING:
-    from conjunct.ufc.criteria import Criterion, PairTest
+    from conjunct.ufc.criteria import Criterion, Pairs, PairTest
 
 # Values of x·log2(x) that C looks up; beyond, NumPy computes them.
 _LARGEST_TABLE = 1 << 24
