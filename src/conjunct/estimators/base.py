@@ -125,12 +125,13 @@ class BooleanEstimator(BaseEstimator):
                 self.feature_names_in_ = np.array(data.names, object)
         self.backend_ = container.backend
         self.preparation_ = container.preparation
-        for note in (
-            _describe_missing(data, "false" if fills else "unknown"),
-            self.preparation_.describe_dropped(),
-        ):
-            if note:
-                warnings.warn(note, ConjunctWarning, stacklevel=3)
+        notes = []
+        if data.columns.has_missing:
+            notes.append(_describe_missing(data, "false" if fills else "unknown"))
+        if self.preparation_.binarizer is not None:
+            notes.append(self.preparation_.binarizer.describe_dropped())
+        for note in filter(None, notes):
+            warnings.warn(note, ConjunctWarning, stacklevel=3)
         return replace(data, columns=data.columns.fill_missing()) if fills else data
 
     def reading_rules(self) -> CellRules:
@@ -139,7 +140,8 @@ class BooleanEstimator(BaseEstimator):
         JOBS.check("n_jobs", self.n_jobs)
         CUTOFF.check("threshold", self.threshold)
         # only uFC works on lists of rows
-        return CellRules(self.threshold, self.missing, "dense", self.n_jobs)
+        storage: Any = getattr(self, "storage", "dense")
+        return CellRules(self.threshold, self.missing, storage, self.n_jobs)
 
     @contextmanager
     def _advise_on_cells(self) -> Iterator[None]:

@@ -10,14 +10,10 @@ import msgspec
 from sklearn.utils.validation import check_is_fitted
 
 from conjunct import files
-from conjunct.columns import Columns, PairCounts
-from conjunct.counting import RowSample, Store, Tally, sample_rows
+from conjunct.columns import Columns
+from conjunct.counting import RowSample, Store, Tally
 from conjunct.errors import ConjunctWarning, InputError, ModelFileError
 from conjunct.features import (
-    KEPT_TAGS,
-    MAX_CELLS,
-    MAX_ROWS,
-    MAX_TAGS,
     FeatureSet,
     Suggester,
     Suggestion,
@@ -171,22 +167,9 @@ class SuggestMixin:
             raise ModelFileError(f"{path}: damaged model file: {error}") from None
         self._tag_counts = self._suggester.counts
 
-    def _keep_tag_counts(self, first: PairCounts, store: Store) -> None:
-        """Keep what suggestions and relations are learned from."""
-        self._tag_counts = self._count_tags(store, first, KEPT_TAGS)
-        self._sampled_rows = self._sample_rows(store, self._tag_counts)
-        self._suggester = None
-
-    def _count_tags(
-        self, store: Store, counts: PairCounts | None = None, max_tags: int = MAX_TAGS
-    ) -> TagCounts:
+    def _count_tags(self, store: Store) -> TagCounts:
         fitted = self.feature_set_
-        counts = Tally.of(store).counts if counts is None else counts
-        return TagCounts.of(fitted.lineage.primitives, counts, fitted.variables, max_tags)
-
-    def _sample_rows(self, store: Store, counts: TagCounts) -> RowSample:
-        limit = min(MAX_ROWS, MAX_CELLS // max(len(counts.tags), 1))
-        return sample_rows(store, limit, counts.places)
+        return TagCounts.of(fitted.lineage.primitives, Tally.of(store).counts, fitted.variables)
 
     def learn_suggestions(self, X_train: Any = None) -> Suggester:
         """Return what predicts tags, learned from the rows of ``fit`` or from others."""
@@ -194,7 +177,7 @@ class SuggestMixin:
         if X_train is not None:
             store = self._read_store(X_train)
             counts = self._count_tags(store)
-            suggester = Suggester.learn(counts, self._sample_rows(store, counts))
+            suggester = Suggester.learn(counts, counts.sample(store))
         else:
             suggester = self._learn()
         _warn_of_limit(suggester.counts)

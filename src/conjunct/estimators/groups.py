@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from conjunct import explain, files
 from conjunct.columns import STORAGE_KINDS, Columns, StorageKind
 from conjunct.counting import Store, sample_rows
-from conjunct.data import BooleanData, CellRules, Missing, Variables, check_variables
+from conjunct.data import BooleanData, Missing, Variables, check_variables
 from conjunct.errors import ConjunctWarning, InputError, ModelFileError
 from conjunct.estimators.base import BooleanEstimator
 from conjunct.estimators.invertible import check_weights, with_weights
@@ -424,9 +424,6 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
             merges = bits_of_model(len(fitted.merges), fitted.n_rows, m, m) - numbers
             bits += numbers + _FACTOR * merges
         self.description_length_ = bits
-
-    def reading_rules(self) -> CellRules:
-        return replace(super().reading_rules(), storage=self.storage)
 
     def _joints(self, X: Any) -> Iterator[Floats]:
         check_is_fitted(self)

@@ -25,11 +25,8 @@ from conjunct.data import (
     PartitionedContainer,
     Variables,
     as_table,
-    check_variables,
     container_of,
     group_by_variable,
-    recognise_variables,
-    variables_by_column,
     wrap_rows,
 )
 from conjunct.errors import ConjunctWarning, InputError
@@ -43,7 +40,6 @@ from conjunct.estimators.mixins import NotebookMixin
 from conjunct.expressions import CHUNKS_BETWEEN, pattern_text
 from conjunct.features import CodeCounts, FeatureSet, bits_of_rows
 from conjunct.parameters import FLAG, Constraint, one_of
-from conjunct.ufc import FindVariables
 
 if TYPE_CHECKING:
     from conjunct.export import LazyColumns
@@ -307,18 +303,6 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
         counts = self.feature_set_.known_counts()
         return counts if self.new_rows_ is None else counts.plus(self.new_rows_.counts())
 
-    def _find_variables(self, names: Sequence[str]) -> FindVariables | None:
-        """Return the function that finds the variables of columns, after checking given ones."""
-        if self.variables is False:
-            return None
-        if self.variables is not None:
-            given = variables_by_column(self.variables, names)
-            return lambda first: given
-        known = self.preparation_.variables_of(names)
-        if known and None not in known:
-            return lambda first: known
-        return lambda first: recognise_variables(names, first(), known)
-
     @property
     def full_feature_set(self) -> FeatureSet:
         """Return all features that a row may have, unseen and suppressed ones last."""
@@ -336,10 +320,6 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
             return list(features.pattern_texts)
         one_of(("tags", "formula", "number")).check("feature_names", kind)
         return super()._name_features(features, kind)
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_variables(self.variables)
 
     def _count_unseen(self, store: Columns) -> int:
         """Count the rows with a combination that training never saw.

@@ -19,16 +19,18 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from conjunct import files
-from conjunct.columns import STORAGE_KINDS, Columns, CostEstimate, StorageKind
+from conjunct.columns import STORAGE_KINDS, Columns, CostEstimate, PairCounts, StorageKind
 from conjunct.counting import Store, Tally, WeightedColumns
 from conjunct.data import (
     Backend,
     BooleanData,
-    CellRules,
     Missing,
     Variables,
     as_table,
+    check_variables,
     container_of,
+    recognise_variables,
+    variables_by_column,
 )
 from conjunct.errors import ConjunctWarning, InputError, ModelFileError
 from conjunct.estimators.base import has_same_features
@@ -41,7 +43,14 @@ from conjunct.estimators.invertible import (
     with_weights,
 )
 from conjunct.expressions import Style, pattern_text
-from conjunct.features import CodeCounts, FeatureSet, Lineage, bits_of_rows
+from conjunct.features import (
+    KEPT_TAGS,
+    CodeCounts,
+    FeatureSet,
+    Lineage,
+    TagCounts,
+    bits_of_rows,
+)
 from conjunct.parameters import Constraint, check, frequency, one_of, whole
 from conjunct.ufc import (
     CRITERIA,
@@ -550,9 +559,6 @@ class UFC(InvertibleConstructor, SuggestMixin):
                 parameters[family] = rules.make(value) or rules.resolve(value)
         return parameters
 
-    def reading_rules(self) -> CellRules:
-        return replace(super().reading_rules(), storage=self.storage)
-
     def _construct(
         self,
         store: Store,
@@ -563,6 +569,19 @@ class UFC(InvertibleConstructor, SuggestMixin):
         self.new_rows_ = None
         self._check_parameters()
         plan = self._plan()
+        known: tuple[str | None, ...] | None = None
+        if self.variables:
+            known = variables_by_column(self.variables, names)
+
+        def find_variables(count_pairs: Callable[[], PairCounts]) -> Sequence[str | None]:
+            """Return the variable of each column: those given, of the Binarizer, or recognised."""
+            if self.variables is not None:
+                return known or ()
+            prepared = self.preparation_.variables_of(names)
+            if prepared and None not in prepared:
+                return prepared
+            return recognise_variables(names, count_pairs(), prepared)
+
         store = WeightedColumns.deduplicate(store)
         if self.verbose or self.on_cost_estimate is not None:
             cost = store.estimate_cost(in_merges=plan.search != "batch")
@@ -581,7 +600,7 @@ class UFC(InvertibleConstructor, SuggestMixin):
                 max_iter=self.max_iter,
                 max_features=self.max_features,
                 watch=partial(self._watch, callback) if self.verbose or callback else None,
-                find_variables=self._find_variables(names),
+                find_variables=find_variables,
                 progress_store=None if checkpoint is None else files.Checkpoint(checkpoint),
             )
             self._take_over(run)
@@ -589,11 +608,17 @@ class UFC(InvertibleConstructor, SuggestMixin):
                 self.feature_set_ = run.feature_set.without_rare(self.min_support)
             self.feature_set_ = self.feature_set_.with_code_counts(store)
             if not isinstance(run.first, PairFacts):
-                self._keep_tag_counts(run.first(), store)
+                # suggestions and relations are learned from these
+                fitted, tags = self.feature_set_, run.feature_set.lineage.primitives
+                self._tag_counts = TagCounts.of(tags, run.first(), fitted.variables, KEPT_TAGS)
+                self._sampled_rows = self._tag_counts.sample(store)
+                self._suggester = None
             self._null_rows = run.null_rows
         if checkpoint is not None:
             self._check_resumed(checkpoint)
-        if run.is_worth_a_warning:
+        # nothing was made, or not what was asked for
+        ends_early = run.n_iter == run.n_made and run.stop.ends_early(run)
+        if ends_early if run.n_iter else self.max_iter != 0:
             warnings.warn(self.stop_reason_, ConjunctWarning, stacklevel=3)
 
     def _check_resumed(self, checkpoint: str | os.PathLike[str]) -> None:
@@ -641,6 +666,7 @@ class UFC(InvertibleConstructor, SuggestMixin):
         if self.stop is not None:
             STOPS.resolve(self.stop)
         super()._check_parameters()
+        check_variables(self.variables)
         fits = self.search is None or self.search in criterion.searches
         wanted = f"{' or '.join(map(repr, criterion.searches))} with criterion {criterion.name!r}"
         check(fits, "search", self.search, wanted)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from conjunct import files
 from conjunct.counting import Store
-from conjunct.data import Backend, BooleanData, Missing, Variables
+from conjunct.data import Backend, BooleanData, Missing, Variables, check_variables
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators.invertible import FeatureNames, HandleUnknown, InvertibleConstructor
 from conjunct.estimators.ufc import UFC
@@ -357,5 +357,6 @@ class UFCPath(InvertibleConstructor):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        check_variables(self.variables)
         low, high = self.min_threshold, self.max_threshold
         check(low <= high, "max_threshold", high, f"at least min_threshold, which is {low}")

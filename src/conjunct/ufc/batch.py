@@ -106,10 +106,12 @@ class Replacement:
         columns = (pairs.left.tolist(), pairs.right.tolist(), self._occurs.tolist())
         for i, j, (has_both, has_right_only, has_left_only) in zip(*columns, strict=True):
             f, g = stage.features[i], stage.features[j]
-            both = conjoin(f, g) if has_both else None
-            right_only = conjoin(~f, g) if has_right_only else None
-            left_only = conjoin(f, ~g) if has_left_only else None
-            self._made.append((both, right_only, left_only))
+            numbers = (
+                conjoin(f, g) if has_both else None,
+                conjoin(~f, g) if has_right_only else None,
+                conjoin(f, ~g) if has_left_only else None,
+            )
+            self._made.append(numbers)
 
     @property
     def r(self) -> list[float]:
@@ -288,19 +290,24 @@ class BatchSearch:
     def _enter(self, replaced: ReplacedPairs) -> Step:
         """Enter the merges of the last iteration in the state, and return the step."""
         stage, state = self.stage, self._state
-        lines = [stage.supports.tolist()]
+        every = dict(zip(stage.features, stage.supports.tolist(), strict=True))
+        known: dict[int, int] | None = None
         if not isinstance(stage.observed, int):
-            lines.append(stage.observed.tolist())
-        # supports, and numbers of known rows where cells are missing
-        counts_of = [dict(zip(stage.features, line, strict=True)) for line in lines]
+            known = dict(zip(stage.features, stage.observed.tolist(), strict=True))
+
+        def each(counts: dict[int, int], numbers: Numbers) -> tuple[int, int, int]:
+            both, right, left = (0 if number is None else counts[number] for number in numbers)
+            return both, right, left
+
         saved = []
         features, counts = replaced.features, replaced.pairs.counts
         columns = (counts.left, counts.right, *counts.table[1:])
-        each = zip(*(column.tolist() for column in columns), replaced.made, strict=True)
-        for i, j, left_support, right_support, joint, numbers in each:
-            of_parts = [tuple(0 if n is None else of[n] for n in numbers) for of in counts_of]
+        lines = zip(*(column.tolist() for column in columns), replaced.made, strict=True)
+        for i, j, left_support, right_support, joint, numbers in lines:
+            in_known = None if known is None else each(known, numbers)
             of_pair = (left_support, right_support, joint)
-            saved.append(state.enter(features[i], features[j], of_pair, Made(numbers, *of_parts)))
+            made = Made(numbers, each(every, numbers), in_known)
+            saved.append(state.enter(features[i], features[j], of_pair, made))
         merges = partial(replaced.write, saved=saved)
         return state.make_step(stage.iteration, merges, math.fsum(saved))
 

@@ -182,7 +182,14 @@ class PairTest:
 
     pair_filter: PairFilter
     alpha: float | None
-    cutoff: Cutoff | None = None
+    fixed: Cutoff | None = None
+
+    @property
+    def cutoff(self) -> Cutoff:
+        """The cutoff of all iterations."""
+        if self.fixed is None:
+            raise ValueError("each iteration has another cutoff")
+        return self.fixed
 
     def adjust(self, p_values: Floats) -> Floats:
         """Adjust p-values by a fixed cutoff, which is where the adjusted p-value would be alpha."""
@@ -192,8 +199,6 @@ class PairTest:
 
     def evidence(self, counts: Contingency, score: Floats) -> Pairs:
         """Return pairs that were chosen with their p-values and scores."""
-        if self.cutoff is None:
-            raise ValueError("each iteration has another cutoff")
         pairs = with_evidence(counts, self.cutoff.family_size, self.pair_filter)
         adjusted = self.adjust(pairs.p_value)
         return replace(pairs, score=score, p_adjusted=adjusted, cutoff=self.cutoff)

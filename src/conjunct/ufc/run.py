@@ -28,7 +28,7 @@ from conjunct.ufc.criteria import (
     correlated_pairs,
     with_evidence,
 )
-from conjunct.ufc.evidence import EvidenceSearch
+from conjunct.ufc.evidence_search import EvidenceSearch
 from conjunct.ufc.pairwise import PairwiseSearch
 from conjunct.ufc.replaying import (
     FamilySize,
@@ -194,18 +194,15 @@ class Run:
         """The reason why the run ended; where nothing was made, what would help."""
         if self.n_iter < self.n_made:
             return beginning_text(self.n_iter, self.n_made, self.plan.noun, self.max_features)
+        was_refused = len(self.tried) > len(self.kept)
         if self.max_iter is not None and self.n_iter == self.max_iter:
             return f"It stopped after {self.iterations_text}, which is max_iter."
         if self.n_iter == 0:
-            rule: Stop | Criterion = self.stop if self._was_refused else self.plan.criterion
+            rule: Stop | Criterion = self.stop if was_refused else self.plan.criterion
             return f"{rule.why_nothing(self)}."
-        if self._was_refused or self.stop.ends_early(self):
+        if was_refused or self.stop.ends_early(self):
             return f"{self.stop.why(self)}."
         return f"{self.plan.criterion.why_no_more(self)}."
-
-    @property
-    def _was_refused(self) -> bool:
-        return self.n_iter == self.n_made and len(self.tried) > len(self.kept)
 
     @property
     def ending(self) -> Ending:
@@ -214,22 +211,15 @@ class Run:
             return Ending(self.n_made, chosen=self.max_features is None)
         refused: Sequence[JoinedPair] = ()
         test = None
-        if self.stop_reason and self._was_refused:
+        if self.stop_reason and len(self.tried) > len(self.kept):
             merges = self.tried[-1].merges
             refused = list_pairs(self.plan, merges, self.counts)
             if not self.plan.has_fixed_cutoff or self.n_iter == 0:
                 (test,) = list_tests(self.plan, [merges])
-        elif self.n_iter == 0 and self.pair_test.cutoff is not None:
-            test = self.pair_test.cutoff.family_size, self.pair_test.cutoff.n_significant
+        elif self.n_iter == 0 and self.pair_test.fixed is not None:
+            test = self.pair_test.fixed.family_size, self.pair_test.fixed.n_significant
         facts = None if self._facts == PairFacts() else self._facts
         return Ending(refused=tuple(refused), test=test, pairs=facts)
-
-    @property
-    def is_worth_a_warning(self) -> bool:
-        """True if the user should be warned: nothing was made, or not what was asked for."""
-        if self.n_iter == 0:
-            return self.max_iter != 0
-        return self.n_iter == self.n_made and self.stop.ends_early(self)
 
     @property
     def iterations_text(self) -> str:

@@ -270,9 +270,20 @@ class RunState:
         gain: float | None = None,
     ) -> Step:
         """Return the step to the present features; its indicators may wait for counts of rows."""
-        n_features = len(self.present)
-        length = mean_length_of(self._total_length, n_features)
-        numbers = n_features, length, self._overlap(), self.bits, self.evidence
+        length = mean_length_of(self._total_length, len(self.present))
+        # the paper's "null" is another feature, known in every row
+        null, rows, overlap = self._null_support, self.n_rows, 0.0
+        n_others = len(self.present) + (null is not None) - 1
+        if self.observed is not None:
+            rows = next(iter(self._known)) if len(self._known) == 1 else 0
+        if n_others < 1:
+            pass
+        elif rows and (null is None or rows == self.n_rows):
+            overlap = (self.total + (null or 0) - rows) / (rows * n_others)
+        else:
+            shares = [*self._shares.parts, *([] if null is None else [null / self.n_rows])]
+            overlap = (math.fsum(shares) - 1) / n_others
+        numbers = len(self.present), length, overlap, self.bits, self.evidence
         return Step(iteration, self, numbers, merges, saved, gain)
 
     def feature_set(self, steps: Iterable[Step], variables: Sequence[str | None]) -> FeatureSet:
@@ -303,20 +314,6 @@ class RunState:
         """Return the tags or literals of features; those beyond a limit as the limit plus 1."""
         size = self.n_tags.__getitem__ if in_tags else self.lineage.length
         return np.array([min(size(number), at_most + 1) for number in numbers], np.int64)
-
-    def _overlap(self) -> float:
-        # "null" is another feature, known in every row
-        null = self._null_support
-        n_features = len(self.present) + (null is not None)
-        if n_features < 2:
-            return 0.0
-        rows = self.n_rows
-        if self.observed is not None:
-            rows = next(iter(self._known)) if len(self._known) == 1 else 0
-        if rows and (null is None or rows == self.n_rows):
-            return float((self.total + (null or 0) - rows) / (rows * (n_features - 1)))
-        shares = [*self._shares.parts, *([] if null is None else [null / self.n_rows])]
-        return (math.fsum(shares) - 1) / (n_features - 1)
 
     def _add(self, number: int, known: int, sign: int) -> None:
         """Add a feature to the sums over the present ones, or take it out (−1)."""
@@ -493,8 +490,12 @@ def write_merges(
         np.broadcast_to(column, len(pairs)).tolist()
         for column in (pairs.counts.n_rows, pairs.joint, *numbers)
     ]
-    rule, n_significant = (cutoff.compared, cutoff.family_size), cutoff.n_significant
-    return tuple(
-        Merge(iteration, left, right, *made, *tests, *rule, saved, n_significant)
-        for (iteration, left, right, made, saved), *tests in zip(joined, *columns, strict=True)
-    )
+    compared, size, n_significant = cutoff.compared, cutoff.family_size, cutoff.n_significant
+    merges = []
+    for (iteration, left, right, made, saved), *tests in zip(joined, *columns, strict=True):
+        n_rows, joint, r, score, p, adjusted, threshold = tests
+        both, right_only, left_only = made
+        of_pair = (iteration, left, right, both, right_only, left_only, n_rows, joint)
+        scores = (r, score, p, adjusted, threshold)
+        merges.append(Merge(*of_pair, *scores, compared, size, saved, n_significant))
+    return tuple(merges)
