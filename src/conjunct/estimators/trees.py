@@ -18,7 +18,8 @@ from conjunct import files
 from conjunct.columns import PackedColumns
 from conjunct.data import BooleanData, container_of
 from conjunct.errors import ConjunctWarning
-from conjunct.estimators.base import BooleanEstimator, FeatureConstructor
+from conjunct.estimators.base import BooleanEstimator
+from conjunct.estimators.constructor import FeatureConstructor
 from conjunct.expressions import And, Expression, Not, Primitive, Style
 from conjunct.parameters import FLAG, Constraint, is_whole, one_of, real, whole
 from conjunct.trees import (

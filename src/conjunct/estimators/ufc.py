@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from operator import attrgetter
 from typing import Any, ClassVar, Self
@@ -33,23 +33,20 @@ from conjunct.data import (
     variables_by_column,
 )
 from conjunct.errors import ConjunctWarning, InputError, ModelFileError
-from conjunct.estimators.base import has_same_features
-from conjunct.estimators.curation import SuggestMixin
+from conjunct.estimators.base import check_weights, with_weights
+from conjunct.estimators.constructor import has_same_features
+from conjunct.estimators.curation import CuratingConstructor
 from conjunct.estimators.invertible import (
     FeatureNames,
     HandleUnknown,
     InvertibleConstructor,
-    check_weights,
-    with_weights,
 )
 from conjunct.expressions import Style, pattern_text
 from conjunct.features import (
     KEPT_TAGS,
-    CodeCounts,
     FeatureSet,
     Lineage,
     TagCounts,
-    bits_of_rows,
 )
 from conjunct.parameters import Constraint, check, frequency, one_of, whole
 from conjunct.ufc import (
@@ -76,7 +73,7 @@ from conjunct.ufc import (
 _RULES: dict[str, RuleRegistry[Any]] = {"criterion": CRITERIA, "stop": STOPS}
 
 
-class UFC(InvertibleConstructor, SuggestMixin):
+class UFC(CuratingConstructor):
     """Unsupervised feature construction: tags that belong together become chunks.
 
     A pair of features ``f``, ``g`` is replaced by ``f ∧ g``, ``¬f ∧ g`` and ``f ∧ ¬g``,
@@ -315,40 +312,6 @@ class UFC(InvertibleConstructor, SuggestMixin):
         self._construct(store, data.names, callback, checkpoint)
         return self
 
-    def check_drift(self, X: Any) -> DriftCheck:
-        """Count new rows for the present features, and check that the features still compress.
-
-        No feature is added or dropped: if they no longer pay, ``fit`` again on all rows. The
-        counts are kept, saved with the model and used by ``score``; what the model reports about
-        its training does not change. Counting in parts gives the same as counting at once.
-
-        Parameters
-        ----------
-        X : array, data frame, sparse matrix, list of baskets, stream or collection of Dask
-            Rows that were not counted before, with the columns of the model.
-
-        Returns
-        -------
-        DriftCheck
-            ``n_rows``, ``supports``, ``bits``, ``baseline_bits``, ``score``, ``pays``; its text
-            is one sentence.
-
-        Examples
-        --------
-        >>> from conjunct import UFC
-        >>> model = UFC().fit([["water", "cascade"]] * 40 + [["water"]] * 20 + [["sky"]] * 60)
-        >>> drift = model.check_drift([["water", "cascade"]] * 8 + [["sky"]] * 9)
-        >>> drift.pays, round(drift.bits), round(drift.baseline_bits)
-        (True, 22, 35)
-        """
-        check_is_fitted(self)
-        fitted, known = self.feature_set_, self._code_counts()
-        store = self._read_store(X)
-        counts = CodeCounts(*store.total(fitted.code_counter))
-        drift = DriftCheck._from_counts(fitted, known, counts, int(store.n_rows))
-        self.new_rows_ = files.NewRows.after(self.new_rows_, drift.n_rows, counts)
-        return drift
-
     def truncate(
         self,
         max_features: int | None = None,
@@ -541,15 +504,6 @@ class UFC(InvertibleConstructor, SuggestMixin):
         runs_all = self.max_iter is not None and not criterion.draws_once
         return STOPS.resolve("never" if runs_all else criterion.stop)
 
-    def _model_file(self) -> files.ModelFile:
-        return self._with_suggestions(super()._model_file())
-
-    @classmethod
-    def _from_model_file(cls, model: files.ModelFile, path: str) -> Self:
-        fitted = super()._from_model_file(model, path)
-        fitted._read_suggestions(model, path)
-        return fitted
-
     @classmethod
     def _read_parameters(cls, model: files.ModelFile) -> dict[str, Any]:
         parameters = super()._read_parameters(model)
@@ -625,7 +579,7 @@ class UFC(InvertibleConstructor, SuggestMixin):
         """Refuse a run whose merges, in part from a checkpoint, are not those of the rows."""
         is_right = self.feature_set_.is_code_of(self.feature_set_.n_rows)
         try:
-            again = self._from_model_file(super()._model_file(), "the model")
+            again = self._from_model_file(InvertibleConstructor._model_file(self), "the model")
             is_right = is_right and has_same_features(again, self)
         except ModelFileError:
             is_right = False
@@ -681,73 +635,6 @@ def _count_training_rows(features: FeatureSet, store: Store) -> FeatureSet:
             "the same rows, those of weight w as w rows"
         )
     return counted
-
-
-@dataclass(frozen=True)
-class DriftCheck:
-    """The compression of new rows by the features of a model.
-
-    ``supports`` are those of ``features_`` in the new rows. ``bits`` describe these rows by the
-    features and ``baseline_bits`` by the columns and variables alone, both with the codes of all
-    earlier rows, as in ``score``; the cost of the features themselves is not included. ``before``
-    is the first as a share of the second in the earlier rows.
-
-    Examples
-    --------
-    >>> from conjunct import UFC
-    >>> rows = [["fork", "knife"]] * 40 + [["cup"]] * 60
-    >>> check = UFC().fit(rows).check_drift(rows[:50])
-    >>> check.pays
-    True
-    """
-
-    n_rows: int
-    supports: tuple[int, ...]
-    bits: float
-    baseline_bits: float
-    before: float
-
-    @property
-    def score(self) -> float:
-        """Return minus the mean bits per row."""
-        return -self.bits / self.n_rows
-
-    @property
-    def share(self) -> float:
-        """Return the bits by the features as a share of those by the columns."""
-        return self.bits / self.baseline_bits if self.baseline_bits else 1.0
-
-    @property
-    def pays(self) -> bool:
-        """Return True if the features describe the new rows in fewer bits than the columns."""
-        return self.bits < self.baseline_bits
-
-    def __str__(self) -> str:
-        rows = f"{self.n_rows:,} new {'row takes' if self.n_rows == 1 else 'rows take'}"
-        facts = (
-            f"with them, {rows} {self.share:.0%} of the bits that the columns alone take "
-            f"({self.bits:,.0f} of {self.baseline_bits:,.0f}; {self.before:.0%} before)"
-        )
-        if self.pays:
-            return f"The chunks still help: {facts}."
-        return f"The chunks do not help on these rows: {facts}. Fit again to learn from them."
-
-    @classmethod
-    def _from_counts(
-        cls, fitted: FeatureSet, known: CodeCounts, new: CodeCounts, n_rows: int
-    ) -> DriftCheck:
-        """Compare the code of new rows with that of all rows before them, given their counts."""
-        places = fitted.row_code.places[: len(fitted.features)]
-        before = bits_of_rows(known.features, known.features)
-        # 0 where no cell was known
-        before_by_columns = bits_of_rows(known.columns, known.columns)
-        return cls(
-            n_rows,
-            tuple((new.features[1] + new.features[3])[places].tolist()),
-            bits_of_rows(new.features, known.features),
-            bits_of_rows(new.columns, known.columns),
-            before / before_by_columns if before_by_columns else 1.0,
-        )
 
 
 def correlated_pairs(

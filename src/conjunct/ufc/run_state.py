@@ -486,14 +486,14 @@ def write_merges(
     """Return merges with their tests: iteration, left, right, what was made and saved of each."""
     cutoff = pairs.cutoff
     numbers = pairs.r, pairs.score, pairs.p_value, pairs.p_adjusted, cutoff.threshold
-    columns = [
-        np.broadcast_to(column, len(pairs)).tolist()
-        for column in (pairs.counts.n_rows, pairs.joint, *numbers)
-    ]
+    counts = pairs.counts
+    columns = np.broadcast_arrays(counts.joint, counts.n_rows, *numbers)
     compared, size, n_significant = cutoff.compared, cutoff.family_size, cutoff.n_significant
     merges = []
-    for (iteration, left, right, made, saved), *tests in zip(joined, *columns, strict=True):
-        n_rows, joint, r, score, p, adjusted, threshold = tests
+    for (iteration, left, right, made, saved), *tests in zip(
+        joined, *map(np.ndarray.tolist, columns), strict=True
+    ):
+        joint, n_rows, r, score, p, adjusted, threshold = tests
         both, right_only, left_only = made
         of_pair = (iteration, left, right, both, right_only, left_only, n_rows, joint)
         scores = (r, score, p, adjusted, threshold)
