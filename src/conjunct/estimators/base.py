@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import assert_all_finite, column_or_1d
 
 from conjunct import explain
@@ -210,6 +210,15 @@ class BooleanEstimator(BaseEstimator):
             raise ValueError("input_features is not equal to feature_names_in_")
         check_distinct(names)
         return names
+
+
+class BooleanTransformerMixin(TransformerMixin):
+    """Mixin of the estimators that return Boolean columns, whatever the type of the data."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
 
 
 def class_codes(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.intp]]:

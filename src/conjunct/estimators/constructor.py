@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from conjunct import explain, files, ufc
 from conjunct.columns import Columns, PackedColumns
 from conjunct.data import Backend, BooleanData, Container, PartitionedContainer, wrap_rows
 from conjunct.errors import InputError, ModelFileError
-from conjunct.estimators.base import Features, Table
+from conjunct.estimators.base import BooleanTransformerMixin, Features, Table
 from conjunct.estimators.exporting import ExportingEstimator
 from conjunct.expressions import Expression, Style, pattern_text
 from conjunct.features import FeatureSet
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
     from conjunct.expressions import Form
 
 
-class FeatureConstructor(TransformerMixin, ExportingEstimator):
+class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
     """Base of the estimators that construct features from Boolean columns.
 
     A subclass constructs the features in ``_construct``; everything else is here.
@@ -430,11 +429,6 @@ class FeatureConstructor(TransformerMixin, ExportingEstimator):
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a model that ``save`` wrote."""
         return cls._from_model_file(files.read_model(path), str(path))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = []
-        return tags
 
     def _read_complete(self, X: Any, what: str) -> PackedColumns:
         """Read ``X`` for a use that needs every cell; ``what`` names it in the error."""

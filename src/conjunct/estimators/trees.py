@@ -11,14 +11,14 @@ from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClusterMixin, TransformerMixin
+from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from conjunct import files
 from conjunct.columns import PackedColumns
 from conjunct.data import BooleanData, container_of
 from conjunct.errors import ConjunctWarning
-from conjunct.estimators.base import BooleanEstimator
+from conjunct.estimators.base import BooleanEstimator, BooleanTransformerMixin
 from conjunct.estimators.constructor import FeatureConstructor
 from conjunct.expressions import And, Expression, Not, Primitive, Style
 from conjunct.parameters import FLAG, Constraint, is_whole, one_of, real, whole
@@ -58,7 +58,7 @@ SPLIT_LIMITS = {
 }
 
 
-class ClusteringTree(ClusterMixin, TransformerMixin, BooleanEstimator):
+class ClusteringTree(ClusterMixin, BooleanTransformerMixin, BooleanEstimator):
     """Clusters of rows, each described by a conjunction such as ``sky ∧ ¬building``.
 
     Top-down: a cluster is split in two on the column that most reduces the squared error within
@@ -226,11 +226,6 @@ class ClusteringTree(ClusterMixin, TransformerMixin, BooleanEstimator):
         """Draw the tree as an Altair chart, which can be saved as HTML, SVG or PNG."""
         check_is_fitted(self)
         return draw_tree(self.tree_, self._conditions())
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = []
-        return tags
 
     def _clusters(self, leaves: NDArray[np.intp]) -> NDArray[np.intp]:
         return np.searchsorted(self.tree_.leaves, leaves)

@@ -286,8 +286,29 @@ def exact_p_value(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> F
     s, t, c = wide(left), wide(right), wide(joint)
     # up to the mean the lower tail is summed, as the upper one of the rows without the second
     low = n_rows * c <= s * t
-    tail = _upper_tail(n_rows, s, np.where(low, n_rows - t, t), np.where(low, s - c + 1, c))
-    return np.where(low, 1 - tail, tail)
+    t, c = np.where(low, n_rows - t, t), np.where(low, s - c + 1, c)
+    # Above the mean the terms fall, and each follows from the one before; a sum ends where the
+    # next term adds nothing to it. scipy.stats takes many times as long for up to 10⁵ rows.
+    total = np.where(c > np.minimum(s, t), 0.0, 1.0)
+    chance = np.zeros_like(total)
+    going = np.flatnonzero(total)
+    counts = s[going], t[going], c[going]
+    rows = np.asarray(take_if_array(n_rows, going), np.float64)
+    chance[going] = _first_term(take_if_array(n_rows, going), *counts)
+    one, other, both = np.array(counts, np.float64)
+    term = np.ones(len(going))
+    while len(going):
+        term = term * (one - both) / (both + 1)
+        term = term * (other - both) / (rows - one - other + both + 1)
+        both = both + 1
+        total[going] += term
+        adds = term > 1e-17 * total[going]
+        if not adds.all():
+            going, one, other = going[adds], one[adds], other[adds]
+            both, term = both[adds], term[adds]
+            rows = rows[adds] if rows.ndim else rows
+    tail = np.minimum(chance * total, 1.0)
+    return np.asarray(np.where(low, 1 - tail, tail), np.float64)
 
 
 def is_exactly_significant(
@@ -310,33 +331,6 @@ def is_exactly_significant(
         p = exact_p_value(take_if_array(n_rows, open_), *some)
         significant_[open_] = significant(p, alpha)
     return np.asarray(significant_, np.bool_)
-
-
-def _upper_tail(n_rows: Rows, s: Counts, t: Counts, c: Counts) -> Floats:
-    """Return P(C ≥ c) of a hypergeometric C, for c above its mean.
-
-    There the terms of the sum fall, and each follows from the one before; a sum ends where the
-    next term adds nothing to it. scipy.stats takes many times as long for up to 10⁵ rows.
-    """
-    total = np.where(c > np.minimum(s, t), 0.0, 1.0)
-    chance = np.zeros_like(total)
-    going = np.flatnonzero(total)
-    counts = s[going], t[going], c[going]
-    rows = np.asarray(take_if_array(n_rows, going), np.float64)
-    chance[going] = _first_term(take_if_array(n_rows, going), *counts)
-    one, other, both = np.array(counts, np.float64)
-    term = np.ones(len(going))
-    while len(going):
-        term = term * (one - both) / (both + 1)
-        term = term * (other - both) / (rows - one - other + both + 1)
-        both = both + 1
-        total[going] += term
-        adds = term > 1e-17 * total[going]
-        if not adds.all():
-            going, one, other = going[adds], one[adds], other[adds]
-            both, term = both[adds], term[adds]
-            rows = rows[adds] if rows.ndim else rows
-    return np.asarray(np.minimum(chance * total, 1.0), np.float64)
 
 
 def _first_term(n_rows: Any, s: Counts, t: Counts, c: Counts) -> Floats:

@@ -234,41 +234,40 @@ class Run:
         noun = "tags" if self.plan.criterion.counts_tags else "literals"
         return f" and that makes a feature of at most {longest} {noun}"
 
+    def _find_fact(self, name: str, find: Callable[[PairCounts], Any]) -> Any:
+        """Return a fact about the pairs of columns, which is counted or in a file; record it."""
+        if isinstance(self.first, PairFacts):
+            found = getattr(self.first, name)
+        else:
+            found = find(self.first())
+        setattr(self._facts, name, found)
+        return found
+
     def count_tested_pairs(self) -> int:
         """Count the pairs of columns, without constant ones."""
-        if not isinstance(self.first, PairFacts):
-            prune = self.plan.criterion.pair_filter.prune
-            self._facts.tested = count_tested_pairs(self.first(), prune=prune)
-        else:
-            check_source(self.first.tested is not None, "the number of tested pairs is not there")
-            self._facts.tested = self.first.tested
-        return self._facts.tested or 0
+        prune = self.plan.criterion.pair_filter.prune
+        found = self._find_fact("tested", lambda counts: count_tested_pairs(counts, prune=prune))
+        check_source(found is not None, "the number of tested pairs is not there")
+        return int(found)
 
     def count_open_pairs(self) -> int:
         """Count the pairs of columns that may be joined."""
-        if not isinstance(self.first, PairFacts):
-            accepts = self.pair_test.pair_filter.accepts
-            blocks = self.first().pair_blocks()
-            self._facts.open = sum(int(accepts(pairs).sum()) for pairs in blocks)
-        else:
-            check_source(self.first.open is not None, "the number of open pairs is not there")
-            self._facts.open = self.first.open
-        return self._facts.open or 0
+        accepts = self.pair_test.pair_filter.accepts
+        found = self._find_fact(
+            "open", lambda counts: sum(int(accepts(some).sum()) for some in counts.pair_blocks())
+        )
+        check_source(found is not None, "the number of open pairs is not there")
+        return int(found)
 
     def nearest_pair(self) -> tuple[str, float] | None:
         """Return the pair with the smallest p-value, and that; ``None``: no r is above 0."""
         asked = self.plan.criterion.pair_filter
-        if isinstance(self.first, PairFacts):
-            if self.first.nearest is None:
-                return None
-            counts = self._read_pair(self.first.nearest)
-            every = with_evidence(counts, 1, PairFilter(test=asked.test))
-            check_source(bool(every.r[0] > 0), "the nearest pair goes together by chance")
-        else:
+
+        def find(counts: PairCounts) -> JoinedPair | None:
             # testing whether a p-value is small is quicker than computing it
             for level in (1e-9, 1e-6, 1e-3, None):
                 among = PairFilter(0.0, alpha=level, test=asked.test, prune=asked.prune)
-                every = correlated_pairs(self.first(), among)
+                every = correlated_pairs(counts, among)
                 if len(every):
                     break
             else:
@@ -276,44 +275,48 @@ class Run:
             best = np.flatnonzero(every.p_value == every.p_value.min()).tolist()
             # equal ones by name: where a column stands is of no account
             first = min(best, key=lambda k: self._columns_text(every.counts, k))
-            every = every.take(slice(first, first + 1))
-        self._facts.nearest = self._record_pair(every.counts, 0)
-        return self._columns_text(every.counts, 0), float(every.p_value[0])
+            return self._record_pair(every.counts, first)
+
+        nearest = self._find_fact("nearest", find)
+        if nearest is None:
+            return None
+        pair = with_evidence(self._read_pair(nearest), 1, PairFilter(test=asked.test))
+        check_source(bool(pair.r[0] > 0), "the nearest pair goes together by chance")
+        return self._columns_text(pair.counts, 0), float(pair.p_value[0])
 
     def why_none_together(self) -> str:
         """Return that no two columns go together, and which come nearest."""
         if self.count_tested_pairs() == 0:
             return "fewer than two columns are true in some rows and false in others"
-        best, text = 0.0, ""
-        for pairs in self._blocks_of_pairs():
-            n_rows, left, right, both = np.broadcast_arrays(*pairs.table)
-            varies = (left > 0) & (left < n_rows) & (right > 0) & (right < n_rows) & (both > 0)
-            # the same for either order of a pair, to the last digit
-            chance = left * 1.0 * right / np.maximum(n_rows, 1)
-            lift = np.divide(both, chance, where=varies, out=np.zeros(len(pairs)))
-            for k in np.flatnonzero((lift > 0) & (lift == lift.max(initial=best))).tolist():
-                name = self._columns_text(pairs, k)
-                if lift[k] > best or name < text:
-                    best, text = float(lift[k]), name
-                    joint, expected = int(both[k]), float(chance[k])
-                    self._facts.likeliest = self._record_pair(pairs, k)
-        if not best:
-            return "no row has two of the columns that are true in some rows and false in others"
-        return (
-            f"no two columns are true together more often than by chance. {text} comes nearest: "
-            f"together in {joint:,} row{'s' * (joint != 1)}; chance alone gives {expected:,.1f}"
-        )
 
-    def _blocks_of_pairs(self) -> Iterable[Contingency]:
-        if not isinstance(self.first, PairFacts):
-            return self.first().pair_blocks()
-        if self.first.likeliest is None:
-            return []
-        pair = self._read_pair(self.first.likeliest)
-        # what is above chance by less than rounding counts as chance
-        by_chance = bool(phi(*pair.table)[0] < _CHANCE)
-        check_source(by_chance, "the nearest pair goes together more than by chance")
-        return [pair]
+        def find(counts: PairCounts) -> JoinedPair | None:
+            best, text, found = 0.0, "", None
+            for pairs in counts.pair_blocks():
+                n_rows, left, right, both = np.broadcast_arrays(*pairs.table)
+                varies = (left > 0) & (left < n_rows) & (right > 0) & (right < n_rows) & (both > 0)
+                # the same for either order of a pair, to the last digit
+                chance = left * 1.0 * right / np.maximum(n_rows, 1)
+                lift = np.divide(both, chance, where=varies, out=np.zeros(len(pairs)))
+                for k in np.flatnonzero((lift > 0) & (lift == lift.max(initial=best))).tolist():
+                    name = self._columns_text(pairs, k)
+                    if lift[k] > best or name < text:
+                        best, text, found = float(lift[k]), name, self._record_pair(pairs, k)
+            return found
+
+        likeliest = self._find_fact("likeliest", find)
+        if likeliest is None:
+            return "no row has two of the columns that are true in some rows and false in others"
+        pair = self._read_pair(likeliest)
+        if isinstance(self.first, PairFacts):
+            # what is above chance by less than rounding counts as chance
+            by_chance = bool(phi(*pair.table)[0] < _CHANCE)
+            check_source(by_chance, "the nearest pair goes together more than by chance")
+        n_rows, left, right, joint = (int(count[0]) for count in np.broadcast_arrays(*pair.table))
+        return (
+            f"no two columns are true together more often than by chance. "
+            f"{self._columns_text(pair, 0)} comes nearest: together in {joint:,} "
+            f"row{'s' * (joint != 1)}; chance alone gives {left * 1.0 * right / n_rows:,.1f}"
+        )
 
     def _columns_text(self, pairs: Contingency, k: int) -> str:
         """Return the two columns of a pair in the order of their names."""
