@@ -255,26 +255,15 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
         risk_level().check("alpha", alpha)
         one_of(CORRECTIONS, optional=True).check("correction", correction)
         store = self._read_complete(X, "rare_conjunctions")
-        found = ufc.find_rare_conjunctions(
+        columns = ufc.find_rare_conjunctions(
             store,
             self.feature_set_,
             max_support=max_support,
             min_lift=min_lift,
             alpha=alpha,
             correction=correction,
+            style=self.formula_style,
         )
-        columns: Table = {
-            "rule": [one.expression.text(self.formula_style) for one in found],
-            "status": [one.status for one in found],
-            "support": [one.support for one in found],
-            "frequency": [one.support / store.n_rows for one in found],
-            "length": [one.expression.length for one in found],
-            "lift": [one.lift for one in found],
-            "r": [one.r for one in found],
-            "p_value": [one.p_value for one in found],
-            "p_adjusted": [one.p_adjusted for one in found],
-            "family_size": [one.family_size for one in found],
-        }
         return self.make_table(columns, backend)
 
     @property

@@ -24,7 +24,6 @@ from .path import Path as Path
 from .path import Range as Range
 from .path import Solution as Solution
 from .path import follow_path as follow_path
-from .rare_conjunctions import RareConjunction as RareConjunction
 from .rare_conjunctions import find_rare_conjunctions as find_rare_conjunctions
 from .replaying import MOST_ROWS as MOST_ROWS
 from .replaying import JoinedPair as JoinedPair

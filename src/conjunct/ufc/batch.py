@@ -268,9 +268,6 @@ class BatchSearch:
         self._pair_test = pair_test
         self._max_length = max_length
 
-    def first(self) -> Step:
-        return self._state.make_step(self.stage.iteration)
-
     def steps(self) -> Iterator[Step]:
         """Yield the next iterations, for as long as a pair is replaced."""
         state, longest = self._state, self._max_length

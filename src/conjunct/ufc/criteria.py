@@ -280,10 +280,10 @@ class Criterion(Rule):
     def constant_threshold(self, n_rows: int) -> float | None:
         """Return the threshold of every iteration; ``None`` where it depends on the data."""
         asked = self.pair_filter
+        if self.draws_once or (asked.alpha is not None and asked.correction is not None):
+            return None
         if asked.alpha is None:
             return asked.threshold
-        if asked.correction is not None:
-            return None
         least = TESTS[asked.test].least_r(asked.alpha, n_rows)
         return None if least is None else float(least)
 
@@ -408,9 +408,6 @@ class Evidence(Criterion):
     def pair_filter(self) -> PairFilter:
         return PairFilter(0.0, test="exact")
 
-    def constant_threshold(self, n_rows: int) -> None:
-        return None
-
     def gain(self, saved: float, cost: float) -> float:
         return saved + (1 - self.factor) * cost
 
@@ -520,9 +517,6 @@ class Bits(Criterion):
         if self.alpha is None:
             return PairFilter(0.0, test=self.test)
         return PairFilter(alpha=self.alpha, test=self.test, correction=self.correction)
-
-    def constant_threshold(self, n_rows: int) -> None:
-        return None
 
     def candidates(self, stage: Stage, state: RunState, pair_test: PairTest) -> Pairs:
         counts = Contingency.concat(

@@ -224,9 +224,6 @@ class EvidenceSearch:
         else:
             self._pairs = EvidencePairs(merging, patterns, tags, rewrites, max_length)
 
-    def first(self) -> Step:
-        return self._state.make_step(self._iteration)
-
     def steps(self) -> Iterator[Step]:
         """Yield the next merges, for as long as a pair may be joined."""
         state, gain, merges = self._state, self._criterion.gain, self._merges

@@ -318,9 +318,6 @@ class PairwiseSearch:
                 merging, pair_test.pair_filter, self._order, self._fits, self._by_text
             )
 
-    def first(self) -> Step:
-        return self._state.make_step(self._iteration)
-
     def steps(self) -> Iterator[Step]:
         """Yield the next merges, for as long as a pair may be joined."""
         merges, state = self._merges, self._state

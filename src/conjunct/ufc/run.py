@@ -500,7 +500,7 @@ class _Construction:
             counts_bits=not self.plan.criterion.needs_patterns,
         )
         search = self._search(())
-        yield search.first()
+        yield self.state.make_step(0)
         yield from search.steps()
 
     def record_steps(
