@@ -124,6 +124,12 @@ class PairFilter:
             passes[some] = self.confirms(counts.take(some))
         return passes
 
+    def select(self, counts: PairCounts) -> Contingency:
+        """Return the pairs of columns that pass, except for the correction."""
+        # a few pairs at a time, so that nothing of the size of all of them is allocated
+        passed = [block.take(self.accepts(block)) for block in counts.pair_blocks()]
+        return Contingency.concat(passed, counts.n_rows)
+
     def may_accept(self, counts: Contingency) -> Mask:
         """Test which pairs pass, except for a test that needs more than r and takes longer."""
         if self.alpha is not None and not self.needs_more_than_r:
@@ -212,9 +218,7 @@ def correlated_pairs(counts: PairCounts, criterion: PairFilter) -> Pairs:
     """
     family_size = count_tested_pairs(counts, prune=criterion.prune)
     screen = criterion.screen(counts.n_pairs, family_size)
-    # a few pairs at a time, so that nothing of the size of all of them is allocated
-    passed = [block.take(screen.accepts(block)) for block in counts.pair_blocks()]
-    return with_evidence(Contingency.concat(passed, counts.n_rows), family_size, criterion)
+    return with_evidence(screen.select(counts), family_size, criterion)
 
 
 def with_evidence(counts: Contingency, family_size: int, criterion: PairFilter) -> Pairs:
@@ -235,6 +239,13 @@ def with_evidence(counts: Contingency, family_size: int, criterion: PairFilter) 
     if cutoff.compared == "r":
         return pairs.take(np.asarray(r >= cutoff.threshold))
     return pairs.take(significant(p, cutoff.threshold))
+
+
+def saved_bits(pairs: Contingency, total: int, n_used: int, costs: Floats) -> Floats:
+    """Return the bits that joining each pair would save in Krimp's code, given those of columns."""
+    counts = pairs.left_support, pairs.right_support, pairs.joint
+    own = costs[pairs.left], costs[pairs.right]
+    return round_savings(pair_savings(*counts, total, n_used, *own))
 
 
 def make_cutoff(
@@ -519,25 +530,9 @@ class Bits(Criterion):
         return PairFilter(alpha=self.alpha, test=self.test, correction=self.correction)
 
     def candidates(self, stage: Stage, state: RunState, pair_test: PairTest) -> Pairs:
-        counts = Contingency.concat(
-            [
-                block.take(pair_test.pair_filter.accepts(block))
-                for block in stage.counts.pair_blocks()
-            ],
-            stage.counts.n_rows,
-        )
+        counts = pair_test.pair_filter.select(stage.counts)
         costs = np.array([state.costs[number] for number in stage.features])
-        saved = round_savings(
-            pair_savings(
-                counts.left_support,
-                counts.right_support,
-                counts.joint,
-                state.total,
-                state.n_used,
-                costs[counts.left],
-                costs[counts.right],
-            )
-        )
+        saved = saved_bits(counts, state.total, state.n_used, costs)
         shorter = np.flatnonzero(saved > 0)
         return pair_test.evidence(counts.take(shorter), saved[shorter])
 

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from conjunct.columns import Contingency
 from conjunct.counting import CompiledMerging, GrowableArray, Merging
-from conjunct.features import Merge, largest_rise, pair_savings, round_savings
+from conjunct.features import Merge, largest_rise, round_savings
 from conjunct.ufc.association import Floats, phi
 from conjunct.ufc.batch import ByText, sort_ties
-from conjunct.ufc.criteria import PairFilter, Pairs
+from conjunct.ufc.criteria import PairFilter, Pairs, saved_bits
 from conjunct.ufc.run_state import EMPTY, MergeList, OpenMerge, Pair, RunState, Step
 
 if TYPE_CHECKING:
@@ -75,18 +75,7 @@ class BySavedBits:
         return self._costs.values
 
     def worth(self, pairs: Contingency) -> Floats:
-        costs = self._costs.values
-        return round_savings(
-            pair_savings(
-                pairs.left_support,
-                pairs.right_support,
-                pairs.joint,
-                self._total,
-                self._n_used,
-                costs[pairs.left],
-                costs[pairs.right],
-            )
-        )
+        return saved_bits(pairs, self._total, self._n_used, self.costs)
 
     def second(self, pairs: Contingency) -> Floats:
         return pairs.joint.astype(np.float64)
