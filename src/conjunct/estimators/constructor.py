@@ -80,7 +80,7 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
     def _restore(self, model: files.ModelFile) -> None:
         """Set what ``_construct`` sets, from a model file."""
 
-    def _plan_of_run(self) -> Plan | None:
+    def _plan(self) -> Plan | None:
         """Return the plan behind the merges, if the features come from merges."""
         return None
 
@@ -472,7 +472,7 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
             type(self).__name__,
             parameters,
             self.feature_set_,
-            self._plan_of_run(),
+            self._plan(),
             n_distinct_rows=self.n_distinct_rows_,
             null_rows=self._null_rows,
             named=hasattr(self, "feature_names_in_"),

@@ -523,15 +523,13 @@ class UFC(CuratingConstructor):
         self.new_rows_ = None
         self._check_parameters()
         plan = self._plan()
-        known: tuple[str | None, ...] | None = None
-        if self.variables:
-            known = variables_by_column(self.variables, names)
+        given = variables_by_column(self.variables, names) if self.variables else ()
+        prepared = self.preparation_.variables_of(names)
 
         def find_variables(count_pairs: Callable[[], PairCounts]) -> Sequence[str | None]:
             """Return the variable of each column: those given, of the Binarizer, or recognised."""
             if self.variables is not None:
-                return known or ()
-            prepared = self.preparation_.variables_of(names)
+                return given
             if prepared and None not in prepared:
                 return prepared
             return recognise_variables(names, count_pairs(), prepared)
@@ -570,9 +568,8 @@ class UFC(CuratingConstructor):
             self._null_rows = run.null_rows
         if checkpoint is not None:
             self._check_resumed(checkpoint)
-        # nothing was made, or not what was asked for
-        ends_early = run.n_iter == run.n_made and run.stop.ends_early(run)
-        if ends_early if run.n_iter else self.max_iter != 0:
+        made_nothing = run.n_iter == 0 and self.max_iter != 0
+        if made_nothing or (0 < run.n_iter == run.n_made and run.stop.ends_early(run)):
             warnings.warn(self.stop_reason_, ConjunctWarning, stacklevel=3)
 
     def _check_resumed(self, checkpoint: str | os.PathLike[str]) -> None:
@@ -607,9 +604,6 @@ class UFC(CuratingConstructor):
         )
         self._take_over(run)
         self.new_rows_ = model.new_rows
-
-    def _plan_of_run(self) -> Plan:
-        return self._plan()
 
     def _plan(self) -> Plan:
         criterion = CRITERIA.resolve(self.criterion)

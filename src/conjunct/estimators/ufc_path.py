@@ -311,7 +311,7 @@ class UFCPath(InvertibleConstructor):
             f"OI {best.oi:.3f}, C0 {best.c0:.3f}."
         )
 
-    def _plan_of_run(self) -> Plan:
+    def _plan(self) -> Plan:
         return Plan(Threshold(self.threshold_ or 0.0, prune=self.prune), "batch")
 
     def _restore(self, model: files.ModelFile) -> None:
@@ -322,7 +322,7 @@ class UFCPath(InvertibleConstructor):
         has_more = model.new_rows or model.suggestions
         check_source(is_right and known and not has_more, "it is not of a path")
         run = model.restore(
-            self._plan_of_run(), NoStop(self.null_feature), Ending(), max_iter=self.max_iter
+            self._plan(), NoStop(self.null_feature), Ending(), max_iter=self.max_iter
         )
         self.feature_set_, self.history_ = run.feature_set, run.history
         self.n_distinct_rows_ = run.n_distinct_rows
