@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -350,12 +351,10 @@ class TreeBasedConstructor(FeatureConstructor):
     )
 
     constraints: ClassVar[dict[str, Constraint]] = {
-        "max_features": whole(1),
         "drop_redundant": FLAG,
         **SAMPLE_LIMITS,
     }
 
-    max_features: int
     drop_redundant: bool
     max_depth: int | None
     min_samples_split: int | float
@@ -373,13 +372,15 @@ class TreeBasedConstructor(FeatureConstructor):
         propose: Proposer,
         callback: Callable[[Indicators], object] | None,
     ) -> None:
+        # those that grow one tree have no such limit
+        most = getattr(self, "max_features", sys.maxsize)
         run = run_schema(
             store,
             names,
             propose,
             drop_redundant=self.drop_redundant,
-            max_features=self.max_features,
-            at_most=None if self._excess is None else self.max_features + self._excess,
+            max_features=most,
+            at_most=None if self._excess is None else most + self._excess,
             watch=partial(self._watch, callback),
         )
         self.feature_set_ = run.feature_set
@@ -387,10 +388,10 @@ class TreeBasedConstructor(FeatureConstructor):
         self.n_distinct_rows_ = run.n_distinct_rows
         if len(run.history) == 1:
             why = self._nothing_new
-            if len(self.feature_set_.features) >= self.max_features:
+            if len(self.feature_set_.features) >= most:
                 why = (
                     f"there are {store.n_columns} columns already and max_features is "
-                    f"{self.max_features}. Set a larger max_features"
+                    f"{most}. Set a larger max_features"
                 )
             message = f"no feature was constructed: {why}"
             warnings.warn(message, ConjunctWarning, stacklevel=4)
@@ -465,6 +466,7 @@ class UFringe(TreeBasedConstructor):
     _excess = 100
 
     constraints: ClassVar[dict[str, Constraint]] = {
+        "max_features": whole(1),
         "strategy": one_of(get_args(Strategy)),
         **SPLIT_LIMITS,
     }

@@ -372,12 +372,12 @@ def run_ufc(
     progress a ``progress_store`` has goes on from there; steps already saved are reported again.
     ``find_variables`` says which columns are values of one variable; by default, none are.
     """
-    null_support = store.count_null_rows() if stop.null_feature else None
+    null_support = store.count_null_rows() if stop.counts_null else None
     construction = _Construction(store, names, plan, null_support)
     variables = () if find_variables is None else find_variables(construction.first)
     steps = construction.steps()
     if progress_store is not None:
-        steps = construction.record_steps(progress_store, (*plan.options, stop.null_feature))
+        steps = construction.record_steps(progress_store, (*plan.options, stop.counts_null))
     tried: list[Step] = []
 
     def watch_steps() -> Iterator[Step]:
