@@ -194,7 +194,7 @@ def yours(data: str) -> None:
 '''
 FAMILIES = {
     "measure": (
-        "ufc/association/measures.py",
+        "ufc/association.py",
         MEASURE,
         "fit zoo.csv --criterion 0.6 --measure yours",
         "Measure = Literal[",

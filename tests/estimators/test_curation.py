@@ -21,7 +21,6 @@ from conjunct import (
     ModelFileError,
     datasets,
 )
-from conjunct.estimators import curation
 from tables import tables
 
 COCO = datasets.load_coco_street()
@@ -79,7 +78,7 @@ def test_other_rows_may_be_learned_from():
 
 def test_more_rows_than_are_sampled(monkeypatch):
     plain = np.array(fit_quietly(FRAME).learn_suggestions().curves[0])
-    monkeypatch.setattr(curation, "MAX_CELLS", 5000)
+    monkeypatch.setattr("conjunct.features.suggestions.MAX_CELLS", 5000)
     model = fit_quietly(FRAME)
     rows = model._sampled_rows.rows
     assert 3000 < rows.n_rows * rows.n_columns < 6000
@@ -88,7 +87,7 @@ def test_more_rows_than_are_sampled(monkeypatch):
 
 
 def test_fewer_tags_are_named_in_a_warning(monkeypatch):
-    monkeypatch.setattr(curation, "KEPT_TAGS", 10)
+    monkeypatch.setattr("conjunct.estimators.ufc.KEPT_TAGS", 10)
     model = fit_quietly(FRAME)
     with pytest.warns(ConjunctWarning, match="only the 10 most frequent of 37 tags are used"):
         found = model.suggest(FRAME[:30])

@@ -10,14 +10,8 @@ from hypothesis import strategies as st
 
 import naive
 from conjunct.columns import CountMatrix
-from conjunct.ufc.association import (
-    PairFilter,
-    correlated_pairs,
-    has_expected_frequencies,
-    p_value,
-    phi,
-    risk_threshold,
-)
+from conjunct.ufc.association import has_expected_frequencies, p_value, phi, risk_threshold
+from conjunct.ufc.criteria import PairFilter, correlated_pairs
 from tables import tables
 
 
@@ -102,5 +96,5 @@ def test_classic_is_strict_and_risk_is_not(monkeypatch):
     r = r_of(joint, 100, 0, 1)
     assert len(correlated_pairs(CountMatrix(100, joint), PairFilter(r))) == 0
     assert len(correlated_pairs(CountMatrix(100, joint), PairFilter(np.nextafter(r, 0)))) == 1
-    monkeypatch.setattr("conjunct.ufc.association.significance.risk_threshold", lambda alpha, n: r)
+    monkeypatch.setattr("conjunct.ufc.association.risk_threshold", lambda alpha, n: r)
     assert len(correlated_pairs(CountMatrix(100, joint), PairFilter(alpha=0.001))) == 1

@@ -9,7 +9,8 @@ import naive
 import naive_statistics
 from conjunct.columns import CountMatrix, PackedColumns
 from conjunct.expressions import canonical_text
-from conjunct.ufc.association import CORRECTIONS, MEASURES, PairFilter, correlated_pairs
+from conjunct.ufc.association import CORRECTIONS, MEASURES
+from conjunct.ufc.criteria import PairFilter, correlated_pairs
 from runs import planned, ran, rule_of
 from tables import named, tables
 

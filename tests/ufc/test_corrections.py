@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
 import naive_statistics as naive
-from conjunct.ufc.association import CORRECTIONS, adjust_p_values
-from conjunct.ufc.association.significance import critical_p_value
+from conjunct.ufc.association import CORRECTIONS, adjust_p_values, critical_p_value
 
 p_values = st.floats(0, 1) | st.floats(0, 0.01) | st.sampled_from([0.0, 0.001, 0.5, 1.0])
 families = st.lists(p_values, min_size=1, max_size=40)

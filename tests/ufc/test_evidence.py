@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import conjunct.ufc.evidence_search as search
 import naive_evidence
 from conjunct import UFC, Evidence
 from conjunct.columns import MaskedColumns, PackedColumns, SparseColumns, kernel, packed
@@ -18,7 +19,6 @@ from conjunct.files import Checkpoint
 from conjunct.ufc import STOPS
 from conjunct.ufc.association import evidence
 from conjunct.ufc.run import Plan, run_ufc
-from conjunct.ufc.search import evidence as search
 from tables import tables
 
 # names whose order is not that of the columns

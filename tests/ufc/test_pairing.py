@@ -6,12 +6,9 @@ from hypothesis import strategies as st
 
 from conjunct.columns import Contingency
 from conjunct.expressions import Primitive, canonical_key
-from conjunct.ufc.association import Cutoff, Pairs
-from conjunct.ufc.search import batch as batch_search
-from conjunct.ufc.search.batch import (
-    greedy_matching,
-    sort_equals_by_text,
-)
+from conjunct.ufc import batch as batch_search
+from conjunct.ufc.batch import greedy_matching, sort_equals_by_text
+from conjunct.ufc.criteria import Cutoff, Pairs
 
 
 @st.composite

@@ -19,7 +19,8 @@ from conjunct.errors import InputError
 from conjunct.expressions import And, Not, Primitive, canonical_text
 from conjunct.features.lineage import Lineage
 from conjunct.ufc import Threshold, row_stages
-from conjunct.ufc.association import PairFilter, correlated_pairs
+from conjunct.ufc.batch import Stage
+from conjunct.ufc.criteria import PairFilter, correlated_pairs
 from conjunct.ufc.path import (
     Budget,
     Range,
@@ -30,7 +31,6 @@ from conjunct.ufc.path import (
     readable_threshold,
 )
 from conjunct.ufc.row_stages import JoinedRows, RowStage
-from conjunct.ufc.search.batch import Stage
 from runs import planned, ran
 from tables import named, tables
 

@@ -13,8 +13,8 @@ from conjunct.columns.kernel import unpack
 from conjunct.expressions import canonical_text
 from conjunct.features.lineage import Lineage
 from conjunct.ufc import Risk, Threshold
-from conjunct.ufc.association import correlated_pairs
-from conjunct.ufc.search.batch import Stage, choose_pairs, replace_pairs
+from conjunct.ufc.batch import Stage, choose_pairs, replace_pairs
+from conjunct.ufc.criteria import correlated_pairs
 from runs import planned, ran, with_null
 from tables import named, tables
 

@@ -172,7 +172,7 @@ class BooleanData:
         check_distinct(names or ())
         if container.names_itself and not names:
             raise InputError("no basket has an item (0 feature(s)): at least 1 is needed")
-        known = names or tuple(f"x{k}" for k in range(container.n_columns))
+        known = names or tuple(map("x{}".format, range(container.n_columns)))
         return cls(
             known,
             container.store_columns(known, rules, counts=counts),

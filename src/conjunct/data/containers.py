@@ -106,10 +106,6 @@ class Preparation:
         made = self.binarizer
         return self if made is None or made.changes_columns else Preparation(None, self.cleaner)
 
-    def describe_dropped(self) -> str:
-        """Return a note about raw columns that make no feature, or nothing."""
-        return "" if self.binarizer is None else self.binarizer.describe_dropped()
-
     def variables_of(self, features: Sequence[str]) -> tuple[str | None, ...]:
         """Return the variable of each feature, None where none is known; () if none is at all."""
         if self.binarizer is None:
@@ -310,7 +306,7 @@ class Array(Container):
     def columns(self, names: Sequence[str], rules: CellRules) -> Columns:
         table = np.asarray(self.data)
         check_packed_size(*table.shape)
-        return _read_blocks(lambda a, b: table[a:b], table.shape, names, rules)
+        return _read_blocks(table, names, rules)
 
     def write(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
         return columns.to_dense()
@@ -326,7 +322,7 @@ class SparseMatrix(Array):
             ones = sp.csr_array((true, rows.indices, rows.indptr), shape=rows.shape)
             return SparseColumns.from_matrix(ones, rules.n_jobs)
         check_packed_size(*rows.shape)
-        return _read_blocks(lambda a, b: rows[a:b].toarray(), rows.shape, names, rules)
+        return _read_blocks(rows, names, rules)
 
     def write(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
         written = columns.to_scipy()
@@ -716,29 +712,30 @@ def _iter_items(basket: Any) -> Iterator[str]:
         yield str(item)
 
 
-def _read_blocks(
-    block: Callable[[int, int], Any],
-    shape: tuple[int, int],
-    names: Sequence[str],
-    rules: CellRules,
-) -> Columns:
+def _read_blocks(table: Any, names: Sequence[str], rules: CellRules) -> Columns:
+    """Read an array or a sparse matrix, some rows at a time."""
     some_missing = False
+
+    def read(start: int, stop: int) -> Cells:
+        block = table[start:stop]
+        return rules.read(block if isinstance(block, np.ndarray) else block.toarray(), names, start)
 
     def true(start: int, stop: int) -> Any:
         nonlocal some_missing
-        read = rules.read(block(start, stop), names, start)
-        some_missing = some_missing or read.missing is not None
-        return read.true
-
-    store = PackedColumns.from_blocks(true, *shape, rules.n_jobs)
-    if not some_missing:
-        return store
+        cells = read(start, stop)
+        some_missing = some_missing or cells.missing is not None
+        return cells.true
 
     def known(start: int, stop: int) -> Any:
-        read = rules.read(block(start, stop), names, start)
-        return np.ones_like(read.true) if read.missing is None else ~read.missing
+        cells = read(start, stop)
+        return np.ones_like(cells.true) if cells.missing is None else ~cells.missing
 
-    return MaskedColumns(store, PackedColumns.from_blocks(known, *shape, rules.n_jobs))
+    n_rows, n_columns = table.shape
+    store = PackedColumns.from_blocks(true, n_rows, n_columns, rules.n_jobs)
+    if not some_missing:
+        return store
+    mask = PackedColumns.from_blocks(known, n_rows, n_columns, rules.n_jobs)
+    return MaskedColumns(store, mask)
 
 
 def _arrow_types(schema: Any) -> list[Any]:

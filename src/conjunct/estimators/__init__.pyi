@@ -1,10 +1,11 @@
 """The algorithms as scikit-learn estimators."""
 
-from .base import FeatureConstructor as FeatureConstructor
-from .base import formula_columns as formula_columns
 from .classifier import ChunkClassifier as ChunkClassifier
 from .comparing import compare as compare
 from .comparing import describe_groups as describe_groups
+from .constructor import FeatureConstructor as FeatureConstructor
+from .constructor import formula_columns as formula_columns
+from .curation import DriftCheck as DriftCheck
 from .family import CAT as CAT
 from .family import Fringe as Fringe
 from .family import ID2of3 as ID2of3
@@ -19,6 +20,5 @@ from .invertible import row_chunks as row_chunks
 from .trees import ClusteringTree as ClusteringTree
 from .trees import UFringe as UFringe
 from .ufc import UFC as UFC
-from .ufc import DriftCheck as DriftCheck
 from .ufc import correlated_pairs as correlated_pairs
 from .ufc_path import UFCPath as UFCPath

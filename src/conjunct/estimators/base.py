@@ -1,26 +1,22 @@
-"""Bases of the estimators: Boolean columns from any container, and the features made of them."""
+"""The base of all estimators: Boolean columns, weights, classes, and what a notebook shows."""
 
 from __future__ import annotations
 
-import math
-import os
-import sys
 import warnings
-from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
+from dataclasses import replace
+from html import escape
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
+from sklearn.utils.validation import assert_all_finite, column_or_1d
 
-from conjunct import explain, files, ufc
-from conjunct.columns import Columns, PackedColumns
-from conjunct.counting import PartitionedColumns, Store
+from conjunct import explain
+from conjunct.columns import Columns
+from conjunct.counting import PartitionedColumns, Store, WeightedColumns
 from conjunct.data import (
     Backend,
     Baskets,
@@ -37,31 +33,18 @@ from conjunct.data import (
     check_features,
     container_of,
     prepare,
-    wrap_rows,
 )
-from conjunct.errors import CellError, ConjunctWarning, InputError, ModelFileError
-from conjunct.estimators.mixins import ExplainMixin, ExportMixin, Features
-from conjunct.expressions import Expression, Style, pattern_text
-from conjunct.features import FeatureSet
-from conjunct.parameters import (
-    CUTOFF,
-    JOBS,
-    VERBOSE,
-    Constraint,
-    check,
-    check_parameters,
-    frequency,
-    is_number,
-    one_of,
-    risk_level,
-)
-from conjunct.ufc import CORRECTIONS, Ending, Indicators, Plan, Rule, SourceError
+from conjunct.errors import CellError, ConjunctWarning, InputError
+from conjunct.expressions import Expression
+from conjunct.parameters import CUTOFF, JOBS, Constraint, check_parameters, one_of
 
 if TYPE_CHECKING:
-    from conjunct.export import LazyColumns
-    from conjunct.expressions import Form
+    from conjunct.explain import Summary
 
 Table = dict[str, list[Any]]
+
+# products of two counts fit into 64 bits up to here
+_LARGEST = 1 << 31
 
 # columns named in a note
 _MOST_SHOWN = 5
@@ -125,12 +108,13 @@ class BooleanEstimator(BaseEstimator):
                 self.feature_names_in_ = np.array(data.names, object)
         self.backend_ = container.backend
         self.preparation_ = container.preparation
-        for note in (
-            _describe_missing(data, "false" if fills else "unknown"),
-            self.preparation_.describe_dropped(),
-        ):
-            if note:
-                warnings.warn(note, ConjunctWarning, stacklevel=3)
+        notes = []
+        if data.columns.has_missing:
+            notes.append(_describe_missing(data, "false" if fills else "unknown"))
+        if self.preparation_.binarizer is not None:
+            notes.append(self.preparation_.binarizer.describe_dropped())
+        for note in filter(None, notes):
+            warnings.warn(note, ConjunctWarning, stacklevel=3)
         return replace(data, columns=data.columns.fill_missing()) if fills else data
 
     def reading_rules(self) -> CellRules:
@@ -139,7 +123,8 @@ class BooleanEstimator(BaseEstimator):
         JOBS.check("n_jobs", self.n_jobs)
         CUTOFF.check("threshold", self.threshold)
         # only uFC works on lists of rows
-        return CellRules(self.threshold, self.missing, "dense", self.n_jobs)
+        storage: Any = getattr(self, "storage", "dense")
+        return CellRules(self.threshold, self.missing, storage, self.n_jobs)
 
     @contextmanager
     def _advise_on_cells(self) -> Iterator[None]:
@@ -227,387 +212,13 @@ class BooleanEstimator(BaseEstimator):
         return names
 
 
-class FeatureConstructor(ExplainMixin, ExportMixin, TransformerMixin, BooleanEstimator):
-    """Base of the estimators that construct features from Boolean columns.
-
-    A subclass constructs the features in ``_construct``; everything else is here.
-    """
-
-    constraints: ClassVar[dict[str, Constraint]] = {
-        "formula_style": one_of(get_args(Style)),
-        "verbose": VERBOSE,
-    }
-    # parameters that belong to a machine, not to a model
-    unsaved_parameters: ClassVar[tuple[str, ...]] = ()
-    # why the run ended, and rows in which no column is true where these are counted
-    _ending: Ending = Ending()
-    _null_rows: int | None = None
-
-    formula_style: Style
-    verbose: int
-
-    feature_set_: FeatureSet
-    history_: tuple[Indicators, ...]
-    threshold_: float | None
-    stop_reason_: str
-    n_distinct_rows_: int
-
-    @abstractmethod
-    def _construct(
-        self, store: Any, names: Sequence[str], callback: Callable[[Any], object] | None
-    ) -> None:
-        """Set ``feature_set_``, ``history_`` and, where there is one, ``threshold_``."""
-
-    @abstractmethod
-    def _restore(self, model: files.ModelFile) -> None:
-        """Set what ``_construct`` sets, from a model file."""
-
-    def _plan_of_run(self) -> Plan | None:
-        """Return the plan behind the merges, if the features come from merges."""
-        return None
-
-    def fit(
-        self, X: Any, y: Any = None, *, callback: Callable[[Any], object] | None = None
-    ) -> Self:
-        """Construct features from the rows of ``X``.
-
-        Parameters
-        ----------
-        X : array, data frame, sparse matrix or list of baskets
-            Boolean or 0/1 values, one individual per row. A data frame of words, numbers, dates
-            and lists is made Boolean by a Binarizer, which the model keeps in ``preparation_``.
-        y : ignored
-            Accepted for use in pipelines.
-        callback : callable, optional
-            Called with the indicators of each iteration as it ends.
-
-        Returns
-        -------
-        self
-        """
-        data = self._read_to_fit(X)
-        self._construct(data.columns, data.names, callback)
-        return self
-
-    def transform(self, X: Any) -> Any:
-        """Return the constructed features of the rows of ``X``, in a container of the same kind.
-
-        Rows may hold combinations of values that ``fit`` never saw. A lazy table (Polars, DuckDB,
-        Ibis or Spark) or a Dask collection gives another, which is computed when it is used.
-        """
-        check_is_fitted(self)
-        container = self._check_container(X)
-        if container.lazy is not None:
-            columns = self._lazy_columns(container, self._primitive_names())
-            return self._output_features().evaluate(columns).rename_columns(self._output_names())
-        if isinstance(container, PartitionedContainer):
-            evaluate = picklable(self._output_features()).evaluate
-            names = tuple(self._output_names())
-            return PartitionTransformer(self._row_reader(), evaluate, names).map(container)
-        return self._transform_columns(container, self.read_columns(container))
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return the names of the columns of ``transform``.
-
-        Tags, which are all different, or formulas, where equal ones are numbered: ``[2]``, ``[3]``.
-
-        Parameters
-        ----------
-        input_features : sequence of str, optional
-            Names for the columns of a model that was fitted without any; otherwise they must be
-            the names it was fitted with.
-        """
-        check_is_fitted(self)
-        primitives = None if input_features is None else self._check_names(input_features)
-        return np.array(self._output_names(primitives), object)
-
-    @property
-    def features_(self) -> tuple[Expression, ...]:
-        """Return the constructed features."""
-        check_is_fitted(self)
-        return Features(self.feature_set_.expressions)
-
-    @property
-    def suppressed_(self) -> tuple[Expression, ...]:
-        """Return the features that ``min_support`` suppresses."""
-        check_is_fitted(self)
-        return Features(self.feature_set_.rare().expressions)
-
-    @property
-    def n_iter_(self) -> int:
-        """Return the number of iterations behind the features."""
-        check_is_fitted(self)
-        return self.history_[-1].iteration
-
-    def find_rows(self, feature: int | str | Expression, X: Any) -> NDArray[np.intp]:
-        """Return the positions of the rows of ``X`` that have some tags, or a feature.
-
-        ``feature`` is tags such as ``"fork + knife"`` in any order; or a position in
-        ``features_``, a formula, or a column name of ``transform``.
-        """
-        check_is_fitted(self)
-        columns, fitted = self.read_columns(X), self.feature_set_
-        if tags := fitted.tags_in(feature):
-            column: Columns = fitted.evaluate_tags(columns, tags)
-        else:
-            column = fitted.evaluate(columns, [self.feature_number(feature)])
-        return column.true_rows(0).astype(np.intp)
-
-    def get_features(
-        self,
-        backend: Backend | None = None,
-        *,
-        suppressed: bool = False,
-        form: Form | None = None,
-        X_train: Any = None,
-    ) -> Any:
-        """Return a table of the features of ``transform``, in its order.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow", "dict"}, optional
-            Kind of table. By default the kind the model was fitted on, and pandas otherwise.
-        suppressed : bool, default=False
-            List the features below ``min_support`` instead.
-        form : {"built", "nested", "dnf", "simplified"}, optional
-            Adds the rules in that form and their lengths, in columns called after it, and
-            ``equivalent``: ``"always"`` or ``"on the training data"``.
-        X_train : optional
-            The training data, for ``form="simplified"``: see ``formulas``.
-
-        Returns
-        -------
-        data frame
-            ``pattern`` (the columns it asserts), ``rule`` (the formula; one of more than 10,000
-            literals is not written out), ``support`` (rows), ``frequency`` (share of rows),
-            ``length`` (literals), ``iteration`` (0 for a column) and ``parents`` (the two features
-            it came from). ``get_rules`` lists why these were joined.
-        """
-        check_is_fitted(self)
-        fitted = self.feature_set_.rare() if suppressed else self.feature_set_
-        columns = feature_columns(fitted, self.formula_style)
-        if form is not None:
-            store = None if X_train is None else self._read_complete(X_train, "X_train")
-            columns |= formula_columns(explain.formulas_of(fitted, form, store), self.formula_style)
-        elif X_train is not None:
-            raise InputError("X_train needs a form: ask for form='simplified'")
-        return self.make_table(columns, backend)
-
-    def rare_conjunctions(
-        self,
-        X: Any,
-        *,
-        max_support: float | None = None,
-        min_lift: float = 5.0,
-        alpha: float = 0.001,
-        correction: str | None = "holm",
-        backend: Backend | None = None,
-    ) -> Any:
-        """Return a table of the conjunctions that are rare in ``X``, yet too frequent for chance.
-
-        All pairs of columns are tested, and all conjunctions of the model, suppressed or not.
-
-        Parameters
-        ----------
-        X : array, data frame, sparse matrix or list of baskets
-            The data of ``fit``, or other rows with the same columns.
-        max_support : float, optional
-            Share of rows up to which a conjunction is rare. By default ``min_support``, or 0.01.
-        min_lift : float, default=5.0
-            Minimum lift: rows with both parts, as a multiple of what chance would give.
-        alpha : float, default=0.001
-            Level of the exact test, corrected for all conjunctions tested.
-        correction : {"bonferroni", "holm", "bh", "by"}, optional
-            The correction.
-        backend : {"pandas", "polars", "pyarrow", "dict"}, optional
-            Kind of table, as in ``get_rules``.
-
-        Returns
-        -------
-        data frame
-            ``rule``, ``status`` (``"feature"``, ``"suppressed"`` or ``"not a feature"``),
-            ``support``, ``frequency``, ``length``, ``lift``, ``r``, ``p_value``, ``p_adjusted``
-            and ``family_size``; the largest lift first.
-        """
-        check_is_fitted(self)
-        if max_support is None:
-            max_support = getattr(self, "min_support", None) or 0.01  # only uFC suppresses
-        frequency().check("max_support", max_support)
-        check(is_number(min_lift) and min_lift >= 1, "min_lift", min_lift, "a number, at least 1")
-        risk_level().check("alpha", alpha)
-        one_of(CORRECTIONS, optional=True).check("correction", correction)
-        store = self._read_complete(X, "rare_conjunctions")
-        found = ufc.find_rare_conjunctions(
-            store,
-            self.feature_set_,
-            max_support=max_support,
-            min_lift=min_lift,
-            alpha=alpha,
-            correction=correction,
-        )
-        columns: Table = {
-            "rule": [one.expression.text(self.formula_style) for one in found],
-            "status": [one.status for one in found],
-            "support": [one.support for one in found],
-            "frequency": [one.support / store.n_rows for one in found],
-            "length": [one.expression.length for one in found],
-            "lift": [one.lift for one in found],
-            "r": [one.r for one in found],
-            "p_value": [one.p_value for one in found],
-            "p_adjusted": [one.p_adjusted for one in found],
-            "family_size": [one.family_size for one in found],
-        }
-        return self.make_table(columns, backend)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model as JSON (docs/export.md), atomically."""
-        check_is_fitted(self)
-        files.write_model(path, self._checked_file())
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a model that ``save`` wrote."""
-        return cls._from_model_file(files.read_model(path), str(path))
+class BooleanTransformerMixin(TransformerMixin):
+    """Mixin of the estimators that return Boolean columns, whatever the type of the data."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
         return tags
-
-    def _read_complete(self, X: Any, what: str) -> PackedColumns:
-        """Read ``X`` for a use that needs every cell; ``what`` names it in the error."""
-        columns = self.read_columns(X)
-        if columns.has_missing:
-            raise InputError(f"{what} needs data without missing cells: fill or drop them first")
-        return columns.to_bits()
-
-    def _output_features(self) -> FeatureSet:
-        """Return the features that ``transform`` computes."""
-        return self.feature_set_
-
-    def _lazy_columns(self, container: Container, names: Sequence[str]) -> LazyColumns:
-        """Return columns of a lazy table, which may be raw if the model was fitted on raw data."""
-        from conjunct.export import lazy_columns
-
-        raw = self._raw_checks() if tuple(names) == self._primitive_names() else None
-        fill = self.missing == "false"
-        return lazy_columns(container, names, cut=self.threshold, raw=raw, fill=fill)
-
-    def _transform_columns(self, container: Container, columns: Columns) -> Any:
-        """Return the features of columns, in a container of the kind they were read from."""
-        features = self._output_features().evaluate(columns)
-        data = BooleanData(tuple(self._output_names()), features)
-        return data.convert(container, nullable=self._is_nullable)
-
-    def _output_names(self, primitives: tuple[str, ...] | None = None) -> list[str]:
-        """Return the column names of ``transform``, given other names of the primitives if any."""
-        features = self._output_features()
-        if primitives is not None:
-            features = features.rename(primitives)
-        return self._name_features(features)
-
-    def _name_features(self, features: FeatureSet, kind: str | None = None) -> list[str]:
-        """Return a distinct name for each feature: its formula, or its number."""
-        one_of(("formula", "number"), optional=True).check("feature_names", kind)
-        if kind == "number":
-            return [f"f{position}" for position in range(len(features.features))]
-        return distinct_names(features.lineage.texts(features.features, self.formula_style))
-
-    def _watch(self, callback: Callable[[Any], object] | None, indicators: Indicators) -> None:
-        """Report an iteration to standard output and to the callback, as asked for."""
-        if self.verbose:
-            sys.stdout.write(
-                f"iteration {indicators.iteration}: {indicators.n_features} features, "
-                f"length {indicators.length:.2f}, OI {indicators.oi:.3f}, "
-                f"C0 {indicators.c0:.3f}, RMS {indicators.rms:.3f}\n"
-            )
-        if callback is not None:
-            callback(indicators)
-
-    def _model_file(self) -> files.ModelFile:
-        """Return everything that a model file holds."""
-        parameters = self.get_params(deep=False)
-        for name in self.unsaved_parameters:
-            del parameters[name]
-        for name, value in parameters.items():
-            if isinstance(value, Rule):
-                parameters[name] = value.record()
-            elif isinstance(value, Mapping):
-                parameters[name] = {str(key): list(map(str, each)) for key, each in value.items()}
-        return files.model_file(
-            type(self).__name__,
-            parameters,
-            self.feature_set_,
-            self._plan_of_run(),
-            n_distinct_rows=self.n_distinct_rows_,
-            null_rows=self._null_rows,
-            named=hasattr(self, "feature_names_in_"),
-            ending=self._ending,
-            preparation=self.preparation_,
-            new_rows=getattr(self, "new_rows_", None),
-        )
-
-    def _checked_file(self) -> files.ModelFile:
-        """Return the model file, unless it would be read as another model."""
-        model = self._model_file()
-        files.model_json(model)
-        try:
-            again = self._from_model_file(model, "the model")
-        except ModelFileError:
-            again = None
-        if again is None or not has_same_features(again, self):
-            raise InputError(
-                "the model cannot be saved, because its parameters are no longer those of its fit: "
-                "fit it again"
-            )
-        return model
-
-    @classmethod
-    def _from_model_file(cls, model: files.ModelFile, path: str) -> Self:
-        """Rebuild the estimator that a model file holds; ``path`` is for messages."""
-        if model.kind != cls.__name__:
-            raise ModelFileError(f"{path}: a model of kind {model.kind!r}, not {cls.__name__!r}")
-        try:
-            fitted = cls(**cls._read_parameters(model))
-            fitted._check_parameters()
-            fitted._restore(model)
-            fitted.preparation_ = model.preparation()
-        except SourceError as error:
-            raise ModelFileError(f"{path}: damaged model file: {error}") from None
-        except InputError as error:
-            raise ModelFileError(f"{path}: {error}") from None
-        fitted._null_rows = model.null_rows
-        fitted.n_features_in_ = len(model.supports)
-        if isinstance(model.columns, list):
-            fitted.feature_names_in_ = np.array(model.columns, object)
-        return fitted
-
-    @classmethod
-    def _read_parameters(cls, model: files.ModelFile) -> dict[str, Any]:
-        """Return the parameters of a model file as arguments of this class."""
-        written = {*cls._get_param_names()} - {*cls.unsaved_parameters}
-        differ = sorted(written ^ {*model.parameters})
-        if differ:
-            raise InputError(f"a {cls.__name__} is saved with other parameters than {differ[0]!r}")
-        for name, value in model.parameters.items():
-            is_whole = not isinstance(value, dict) or name in ("criterion", "stop", "variables")
-            if not is_whole:
-                raise InputError(f"{name} must be one value; got {value!r}")
-        return dict(model.parameters)
-
-
-def has_same_features(one: FeatureConstructor, other: FeatureConstructor) -> bool:
-    """Return True if two models have the same features, merges and history."""
-    exact, numbers = [], []
-    for model in (one, other):
-        fitted, merges = model.feature_set_, model.feature_set_.merges
-        counts = fitted.features, fitted.supports, fitted.suppressed, fitted.known, fitted.variables
-        exact.append((counts, [(m.parts, m.compared, m.family_size) for m in merges]))
-        tests = [(m.r, m.score, m.p_value, m.p_adjusted, m.threshold, m.saved) for m in merges]
-        steps = [(k.n_features, k.oi, k.c0, k.bits, k.evidence) for k in model.history_]
-        numbers.append(np.array([*chain(*tests), *chain(*steps)], np.float64))
-    same_size = exact[0] == exact[1] and len(numbers[0]) == len(numbers[1])
-    return same_size and np.allclose(numbers[0], numbers[1], 1e-6, 1e-6, equal_nan=True)
 
 
 def class_codes(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
@@ -622,50 +233,6 @@ def class_codes(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
         raise InputError(f"X has {n_rows} rows and y {len(labels)}: they must be as many")
     classes, codes = np.unique(labels, return_inverse=True)
     return classes, np.asarray(codes, np.intp)
-
-
-def distinct_names(names: Sequence[str]) -> list[str]:
-    """Append ``[2]``, ``[3]`` … to names that came before, because columns need distinct names."""
-    originals = set(names)
-    distinct: dict[str, None] = {}
-    for name in names:
-        candidate, k = name, 1
-        while candidate in distinct or (k > 1 and candidate in originals):
-            k += 1
-            candidate = f"{name} [{k}]"
-        distinct[candidate] = None
-    return list(distinct)
-
-
-def picklable(feature_set: FeatureSet, *, merges: bool = False) -> FeatureSet:
-    """Return the same features without their expressions, which nest too deeply for pickle.
-
-    A worker builds the expressions it needs.
-    """
-    lineage = feature_set.lineage.rename(feature_set.lineage.primitives)
-    return replace(feature_set, lineage=lineage, merges=feature_set.merges if merges else ())
-
-
-@dataclass(frozen=True)
-class PartitionTransformer:
-    """Compute columns from those of a partition, here or on a worker."""
-
-    reader: BooleanData
-    compute: Callable[[Any], Any]
-    names: tuple[str, ...]
-    is_nullable: bool = False
-
-    def __call__(self, data: Any) -> Any:
-        container = wrap_rows(data)
-        columns = self.compute(self.reader.read_like(container).columns)
-        return BooleanData(self.names, columns).convert(container, nullable=self.is_nullable)
-
-    def map(self, container: PartitionedContainer) -> Any:
-        """Return the lazy collection of the columns of all partitions, which are of one type."""
-        nullable = self.reader.rules.missing == "pairwise" and container.may_lack_cells
-        task = replace(self, is_nullable=nullable)
-        dtype = np.float64 if nullable else np.bool_
-        return container.engine.map_partitions(container.data, task, len(self.names), dtype)
 
 
 def _describe_missing(data: BooleanData, how: str) -> str:
@@ -684,53 +251,132 @@ def _describe_missing(data: BooleanData, how: str) -> str:
     return f"Treating {cells} as {how}: {shown}{more}."
 
 
-def feature_columns(fitted: FeatureSet, style: Style) -> Table:
-    """Return a table with one row per feature."""
-    write = explain.formula_text
-    return {
-        "pattern": list(fitted.pattern_texts),
-        "rule": [write(expression, style) for expression in fitted.expressions],
-        "support": list(fitted.supports),
-        "frequency": list(fitted.frequencies),
-        "length": [expression.length for expression in fitted.expressions],
-        "iteration": [fitted.iteration(number) for number in fitted.features],
-        "parents": [
-            [write(parent, style) for parent in fitted.lineage.expressions(fitted.parents(number))]
-            for number in fitted.features
-        ],
-    }
+def with_weights(store: Store, sample_weight: Any) -> Store:
+    """Return the columns with the weights of rows, if there are any."""
+    if sample_weight is None:
+        return store
+    if not isinstance(store, Columns):
+        raise InputError("sample_weight needs all rows in memory: repeat the rows, or read them")
+    weights = check_weights(sample_weight, store.n_rows)
+    if not weights.all():
+        counted = np.flatnonzero(weights)
+        store, weights = store.take_rows(counted), weights[counted]
+        if not store.count_missing():
+            store = store.fill_missing()
+    return store if (weights == 1).all() else WeightedColumns.of(store, weights)
 
 
-def rule_columns(fitted: FeatureSet) -> Table:
-    """Return a table with one row per merge: its chunk in all rows, and why it was made."""
-    pattern, merges = fitted.lineage.pattern, fitted.merges
-    chunks = [tuple(sorted({*pattern(m.left), *pattern(m.right)})) for m in merges]
-    found = {frozenset(one.tags): one for one in explain.every_finding(fitted)}
-    facts = [found.get(frozenset(tags)) for tags in chunks]
-    return {
-        "chunk": list(map(pattern_text, chunks)),
-        "rows": [one.rows if one else None for one in facts],
-        "lift": [one.lift if one else math.nan for one in facts],
-        "evidence": [one.evidence if one else math.nan for one in facts],
-        "iteration": [fitted.iteration(m.made[0]) for m in merges],
-        "left": [explain.describe_pattern(fitted, m.left) for m in merges],
-        "right": [explain.describe_pattern(fitted, m.right) for m in merges],
-        "joint": [m.joint for m in merges],
-        "saved": [m.saved for m in merges],
-        "r": [m.r for m in merges],
-        "p_value": [m.p_value for m in merges],
-        "p_adjusted": [m.p_adjusted for m in merges],
-        "family_size": [m.family_size for m in merges],
-        "score": [m.score for m in merges],
-        "threshold": [m.threshold for m in merges],
-        "compared": [m.compared for m in merges],
-    }
+def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.int64]:
+    """Return the weights as integers; others are refused, because counts are whole numbers."""
+    try:
+        given = np.asarray(sample_weight, np.float64)
+    except (TypeError, ValueError):
+        raise InputError("sample_weight must be numbers, one for each row") from None
+    if given.shape != (n_rows,):
+        raise InputError(
+            f"sample_weight has shape {given.shape}: there must be one weight for each of the "
+            f"{n_rows} rows"
+        )
+    wrong = np.flatnonzero(~((given >= 0) & (given <= _LARGEST) & (np.floor(given) == given)))
+    if len(wrong):
+        row = int(wrong[0])
+        raise InputError(
+            f"sample_weight: that of row {row} is {given[row]:g}, and a row of weight w counts as "
+            f"w rows: give whole numbers from 0, or multiply by a common factor and round"
+        )
+    if not given.any():
+        raise InputError("Sample weights must contain at least one non-zero number: all are 0")
+    if given.sum() > _LARGEST:
+        raise InputError(f"sample_weight: the sum exceeds {_LARGEST}: divide by a common factor")
+    return given.astype(np.int64)
 
 
-def formula_columns(formulas: explain.Formulas, style: Style) -> Table:
-    """Return the columns for features in another form: formulas, lengths, where they hold."""
-    return {
-        formulas.form: formulas.texts(style),
-        f"{formulas.form}_length": [formula.length for formula in formulas.expressions],
-        "equivalent": [formulas.equivalent] * len(formulas.expressions),
-    }
+# of what a notebook shows
+_CHUNKS = 5
+_FEATURES = 50
+_LONGEST_IN_WORDS = 60  # literals; a longer formula is not put into words
+_NAME_LENGTH = 120
+_CONTRAST_LENGTH = 160
+_CELL = "text-align:left;padding:2px 14px 2px 0"
+
+
+class NotebookMixin:
+    """Mixin of scikit-learn's estimators: a summary of the findings, above the diagram."""
+
+    def _repr_html_inner(self) -> str:
+        diagram: str = super()._repr_html_inner()  # type: ignore[misc]
+        return self._render_findings() + diagram
+
+    def _render_findings(self) -> str:
+        """Render what was found, with names from the data escaped; empty before ``fit``."""
+        from conjunct.explain import Summary
+
+        if not hasattr(self, "feature_set_"):
+            return ""
+        return render_summary(Summary(self))  # type: ignore[arg-type]
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        bundle: dict[str, Any] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
+        if "text/html" in bundle:
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
+
+
+class Features(tuple[Expression, ...]):
+    """The features of a model: a tuple, which a notebook shows as a table."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        """Render the first features as a table, with names from the data escaped."""
+        cells = []
+        for position, feature in enumerate(self[:_FEATURES]):
+            is_short = feature.length <= _LONGEST_IN_WORDS
+            words = explain.english(feature.simplify()) if is_short else "–"
+            formula = explain.label(feature, longest=_NAME_LENGTH)
+            cells.append((str(position), explain.shorten(words, _NAME_LENGTH), formula))
+        table = render_table(("", "in words", "formula"), cells)
+        more = len(self) - _FEATURES
+        return f"{table}<p>The first {_FEATURES}; {more:,} more.</p>" if more > 0 else table
+
+
+def render_summary(summary: Summary) -> str:
+    """Render what was found, the strongest chunks, and why the run ended.
+
+    Names from the data are escaped, and there is no script.
+    """
+    parts = [f"<p>{_escape(f'{summary.overview} {summary.length}')}</p>"]
+    if summary.findings:
+        heads = ("finding", "in words", "rows", "lift")
+        cells = [
+            (
+                explain.shorten(one.name, _NAME_LENGTH),
+                explain.shorten(one.sentence, _CONTRAST_LENGTH),
+                f"{one.rows:,}",
+                f"{one.lift:,.1f}",
+            )
+            for one in summary.findings[:_CHUNKS]
+        ]
+        parts.append(render_table(heads, cells))
+        if len(summary.findings) > _CHUNKS:
+            parts.append(f"<p>Top {_CHUNKS} of {len(summary.findings):,} findings.</p>")
+    if summary.same_columns:
+        parts.append(f"<p>{_escape(summary.same_columns)}</p>")
+    parts.append(f"<p>{_escape(f'{summary.ending} {summary.variables}'.rstrip())}</p>")
+    return f"<div>{''.join(parts)}</div>"
+
+
+def render_table(heads: tuple[str, ...], cells: Sequence[tuple[str, ...]]) -> str:
+    """Render a table, with its cells escaped."""
+
+    def render_row(tag: str, row: tuple[str, ...]) -> str:
+        open_tag = f'<{tag} style="{_CELL}" dir="auto">'
+        return "".join(f"{open_tag}{_escape(cell)}</{tag}>" for cell in row)
+
+    lines = "".join(f"<tr>{render_row('td', row)}</tr>" for row in cells)
+    return f"<table><tr>{render_row('th', heads)}</tr>{lines}</table>"
+
+
+def _escape(text: str) -> str:
+    # a name may hold a lone surrogate, which a page cannot
+    return escape(text).encode("utf-8", "replace").decode()

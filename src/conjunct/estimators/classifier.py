@@ -17,8 +17,12 @@ from conjunct import files
 from conjunct.columns import Columns
 from conjunct.data import Backend, CellRules
 from conjunct.errors import ConjunctWarning, InputError, ModelFileError
-from conjunct.estimators.base import BooleanEstimator, class_codes
-from conjunct.estimators.invertible import check_weights, with_weights
+from conjunct.estimators.base import (
+    BooleanEstimator,
+    check_weights,
+    class_codes,
+    with_weights,
+)
 from conjunct.estimators.ufc import UFC
 from conjunct.features import Asked, FeatureSet, RowCode
 from conjunct.parameters import check, is_number, whole

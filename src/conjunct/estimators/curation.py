@@ -1,27 +1,25 @@
-"""Suggestions and relations of a fitted model."""
+"""Work with a fitted model: suggestions, relations, and whether it still fits new rows."""
 
 from __future__ import annotations
 
 import warnings
-from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 from sklearn.utils.validation import check_is_fitted
 
 from conjunct import files
-from conjunct.columns import Columns, PairCounts
-from conjunct.counting import RowSample, Store, Tally, sample_rows
+from conjunct.counting import RowSample, Store, Tally
 from conjunct.errors import ConjunctWarning, InputError, ModelFileError
+from conjunct.estimators.invertible import InvertibleConstructor
 from conjunct.features import (
-    KEPT_TAGS,
-    MAX_CELLS,
-    MAX_ROWS,
-    MAX_TAGS,
+    CodeCounts,
     FeatureSet,
     Suggester,
     Suggestion,
     TagCounts,
+    bits_of_rows,
 )
 from conjunct.parameters import check, is_number, whole
 
@@ -29,27 +27,18 @@ if TYPE_CHECKING:
     from conjunct.explain import Relation
 
 
-class SuggestMixin:
-    """Mixin of FeatureConstructor: what is missing from rows, what is doubtful, what implies what.
+class CuratingConstructor(InvertibleConstructor):
+    """Base of UFC: what is missing from rows, what is doubtful, what implies what.
 
     A fit keeps the joint counts of its most frequent tags and a sample of its rows. The
     regressions are solved when they are first asked for, or when the model is saved; a model file
     holds the counts and no rows.
     """
 
-    feature_set_: FeatureSet
     # what a fit keeps; a model that was cut out of a path has none
     _tag_counts: TagCounts | None = None
     _sampled_rows: RowSample | None = None
     _suggester: Suggester | None = None
-
-    @abstractmethod
-    def read_columns(self, X: Any) -> Columns:
-        """Read other rows, all of which must fit in memory."""
-
-    @abstractmethod
-    def _read_store(self, X: Any) -> Store:
-        """Read other rows, which may be partitioned."""
 
     def suggest(
         self, X: Any, k: int = 5, *, min_score: float = 0.0, X_train: Any = None
@@ -154,39 +143,61 @@ class SuggestMixin:
 
         return find_relations(counts)
 
-    def _with_suggestions(self, model: files.ModelFile) -> files.ModelFile:
-        """Return a model file with what suggestions and relations need."""
+    def _model_file(self) -> files.ModelFile:
+        model = super()._model_file()
         if self._tag_counts is None:
             return model
         return msgspec.structs.replace(model, suggestions=self._learn().record())
 
-    def _read_suggestions(self, model: files.ModelFile, path: str) -> None:
-        """Take over what ``_with_suggestions`` added to a file."""
-        record, fitted = model.suggestions, self.feature_set_
-        if record is None:
-            return
+    @classmethod
+    def _from_model_file(cls, model: files.ModelFile, path: str) -> Self:
+        fitted = super()._from_model_file(model, path)
+        if model.suggestions is None:
+            return fitted
         try:
-            self._suggester = Suggester.from_record(record, fitted)
+            fitted._suggester = Suggester.from_record(model.suggestions, fitted.feature_set_)
         except InputError as error:
             raise ModelFileError(f"{path}: damaged model file: {error}") from None
-        self._tag_counts = self._suggester.counts
+        fitted._tag_counts = fitted._suggester.counts
+        return fitted
 
-    def _keep_tag_counts(self, first: PairCounts, store: Store) -> None:
-        """Keep what suggestions and relations are learned from."""
-        self._tag_counts = self._count_tags(store, first, KEPT_TAGS)
-        self._sampled_rows = self._sample_rows(store, self._tag_counts)
-        self._suggester = None
-
-    def _count_tags(
-        self, store: Store, counts: PairCounts | None = None, max_tags: int = MAX_TAGS
-    ) -> TagCounts:
+    def _count_tags(self, store: Store) -> TagCounts:
         fitted = self.feature_set_
-        counts = Tally.of(store).counts if counts is None else counts
-        return TagCounts.of(fitted.lineage.primitives, counts, fitted.variables, max_tags)
+        return TagCounts.of(fitted.lineage.primitives, Tally.of(store).counts, fitted.variables)
 
-    def _sample_rows(self, store: Store, counts: TagCounts) -> RowSample:
-        limit = min(MAX_ROWS, MAX_CELLS // max(len(counts.tags), 1))
-        return sample_rows(store, limit, counts.places)
+    def check_drift(self, X: Any) -> DriftCheck:
+        """Count new rows for the present features, and check that the features still compress.
+
+        No feature is added or dropped: if they no longer pay, ``fit`` again on all rows. The
+        counts are kept, saved with the model and used by ``score``; what the model reports about
+        its training does not change. Counting in parts gives the same as counting at once.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix, list of baskets, stream or collection of Dask
+            Rows that were not counted before, with the columns of the model.
+
+        Returns
+        -------
+        DriftCheck
+            ``n_rows``, ``supports``, ``bits``, ``baseline_bits``, ``score``, ``pays``; its text
+            is one sentence.
+
+        Examples
+        --------
+        >>> from conjunct import UFC
+        >>> model = UFC().fit([["water", "cascade"]] * 40 + [["water"]] * 20 + [["sky"]] * 60)
+        >>> drift = model.check_drift([["water", "cascade"]] * 8 + [["sky"]] * 9)
+        >>> drift.pays, round(drift.bits), round(drift.baseline_bits)
+        (True, 22, 35)
+        """
+        check_is_fitted(self)
+        fitted, known = self.feature_set_, self._code_counts()
+        store = self._read_store(X)
+        counts = CodeCounts(*store.total(fitted.code_counter))
+        drift = DriftCheck._from_counts(fitted, known, counts, int(store.n_rows))
+        self.new_rows_ = files.NewRows.after(self.new_rows_, drift.n_rows, counts)
+        return drift
 
     def learn_suggestions(self, X_train: Any = None) -> Suggester:
         """Return what predicts tags, learned from the rows of ``fit`` or from others."""
@@ -194,7 +205,7 @@ class SuggestMixin:
         if X_train is not None:
             store = self._read_store(X_train)
             counts = self._count_tags(store)
-            suggester = Suggester.learn(counts, self._sample_rows(store, counts))
+            suggester = Suggester.learn(counts, counts.sample(store))
         else:
             suggester = self._learn()
         _warn_of_limit(suggester.counts)
@@ -220,4 +231,71 @@ def _warn_of_limit(counts: TagCounts) -> None:
             f"only the {len(counts.tags):,} most frequent of {counts.n_tags:,} tags are used",
             ConjunctWarning,
             stacklevel=4,
+        )
+
+
+@dataclass(frozen=True)
+class DriftCheck:
+    """The compression of new rows by the features of a model.
+
+    ``supports`` are those of ``features_`` in the new rows. ``bits`` describe these rows by the
+    features and ``baseline_bits`` by the columns and variables alone, both with the codes of all
+    earlier rows, as in ``score``; the cost of the features themselves is not included. ``before``
+    is the first as a share of the second in the earlier rows.
+
+    Examples
+    --------
+    >>> from conjunct import UFC
+    >>> rows = [["fork", "knife"]] * 40 + [["cup"]] * 60
+    >>> check = UFC().fit(rows).check_drift(rows[:50])
+    >>> check.pays
+    True
+    """
+
+    n_rows: int
+    supports: tuple[int, ...]
+    bits: float
+    baseline_bits: float
+    before: float
+
+    @property
+    def score(self) -> float:
+        """Return minus the mean bits per row."""
+        return -self.bits / self.n_rows
+
+    @property
+    def share(self) -> float:
+        """Return the bits by the features as a share of those by the columns."""
+        return self.bits / self.baseline_bits if self.baseline_bits else 1.0
+
+    @property
+    def pays(self) -> bool:
+        """Return True if the features describe the new rows in fewer bits than the columns."""
+        return self.bits < self.baseline_bits
+
+    def __str__(self) -> str:
+        rows = f"{self.n_rows:,} new {'row takes' if self.n_rows == 1 else 'rows take'}"
+        facts = (
+            f"with them, {rows} {self.share:.0%} of the bits that the columns alone take "
+            f"({self.bits:,.0f} of {self.baseline_bits:,.0f}; {self.before:.0%} before)"
+        )
+        if self.pays:
+            return f"The chunks still help: {facts}."
+        return f"The chunks do not help on these rows: {facts}. Fit again to learn from them."
+
+    @classmethod
+    def _from_counts(
+        cls, fitted: FeatureSet, known: CodeCounts, new: CodeCounts, n_rows: int
+    ) -> DriftCheck:
+        """Compare the code of new rows with that of all rows before them, given their counts."""
+        places = fitted.row_code.places[: len(fitted.features)]
+        before = bits_of_rows(known.features, known.features)
+        # 0 where no cell was known
+        before_by_columns = bits_of_rows(known.columns, known.columns)
+        return cls(
+            n_rows,
+            tuple((new.features[1] + new.features[3])[places].tolist()),
+            bits_of_rows(new.features, known.features),
+            bits_of_rows(new.columns, known.columns),
+            before / before_by_columns if before_by_columns else 1.0,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
@@ -35,9 +34,6 @@ from conjunct.trees import (
     telling_columns,
 )
 from conjunct.ufc import Indicators
-
-# features that one tree may make
-_NO_LIMIT = sys.maxsize
 
 
 class SupervisedConstructor(TreeBasedConstructor):
@@ -203,6 +199,7 @@ class Fringe(SupervisedConstructor):
     """
 
     constraints: ClassVar[dict[str, Constraint]] = {
+        "max_features": whole(1),
         "strategy": one_of(get_args(Strategy)),
         "criterion": one_of(get_args(Purity)),
         "random_state": whole(0),
@@ -329,6 +326,8 @@ class CAT(TreeClassifier):
     ¬(x0 ∧ x1) ∧ x2 ∧ x3 ∧ x4
     """
 
+    constraints: ClassVar[dict[str, Constraint]] = {"max_features": whole(1)}
+
     def __init__(
         self,
         max_features: int = 300,
@@ -393,7 +392,6 @@ class ID2of3(TreeClassifier):
     1.0
     """
 
-    max_features = _NO_LIMIT
     _nothing_new = "no test of the tree has two literals. Try prune=False"
 
     def _proposer(self, codes: NDArray[np.intp], n_rows: int) -> CountProposer:
@@ -440,7 +438,6 @@ class XofN(TreeClassifier):
 
     constraints: ClassVar[dict[str, Constraint]] = {"patience": whole(1)}
 
-    max_features = _NO_LIMIT
     _nothing_new = "no test of the tree has two literals. Try prune=False"
 
     def __init__(

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial, reduce
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import msgspec
 import numpy as np
@@ -22,11 +22,15 @@ from sklearn.utils.validation import check_is_fitted
 from conjunct import explain, files
 from conjunct.columns import STORAGE_KINDS, Columns, StorageKind
 from conjunct.counting import Store, sample_rows
-from conjunct.data import BooleanData, CellRules, Missing, Variables, check_variables
+from conjunct.data import BooleanData, Missing, Variables, check_variables
 from conjunct.errors import ConjunctWarning, InputError, ModelFileError
-from conjunct.estimators.base import BooleanEstimator
-from conjunct.estimators.invertible import check_weights, with_weights
-from conjunct.estimators.mixins import NotebookMixin, render_table
+from conjunct.estimators.base import (
+    BooleanEstimator,
+    NotebookMixin,
+    check_weights,
+    render_table,
+    with_weights,
+)
 from conjunct.estimators.ufc import UFC
 from conjunct.expressions import pattern_text
 from conjunct.features import (
@@ -41,7 +45,7 @@ from conjunct.features import (
     normalise,
     sum_members,
 )
-from conjunct.parameters import JOBS, check, is_number, is_whole, one_of, whole
+from conjunct.parameters import Constraint, is_number, is_whole, one_of, whole
 from conjunct.ufc import Evidence
 
 Floats = NDArray[np.float64]
@@ -124,6 +128,19 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
 
     _takes_partitions = True
     _ways_with_missing = ("raise", "false", "pairwise")
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "n_groups": Constraint(
+            lambda value: value == "auto" or (is_whole(value) and int(value) >= 1),
+            'a whole number from 1, or "auto"',
+        ),
+        "within": one_of(WITHIN),
+        "max_groups": whole(1, optional=True),
+        "n_init": whole(1),
+        "max_seconds": Constraint(
+            lambda value: value is None or (is_number(value) and value > 0), "a number above 0"
+        ),
+        "storage": one_of(STORAGE_KINDS),
+    }
 
     n_groups_: int
     groups_: tuple[explain.RowGroup, ...]
@@ -425,9 +442,6 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
             bits += numbers + _FACTOR * merges
         self.description_length_ = bits
 
-    def reading_rules(self) -> CellRules:
-        return replace(super().reading_rules(), storage=self.storage)
-
     def _joints(self, X: Any) -> Iterator[Floats]:
         check_is_fitted(self)
         return self._slices(self.read_columns(X))
@@ -533,18 +547,8 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
         return render_table(("group", "name", "rows", "share", "strongest mark"), cells)
 
     def _check_parameters(self) -> None:
-        n, seconds = self.n_groups, self.max_seconds
-        holds = n == "auto" or (is_whole(n) and int(n) >= 1)
-        check(holds, "n_groups", n, 'a whole number from 1, or "auto"')
-        one_of(WITHIN).check("within", self.within)
-        whole(1, optional=True).check("max_groups", self.max_groups)
-        whole(1).check("n_init", self.n_init)
-        holds = seconds is None or (is_number(seconds) and seconds > 0)
-        check(holds, "max_seconds", seconds, "a number above 0")
-        one_of(self._ways_with_missing).check("missing", self.missing)
-        one_of(STORAGE_KINDS).check("storage", self.storage)
+        super()._check_parameters()
         check_variables(self.variables)
-        JOBS.check("n_jobs", self.n_jobs)
 
 
 # what a file of groups holds of the parameters; others belong to a session

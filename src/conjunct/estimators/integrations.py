@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from conjunct import estimators
 from conjunct.errors import InputError, ModelFileError
-from conjunct.estimators.base import FeatureConstructor
+from conjunct.estimators.constructor import FeatureConstructor
 from conjunct.estimators.invertible import InvertibleConstructor
 from conjunct.files import read_model
 from conjunct.parameters import one_of

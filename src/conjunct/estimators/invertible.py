@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -13,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from conjunct import files
+from conjunct import explain, files
 from conjunct.columns import Columns, Counts
-from conjunct.counting import Store, WeightedColumns
 from conjunct.data import (
     MISSING,
     Backend,
@@ -25,25 +25,16 @@ from conjunct.data import (
     PartitionedContainer,
     Variables,
     as_table,
-    check_variables,
     container_of,
     group_by_variable,
-    recognise_variables,
-    variables_by_column,
     wrap_rows,
 )
 from conjunct.errors import ConjunctWarning, InputError
-from conjunct.estimators.base import (
-    FeatureConstructor,
-    PartitionTransformer,
-    picklable,
-    rule_columns,
-)
-from conjunct.estimators.mixins import NotebookMixin
+from conjunct.estimators.base import NotebookMixin, Table, with_weights
+from conjunct.estimators.constructor import FeatureConstructor, PartitionTransformer, picklable
 from conjunct.expressions import CHUNKS_BETWEEN, pattern_text
 from conjunct.features import CodeCounts, FeatureSet, bits_of_rows
 from conjunct.parameters import FLAG, Constraint, one_of
-from conjunct.ufc import FindVariables
 
 if TYPE_CHECKING:
     from conjunct.export import LazyColumns
@@ -57,9 +48,6 @@ CHUNK_OUTPUTS: tuple[ChunkOutput, ...] = ("lists", "text", "long")
 
 Chunk = tuple[str, ...]
 _Value = TypeVar("_Value")
-
-# products of two counts fit into 64 bits up to here
-_LARGEST = 1 << 31
 
 
 class InvertibleConstructor(NotebookMixin, FeatureConstructor):
@@ -307,18 +295,6 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
         counts = self.feature_set_.known_counts()
         return counts if self.new_rows_ is None else counts.plus(self.new_rows_.counts())
 
-    def _find_variables(self, names: Sequence[str]) -> FindVariables | None:
-        """Return the function that finds the variables of columns, after checking given ones."""
-        if self.variables is False:
-            return None
-        if self.variables is not None:
-            given = variables_by_column(self.variables, names)
-            return lambda first: given
-        known = self.preparation_.variables_of(names)
-        if known and None not in known:
-            return lambda first: known
-        return lambda first: recognise_variables(names, first(), known)
-
     @property
     def full_feature_set(self) -> FeatureSet:
         """Return all features that a row may have, unseen and suppressed ones last."""
@@ -336,10 +312,6 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
             return list(features.pattern_texts)
         one_of(("tags", "formula", "number")).check("feature_names", kind)
         return super()._name_features(features, kind)
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_variables(self.variables)
 
     def _count_unseen(self, store: Columns) -> int:
         """Count the rows with a combination that training never saw.
@@ -466,41 +438,27 @@ def format_chunks(
     return table if backend is not None else container.adopt(table)
 
 
-def with_weights(store: Store, sample_weight: Any) -> Store:
-    """Return the columns with the weights of rows, if there are any."""
-    if sample_weight is None:
-        return store
-    if not isinstance(store, Columns):
-        raise InputError("sample_weight needs all rows in memory: repeat the rows, or read them")
-    weights = check_weights(sample_weight, store.n_rows)
-    if not weights.all():
-        counted = np.flatnonzero(weights)
-        store, weights = store.take_rows(counted), weights[counted]
-        if not store.count_missing():
-            store = store.fill_missing()
-    return store if (weights == 1).all() else WeightedColumns.of(store, weights)
-
-
-def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.int64]:
-    """Return the weights as integers; others are refused, because counts are whole numbers."""
-    try:
-        given = np.asarray(sample_weight, np.float64)
-    except (TypeError, ValueError):
-        raise InputError("sample_weight must be numbers, one for each row") from None
-    if given.shape != (n_rows,):
-        raise InputError(
-            f"sample_weight has shape {given.shape}: there must be one weight for each of the "
-            f"{n_rows} rows"
-        )
-    wrong = np.flatnonzero(~((given >= 0) & (given <= _LARGEST) & (np.floor(given) == given)))
-    if len(wrong):
-        row = int(wrong[0])
-        raise InputError(
-            f"sample_weight: that of row {row} is {given[row]:g}, and a row of weight w counts as "
-            f"w rows: give whole numbers from 0, or multiply by a common factor and round"
-        )
-    if not given.any():
-        raise InputError("Sample weights must contain at least one non-zero number: all are 0")
-    if given.sum() > _LARGEST:
-        raise InputError(f"sample_weight: the sum exceeds {_LARGEST}: divide by a common factor")
-    return given.astype(np.int64)
+def rule_columns(fitted: FeatureSet) -> Table:
+    """Return a table with one row per merge: its chunk in all rows, and why it was made."""
+    pattern, merges = fitted.lineage.pattern, fitted.merges
+    chunks = [tuple(sorted({*pattern(m.left), *pattern(m.right)})) for m in merges]
+    found = {frozenset(one.tags): one for one in explain.every_finding(fitted)}
+    facts = [found.get(frozenset(tags)) for tags in chunks]
+    return {
+        "chunk": list(map(pattern_text, chunks)),
+        "rows": [one.rows if one else None for one in facts],
+        "lift": [one.lift if one else math.nan for one in facts],
+        "evidence": [one.evidence if one else math.nan for one in facts],
+        "iteration": [fitted.iteration(m.made[0]) for m in merges],
+        "left": [explain.describe_pattern(fitted, m.left) for m in merges],
+        "right": [explain.describe_pattern(fitted, m.right) for m in merges],
+        "joint": [m.joint for m in merges],
+        "saved": [m.saved for m in merges],
+        "r": [m.r for m in merges],
+        "p_value": [m.p_value for m in merges],
+        "p_adjusted": [m.p_adjusted for m in merges],
+        "family_size": [m.family_size for m in merges],
+        "score": [m.score for m in merges],
+        "threshold": [m.threshold for m in merges],
+        "compared": [m.compared for m in merges],
+    }

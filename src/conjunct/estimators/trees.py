@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -11,14 +12,15 @@ from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClusterMixin, TransformerMixin
+from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from conjunct import files
 from conjunct.columns import PackedColumns
 from conjunct.data import BooleanData, container_of
 from conjunct.errors import ConjunctWarning
-from conjunct.estimators.base import BooleanEstimator, FeatureConstructor
+from conjunct.estimators.base import BooleanEstimator, BooleanTransformerMixin
+from conjunct.estimators.constructor import FeatureConstructor
 from conjunct.expressions import And, Expression, Not, Primitive, Style
 from conjunct.parameters import FLAG, Constraint, is_whole, one_of, real, whole
 from conjunct.trees import (
@@ -57,7 +59,7 @@ SPLIT_LIMITS = {
 }
 
 
-class ClusteringTree(ClusterMixin, TransformerMixin, BooleanEstimator):
+class ClusteringTree(ClusterMixin, BooleanTransformerMixin, BooleanEstimator):
     """Clusters of rows, each described by a conjunction such as ``sky ∧ ¬building``.
 
     Top-down: a cluster is split in two on the column that most reduces the squared error within
@@ -226,11 +228,6 @@ class ClusteringTree(ClusterMixin, TransformerMixin, BooleanEstimator):
         check_is_fitted(self)
         return draw_tree(self.tree_, self._conditions())
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = []
-        return tags
-
     def _clusters(self, leaves: NDArray[np.intp]) -> NDArray[np.intp]:
         return np.searchsorted(self.tree_.leaves, leaves)
 
@@ -354,12 +351,10 @@ class TreeBasedConstructor(FeatureConstructor):
     )
 
     constraints: ClassVar[dict[str, Constraint]] = {
-        "max_features": whole(1),
         "drop_redundant": FLAG,
         **SAMPLE_LIMITS,
     }
 
-    max_features: int
     drop_redundant: bool
     max_depth: int | None
     min_samples_split: int | float
@@ -377,13 +372,15 @@ class TreeBasedConstructor(FeatureConstructor):
         propose: Proposer,
         callback: Callable[[Indicators], object] | None,
     ) -> None:
+        # those that grow one tree have no such limit
+        most = getattr(self, "max_features", sys.maxsize)
         run = run_schema(
             store,
             names,
             propose,
             drop_redundant=self.drop_redundant,
-            max_features=self.max_features,
-            at_most=None if self._excess is None else self.max_features + self._excess,
+            max_features=most,
+            at_most=None if self._excess is None else most + self._excess,
             watch=partial(self._watch, callback),
         )
         self.feature_set_ = run.feature_set
@@ -391,10 +388,10 @@ class TreeBasedConstructor(FeatureConstructor):
         self.n_distinct_rows_ = run.n_distinct_rows
         if len(run.history) == 1:
             why = self._nothing_new
-            if len(self.feature_set_.features) >= self.max_features:
+            if len(self.feature_set_.features) >= most:
                 why = (
                     f"there are {store.n_columns} columns already and max_features is "
-                    f"{self.max_features}. Set a larger max_features"
+                    f"{most}. Set a larger max_features"
                 )
             message = f"no feature was constructed: {why}"
             warnings.warn(message, ConjunctWarning, stacklevel=4)
@@ -469,6 +466,7 @@ class UFringe(TreeBasedConstructor):
     _excess = 100
 
     constraints: ClassVar[dict[str, Constraint]] = {
+        "max_features": whole(1),
         "strategy": one_of(get_args(Strategy)),
         **SPLIT_LIMITS,
     }

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from operator import attrgetter
 from typing import Any, ClassVar, Self
@@ -19,29 +19,35 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from conjunct import files
-from conjunct.columns import STORAGE_KINDS, Columns, CostEstimate, StorageKind
+from conjunct.columns import STORAGE_KINDS, Columns, CostEstimate, PairCounts, StorageKind
 from conjunct.counting import Store, Tally, WeightedColumns
 from conjunct.data import (
     Backend,
     BooleanData,
-    CellRules,
     Missing,
     Variables,
     as_table,
+    check_variables,
     container_of,
+    recognise_variables,
+    variables_by_column,
 )
 from conjunct.errors import ConjunctWarning, InputError, ModelFileError
-from conjunct.estimators.base import has_same_features
-from conjunct.estimators.curation import SuggestMixin
+from conjunct.estimators.base import check_weights, with_weights
+from conjunct.estimators.constructor import has_same_features
+from conjunct.estimators.curation import CuratingConstructor
 from conjunct.estimators.invertible import (
     FeatureNames,
     HandleUnknown,
     InvertibleConstructor,
-    check_weights,
-    with_weights,
 )
 from conjunct.expressions import Style, pattern_text
-from conjunct.features import CodeCounts, FeatureSet, Lineage, bits_of_rows
+from conjunct.features import (
+    KEPT_TAGS,
+    FeatureSet,
+    Lineage,
+    TagCounts,
+)
 from conjunct.parameters import Constraint, check, frequency, one_of, whole
 from conjunct.ufc import (
     CRITERIA,
@@ -67,7 +73,7 @@ from conjunct.ufc import (
 _RULES: dict[str, RuleRegistry[Any]] = {"criterion": CRITERIA, "stop": STOPS}
 
 
-class UFC(InvertibleConstructor, SuggestMixin):
+class UFC(CuratingConstructor):
     """Unsupervised feature construction: tags that belong together become chunks.
 
     A pair of features ``f``, ``g`` is replaced by ``f ∧ g``, ``¬f ∧ g`` and ``f ∧ ¬g``,
@@ -306,40 +312,6 @@ class UFC(InvertibleConstructor, SuggestMixin):
         self._construct(store, data.names, callback, checkpoint)
         return self
 
-    def check_drift(self, X: Any) -> DriftCheck:
-        """Count new rows for the present features, and check that the features still compress.
-
-        No feature is added or dropped: if they no longer pay, ``fit`` again on all rows. The
-        counts are kept, saved with the model and used by ``score``; what the model reports about
-        its training does not change. Counting in parts gives the same as counting at once.
-
-        Parameters
-        ----------
-        X : array, data frame, sparse matrix, list of baskets, stream or collection of Dask
-            Rows that were not counted before, with the columns of the model.
-
-        Returns
-        -------
-        DriftCheck
-            ``n_rows``, ``supports``, ``bits``, ``baseline_bits``, ``score``, ``pays``; its text
-            is one sentence.
-
-        Examples
-        --------
-        >>> from conjunct import UFC
-        >>> model = UFC().fit([["water", "cascade"]] * 40 + [["water"]] * 20 + [["sky"]] * 60)
-        >>> drift = model.check_drift([["water", "cascade"]] * 8 + [["sky"]] * 9)
-        >>> drift.pays, round(drift.bits), round(drift.baseline_bits)
-        (True, 22, 35)
-        """
-        check_is_fitted(self)
-        fitted, known = self.feature_set_, self._code_counts()
-        store = self._read_store(X)
-        counts = CodeCounts(*store.total(fitted.code_counter))
-        drift = DriftCheck._from_counts(fitted, known, counts, int(store.n_rows))
-        self.new_rows_ = files.NewRows.after(self.new_rows_, drift.n_rows, counts)
-        return drift
-
     def truncate(
         self,
         max_features: int | None = None,
@@ -532,15 +504,6 @@ class UFC(InvertibleConstructor, SuggestMixin):
         runs_all = self.max_iter is not None and not criterion.draws_once
         return STOPS.resolve("never" if runs_all else criterion.stop)
 
-    def _model_file(self) -> files.ModelFile:
-        return self._with_suggestions(super()._model_file())
-
-    @classmethod
-    def _from_model_file(cls, model: files.ModelFile, path: str) -> Self:
-        fitted = super()._from_model_file(model, path)
-        fitted._read_suggestions(model, path)
-        return fitted
-
     @classmethod
     def _read_parameters(cls, model: files.ModelFile) -> dict[str, Any]:
         parameters = super()._read_parameters(model)
@@ -549,9 +512,6 @@ class UFC(InvertibleConstructor, SuggestMixin):
                 value = parameters[family]
                 parameters[family] = rules.make(value) or rules.resolve(value)
         return parameters
-
-    def reading_rules(self) -> CellRules:
-        return replace(super().reading_rules(), storage=self.storage)
 
     def _construct(
         self,
@@ -563,6 +523,17 @@ class UFC(InvertibleConstructor, SuggestMixin):
         self.new_rows_ = None
         self._check_parameters()
         plan = self._plan()
+        given = variables_by_column(self.variables, names) if self.variables else ()
+        prepared = self.preparation_.variables_of(names)
+
+        def find_variables(count_pairs: Callable[[], PairCounts]) -> Sequence[str | None]:
+            """Return the variable of each column: those given, of the Binarizer, or recognised."""
+            if self.variables is not None:
+                return given
+            if prepared and None not in prepared:
+                return prepared
+            return recognise_variables(names, count_pairs(), prepared)
+
         store = WeightedColumns.deduplicate(store)
         if self.verbose or self.on_cost_estimate is not None:
             cost = store.estimate_cost(in_merges=plan.search != "batch")
@@ -581,7 +552,7 @@ class UFC(InvertibleConstructor, SuggestMixin):
                 max_iter=self.max_iter,
                 max_features=self.max_features,
                 watch=partial(self._watch, callback) if self.verbose or callback else None,
-                find_variables=self._find_variables(names),
+                find_variables=find_variables,
                 progress_store=None if checkpoint is None else files.Checkpoint(checkpoint),
             )
             self._take_over(run)
@@ -589,18 +560,23 @@ class UFC(InvertibleConstructor, SuggestMixin):
                 self.feature_set_ = run.feature_set.without_rare(self.min_support)
             self.feature_set_ = self.feature_set_.with_code_counts(store)
             if not isinstance(run.first, PairFacts):
-                self._keep_tag_counts(run.first(), store)
+                # suggestions and relations are learned from these
+                fitted, tags = self.feature_set_, run.feature_set.lineage.primitives
+                self._tag_counts = TagCounts.of(tags, run.first(), fitted.variables, KEPT_TAGS)
+                self._sampled_rows = self._tag_counts.sample(store)
+                self._suggester = None
             self._null_rows = run.null_rows
         if checkpoint is not None:
             self._check_resumed(checkpoint)
-        if run.is_worth_a_warning:
+        made_nothing = run.n_iter == 0 and self.max_iter != 0
+        if made_nothing or (0 < run.n_iter == run.n_made and run.stop.ends_early(run)):
             warnings.warn(self.stop_reason_, ConjunctWarning, stacklevel=3)
 
     def _check_resumed(self, checkpoint: str | os.PathLike[str]) -> None:
         """Refuse a run whose merges, in part from a checkpoint, are not those of the rows."""
         is_right = self.feature_set_.is_code_of(self.feature_set_.n_rows)
         try:
-            again = self._from_model_file(super()._model_file(), "the model")
+            again = self._from_model_file(InvertibleConstructor._model_file(self), "the model")
             is_right = is_right and has_same_features(again, self)
         except ModelFileError:
             is_right = False
@@ -629,9 +605,6 @@ class UFC(InvertibleConstructor, SuggestMixin):
         self._take_over(run)
         self.new_rows_ = model.new_rows
 
-    def _plan_of_run(self) -> Plan:
-        return self._plan()
-
     def _plan(self) -> Plan:
         criterion = CRITERIA.resolve(self.criterion)
         return Plan(criterion, self.search or criterion.search, self.max_length)
@@ -641,6 +614,7 @@ class UFC(InvertibleConstructor, SuggestMixin):
         if self.stop is not None:
             STOPS.resolve(self.stop)
         super()._check_parameters()
+        check_variables(self.variables)
         fits = self.search is None or self.search in criterion.searches
         wanted = f"{' or '.join(map(repr, criterion.searches))} with criterion {criterion.name!r}"
         check(fits, "search", self.search, wanted)
@@ -655,73 +629,6 @@ def _count_training_rows(features: FeatureSet, store: Store) -> FeatureSet:
             "the same rows, those of weight w as w rows"
         )
     return counted
-
-
-@dataclass(frozen=True)
-class DriftCheck:
-    """The compression of new rows by the features of a model.
-
-    ``supports`` are those of ``features_`` in the new rows. ``bits`` describe these rows by the
-    features and ``baseline_bits`` by the columns and variables alone, both with the codes of all
-    earlier rows, as in ``score``; the cost of the features themselves is not included. ``before``
-    is the first as a share of the second in the earlier rows.
-
-    Examples
-    --------
-    >>> from conjunct import UFC
-    >>> rows = [["fork", "knife"]] * 40 + [["cup"]] * 60
-    >>> check = UFC().fit(rows).check_drift(rows[:50])
-    >>> check.pays
-    True
-    """
-
-    n_rows: int
-    supports: tuple[int, ...]
-    bits: float
-    baseline_bits: float
-    before: float
-
-    @property
-    def score(self) -> float:
-        """Return minus the mean bits per row."""
-        return -self.bits / self.n_rows
-
-    @property
-    def share(self) -> float:
-        """Return the bits by the features as a share of those by the columns."""
-        return self.bits / self.baseline_bits if self.baseline_bits else 1.0
-
-    @property
-    def pays(self) -> bool:
-        """Return True if the features describe the new rows in fewer bits than the columns."""
-        return self.bits < self.baseline_bits
-
-    def __str__(self) -> str:
-        rows = f"{self.n_rows:,} new {'row takes' if self.n_rows == 1 else 'rows take'}"
-        facts = (
-            f"with them, {rows} {self.share:.0%} of the bits that the columns alone take "
-            f"({self.bits:,.0f} of {self.baseline_bits:,.0f}; {self.before:.0%} before)"
-        )
-        if self.pays:
-            return f"The chunks still help: {facts}."
-        return f"The chunks do not help on these rows: {facts}. Fit again to learn from them."
-
-    @classmethod
-    def _from_counts(
-        cls, fitted: FeatureSet, known: CodeCounts, new: CodeCounts, n_rows: int
-    ) -> DriftCheck:
-        """Compare the code of new rows with that of all rows before them, given their counts."""
-        places = fitted.row_code.places[: len(fitted.features)]
-        before = bits_of_rows(known.features, known.features)
-        # 0 where no cell was known
-        before_by_columns = bits_of_rows(known.columns, known.columns)
-        return cls(
-            n_rows,
-            tuple((new.features[1] + new.features[3])[places].tolist()),
-            bits_of_rows(new.features, known.features),
-            bits_of_rows(new.columns, known.columns),
-            before / before_by_columns if before_by_columns else 1.0,
-        )
 
 
 def correlated_pairs(

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from conjunct import files
 from conjunct.counting import Store
-from conjunct.data import Backend, BooleanData, Missing, Variables
+from conjunct.data import Backend, BooleanData, Missing, Variables, check_variables
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators.invertible import FeatureNames, HandleUnknown, InvertibleConstructor
 from conjunct.estimators.ufc import UFC
@@ -311,7 +311,7 @@ class UFCPath(InvertibleConstructor):
             f"OI {best.oi:.3f}, C0 {best.c0:.3f}."
         )
 
-    def _plan_of_run(self) -> Plan:
+    def _plan(self) -> Plan:
         return Plan(Threshold(self.threshold_ or 0.0, prune=self.prune), "batch")
 
     def _restore(self, model: files.ModelFile) -> None:
@@ -322,7 +322,7 @@ class UFCPath(InvertibleConstructor):
         has_more = model.new_rows or model.suggestions
         check_source(is_right and known and not has_more, "it is not of a path")
         run = model.restore(
-            self._plan_of_run(), NoStop(self.null_feature), Ending(), max_iter=self.max_iter
+            self._plan(), NoStop(self.null_feature), Ending(), max_iter=self.max_iter
         )
         self.feature_set_, self.history_ = run.feature_set, run.history
         self.n_distinct_rows_ = run.n_distinct_rows
@@ -357,5 +357,6 @@ class UFCPath(InvertibleConstructor):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        check_variables(self.variables)
         low, high = self.min_threshold, self.max_threshold
         check(low <= high, "max_threshold", high, f"at least min_threshold, which is {low}")

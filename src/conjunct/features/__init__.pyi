@@ -42,9 +42,6 @@ from .mixture import converge as converge
 from .mixture import normalise as normalise
 from .mixture import sum_members as sum_members
 from .suggestions import KEPT_TAGS as KEPT_TAGS
-from .suggestions import MAX_CELLS as MAX_CELLS
-from .suggestions import MAX_ROWS as MAX_ROWS
-from .suggestions import MAX_TAGS as MAX_TAGS
 from .suggestions import Suggester as Suggester
 from .suggestions import Suggestion as Suggestion
 from .suggestions import SuggestionsRecord as SuggestionsRecord

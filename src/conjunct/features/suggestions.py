@@ -26,7 +26,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conjunct.columns import Columns, Contingency, Counts, PairCounts, Positions
-from conjunct.counting import RowSample
+from conjunct.counting import RowSample, Store, sample_rows
 from conjunct.errors import InputError
 
 if TYPE_CHECKING:
@@ -127,6 +127,11 @@ class TagCounts:
         places = tuple(kept.tolist())
         found = cls(places, tags, values, counts.n_rows, len(some), joint, alone, known)
         return found.take(np.array(sorted(range(m), key=tags.__getitem__), np.intp))
+
+    def sample(self, store: Store) -> RowSample:
+        """Return a sample of rows to learn from, with these tags as columns."""
+        limit = min(MAX_ROWS, MAX_CELLS // max(len(self.tags), 1))
+        return sample_rows(store, limit, self.places)
 
     @property
     def supports(self) -> Counts:

@@ -205,7 +205,7 @@ class ModelFile(Record, frozen=True, kw_only=True):
         self._check()
         has_null = self.null_rows is not None
         check_source(
-            has_null == stop.null_feature, "its rows without a column are not those of its stop"
+            has_null == stop.counts_null, "its rows without a column are not those of its stop"
         )
         sources = Sources(
             self.names,

@@ -1,4 +1,4 @@
-"""Criteria: which pairs may be joined, and which comes first."""
+"""Criteria: which pairs may be joined, and which comes first; pairs with their tests."""
 
 from __future__ import annotations
 
@@ -9,35 +9,258 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from conjunct.columns import Contingency
-from conjunct.features import pair_savings, round_savings
+from conjunct.columns import Contingency, Counts, PairCounts, Positions, Which, take_if_array
+from conjunct.features import Compared, pair_savings, round_savings
 from conjunct.parameters import FLAG, Constraint, check, is_number, one_of, real, risk_level
 from conjunct.ufc.association import (
     CORRECTIONS,
     MEASURES,
     TESTS,
-    Cutoff,
     Floats,
-    PairFilter,
-    Pairs,
-    correlated_pairs,
-    with_evidence,
+    adjust_p_values,
+    count_tested_pairs,
+    covariance,
+    critical_p_value,
+    has_expected_frequencies,
+    phi,
+    significant,
 )
 from conjunct.ufc.stops import Rule, RuleRegistry
 
 if TYPE_CHECKING:
-    from conjunct.columns import Contingency, PairCounts
     from conjunct.features import Merge
+    from conjunct.ufc.batch import Stage
     from conjunct.ufc.run import Run
     from conjunct.ufc.run_state import RunState
-    from conjunct.ufc.search.batch import Stage
 
 Search = Literal["batch", "pairwise"]
 SEARCHES: tuple[Search, ...] = ("batch", "pairwise")
 
 _MANY_TIMES = 1000
 """The multiple of the rows beyond which a number of rows would not help."""
+
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Cutoff:
+    """The cutoff of an iteration: ``compared`` names what is compared with ``threshold``.
+
+    A score must exceed it, r must reach it, a p-value must not exceed it. One number for all
+    pairs, unless they are known in different numbers of rows.
+    """
+
+    compared: Compared
+    threshold: float | Floats
+    family_size: int
+    n_significant: int = 0
+    """Pairs that pass, where their number decides the threshold."""
+
+    def take(self, which: Which) -> Cutoff:
+        return replace(self, threshold=take_if_array(self.threshold, which))
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of columns with their tests; ``score`` orders them."""
+
+    counts: Contingency
+    r: Floats
+    score: Floats
+    p_value: Floats
+    p_adjusted: Floats
+    cutoff: Cutoff
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    @property
+    def left(self) -> Positions:
+        return self.counts.left
+
+    @property
+    def right(self) -> Positions:
+        return self.counts.right
+
+    @property
+    def joint(self) -> Counts:
+        return self.counts.joint
+
+    def take(self, which: Which) -> Pairs:
+        return Pairs(
+            self.counts.take(which),
+            self.r[which],
+            self.score[which],
+            self.p_value[which],
+            self.p_adjusted[which],
+            self.cutoff.take(which),
+        )
+
+
+@dataclass(frozen=True)
+class PairFilter:
+    """The rule for candidates: which pairs pass, and what orders them.
+
+    Given a ``threshold``, those whose measure exceeds it (§3.2). Given ``alpha`` instead, those
+    that are significant at that level (§6.1), whatever the measure. Only positive association
+    counts: r must be above 0.
+    """
+
+    threshold: float = 0.0
+    prune: bool = False
+    alpha: float | None = None
+    measure: str = "phi"
+    test: str = "normal"
+    correction: str | None = None
+
+    def accepts(self, counts: Contingency) -> Mask:
+        """Test which pairs pass, except for the correction. NaN (a constant column) never does."""
+        passes = self.may_accept(counts)
+        if self.needs_more_than_r:
+            some = np.flatnonzero(passes)
+            passes[some] = self.confirms(counts.take(some))
+        return passes
+
+    def select(self, counts: PairCounts) -> Contingency:
+        """Return the pairs of columns that pass, except for the correction."""
+        # a few pairs at a time, so that nothing of the size of all of them is allocated
+        passed = [block.take(self.accepts(block)) for block in counts.pair_blocks()]
+        return Contingency.concat(passed, counts.n_rows)
+
+    def may_accept(self, counts: Contingency) -> Mask:
+        """Test which pairs pass, except for a test that needs more than r and takes longer."""
+        if self.alpha is not None and not self.needs_more_than_r:
+            least = TESTS[self.test].least_r(self.alpha, counts.n_rows)
+            passes = np.asarray(phi(*counts.table) >= least)
+        else:
+            # r > 0, in integers
+            passes = covariance(*counts.table) > 0
+            if self.alpha is None and (self.threshold > 0 or self.measure != "phi"):
+                passes &= self.score(phi(*counts.table), counts) > self.threshold
+        if self.prune:
+            some = np.flatnonzero(passes)
+            passes[some] = has_expected_frequencies(*counts.take(some).table[:3])
+        return passes
+
+    @property
+    def needs_more_than_r(self) -> bool:
+        """True if pairs must pass a test that r alone does not decide."""
+        return self.alpha is not None and TESTS[self.test].least_r(self.alpha, 1) is None
+
+    def confirms(self, counts: Contingency) -> Mask:
+        """Test which of the pairs that may pass do."""
+        if self.alpha is None:
+            return np.ones(len(counts), np.bool_)
+        return TESTS[self.test].confirms(counts, self.alpha)
+
+    def fix_cutoff(self, n_rows: int, family_size: int, n_significant: int) -> PairTest:
+        """Return the test by the cutoff of a family of tests, for a filter without correction."""
+        cutoff, critical = make_cutoff(self, n_rows, family_size, n_significant), self.alpha
+        if self.alpha is not None:
+            critical = critical_p_value(self.alpha, n_significant, family_size, self.correction)
+        return PairTest(replace(self, alpha=critical, correction=None), self.alpha, cutoff)
+
+    def score(self, r: Floats, counts: Contingency) -> Floats:
+        """Return the measure, which orders the pairs."""
+        return r if self.measure == "phi" else MEASURES[self.measure].compute(*counts.table)
+
+    def screen(self, n_pairs: int, family_size: int) -> PairFilter:
+        """Return a filter that keeps every pair whose p-value matters, of a number of pairs."""
+        if self.correction is None:
+            return self
+        if self.alpha is None:
+            return replace(self, threshold=-math.inf)
+        # no procedure ends after more steps than there are pairs; the rest is for rounding
+        steps = min(n_pairs, family_size)
+        highest = critical_p_value(self.alpha, steps, family_size, self.correction)
+        return replace(self, alpha=min(highest * (1 + 1e-6), self.alpha))
+
+
+@dataclass(frozen=True, eq=False)
+class PairTest:
+    """A filter and its cutoff; ``None`` where each iteration has another cutoff.
+
+    ``alpha`` is the level that was asked for; the cutoff corrects it for the number of pairs.
+    """
+
+    pair_filter: PairFilter
+    alpha: float | None
+    fixed: Cutoff | None = None
+
+    @property
+    def cutoff(self) -> Cutoff:
+        """The cutoff of all iterations."""
+        if self.fixed is None:
+            raise ValueError("each iteration has another cutoff")
+        return self.fixed
+
+    def adjust(self, p_values: Floats) -> Floats:
+        """Adjust p-values by a fixed cutoff, which is where the adjusted p-value would be alpha."""
+        if self.alpha is None or self.pair_filter.alpha is None:
+            return p_values
+        return np.minimum(p_values * (self.alpha / self.pair_filter.alpha), 1.0)
+
+    def evidence(self, counts: Contingency, score: Floats) -> Pairs:
+        """Return pairs that were chosen with their p-values and scores."""
+        pairs = with_evidence(counts, self.cutoff.family_size, self.pair_filter)
+        adjusted = self.adjust(pairs.p_value)
+        return replace(pairs, score=score, p_adjusted=adjusted, cutoff=self.cutoff)
+
+
+def correlated_pairs(counts: PairCounts, criterion: PairFilter) -> Pairs:
+    """Find the candidates: the paper's ``search_correlated_pairs`` on joint counts (§3.2).
+
+    The family of the tests is every pair of columns that are not constant and, with ``prune``,
+    pass the filter of expected frequencies.
+    """
+    family_size = count_tested_pairs(counts, prune=criterion.prune)
+    screen = criterion.screen(counts.n_pairs, family_size)
+    return with_evidence(screen.select(counts), family_size, criterion)
+
+
+def with_evidence(counts: Contingency, family_size: int, criterion: PairFilter) -> Pairs:
+    """Return the pairs that passed the screen of a criterion, tested and corrected."""
+    r = phi(*counts.table)
+    score = criterion.score(r, counts)
+    p = TESTS[criterion.test].p_values(counts, r)
+    p_adjusted = adjust_p_values(p, family_size, criterion.correction)
+    n_significant = 0
+    if criterion.alpha is not None and criterion.correction is not None:
+        n_significant = int(np.count_nonzero(significant(p_adjusted, criterion.alpha)))
+    cutoff = make_cutoff(criterion, counts.n_rows, family_size, n_significant)
+    pairs = Pairs(counts, r, score, p, p_adjusted, cutoff)
+    if criterion.correction is None:
+        return pairs  # the screen has decided already
+    if cutoff.compared == "score":
+        return pairs.take(np.asarray(score > cutoff.threshold))
+    if cutoff.compared == "r":
+        return pairs.take(np.asarray(r >= cutoff.threshold))
+    return pairs.take(significant(p, cutoff.threshold))
+
+
+def saved_bits(pairs: Contingency, total: int, n_used: int, costs: Floats) -> Floats:
+    """Return the bits that joining each pair would save in Krimp's code, given those of columns."""
+    counts = pairs.left_support, pairs.right_support, pairs.joint
+    own = costs[pairs.left], costs[pairs.right]
+    return round_savings(pair_savings(*counts, total, n_used, *own))
+
+
+def make_cutoff(
+    criterion: PairFilter, n_rows: int | Counts, family_size: int, n_significant: int
+) -> Cutoff:
+    """Return the cutoff of a family of tests, of which some are significant."""
+    if criterion.alpha is None:
+        return Cutoff("score", criterion.threshold, family_size)
+    if criterion.correction is None:
+        n_significant = 0
+    critical = critical_p_value(criterion.alpha, n_significant, family_size, criterion.correction)
+    least = TESTS[criterion.test].least_r(critical, n_rows)
+    if least is None:
+        return Cutoff("p_value", critical, family_size, n_significant)
+    return Cutoff("r", least, family_size, n_significant)
 
 
 class Criterion(Rule):
@@ -67,17 +290,30 @@ class Criterion(Rule):
 
     def constant_threshold(self, n_rows: int) -> float | None:
         """Return the threshold of every iteration; ``None`` where it depends on the data."""
-        return self.pair_filter.constant_threshold(n_rows)
+        asked = self.pair_filter
+        if self.draws_once or (asked.alpha is not None and asked.correction is not None):
+            return None
+        if asked.alpha is None:
+            return asked.threshold
+        least = TESTS[asked.test].least_r(asked.alpha, n_rows)
+        return None if least is None else float(least)
 
     def make_pair_test(self, first: Callable[[], PairCounts], search: Search) -> PairTest:
         """Return the test of pairs, given what counts the pairs of columns.
 
         Where one pair is taken at a time, these counts fix the cutoff for the whole run.
         """
+        asked = self.pair_filter
         if search == "batch" and not self.draws_once:
-            return PairTest(self.pair_filter, self.pair_filter.alpha)
-        pair_filter, cutoff = self.pair_filter.with_fixed_cutoff(first())
-        return PairTest(pair_filter, self.pair_filter.alpha, cutoff)
+            return PairTest(asked, asked.alpha)
+        counts, n_significant = first(), 0
+        if asked.alpha is None or asked.correction is None:
+            family_size = count_tested_pairs(counts, prune=asked.prune)
+        else:
+            found = correlated_pairs(counts, asked)
+            family_size = found.cutoff.family_size
+            n_significant = int(np.count_nonzero(significant(found.p_adjusted, asked.alpha)))
+        return asked.fix_cutoff(counts.n_rows, family_size, n_significant)
 
     def candidates(self, stage: Stage, state: RunState, pair_test: PairTest) -> Pairs:
         """Return the pairs that may be joined and their scores, where many are taken at once."""
@@ -115,29 +351,6 @@ class Criterion(Rule):
     @abstractmethod
     def why_no_more(self, run: Run) -> str:
         """Return why no further pair could be joined."""
-
-
-@dataclass(frozen=True, eq=False)
-class PairTest:
-    """A filter and its cutoff; ``None`` where each iteration has another cutoff.
-
-    ``alpha`` is the level that was asked for; the cutoff corrects it for the number of pairs.
-    """
-
-    pair_filter: PairFilter
-    alpha: float | None
-    cutoff: Cutoff | None = None
-
-    def evidence(self, counts: Contingency, score: Floats) -> Pairs:
-        """Return pairs that were chosen with their p-values and scores."""
-        if self.cutoff is None:
-            raise ValueError("each iteration has another cutoff")
-        pairs = with_evidence(counts, self.cutoff.family_size, self.pair_filter)
-        if self.alpha is not None and self.pair_filter.alpha is not None:
-            # the cutoff is where the adjusted p-value would be alpha
-            adjusted = np.minimum(pairs.p_value * (self.alpha / self.pair_filter.alpha), 1.0)
-            pairs = replace(pairs, p_adjusted=adjusted)
-        return replace(pairs, score=score, cutoff=self.cutoff)
 
 
 class _Criteria(RuleRegistry[Criterion]):
@@ -205,9 +418,6 @@ class Evidence(Criterion):
     @property
     def pair_filter(self) -> PairFilter:
         return PairFilter(0.0, test="exact")
-
-    def constant_threshold(self, n_rows: int) -> None:
-        return None
 
     def gain(self, saved: float, cost: float) -> float:
         return saved + (1 - self.factor) * cost
@@ -319,29 +529,10 @@ class Bits(Criterion):
             return PairFilter(0.0, test=self.test)
         return PairFilter(alpha=self.alpha, test=self.test, correction=self.correction)
 
-    def constant_threshold(self, n_rows: int) -> None:
-        return None
-
     def candidates(self, stage: Stage, state: RunState, pair_test: PairTest) -> Pairs:
-        counts = Contingency.concat(
-            [
-                block.take(pair_test.pair_filter.accepts(block))
-                for block in stage.counts.pair_blocks()
-            ],
-            stage.counts.n_rows,
-        )
+        counts = pair_test.pair_filter.select(stage.counts)
         costs = np.array([state.costs[number] for number in stage.features])
-        saved = round_savings(
-            pair_savings(
-                counts.left_support,
-                counts.right_support,
-                counts.joint,
-                state.total,
-                state.n_used,
-                costs[counts.left],
-                costs[counts.right],
-            )
-        )
+        saved = saved_bits(counts, state.total, state.n_used, costs)
         shorter = np.flatnonzero(saved > 0)
         return pair_test.evidence(counts.take(shorter), saved[shorter])
 

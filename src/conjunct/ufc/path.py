@@ -15,17 +15,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from conjunct.columns import Columns
 from conjunct.counting import Store
 from conjunct.errors import InputError
 from conjunct.features import Lineage, closest_point, pareto_front
-from conjunct.ufc import row_stages
-from conjunct.ufc.association import PairFilter
-from conjunct.ufc.row_stages import RowReplacement, RowStage
+from conjunct.ufc.batch import Replacement, Stage, match_greedily
+from conjunct.ufc.criteria import PairFilter, correlated_pairs
+from conjunct.ufc.row_stages import (
+    RowReplacement,
+    RowStage,
+    find_replacements,
+    replace_first,
+)
 from conjunct.ufc.run_state import Evaluator, without_garbage_collection
-from conjunct.ufc.search.batch import Replacement, Stage, match_greedily
 
 AnyStage = Stage | RowStage
 AnyReplacement = Replacement | RowReplacement
@@ -103,11 +107,11 @@ def batches(first: AnyStage, lineage: Lineage, covered: Range) -> Iterator[Batch
     from an earlier one. Only the stages of a batch exist, and those that states to come are made
     of; ``lineage`` forgets the features of others when there are too many.
     """
-    engine = _BY_ROWS if isinstance(first, RowStage) else _BY_MATRIX
-    stages, intervals = [first], [(covered.lowest, _NO_PAIR)]
+    stages: list[Any] = [first]
+    intervals = [(covered.lowest, _NO_PAIR)]
     pending: list[NextState] = []  # the highest λ last
     while True:
-        states, coming = _follow(engine, stages, intervals, lineage, covered)
+        states, coming = _follow(stages, intervals, lineage, covered)
         pending += reversed(coming)
         yield Batch(states, pending[-1] if pending else None)
         if not pending:
@@ -116,34 +120,34 @@ def batches(first: AnyStage, lineage: Lineage, covered: Range) -> Iterator[Batch
         chosen = _pop_next(pending)
         if len(lineage) > _MAX_REMEMBERED:
             lineage.forget_after(chosen[0].n_features)
-        stages = engine.replace_first([(state.replacement, state.n_pairs) for state in chosen])
+        wanted: list[Any] = [(state.replacement, state.n_pairs) for state in chosen]
+        if isinstance(wanted[0][0], RowReplacement):
+            stages = replace_first(wanted)
+        else:
+            stages = [replacement.of_first(n_pairs) for replacement, n_pairs in wanted]
         intervals = [(state.low, state.high) for state in chosen]
 
 
 def _follow(
-    engine: _Engine,
-    stages: list[AnyStage],
+    stages: list[Any],
     intervals: list[tuple[float, float]],
     lineage: Lineage,
     covered: Range,
 ) -> tuple[list[State], list[NextState]]:
     """Return the states of these stages and those to come, both from the highest λ down."""
     going = [k for k, stage in enumerate(stages) if stage.iteration < covered.max_iter]
-    found: list[AnyReplacement | None] = [None] * len(stages)
+    found: dict[int, AnyReplacement] = {}
     if going:
-        lows = [intervals[k][0] for k in going]
-        for k, replacement in zip(
-            going,
-            engine.find_replacements([stages[k] for k in going], lows, covered.prune, lineage),
-            strict=True,
-        ):
-            found[k] = replacement
+        some, lows = [stages[k] for k in going], [intervals[k][0] for k in going]
+        find = find_replacements if isinstance(stages[0], RowStage) else _find_by_matrix
+        found |= zip(going, find(some, lows, covered.prune, lineage), strict=True)
     states: list[State] = []
     coming: list[NextState] = []
     n_features = len(lineage)
-    for stage, (low, high), replacement in zip(stages, intervals, found, strict=True):
+    for k, (stage, (low, high)) in enumerate(zip(stages, intervals, strict=True)):
         settled_from = high
-        if replacement is not None:
+        if k in found:
+            replacement = found[k]
             r = replacement.r
             settled_from = min(r[0], high) if r else low
             for n_pairs, (above, below) in enumerate(pairwise([*r, low]), start=1):
@@ -158,6 +162,17 @@ def _follow(
     return states, coming
 
 
+def _find_by_matrix(
+    stages: Sequence[Stage], lows: Sequence[float], prune: bool, lineage: Lineage
+) -> list[Replacement]:
+    found = []
+    for stage, low in zip(stages, lows, strict=True):
+        pairs = correlated_pairs(stage.counts, PairFilter(low, prune=prune))
+        taken = match_greedily(pairs, stage.features, lineage)
+        found.append(Replacement(stage, taken, lineage))
+    return found
+
+
 def _pop_next(pending: list[NextState]) -> list[NextState]:
     """Pop the next states to make: one, and others as long as they are small."""
     chosen: list[NextState] = []
@@ -166,33 +181,6 @@ def _pop_next(pending: list[NextState]) -> list[NextState]:
         chosen.append(pending.pop())
         room -= chosen[-1].replacement.size
     return chosen
-
-
-class _Engine(NamedTuple):
-    """The functions that follow stages of one kind, several at once."""
-
-    find_replacements: Callable[[Sequence[Any], Sequence[float], bool, Lineage], Sequence[Any]]
-    replace_first: Callable[[Sequence[tuple[Any, int]]], list[Any]]
-
-
-def _find_replacements(
-    stages: Sequence[Stage], lows: Sequence[float], prune: bool, lineage: Lineage
-) -> list[Replacement]:
-    found = []
-    for stage, low in zip(stages, lows, strict=True):
-        pairs = match_greedily(
-            stage.candidates(PairFilter(low, prune=prune)), stage.features, lineage
-        )
-        found.append(Replacement(stage, pairs, lineage))
-    return found
-
-
-def _replace_first(wanted: Sequence[tuple[Replacement, int]]) -> list[Stage]:
-    return [replacement.of_first(n_pairs) for replacement, n_pairs in wanted]
-
-
-_BY_MATRIX = _Engine(_find_replacements, _replace_first)
-_BY_ROWS = _Engine(row_stages.find_replacements, row_stages.replace_first)
 
 
 # §5.3: λ between 0.002 and 0.5 with a step of 0.002

@@ -6,43 +6,22 @@ these make one family of exact tests, for rare columns are what the normal test 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Any
 
 import numpy as np
 
 from conjunct.columns import Counts, PackedColumns
-from conjunct.expressions import And, Expression, canonical_key
+from conjunct.expressions import And, Expression, Style, canonical_key
 from conjunct.features import FeatureSet
 from conjunct.ufc.association import (
-    PairFilter,
     adjust_p_values,
-    correlated_pairs,
     count_tested_pairs,
     exact_p_value,
     lift,
     phi,
     significant,
 )
-
-Status = Literal["feature", "suppressed", "not a feature"]
-
-
-@dataclass(frozen=True)
-class RareConjunction:
-    """A conjunction of two parts that is rare and far too frequent for chance.
-
-    ``status`` says whether it is a feature of the model.
-    """
-
-    expression: Expression
-    status: Status
-    support: int
-    lift: float
-    r: float
-    p_value: float
-    p_adjusted: float
-    family_size: int
+from conjunct.ufc.criteria import PairFilter, correlated_pairs
 
 
 def find_rare_conjunctions(
@@ -53,8 +32,12 @@ def find_rare_conjunctions(
     min_lift: float,
     alpha: float,
     correction: str | None,
-) -> list[RareConjunction]:
-    """Find rare conjunctions in ``store``, which holds the primitives; the largest lift first."""
+    style: Style,
+) -> dict[str, list[Any]]:
+    """Return a table of those in ``store``, which holds the primitives; the largest lift first.
+
+    ``status`` says whether a conjunction is a feature of the model.
+    """
     n_rows = store.n_rows
     matrix = store.pair_counts()
     pairs = correlated_pairs(matrix, PairFilter(alpha=alpha, test="exact"))
@@ -68,29 +51,30 @@ def find_rare_conjunctions(
     found = significant(p_adjusted, alpha) & (both / n_rows <= max_support) & (lifts >= min_lift)
 
     primitives = feature_set.lineage.expressions(range(store.n_columns))
-    status: dict[Expression, Status] = {
+    status = {
         **dict.fromkeys(feature_set.expressions, "feature"),
         **dict.fromkeys(feature_set.lineage.expressions(feature_set.suppressed), "suppressed"),
     }
-    conjunctions: list[RareConjunction] = []
+    expressions: dict[int, Expression] = {}
     for k in np.flatnonzero(found).tolist():
         if k < len(pairs):
-            expression: Expression = And(primitives[pairs.left[k]], primitives[pairs.right[k]])
+            expressions[k] = And(primitives[pairs.left[k]], primitives[pairs.right[k]])
         else:
-            expression = feature_set.lineage.expression(others[k - len(pairs)])
-        conjunctions.append(
-            RareConjunction(
-                expression,
-                status.get(expression, "not a feature"),
-                int(both[k]),
-                float(lifts[k]),
-                float(r[k]),
-                float(p[k]),
-                float(p_adjusted[k]),
-                family_size,
-            )
-        )
-    return sorted(conjunctions, key=lambda n: (-n.lift, n.p_value, canonical_key(n.expression)))
+            expressions[k] = feature_set.lineage.expression(others[k - len(pairs)])
+    order = sorted(expressions, key=lambda k: (-lifts[k], p[k], canonical_key(expressions[k])))
+    at = np.array(order, np.intp)
+    return {
+        "rule": [expressions[k].text(style) for k in order],
+        "status": [status.get(expressions[k], "not a feature") for k in order],
+        "support": both[at].tolist(),
+        "frequency": (both[at] / n_rows).tolist(),
+        "length": [expressions[k].length for k in order],
+        "lift": lifts[at].tolist(),
+        "r": r[at].tolist(),
+        "p_value": p[at].tolist(),
+        "p_adjusted": p_adjusted[at].tolist(),
+        "family_size": [family_size] * len(order),
+    }
 
 
 def _other_conjunctions(

@@ -9,30 +9,22 @@ only merges are kept, never columns.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import groupby
 from secrets import randbits
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from conjunct.columns import AnyRewrite, Contingency, MergeRewrite, Rewrite
-from conjunct.errors import InputError
 from conjunct.features import FeatureSet, Lineage, Merge, pair_savings, round_savings
-from conjunct.ufc.association import (
-    TESTS,
-    Cutoff,
-    Floats,
-    covariance,
-    evidence,
-    make_cutoff,
-    phi,
-)
-from conjunct.ufc.run_state import Made, Numbers, RunState, Step
+from conjunct.ufc.association import TESTS, Floats, covariance, evidence, phi
+from conjunct.ufc.criteria import Cutoff, make_cutoff
+from conjunct.ufc.run_state import Made, Numbers, RunState, check_source
 
 if TYPE_CHECKING:
     from conjunct.ufc.run import Plan
@@ -51,10 +43,6 @@ ThreeCounts = tuple[Rows, Rows, Rows]
 FamilySize = Annotated[int, msgspec.Meta(ge=0, lt=1 << 53)]
 Test = tuple[FamilySize, FamilySize]
 """The pairs that an iteration tested, and how many were significant, if that decides."""
-
-
-class SourceError(InputError):
-    """Sources that cannot be those of a run."""
 
 
 class JoinedPair(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -95,59 +83,6 @@ class Sources:
     iterations: Sequence[Sequence[JoinedPair]]
 
 
-def check_source(holds: bool, what: str) -> None:
-    """Refuse sources unless ``holds``."""
-    if not holds:
-        raise SourceError(what)
-
-
-def has_fixed_cutoff(plan: Plan) -> bool:
-    """Return True if one cutoff holds for all iterations."""
-    return plan.search == "pairwise" or plan.criterion.draws_once
-
-
-def _adjusts_in_batches(plan: Plan) -> bool:
-    """Return True if an adjusted p-value depends on pairs that are not replaced."""
-    return not has_fixed_cutoff(plan) and plan.criterion.pair_filter.correction is not None
-
-
-def list_tests(plan: Plan, iterations: Iterable[Sequence[Merge]]) -> list[Test]:
-    """Return the tests of iterations, as sources."""
-    tests = [(some[0].family_size, some[0].n_significant) for some in iterations]
-    return tests[:1] if has_fixed_cutoff(plan) else tests
-
-
-def list_pairs(
-    plan: Plan,
-    merges: Sequence[Merge],
-    counts: Sequence[tuple[int, int]] | None,
-    tables: Sequence[Sequence[int]] | None = None,
-) -> list[JoinedPair]:
-    """Return merges as sources.
-
-    ``counts`` are the rows in which each feature of the lineage is true and known, where cells are
-    missing; ``tables`` those of the patterns, if they were counted.
-    """
-    pairs = []
-    for k, merge in enumerate(merges):
-        more: dict[str, Any] = {}
-        if counts is not None:
-            parts = [(0, 0) if n is None else counts[n] for n in merge.parts]
-            (_, _), (right_only, _), (left_only, _) = parts
-            more["table"] = merge.n_rows, merge.joint + left_only, merge.joint + right_only
-            more["known"] = tuple(known for _, known in parts)
-        if tables is not None:
-            *three, more["together"] = tables[k]
-            if counts is not None:
-                more["patterns"] = tuple(three)
-        elif plan.criterion.needs_patterns:
-            more["score"] = merge.score
-        if _adjusts_in_batches(plan):
-            more["p_adjusted"] = merge.p_adjusted
-        pairs.append(JoinedPair(merge.left, merge.right, merge.joint, **more))
-    return pairs
-
-
 class Replay:
     """A run from its sources: its state, its merges by iteration, and its steps."""
 
@@ -186,8 +121,8 @@ class Replay:
         check_source(all(sources.iterations), "an iteration has no merges")
         one = plan.search != "pairwise" or all(len(some) == 1 for some in sources.iterations)
         check_source(one, "an iteration has several merges")
-        n_tests = bool(sources.iterations) if has_fixed_cutoff(plan) else len(sources.iterations)
-        is_right = len(sources.tests) in {n_tests, max(n_tests, has_fixed_cutoff(plan))}
+        n_tests = bool(sources.iterations) if plan.has_fixed_cutoff else len(sources.iterations)
+        is_right = len(sources.tests) in {n_tests, max(n_tests, plan.has_fixed_cutoff)}
         check_source(is_right, "tests and iterations differ in number")
         check_source(
             all(k <= n for n, k in sources.tests), "more pairs are significant than were tested"
@@ -198,7 +133,7 @@ class Replay:
             all(n <= most * (most - 1) // 2 for n, _ in sources.tests),
             "more pairs were tested than there are",
         )
-        complete, adjusts = sources.known is None, _adjusts_in_batches(plan)
+        complete, adjusts = sources.known is None, plan.adjusts_in_batches
         for pair in self.pairs:
             has_no_table = pair.table is None, pair.known is None
             check_source(has_no_table == (complete, complete), "a merge has other counts")
@@ -367,18 +302,16 @@ class Replay:
         pair_filter, tests = self.plan.criterion.pair_filter, self.sources.tests
         if not self.pairs:
             return [], p
-        if has_fixed_cutoff(self.plan):
-            fixed, cutoff = pair_filter.fix_cutoff(self.sources.n_rows, *tests[0])
-            if pair_filter.alpha is not None and fixed.alpha is not None:
-                p = np.minimum(p * (pair_filter.alpha / fixed.alpha), 1.0)
-            return [cutoff] * len(self.pairs), p
+        if self.plan.has_fixed_cutoff:
+            fixed = pair_filter.fix_cutoff(self.sources.n_rows, *tests[0])
+            return [fixed.cutoff] * len(self.pairs), fixed.adjust(p)
         cutoffs: list[Cutoff] = []
         for some, test in zip(self.sources.iterations, tests, strict=True):
             these = slice(len(cutoffs), len(cutoffs) + len(some))
             cutoff = make_cutoff(pair_filter, self._counts.take(these).n_rows, *test)
             each = np.broadcast_to(cutoff.threshold, len(some)).tolist()
             cutoffs += [replace(cutoff, threshold=threshold) for threshold in each]
-        if _adjusts_in_batches(self.plan):
+        if self.plan.adjusts_in_batches:
             adjusted = np.array([pair.p_adjusted for pair in self.pairs], np.float64)
             is_right = bool((adjusted >= p * (1 - _CLOSE)).all())
             check_source(is_right, "an adjusted p-value is too small")
@@ -530,37 +463,3 @@ def _rewrite_columns(
                 minus.append(less)
     columns = (np.array(column, np.intp) for column in (left, right, plus, minus))
     return tuple(following), Rewrite(*columns)
-
-
-def record_steps(
-    steps: Iterable[Step],
-    save: Callable[..., None],
-    current_state: Callable[[], RunState],
-    plan: Plan,
-    n_saved: int | None,
-) -> Generator[Step]:
-    """Yield the steps, and save what is new as they come; the first ``n_saved`` are saved."""
-    new: list[Step] = []
-    is_new = n_saved is None
-
-    def news() -> Progress:
-        nonlocal is_new
-        state = current_state()
-        iterations = [step.merges for step in new]
-        pairs = [list_pairs(plan, merges, state.counts) for merges in iterations]
-        tests = list_tests(plan, iterations) if is_new or not has_fixed_cutoff(plan) else []
-        known = None if state.observed is None else state.observed[: len(state.primitive_supports)]
-        columns = (state.primitive_supports, known) if is_new else ()
-        is_new = False
-        new.clear()
-        return Progress(pairs, tests, *columns)
-
-    try:
-        for step in steps:
-            if step.iteration > (n_saved or 0):
-                new.append(step)
-                save(news, last=False)
-            yield step
-    finally:
-        if new:
-            save(news, last=True)

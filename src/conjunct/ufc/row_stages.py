@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from conjunct.columns import Columns, Counts, unpack
 from conjunct.features import Lineage
-from conjunct.ufc.association import Floats, phi
-from conjunct.ufc.association.significance import has_expected_frequencies
-from conjunct.ufc.search.batch import greedy_matchings, text_order
+from conjunct.ufc.association import Floats, has_expected_frequencies, phi
+from conjunct.ufc.batch import ByText, take_free, text_order
 
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
@@ -153,6 +152,21 @@ class JoinedRows:
         if prune:
             passes &= has_expected_frequencies(self.n_rows, supports[left], supports[right])
         return RowPairs(left[passes], right[passes], joint[passes], r[passes])
+
+
+def greedy_matchings(pairs: RowPairs, group_of: Indices, by_text: ByText) -> Indices:
+    """Return the greedy matchings of several groups of columns at once, group after group.
+
+    ``group_of`` is the group of each column; no pair goes from one to another.
+    """
+    group = group_of[pairs.left]
+    order = np.lexsort((-pairs.joint, -pairs.r, group))
+    joint, r, group = pairs.joint[order], pairs.r[order], group[order]
+    changes = (group[1:] != group[:-1]) | (r[1:] != r[:-1]) | (joint[1:] != joint[:-1])
+    edges = [0, *(np.flatnonzero(changes) + 1).tolist(), len(order)] if len(order) else []
+    ends = pairs.left[order].tolist(), pairs.right[order].tolist()
+    free = bytearray(b"\1") * len(group_of)
+    return order[np.array(take_free(*ends, edges, free, by_text), np.intp)]
 
 
 def find_replacements(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from itertools import chain, islice
 from operator import attrgetter
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
@@ -18,35 +18,31 @@ from conjunct.counting import Store, Tally
 from conjunct.errors import InputError
 from conjunct.expressions import pattern_text
 from conjunct.features import FeatureSet, Lineage, Merge
-from conjunct.ufc.association import (
+from conjunct.ufc.association import count_tested_pairs, phi
+from conjunct.ufc.batch import BatchSearch, Stage
+from conjunct.ufc.criteria import (
+    Criterion,
     PairFilter,
+    PairTest,
+    Search,
     correlated_pairs,
-    count_tested_pairs,
-    phi,
     with_evidence,
 )
-from conjunct.ufc.criteria import Criterion, PairTest, Search
+from conjunct.ufc.evidence_search import EvidenceSearch
+from conjunct.ufc.pairwise import PairwiseSearch
 from conjunct.ufc.replaying import (
     FamilySize,
     JoinedPair,
+    Progress,
     ProgressStore,
     Replay,
     RunIdentity,
-    SourceError,
     Sources,
     Test,
-    check_source,
-    has_fixed_cutoff,
-    list_pairs,
-    list_tests,
-    record_steps,
     rewrites_in_batches,
     rewrites_in_place,
 )
-from conjunct.ufc.run_state import Indicators, RunState, Step
-from conjunct.ufc.search.batch import BatchSearch, Stage
-from conjunct.ufc.search.evidence import EvidenceSearch
-from conjunct.ufc.search.pairwise import PairwiseSearch
+from conjunct.ufc.run_state import Indicators, RunState, SourceError, Step, check_source
 from conjunct.ufc.stops import Stop
 
 # correlations that count as none
@@ -77,6 +73,53 @@ class Plan:
         record = self.criterion.record().items()
         settings = tuple(sorted((k, v) for k, v in record if k not in self.criterion.ending))
         return settings, self.search, self.max_length
+
+    @property
+    def has_fixed_cutoff(self) -> bool:
+        """True if one cutoff holds for all iterations."""
+        return self.search == "pairwise" or self.criterion.draws_once
+
+    @property
+    def adjusts_in_batches(self) -> bool:
+        """True if an adjusted p-value depends on pairs that are not replaced."""
+        return not self.has_fixed_cutoff and self.criterion.pair_filter.correction is not None
+
+
+def list_tests(plan: Plan, iterations: Iterable[Sequence[Merge]]) -> list[Test]:
+    """Return the tests of iterations, as sources."""
+    tests = [(some[0].family_size, some[0].n_significant) for some in iterations]
+    return tests[:1] if plan.has_fixed_cutoff else tests
+
+
+def list_pairs(
+    plan: Plan,
+    merges: Sequence[Merge],
+    counts: Sequence[tuple[int, int]] | None,
+    tables: Sequence[Sequence[int]] | None = None,
+) -> list[JoinedPair]:
+    """Return merges as sources.
+
+    ``counts`` are the rows in which each feature of the lineage is true and known, where cells are
+    missing; ``tables`` those of the patterns, if they were counted.
+    """
+    pairs = []
+    for k, merge in enumerate(merges):
+        more: dict[str, Any] = {}
+        if counts is not None:
+            parts = [(0, 0) if n is None else counts[n] for n in merge.parts]
+            (_, _), (right_only, _), (left_only, _) = parts
+            more["table"] = merge.n_rows, merge.joint + left_only, merge.joint + right_only
+            more["known"] = tuple(known for _, known in parts)
+        if tables is not None:
+            *three, more["together"] = tables[k]
+            if counts is not None:
+                more["patterns"] = tuple(three)
+        elif plan.criterion.needs_patterns:
+            more["score"] = merge.score
+        if plan.adjusts_in_batches:
+            more["p_adjusted"] = merge.p_adjusted
+        pairs.append(JoinedPair(merge.left, merge.right, merge.joint, **more))
+    return pairs
 
 
 class PairFacts(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -151,18 +194,15 @@ class Run:
         """The reason why the run ended; where nothing was made, what would help."""
         if self.n_iter < self.n_made:
             return beginning_text(self.n_iter, self.n_made, self.plan.noun, self.max_features)
+        was_refused = len(self.tried) > len(self.kept)
         if self.max_iter is not None and self.n_iter == self.max_iter:
             return f"It stopped after {self.iterations_text}, which is max_iter."
         if self.n_iter == 0:
-            rule: Stop | Criterion = self.stop if self._was_refused else self.plan.criterion
+            rule: Stop | Criterion = self.stop if was_refused else self.plan.criterion
             return f"{rule.why_nothing(self)}."
-        if self._was_refused or self.stop.ends_early(self):
+        if was_refused or self.stop.ends_early(self):
             return f"{self.stop.why(self)}."
         return f"{self.plan.criterion.why_no_more(self)}."
-
-    @property
-    def _was_refused(self) -> bool:
-        return self.n_iter == self.n_made and len(self.tried) > len(self.kept)
 
     @property
     def ending(self) -> Ending:
@@ -171,22 +211,15 @@ class Run:
             return Ending(self.n_made, chosen=self.max_features is None)
         refused: Sequence[JoinedPair] = ()
         test = None
-        if self.stop_reason and self._was_refused:
+        if self.stop_reason and len(self.tried) > len(self.kept):
             merges = self.tried[-1].merges
             refused = list_pairs(self.plan, merges, self.counts)
-            if not has_fixed_cutoff(self.plan) or self.n_iter == 0:
+            if not self.plan.has_fixed_cutoff or self.n_iter == 0:
                 (test,) = list_tests(self.plan, [merges])
-        elif self.n_iter == 0 and self.pair_test.cutoff is not None:
-            test = self.pair_test.cutoff.family_size, self.pair_test.cutoff.n_significant
+        elif self.n_iter == 0 and self.pair_test.fixed is not None:
+            test = self.pair_test.fixed.family_size, self.pair_test.fixed.n_significant
         facts = None if self._facts == PairFacts() else self._facts
         return Ending(refused=tuple(refused), test=test, pairs=facts)
-
-    @property
-    def is_worth_a_warning(self) -> bool:
-        """True if the user should be warned: nothing was made, or not what was asked for."""
-        if self.n_iter == 0:
-            return self.max_iter != 0
-        return self.n_iter == self.n_made and self.stop.ends_early(self)
 
     @property
     def iterations_text(self) -> str:
@@ -201,41 +234,40 @@ class Run:
         noun = "tags" if self.plan.criterion.counts_tags else "literals"
         return f" and that makes a feature of at most {longest} {noun}"
 
+    def _find_fact(self, name: str, find: Callable[[PairCounts], Any]) -> Any:
+        """Return a fact about the pairs of columns, which is counted or in a file; record it."""
+        if isinstance(self.first, PairFacts):
+            found = getattr(self.first, name)
+        else:
+            found = find(self.first())
+        setattr(self._facts, name, found)
+        return found
+
     def count_tested_pairs(self) -> int:
         """Count the pairs of columns, without constant ones."""
-        if not isinstance(self.first, PairFacts):
-            prune = self.plan.criterion.pair_filter.prune
-            self._facts.tested = count_tested_pairs(self.first(), prune=prune)
-        else:
-            check_source(self.first.tested is not None, "the number of tested pairs is not there")
-            self._facts.tested = self.first.tested
-        return self._facts.tested or 0
+        prune = self.plan.criterion.pair_filter.prune
+        found = self._find_fact("tested", lambda counts: count_tested_pairs(counts, prune=prune))
+        check_source(found is not None, "the number of tested pairs is not there")
+        return int(found)
 
     def count_open_pairs(self) -> int:
         """Count the pairs of columns that may be joined."""
-        if not isinstance(self.first, PairFacts):
-            accepts = self.pair_test.pair_filter.accepts
-            blocks = self.first().pair_blocks()
-            self._facts.open = sum(int(accepts(pairs).sum()) for pairs in blocks)
-        else:
-            check_source(self.first.open is not None, "the number of open pairs is not there")
-            self._facts.open = self.first.open
-        return self._facts.open or 0
+        accepts = self.pair_test.pair_filter.accepts
+        found = self._find_fact(
+            "open", lambda counts: sum(int(accepts(some).sum()) for some in counts.pair_blocks())
+        )
+        check_source(found is not None, "the number of open pairs is not there")
+        return int(found)
 
     def nearest_pair(self) -> tuple[str, float] | None:
         """Return the pair with the smallest p-value, and that; ``None``: no r is above 0."""
         asked = self.plan.criterion.pair_filter
-        if isinstance(self.first, PairFacts):
-            if self.first.nearest is None:
-                return None
-            counts = self._read_pair(self.first.nearest)
-            every = with_evidence(counts, 1, PairFilter(test=asked.test))
-            check_source(bool(every.r[0] > 0), "the nearest pair goes together by chance")
-        else:
+
+        def find(counts: PairCounts) -> JoinedPair | None:
             # testing whether a p-value is small is quicker than computing it
             for level in (1e-9, 1e-6, 1e-3, None):
                 among = PairFilter(0.0, alpha=level, test=asked.test, prune=asked.prune)
-                every = correlated_pairs(self.first(), among)
+                every = correlated_pairs(counts, among)
                 if len(every):
                     break
             else:
@@ -243,44 +275,48 @@ class Run:
             best = np.flatnonzero(every.p_value == every.p_value.min()).tolist()
             # equal ones by name: where a column stands is of no account
             first = min(best, key=lambda k: self._columns_text(every.counts, k))
-            every = every.take(slice(first, first + 1))
-        self._facts.nearest = self._record_pair(every.counts, 0)
-        return self._columns_text(every.counts, 0), float(every.p_value[0])
+            return self._record_pair(every.counts, first)
+
+        nearest = self._find_fact("nearest", find)
+        if nearest is None:
+            return None
+        pair = with_evidence(self._read_pair(nearest), 1, PairFilter(test=asked.test))
+        check_source(bool(pair.r[0] > 0), "the nearest pair goes together by chance")
+        return self._columns_text(pair.counts, 0), float(pair.p_value[0])
 
     def why_none_together(self) -> str:
         """Return that no two columns go together, and which come nearest."""
         if self.count_tested_pairs() == 0:
             return "fewer than two columns are true in some rows and false in others"
-        best, text = 0.0, ""
-        for pairs in self._blocks_of_pairs():
-            n_rows, left, right, both = np.broadcast_arrays(*pairs.table)
-            varies = (left > 0) & (left < n_rows) & (right > 0) & (right < n_rows) & (both > 0)
-            # the same for either order of a pair, to the last digit
-            chance = left * 1.0 * right / np.maximum(n_rows, 1)
-            lift = np.divide(both, chance, where=varies, out=np.zeros(len(pairs)))
-            for k in np.flatnonzero((lift > 0) & (lift == lift.max(initial=best))).tolist():
-                name = self._columns_text(pairs, k)
-                if lift[k] > best or name < text:
-                    best, text = float(lift[k]), name
-                    joint, expected = int(both[k]), float(chance[k])
-                    self._facts.likeliest = self._record_pair(pairs, k)
-        if not best:
-            return "no row has two of the columns that are true in some rows and false in others"
-        return (
-            f"no two columns are true together more often than by chance. {text} comes nearest: "
-            f"together in {joint:,} row{'s' * (joint != 1)}; chance alone gives {expected:,.1f}"
-        )
 
-    def _blocks_of_pairs(self) -> Iterable[Contingency]:
-        if not isinstance(self.first, PairFacts):
-            return self.first().pair_blocks()
-        if self.first.likeliest is None:
-            return []
-        pair = self._read_pair(self.first.likeliest)
-        # what is above chance by less than rounding counts as chance
-        by_chance = bool(phi(*pair.table)[0] < _CHANCE)
-        check_source(by_chance, "the nearest pair goes together more than by chance")
-        return [pair]
+        def find(counts: PairCounts) -> JoinedPair | None:
+            best, text, found = 0.0, "", None
+            for pairs in counts.pair_blocks():
+                n_rows, left, right, both = np.broadcast_arrays(*pairs.table)
+                varies = (left > 0) & (left < n_rows) & (right > 0) & (right < n_rows) & (both > 0)
+                # the same for either order of a pair, to the last digit
+                chance = left * 1.0 * right / np.maximum(n_rows, 1)
+                lift = np.divide(both, chance, where=varies, out=np.zeros(len(pairs)))
+                for k in np.flatnonzero((lift > 0) & (lift == lift.max(initial=best))).tolist():
+                    name = self._columns_text(pairs, k)
+                    if lift[k] > best or name < text:
+                        best, text, found = float(lift[k]), name, self._record_pair(pairs, k)
+            return found
+
+        likeliest = self._find_fact("likeliest", find)
+        if likeliest is None:
+            return "no row has two of the columns that are true in some rows and false in others"
+        pair = self._read_pair(likeliest)
+        if isinstance(self.first, PairFacts):
+            # what is above chance by less than rounding counts as chance
+            by_chance = bool(phi(*pair.table)[0] < _CHANCE)
+            check_source(by_chance, "the nearest pair goes together more than by chance")
+        n_rows, left, right, joint = (int(count[0]) for count in np.broadcast_arrays(*pair.table))
+        return (
+            f"no two columns are true together more often than by chance. "
+            f"{self._columns_text(pair, 0)} comes nearest: together in {joint:,} "
+            f"row{'s' * (joint != 1)}; chance alone gives {left * 1.0 * right / n_rows:,.1f}"
+        )
 
     def _columns_text(self, pairs: Contingency, k: int) -> str:
         """Return the two columns of a pair in the order of their names."""
@@ -336,12 +372,12 @@ def run_ufc(
     progress a ``progress_store`` has goes on from there; steps already saved are reported again.
     ``find_variables`` says which columns are values of one variable; by default, none are.
     """
-    null_support = store.count_null_rows() if stop.null_feature else None
+    null_support = store.count_null_rows() if stop.counts_null else None
     construction = _Construction(store, names, plan, null_support)
     variables = () if find_variables is None else find_variables(construction.first)
     steps = construction.steps()
     if progress_store is not None:
-        steps = construction.record_steps(progress_store, (*plan.options, stop.null_feature))
+        steps = construction.record_steps(progress_store, (*plan.options, stop.counts_null))
     tried: list[Step] = []
 
     def watch_steps() -> Iterator[Step]:
@@ -395,7 +431,7 @@ def restore_run(
     )
     tests, iterations = list(sources.tests), list(sources.iterations)
     if ending.test is not None:
-        check_source(not (has_fixed_cutoff(plan) and tests), "it has a test too many")
+        check_source(not (plan.has_fixed_cutoff and tests), "it has a test too many")
         tests.append(ending.test)
     if ending.refused:
         iterations.append(ending.refused)
@@ -408,9 +444,8 @@ def restore_run(
     fits = max_features is None or kept[-1].indicators.n_features <= max_features
     check_source(fits, "it has more features than max_features")
     pair_test = PairTest(pair_filter, pair_filter.alpha)
-    if has_fixed_cutoff(plan) and tests:
-        fixed, cutoff = pair_filter.fix_cutoff(sources.n_rows, *tests[0])
-        pair_test = PairTest(fixed, pair_filter.alpha, cutoff)
+    if plan.has_fixed_cutoff and tests:
+        pair_test = pair_filter.fix_cutoff(sources.n_rows, *tests[0])
     run = Run(
         state.feature_set(kept, variables),
         kept,
@@ -465,7 +500,7 @@ class _Construction:
             counts_bits=not self.plan.criterion.needs_patterns,
         )
         search = self._search(())
-        yield search.first()
+        yield self.state.make_step(0)
         yield from search.steps()
 
     def record_steps(
@@ -495,8 +530,36 @@ class _Construction:
             self.state, self.lineage = replay.state, replay.state.lineage
             steps = self._resume(replay, progress_store)
         n_saved = None if progress is None else len(progress.iterations)
-        save = partial(progress_store.save, identity)
-        return record_steps(steps, save, lambda: self.state, self.plan, n_saved)
+        return self._save_steps(steps, partial(progress_store.save, identity), n_saved)
+
+    def _save_steps(
+        self, steps: Iterable[Step], save: Callable[..., None], n_saved: int | None
+    ) -> Generator[Step]:
+        """Yield the steps, and save what is new as they come; the first ``n_saved`` are saved."""
+        new: list[Step] = []
+        is_new = n_saved is None
+
+        def news() -> Progress:
+            nonlocal is_new
+            state, plan = self.state, self.plan
+            iterations = [step.merges for step in new]
+            pairs = [list_pairs(plan, merges, state.counts) for merges in iterations]
+            tests = list_tests(plan, iterations) if is_new or not plan.has_fixed_cutoff else []
+            supports, known = state.primitive_supports, state.observed
+            columns = (supports, known and known[: len(supports)]) if is_new else ()
+            is_new = False
+            new.clear()
+            return Progress(pairs, tests, *columns)
+
+        try:
+            for step in steps:
+                if step.iteration > (n_saved or 0):
+                    new.append(step)
+                    save(news, last=False)
+                yield step
+        finally:
+            if new:
+                save(news, last=True)
 
     def _resume(self, replay: Replay, progress_store: ProgressStore) -> Generator[Step]:
         """Report saved steps again; make and count columns only if the run goes on."""

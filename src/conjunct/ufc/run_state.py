@@ -10,12 +10,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.columns import Counts
+from conjunct.columns import Contingency, Counts
+from conjunct.counting import Merging
+from conjunct.errors import InputError
 from conjunct.features import (
     FeatureSet,
     Lineage,
@@ -29,6 +31,19 @@ from conjunct.features import (
     primitive_costs,
     rms,
 )
+
+if TYPE_CHECKING:
+    from conjunct.ufc.criteria import Pairs
+
+
+class SourceError(InputError):
+    """Sources that cannot be those of a run."""
+
+
+def check_source(holds: bool, what: str) -> None:
+    """Refuse sources unless ``holds``."""
+    if not holds:
+        raise SourceError(what)
 
 
 @contextmanager
@@ -61,22 +76,6 @@ class Indicators:
     evidence: float = math.nan
 
 
-class Evaluated(Protocol):
-    """The part of a stage that is evaluated."""
-
-    @property
-    def iteration(self) -> int: ...
-
-    @property
-    def features(self) -> tuple[int, ...]: ...
-
-    @property
-    def supports(self) -> Counts: ...
-
-    @property
-    def observed(self) -> int | Counts: ...
-
-
 @dataclass(frozen=True)
 class Evaluator:
     """Computes the indicators of stages over the same primitives and rows."""
@@ -86,20 +85,19 @@ class Evaluator:
     n_distinct_rows: int
     null_support: int | None = None
 
-    def __call__(self, stage: Evaluated) -> Indicators:
-        oi = self._overlap(stage.supports, stage.observed)
+    def __call__(self, stage: Any) -> Indicators:
+        """Return the indicators of a stage: its iteration, features, supports and known rows."""
+        supports, known, null = stage.supports, stage.observed, self.null_support
+        if null is not None and not isinstance(known, int):
+            # "null" is another feature, known in every row
+            supports, known, null = [*supports, null], [*known, self.n_rows], None
+        oi = overlapping_index(supports, known, null_support=null)
         c0 = math.nan
         if self.has_complexity:
             n_primitives = len(self.lineage.primitives)
             c0 = complexity(len(stage.features), n_primitives, self.n_distinct_rows)
         length = mean_length(self.lineage.lengths(stage.features))
         return Indicators(stage.iteration, len(stage.features), length, oi, c0, rms(oi, c0))
-
-    def _overlap(self, supports: Counts, observed: int | Counts) -> float:
-        if isinstance(observed, int) or self.null_support is None:
-            return overlapping_index(supports, observed, null_support=self.null_support)
-        # "null" is another feature, known in every row
-        return overlapping_index([*supports, self.null_support], [*observed, self.n_rows])
 
     @property
     def has_complexity(self) -> bool:
@@ -116,30 +114,39 @@ class Step:
     on first use, too: distinct rows may still be counted elsewhere.
     """
 
-    __slots__ = ("_indicators", "_merges", "gain", "iteration", "saved")
+    __slots__ = ("_indicators", "_merges", "_numbers", "_state", "gain", "iteration", "saved")
 
     def __init__(
         self,
         iteration: int,
-        evaluate: Callable[..., Indicators],
-        numbers: tuple[float, ...] = (),
-        merges: tuple[Merge, ...] | Callable[[int], tuple[Merge, ...]] = (),
+        state: RunState,
+        numbers: tuple[int, float, float, float, float],
+        merges: Merges = (),
         saved: float = 0.0,
         gain: float | None = None,
     ) -> None:
         self.iteration = iteration
         self.saved = saved
         self.gain = saved if gain is None else gain
-        # functions that all steps share, and values: long runs make many steps
-        self._indicators: Indicators | tuple[Callable[..., Indicators], tuple[float, ...]]
-        self._indicators = evaluate, numbers
         self._merges = merges
+        self._state = state
+        # features, their mean length, OI, bits and evidence: long runs make many steps
+        self._numbers = numbers
+        self._indicators: Indicators | None = None
 
     @property
     def indicators(self) -> Indicators:
-        if isinstance(self._indicators, tuple):
-            evaluate, numbers = self._indicators
-            self._indicators = evaluate(self.iteration, *numbers)
+        if self._indicators is None:
+            n_features, length, oi, bits, evidence = self._numbers
+            n_primitives = len(self._state.lineage.primitives)
+            n_distinct_rows, c0 = self._state.n_distinct_rows(), math.nan
+            # C0 has a meaning only where there are more distinct rows than primitives
+            if n_distinct_rows > n_primitives:
+                c0 = complexity(n_features, n_primitives, n_distinct_rows)
+            both = c0, rms(oi, c0)
+            self._indicators = Indicators(
+                self.iteration, n_features, length, oi, *both, bits, evidence
+            )
         return self._indicators
 
     @property
@@ -149,6 +156,7 @@ class Step:
         return self._merges
 
 
+Merges = tuple[Merge, ...] | Callable[[int], tuple[Merge, ...]]
 Numbers = tuple[int | None, int | None, int | None]
 
 
@@ -180,7 +188,7 @@ class RunState:
     ) -> None:
         self.lineage = lineage
         self.n_rows = n_rows
-        self._n_distinct_rows = n_distinct_rows
+        self.n_distinct_rows = n_distinct_rows
         self.supports: list[int] = supports.tolist()
         self.observed: list[int] | None = None if isinstance(observed, int) else observed.tolist()
         self.primitive_supports = tuple(self.supports)
@@ -257,31 +265,26 @@ class RunState:
     def make_step(
         self,
         iteration: int,
-        merges: tuple[Merge, ...] | Callable[[int], tuple[Merge, ...]] = (),
+        merges: Merges = (),
         saved: float = 0.0,
         gain: float | None = None,
     ) -> Step:
         """Return the step to the present features; its indicators may wait for counts of rows."""
-        n_features = len(self.present)
-        length = mean_length_of(self._total_length, n_features)
-        numbers = n_features, length, self._overlap(), self.bits, self.evidence
-        return Step(iteration, self._evaluate, numbers, merges, saved, gain)
-
-    def _evaluate(
-        self,
-        iteration: int,
-        n_features: int,
-        length: float,
-        oi: float,
-        bits: float,
-        evidence: float,
-    ) -> Indicators:
-        n_primitives, n_distinct_rows = len(self.lineage.primitives), self._n_distinct_rows()
-        c0 = math.nan
-        # C0 has a meaning only where there are more distinct rows than primitives
-        if n_distinct_rows > n_primitives:
-            c0 = complexity(n_features, n_primitives, n_distinct_rows)
-        return Indicators(iteration, n_features, length, oi, c0, rms(oi, c0), bits, evidence)
+        length = mean_length_of(self._total_length, len(self.present))
+        # the paper's "null" is another feature, known in every row
+        null, rows, overlap = self._null_support, self.n_rows, 0.0
+        n_others = len(self.present) + (null is not None) - 1
+        if self.observed is not None:
+            rows = next(iter(self._known)) if len(self._known) == 1 else 0
+        if n_others < 1:
+            pass
+        elif rows and (null is None or rows == self.n_rows):
+            overlap = (self.total + (null or 0) - rows) / (rows * n_others)
+        else:
+            shares = [*self._shares.parts, *([] if null is None else [null / self.n_rows])]
+            overlap = (math.fsum(shares) - 1) / n_others
+        numbers = len(self.present), length, overlap, self.bits, self.evidence
+        return Step(iteration, self, numbers, merges, saved, gain)
 
     def feature_set(self, steps: Iterable[Step], variables: Sequence[str | None]) -> FeatureSet:
         """Return the features that some steps leave: kept ones first, then those made."""
@@ -311,25 +314,6 @@ class RunState:
         """Return the tags or literals of features; those beyond a limit as the limit plus 1."""
         size = self.n_tags.__getitem__ if in_tags else self.lineage.length
         return np.array([min(size(number), at_most + 1) for number in numbers], np.int64)
-
-    def _overlap(self) -> float:
-        if self.observed is None:
-            total = self.total + (self._null_support or 0)
-            n_features = len(self.present) + (self._null_support is not None)
-            if n_features < 2:
-                return 0.0
-            overlap: float = (total - self.n_rows) / (self.n_rows * (n_features - 1))
-            return overlap
-        # "null" is another feature, known in every row
-        n_features, null = len(self.present) + (self._null_support is not None), self._null_support
-        if n_features < 2:
-            return 0.0
-        rows = next(iter(self._known)) if len(self._known) == 1 else 0
-        if rows and (null is None or rows == self.n_rows):
-            overlap = (self.total + (null or 0) - rows) / (rows * (n_features - 1))
-            return float(overlap)
-        shares = [*self._shares.parts, *([] if null is None else [null / self.n_rows])]
-        return (math.fsum(shares) - 1) / (n_features - 1)
 
     def _add(self, number: int, known: int, sign: int) -> None:
         """Add a feature to the sums over the present ones, or take it out (−1)."""
@@ -372,3 +356,146 @@ class _ExactSum:
             if rest:
                 parts.append(rest)
         self.parts = [*parts, value]
+
+
+# the feature of a column that is true nowhere any more
+EMPTY = -1
+
+
+class Pair(NamedTuple):
+    """Two columns, and how often they are true in the rows in which both are known."""
+
+    left: int
+    right: int
+    n_rows: int
+    left_support: int
+    right_support: int
+    joint: int
+
+    @classmethod
+    def of(cls, pairs: Contingency) -> Pair:
+        """Return the only one of some pairs."""
+        n_rows = pairs.n_rows if isinstance(pairs.n_rows, int) else int(pairs.n_rows[0])
+        left, right = int(pairs.left[0]), int(pairs.right[0])
+        return cls(left, right, n_rows, *(int(counts[0]) for counts in pairs.table[1:]))
+
+
+class OpenMerge(NamedTuple):
+    """A pair that was joined: its features, what they became, and its columns."""
+
+    iteration: int
+    left: int
+    right: int
+    made: Made
+    pair: Pair
+    saved: float
+    """Bits that it brought less what it cost."""
+    cost: float
+
+
+class MergeList:
+    """The features of columns, and the merges so far.
+
+    The tests of merges are computed for many at once, on first use.
+    """
+
+    def __init__(
+        self,
+        merging: Merging,
+        state: RunState,
+        merges: Sequence[Merge],
+        describe: Callable[[Contingency, list[OpenMerge]], Pairs],
+    ) -> None:
+        self._merging = merging
+        self._state = state
+        self._describe = describe
+        self._n_before = len(merges)
+        self._open: list[OpenMerge] = []
+        self._merges: list[Merge] = []
+        self.features = [*range(len(state.lineage.primitives))]
+        """The feature of each column."""
+        column = dict(zip(self.features, self.features, strict=True))
+        for merge in merges:
+            left, right = column.pop(merge.left), column.pop(merge.right)
+            self._replace(left, right, (merge.both, merge.right_only, merge.left_only))
+            column |= {self.features[k]: k for k in (left, right, len(self.features) - 1)}
+        if merges:
+            supports = [0 if f == EMPTY else state.supports[f] for f in self.features]
+            check_source(supports == merging.supports.tolist(), "its merges are not of the data")
+
+    def _replace(self, left: int, right: int, made: Numbers) -> None:
+        """Put the conjunctions of a pair in their columns."""
+        both, right_only, left_only = made
+        self.features[left] = EMPTY if left_only is None else left_only
+        self.features[right] = EMPTY if right_only is None else right_only
+        self.features.append(EMPTY if both is None else both)
+
+    def join(
+        self, iteration: int, pair: Pair, saved: float | None = None, cost: float = 0
+    ) -> float:
+        """Make the features of a pair whose columns are merged; return the bits that it saved.
+
+        That is ``saved``, or if not given what it saved in Krimp's code.
+        """
+        features, merging, conjoin = self.features, self._merging, self._state.lineage.conjoin
+        if features[pair.left] > features[pair.right]:
+            # the earlier feature is written first
+            right, left, n_rows, right_support, left_support, joint = pair
+            pair = Pair(left, right, n_rows, left_support, right_support, joint)
+        left, right, _, left_support, right_support, joint = pair
+        f, g, known = features[left], features[right], None
+        both, right_only, left_only = joint, right_support - joint, left_support - joint
+        observed = merging.observed
+        if not isinstance(observed, int):
+            # the counts of the pair are those of the rows in which both are known
+            columns = [len(features), right, left]
+            both, right_only, left_only = merging.supports[columns].tolist()
+            known = tuple(observed[columns].tolist())
+        numbers = (
+            conjoin(f, g) if both else None,
+            conjoin(~f, g) if right_only else None,
+            conjoin(f, ~g) if left_only else None,
+        )
+        made = Made(numbers, (both, right_only, left_only), known)
+        in_bits = self._state.enter(f, g, (left_support, right_support, joint), made)
+        saved = in_bits if saved is None else saved
+        self._open.append(OpenMerge(iteration, f, g, made, pair, saved, cost))
+        self._replace(left, right, numbers)
+        return saved
+
+    def write(self, iteration: int) -> tuple[Merge]:
+        """Return the merge of an iteration."""
+        k = iteration - self._n_before - 1
+        if k >= len(self._merges):
+            pairs = np.array([one.pair for one in self._open], np.int64)
+            left, right, n_rows, *table = pairs.T
+            is_same = bool((n_rows == n_rows[0]).all())
+            counts = Contingency(left, right, int(n_rows[0]) if is_same else n_rows, *table)
+            joined = [
+                (one.iteration, one.left, one.right, one.made.numbers, one.saved)
+                for one in self._open
+            ]
+            self._merges += write_merges(joined, self._describe(counts, self._open))
+            self._open.clear()
+        return (self._merges[k],)
+
+
+def write_merges(
+    joined: Iterable[tuple[int, int, int, Numbers, float]], pairs: Pairs
+) -> tuple[Merge, ...]:
+    """Return merges with their tests: iteration, left, right, what was made and saved of each."""
+    cutoff = pairs.cutoff
+    numbers = pairs.r, pairs.score, pairs.p_value, pairs.p_adjusted, cutoff.threshold
+    counts = pairs.counts
+    columns = np.broadcast_arrays(counts.joint, counts.n_rows, *numbers)
+    compared, size, n_significant = cutoff.compared, cutoff.family_size, cutoff.n_significant
+    merges = []
+    for (iteration, left, right, made, saved), *tests in zip(
+        joined, *map(np.ndarray.tolist, columns), strict=True
+    ):
+        joint, n_rows, r, score, p, adjusted, threshold = tests
+        both, right_only, left_only = made
+        of_pair = (iteration, left, right, both, right_only, left_only, n_rows, joint)
+        scores = (r, score, p, adjusted, threshold)
+        merges.append(Merge(*of_pair, *scores, compared, size, saved, n_significant))
+    return tuple(merges)

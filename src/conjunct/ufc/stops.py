@@ -87,8 +87,10 @@ class RuleRegistry(Registry[type[R]]):
 class Stop(Rule):
     """Base of the stopping rules."""
 
-    null_feature: bool = False
-    """True if the overlapping index counts the paper's artificial feature "null"."""
+    @property
+    def counts_null(self) -> bool:
+        """True if the overlapping index counts the paper's artificial feature "null"."""
+        return False
 
     @abstractmethod
     def keep_steps(self, steps: Iterable[Step]) -> Iterator[Step]:
@@ -114,6 +116,10 @@ class MayCountNull(Stop):
 
     def __init__(self, null_feature: bool = False) -> None:
         self.null_feature = null_feature
+
+    @property
+    def counts_null(self) -> bool:
+        return self.null_feature
 
 
 STOPS: RuleRegistry[Stop] = RuleRegistry("stop", "conjunct.ufc.stops")

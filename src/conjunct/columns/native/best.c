@@ -1,6 +1,6 @@
 /* Which pairs may be the best: those that save most bits, of those whose association is real.
 
-   The same as BestPairs in ufc/search/best.py, which is to be read first. Logarithms here may
+   The same as BestPairs in ufc/pairwise.py, which is to be read first. Logarithms here may
    differ from NumPy's in the last digits. So all pairs are given that come so near to the best that
    rounding could matter, and what NumPy computes for these decides. */
 #include "native.h"

@@ -1,4 +1,4 @@
-/* Which pair has the most evidence: the same as EvidencePairs in ufc/search/evidence.py, which is
+/* Which pair has the most evidence: the same as EvidencePairs in ufc/evidence_search.py, which is
    to be read first, with a heap of columns instead of a search through all of them.
 
    Every number comes from one table of x·log2(x) that NumPy made, and sums are taken in the same

@@ -12,16 +12,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from conjunct.columns import Contingency, Counts, PairCounts, Positions, Rewrite
+from conjunct.columns import Counts, PairCounts, Positions, Rewrite
 from conjunct.counting import Store, Tally
 from conjunct.features import Lineage, Merge
-from conjunct.ufc.association import Floats, PairFilter, Pairs, correlated_pairs
-from conjunct.ufc.run_state import Made, Numbers, RunState, Step
+from conjunct.ufc.association import Floats
+from conjunct.ufc.criteria import Pairs
+from conjunct.ufc.run_state import Made, Numbers, RunState, Step, write_merges
 
 if TYPE_CHECKING:
     from conjunct.ufc.criteria import Criterion, PairTest
@@ -53,14 +53,10 @@ class Stage:
     def observed(self) -> int | Counts:
         return self.counts.observed
 
-    def candidates(self, criterion: PairFilter) -> Pairs:
-        """Return the pairs that pass."""
-        return correlated_pairs(self.counts, criterion)
-
     @property
     def merges(self) -> tuple[Merge, ...]:
         """The merges of the last iteration."""
-        return () if self.replaced is None else self.replaced.write_merges(self.iteration)
+        return () if self.replaced is None else self.replaced.write(self.iteration)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,47 +67,14 @@ class ReplacedPairs:
     pairs: Pairs
     made: list[Numbers]
 
-    def write_merges(
-        self, iteration: int, saved: Sequence[float] | None = None
-    ) -> tuple[Merge, ...]:
+    def write(self, iteration: int, saved: Sequence[float] | None = None) -> tuple[Merge, ...]:
         """Return the merges of an iteration; with the bits that each saved, if these are known."""
-        pairs, cutoff = self.pairs, self.pairs.cutoff
-        columns = (pairs.left, pairs.right, pairs.joint, pairs.r, pairs.score)
-        tests = (pairs.p_value, pairs.p_adjusted)
-        each = (
-            np.broadcast_to(value, len(pairs)) for value in (pairs.counts.n_rows, cutoff.threshold)
-        )
-        lines = zip(
-            *(column.tolist() for column in (*columns, *tests, *each)),
-            self.made,
-            [math.nan] * len(pairs) if saved is None else saved,
-            strict=True,
-        )
-        merges = []
-        for i, j, joint, r, score, p, p_adjusted, n_rows, threshold, made, bits in lines:
-            both, right_only, left_only = made
-            merges.append(
-                Merge(
-                    iteration=iteration,
-                    left=self.features[i],
-                    right=self.features[j],
-                    both=both,
-                    right_only=right_only,
-                    left_only=left_only,
-                    n_rows=n_rows,
-                    joint=joint,
-                    r=r,
-                    score=score,
-                    p_value=p,
-                    p_adjusted=p_adjusted,
-                    threshold=threshold,
-                    compared=cutoff.compared,
-                    family_size=cutoff.family_size,
-                    saved=bits,
-                    n_significant=cutoff.n_significant,
-                )
-            )
-        return tuple(merges)
+        pairs, features = self.pairs, self.features
+        ends = zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)
+        bits = [math.nan] * len(pairs) if saved is None else saved
+        each = zip(ends, self.made, bits, strict=True)
+        joined = [(iteration, features[i], features[j], *other) for (i, j), *other in each]
+        return write_merges(joined, pairs)
 
 
 def replace_pairs(stage: Stage, pairs: Pairs, lineage: Lineage) -> Stage:
@@ -136,10 +99,19 @@ class Replacement:
         # one line per pair: i ∧ j, ¬i ∧ j, i ∧ ¬j
         self._plus = np.column_stack([both, pairs.right, pairs.left])
         self._minus = np.column_stack([np.full_like(both, -1), both, both])
-        self._occurs = parts_of(pairs.counts) > 0
-        self._made = number_conjunctions(
-            stage.features, pairs.left, pairs.right, self._occurs, lineage
-        )
+        counts, conjoin = pairs.counts, lineage.conjoin
+        rest = counts.right_support - counts.joint, counts.left_support - counts.joint
+        self._occurs = np.column_stack([counts.joint, *rest]) > 0
+        self._made: list[Numbers] = []
+        columns = (pairs.left.tolist(), pairs.right.tolist(), self._occurs.tolist())
+        for i, j, (has_both, has_right_only, has_left_only) in zip(*columns, strict=True):
+            f, g = stage.features[i], stage.features[j]
+            numbers = (
+                conjoin(f, g) if has_both else None,
+                conjoin(~f, g) if has_right_only else None,
+                conjoin(f, ~g) if has_left_only else None,
+            )
+            self._made.append(numbers)
 
     @property
     def r(self) -> list[float]:
@@ -175,52 +147,6 @@ class Replacement:
         )
 
 
-def parts_of(pairs: Contingency) -> Counts:
-    """Count the rows with ``i ∧ j``, ``¬i ∧ j`` and ``i ∧ ¬j``, one line per pair."""
-    joint = pairs.joint
-    return np.column_stack([joint, pairs.right_support - joint, pairs.left_support - joint])
-
-
-def number_conjunctions(
-    features: Sequence[int],
-    left: Positions,
-    right: Positions,
-    occurs: NDArray[np.bool_],
-    lineage: Lineage,
-) -> list[Numbers]:
-    """Return the numbers of the conjunctions of each pair, ``None`` for empty ones."""
-    made: list[Numbers] = []
-    conjoin = lineage.conjoin
-    for i, j, (both, right_only, left_only) in zip(
-        left.tolist(), right.tolist(), occurs.tolist(), strict=True
-    ):
-        f, g = features[i], features[j]
-        made.append(
-            (
-                conjoin(f, g) if both else None,
-                conjoin(~f, g) if right_only else None,
-                conjoin(f, ~g) if left_only else None,
-            )
-        )
-    return made
-
-
-class Associated(Protocol):
-    """Pairs of columns with the numbers that order them."""
-
-    @property
-    def left(self) -> Positions: ...
-
-    @property
-    def right(self) -> Positions: ...
-
-    @property
-    def joint(self) -> Counts: ...
-
-    @property
-    def r(self) -> Floats: ...
-
-
 ByText = Callable[[list[int]], list[int]]
 """Sort columns in the order of the canonical texts of their features."""
 
@@ -234,61 +160,40 @@ def greedy_matching(pairs: Pairs, n_columns: int, by_text: ByText) -> Positions:
     ``sort_equals_by_text`` puts the others in order too.
     """
     free = bytearray(b"\1") * n_columns
-    taken: list[int] = []
+    taken: list[Positions] = [np.empty(0, np.intp)]
     left = np.arange(len(pairs))
     while len(left):
         strongest = left[_at_least_nth(pairs.score[left], 2 * n_columns)]
         order, edges = _sort_in_runs(strongest, pairs.score, pairs.joint)
-        ends = list(zip(pairs.left[order].tolist(), pairs.right[order].tolist(), strict=True))
-        numbers = order.tolist()
-        for start, stop in pairwise(edges):
-            if stop - start == 1:
-                run = [start]
-            else:
-                run = [k for k in range(start, stop) if free[ends[k][0]] and free[ends[k][1]]]
-                if len(run) > 1 and _overlap([ends[k] for k in run]):
-                    run = [run[k] for k in sort_ties([ends[k] for k in run], by_text)]
-            for k in run:
-                i, j = ends[k]
-                if free[i] and free[j]:
-                    free[i] = free[j] = 0
-                    taken.append(numbers[k])
+        ends = pairs.left[order].tolist(), pairs.right[order].tolist()
+        taken.append(order[take_free(*ends, edges, free, by_text)])
         if len(strongest) == len(left):
             break
         is_free = np.frombuffer(free, bool)
         left = left[is_free[pairs.left[left]] & is_free[pairs.right[left]]]
-    return np.array(taken, np.intp)
+    return np.concatenate(taken)
 
 
-def greedy_matchings(pairs: Associated, group_of: Positions, by_text: ByText) -> Positions:
-    """Return the greedy matchings of several groups of columns at once, group after group.
+def take_free(
+    left: list[int], right: list[int], edges: list[int], free: bytearray, by_text: ByText
+) -> list[int]:
+    """Take each pair whose two columns are free, which they are not afterwards.
 
-    ``group_of`` is the group of each column; no pair goes from one to another.
+    Pairs come in order, equal ones in runs between ``edges``. Return the positions of those taken.
     """
-    group = group_of[pairs.left]
-    order = np.lexsort((-pairs.joint, -pairs.r, group))
-    joint, r, group = pairs.joint[order], pairs.r[order], group[order]
-    changes = (group[1:] != group[:-1]) | (r[1:] != r[:-1]) | (joint[1:] != joint[:-1])
-    edges = [0, *(np.flatnonzero(changes) + 1).tolist(), len(order)] if len(order) else []
-    left, right = pairs.left[order].tolist(), pairs.right[order].tolist()
-    free = bytearray(b"\1") * len(group_of)
     taken: list[int] = []
     for start, stop in pairwise(edges):
-        if stop - start == 1:
-            i, j = left[start], right[start]
-            if free[i] and free[j]:
-                free[i] = free[j] = 0
-                taken.append(start)
-            continue
-        run = [k for k in range(start, stop) if free[left[k]] and free[right[k]]]
-        if len(run) > 1:
-            run = _break_ties(run, left, right, by_text)
+        run = [start]
+        if stop - start > 1:
+            run = [k for k in range(start, stop) if free[left[k]] and free[right[k]]]
+            if len(run) > 1:
+                run = _break_ties(run, left, right, by_text)
         for k in run:
             i, j = left[k], right[k]
             if free[i] and free[j]:
                 free[i] = free[j] = 0
                 taken.append(k)
-    return order[np.array(taken, np.intp)]
+    return taken
 
 
 def _break_ties(run: list[int], left: list[int], right: list[int], by_text: ByText) -> list[int]:
@@ -336,11 +241,6 @@ def _sort_in_runs(
     return order, [0, *edges.tolist(), len(order)]
 
 
-def _overlap(ends: list[tuple[int, int]]) -> bool:
-    """Return True if two of the pairs share a column."""
-    return len({column for pair in ends for column in pair}) < 2 * len(ends)
-
-
 def sort_ties(ends: list[tuple[int, int]], by_text: ByText) -> list[int]:
     """Sort tied pairs by their smaller text, then by the other one; return positions."""
     if len(ends) == 1:
@@ -368,57 +268,45 @@ class BatchSearch:
         self._pair_test = pair_test
         self._max_length = max_length
 
-    def first(self) -> Step:
-        return self._step()
-
     def steps(self) -> Iterator[Step]:
         """Yield the next iterations, for as long as a pair is replaced."""
-        lineage = self._state.lineage
-        while len(pairs := choose_pairs(self._candidates(), self.stage.features, lineage)):
-            self.stage = replace_pairs(self.stage, pairs, lineage)
-            yield self._step(self.stage.replaced)
+        state, longest = self._state, self._max_length
+        while True:
+            pairs = self._criterion.candidates(self.stage, state, self._pair_test)
+            if longest is not None:
+                in_tags = self._criterion.counts_tags
+                sizes = state.sizes(self.stage.features, longest, in_tags=in_tags)
+                pairs = pairs.take(sizes[pairs.left] + sizes[pairs.right] <= longest)
+            pairs = choose_pairs(pairs, self.stage.features, state.lineage)
+            if not len(pairs):
+                return
+            self.stage = replace_pairs(self.stage, pairs, state.lineage)
+            if self.stage.replaced is not None:
+                yield self._enter(self.stage.replaced)
 
-    def _candidates(self) -> Pairs:
-        """Return the pairs that the next iteration may replace."""
-        pairs = self._criterion.candidates(self.stage, self._state, self._pair_test)
-        if self._max_length is None:
-            return pairs
-        in_tags = self._criterion.counts_tags
-        sizes = self._state.sizes(self.stage.features, self._max_length, in_tags=in_tags)
-        return pairs.take(sizes[pairs.left] + sizes[pairs.right] <= self._max_length)
-
-    def _step(self, replaced: ReplacedPairs | None = None) -> Step:
-        if replaced is None:
-            return self._state.make_step(self.stage.iteration)
-        saved = self._enter_merges(replaced)
-        merges = partial(replaced.write_merges, saved=saved)
-        return self._state.make_step(self.stage.iteration, merges, math.fsum(saved))
-
-    def _enter_merges(self, replaced: ReplacedPairs) -> list[float]:
-        """Enter the merges of the last iteration in the current_state; what each saved."""
-        supports = dict(zip(self.stage.features, self.stage.supports.tolist(), strict=True))
-        observed = self.stage.observed
+    def _enter(self, replaced: ReplacedPairs) -> Step:
+        """Enter the merges of the last iteration in the state, and return the step."""
+        stage, state = self.stage, self._state
+        every = dict(zip(stage.features, stage.supports.tolist(), strict=True))
         known: dict[int, int] | None = None
-        if not isinstance(observed, int):
-            known = dict(zip(self.stage.features, observed.tolist(), strict=True))
+        if not isinstance(stage.observed, int):
+            known = dict(zip(stage.features, stage.observed.tolist(), strict=True))
+
+        def each(counts: dict[int, int], numbers: Numbers) -> tuple[int, int, int]:
+            both, right, left = (0 if number is None else counts[number] for number in numbers)
+            return both, right, left
+
         saved = []
         features, counts = replaced.features, replaced.pairs.counts
         columns = (counts.left, counts.right, *counts.table[1:])
         lines = zip(*(column.tolist() for column in columns), replaced.made, strict=True)
         for i, j, left_support, right_support, joint, numbers in lines:
-            made = Made(
-                numbers,
-                _each(supports, numbers),
-                None if known is None else _each(known, numbers),
-            )
+            in_known = None if known is None else each(known, numbers)
             of_pair = (left_support, right_support, joint)
-            saved.append(self._state.enter(features[i], features[j], of_pair, made))
-        return saved
-
-
-def _each(counts: dict[int, int], numbers: Sequence[int | None]) -> tuple[int, int, int]:
-    both, right, left = (0 if number is None else counts[number] for number in numbers)
-    return both, right, left
+            made = Made(numbers, each(every, numbers), in_known)
+            saved.append(state.enter(features[i], features[j], of_pair, made))
+        merges = partial(replaced.write, saved=saved)
+        return state.make_step(stage.iteration, merges, math.fsum(saved))
 
 
 def choose_pairs(pairs: Pairs, features: Sequence[int], lineage: Lineage) -> Pairs:

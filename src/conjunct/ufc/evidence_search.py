@@ -27,13 +27,11 @@ from conjunct.counting import (
     Patterns,
 )
 from conjunct.features import Merge, round_savings
-from conjunct.ufc.association import Floats, Pairs, evidence, x_log2_x
-from conjunct.ufc.run_state import RunState, Step
-from conjunct.ufc.search.best import Pair
-from conjunct.ufc.search.pairwise import MergeList, OpenMerge
+from conjunct.ufc.association import Floats, evidence, x_log2_x
+from conjunct.ufc.run_state import MergeList, OpenMerge, Pair, RunState, Step
 
 if TYPE_CHECKING:
-    from conjunct.ufc.criteria import Criterion, PairTest
+    from conjunct.ufc.criteria import Criterion, Pairs, PairTest
 
 # Values of x·log2(x) that C looks up; beyond, NumPy computes them.
 _LARGEST_TABLE = 1 << 24
@@ -247,9 +245,6 @@ class EvidenceSearch:
             self._pairs = CompiledEvidence(merging, patterns, tags, supports, rewrites, max_length)
         else:
             self._pairs = EvidencePairs(merging, patterns, tags, rewrites, max_length)
-
-    def first(self) -> Step:
-        return self._state.make_step(self._iteration)
 
     def steps(self) -> Iterator[Step]:
         """Yield the next merges, for as long as a pair may be joined."""

@@ -1,4 +1,4 @@
-"""The best pair of all, asked for again and again while columns are merged.
+"""Pairwise search: the best pair is replaced by its conjunctions, one pair after the other.
 
 Each column has an upper bound of what its best pair is worth. A merge changes three columns, whose
 bounds are made anew; the bounds of all others stay valid, but for a small rise that is known. So
@@ -9,70 +9,31 @@ first one is exact: never at all pairs.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol, TypeGuard
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conjunct.columns import Contingency
 from conjunct.counting import CompiledMerging, GrowableArray, Merging
-from conjunct.features import largest_rise, pair_savings, round_savings
-from conjunct.ufc.association import Floats, PairFilter, phi
-from conjunct.ufc.run_state import RunState
-from conjunct.ufc.search.batch import sort_ties
+from conjunct.features import Merge, largest_rise, round_savings
+from conjunct.ufc.association import Floats, phi
+from conjunct.ufc.batch import ByText, sort_ties
+from conjunct.ufc.criteria import PairFilter, Pairs, saved_bits
+from conjunct.ufc.run_state import EMPTY, MergeList, OpenMerge, Pair, RunState, Step
 
-# the feature of a column that is true nowhere any more
-EMPTY = -1
-
-
-class Pair(NamedTuple):
-    """Two columns, and how often they are true in the rows in which both are known."""
-
-    left: int
-    right: int
-    n_rows: int
-    left_support: int
-    right_support: int
-    joint: int
-
-    @classmethod
-    def of(cls, pairs: Contingency) -> Pair:
-        """Return the only one of some pairs."""
-        n_rows = pairs.n_rows if isinstance(pairs.n_rows, int) else int(pairs.n_rows[0])
-        left, right = int(pairs.left[0]), int(pairs.right[0])
-        return cls(left, right, n_rows, *(int(counts[0]) for counts in pairs.table[1:]))
-
-    def swap(self) -> Pair:
-        """Return the same pair, the other column first."""
-        left, right, n_rows, left_support, right_support, joint = self
-        return Pair(right, left, n_rows, right_support, left_support, joint)
-
-
-class Order(Protocol):
-    """The worth of pairs. Merges of other pairs change it, but raise it only a little."""
-
-    def worth(self, pairs: Contingency) -> Floats: ...
-
-    def second(self, pairs: Contingency) -> Floats:
-        """Return what decides between pairs of equal worth, before their texts do."""
-        ...
-
-    def score(self, pairs: Contingency, saved: Sequence[float]) -> Floats:
-        """Return the score reported for chosen pairs, given the bits that each saved."""
-        ...
-
-    def note_merge(self, left: int, right: int) -> None:
-        """Take notice of a merge: the new column has the next position."""
-        ...
-
-    def rise(self) -> float:
-        """Return by how much at most the last merge has made any pair worth more."""
-        ...
+if TYPE_CHECKING:
+    from conjunct.ufc.criteria import Criterion, PairTest
 
 
 class ByJointCount:
-    """The pair with the largest joint count first: steepest descent on OI."""
+    """The pair with the largest joint count first: steepest descent on OI.
+
+    An order says what pairs are ``worth``; merges of other pairs raise that, but by no more than
+    ``rise`` after the last one. ``second`` decides between pairs of equal worth, before their texts
+    do, and ``score`` is reported for chosen pairs, given the bits that each saved.
+    """
 
     def __init__(self, pair_filter: PairFilter) -> None:
         self._filter = pair_filter
@@ -114,18 +75,7 @@ class BySavedBits:
         return self._costs.values
 
     def worth(self, pairs: Contingency) -> Floats:
-        costs = self._costs.values
-        return round_savings(
-            pair_savings(
-                pairs.left_support,
-                pairs.right_support,
-                pairs.joint,
-                self._total,
-                self._n_used,
-                costs[pairs.left],
-                costs[pairs.right],
-            )
-        )
+        return saved_bits(pairs, self._total, self._n_used, self.costs)
 
     def second(self, pairs: Contingency) -> Floats:
         return pairs.joint.astype(np.float64)
@@ -145,12 +95,7 @@ class BySavedBits:
         return largest_rise(total, n_used, joint, added, int(self._merging.supports.max()))
 
 
-class _Fits(Protocol):
-    def __call__(self, pairs: Contingency) -> NDArray[np.bool_]: ...
-
-
-class _ByText(Protocol):
-    def __call__(self, columns: list[int]) -> list[int]: ...
+Order = ByJointCount | BySavedBits
 
 
 class BestPairs:
@@ -160,7 +105,12 @@ class BestPairs:
     """
 
     def __init__(
-        self, merging: Merging, pair_filter: PairFilter, order: Order, fits: _Fits, by_text: _ByText
+        self,
+        merging: Merging,
+        pair_filter: PairFilter,
+        order: Order,
+        fits: Callable[[Contingency], NDArray[np.bool_]],
+        by_text: ByText,
     ) -> None:
         self._merging = merging
         self._filter = pair_filter
@@ -264,7 +214,7 @@ class BestPairs:
         return Pair.of(row.take(np.flatnonzero(row.right == right)))
 
 
-def _first_of_ties(ties: Contingency, order: Order, by_text: _ByText) -> tuple[int, int]:
+def _first_of_ties(ties: Contingency, order: Order, by_text: ByText) -> tuple[int, int]:
     """Return the columns of the pair that comes first, of those of equal worth."""
     second = order.second(ties)
     ties = ties.take(np.flatnonzero(second == second.max()))
@@ -286,7 +236,7 @@ class CompiledBest:
     """
 
     def __init__(
-        self, merging: CompiledMerging, pair_filter: PairFilter, order: Order, by_text: _ByText
+        self, merging: CompiledMerging, pair_filter: PairFilter, order: Order, by_text: ByText
     ) -> None:
         self._merging = merging
         self._filter = pair_filter
@@ -319,3 +269,78 @@ class CompiledBest:
         worth = self._order.worth(counts)
         ties = counts.take(np.flatnonzero(worth == worth.max()))
         return by_columns[_first_of_ties(ties, self._order, self._by_text)]
+
+
+class PairwiseSearch:
+    """One pair after the other."""
+
+    def __init__(
+        self,
+        merging: Merging,
+        state: RunState,
+        criterion: Criterion,
+        pair_test: PairTest,
+        max_length: int | None,
+        merges: tuple[Merge, ...] = (),
+    ) -> None:
+        self._merging = merging
+        self._state = state
+        self._criterion = criterion
+        self._max_length = max_length
+        self._iteration = len(merges)
+        self._merges = MergeList(merging, state, merges, self._describe)
+        self._features = self._merges.features
+        self._sizes = GrowableArray(self._sizes_of(self._features))
+        self._best: BestPairs | CompiledBest
+        self._pair_test = pair_test
+        self._order: ByJointCount | BySavedBits = ByJointCount(pair_test.pair_filter)
+        if criterion.saves_bits:
+            self._order = BySavedBits(merging, state, self._features)
+        if isinstance(merging, CompiledMerging) and has_native_search(
+            self._order, pair_test.pair_filter
+        ):
+            alpha, of_columns = pair_test.pair_filter.alpha, (self._order.costs, self._sizes.values)
+            merging.set_order(state.total, state.n_used, alpha, max_length, *of_columns)
+            self._best = CompiledBest(merging, pair_test.pair_filter, self._order, self._by_text)
+        else:
+            self._best = BestPairs(
+                merging, pair_test.pair_filter, self._order, self._fits, self._by_text
+            )
+
+    def steps(self) -> Iterator[Step]:
+        """Yield the next merges, for as long as a pair may be joined."""
+        merges, state = self._merges, self._state
+        while (pair := self._best.best()) is not None:
+            self._iteration += 1
+            columns = [pair.left, pair.right, self._merging.merge(pair.left, pair.right)]
+            saved = merges.join(self._iteration, pair)
+            if self._max_length is not None:
+                self._sizes.append(0)
+                changed = [self._features[column] for column in columns]
+                self._sizes.values[columns] = self._sizes_of(changed)
+            self._best.note_merge(pair.left, pair.right)
+            gain = self._criterion.gain(saved, state.merge_cost(self._iteration))
+            yield state.make_step(self._iteration, merges.write, saved, gain)
+
+    def _describe(self, counts: Contingency, joined: list[OpenMerge]) -> Pairs:
+        score = self._order.score(counts, [each.saved for each in joined])
+        return self._pair_test.evidence(counts, score)
+
+    def _sizes_of(self, features: list[int]) -> NDArray[np.int64]:
+        if self._max_length is None:
+            return np.zeros(len(features), np.int64)
+        # a column that is gone meets no other, whatever its size
+        numbers = (max(number, 0) for number in features)
+        in_tags = self._criterion.counts_tags
+        return self._state.sizes(numbers, self._max_length, in_tags=in_tags)
+
+    def _fits(self, pairs: Contingency) -> NDArray[np.bool_]:
+        """Test which pairs are not too long together."""
+        if self._max_length is None:
+            return np.ones(len(pairs), np.bool_)
+        sizes = self._sizes.values
+        return np.asarray(sizes[pairs.left] + sizes[pairs.right] <= self._max_length)
+
+    def _by_text(self, columns: list[int]) -> list[int]:
+        column_of = {self._features[column]: column for column in columns}
+        return [column_of[feature] for feature in self._state.lineage.by_text(column_of)]

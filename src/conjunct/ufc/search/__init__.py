@@ -1,1 +1,0 @@
-"""The searches: which pairs are joined, and in what order."""
