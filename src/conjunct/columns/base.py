@@ -21,7 +21,7 @@ from conjunct.columns.counts import (
     Rewrite,
 )
 from conjunct.columns.kernel import Counts
-from conjunct.columns.sizing import COPIES_OF_COUNTS, CostEstimate, Kind, Size
+from conjunct.columns.sizing import CostEstimate, Kind, Size
 
 if TYPE_CHECKING:
     from conjunct.columns.packed import PackedColumns
@@ -146,9 +146,21 @@ class Columns(ABC):
         """Prepare the columns to count and to rewrite ``left[k] ∧ right[k]``."""
         return self
 
-    @abstractmethod
     def rewritten(self, rewrite: Rewrite) -> Self:
         """Return the columns of the next feature set."""
+        lines, m = self.raw_columns, self.n_columns
+        following = []
+        for plus, minus in zip(rewrite.plus.tolist(), rewrite.minus.tolist(), strict=True):
+            if plus < m and minus < 0:
+                following.append(lines[plus])
+                continue
+            pair = (plus if minus < 0 else minus) - m
+            i, j = rewrite.left[pair], rewrite.right[pair]
+            line = self.conjunction(
+                lines[i], lines[j], not_left=bool(plus == j), not_right=bool(plus == i)
+            )
+            following.append(line)
+        return self.with_raw_columns(following)
 
     def after(self, rewrites: Sequence[AnyRewrite]) -> Self:
         """Return the columns after some rewrites, in order."""
@@ -237,6 +249,12 @@ class Columns(ABC):
     def joint_with_first(self, other: Self) -> Counts:
         """Count the rows in which the first column and each column of ``other`` are true."""
 
+    def merge_counts(self, left: int, right: int, dtype: DTypeLike) -> Counts:
+        """Count the rows in which each column is true with both columns of a pair."""
+        one, other = self.raw_columns[left], self.raw_columns[right]
+        both = self.conjunction(one, other, not_left=False, not_right=False)
+        return self.with_raw_columns([both]).joint_with_first(self).astype(dtype, copy=False)
+
     def against(self, other: Self) -> Contingency:
         """Count the first column with each column of ``other``."""
         supports = other.supports()
@@ -315,19 +333,18 @@ class Columns(ABC):
     @classmethod
     def size_in_parts(cls, n_rows: int, n_columns: int, survey: Callable[[], Size]) -> Size:
         """Return the size of all parts; ``survey`` looks at them, which may take long."""
+        if cls.kind == "sparse":
+            return survey()
         # what bits take does not depend on how many of them are ones
-        return (
-            Size(n_rows, n_columns, n_rows * n_columns, 0, 0) if cls.kind == "dense" else survey()
-        )
+        return Size(n_rows, n_columns, n_rows * n_columns, 0, 0)
 
     @classmethod
     def bytes_of_counts(cls, size: Size, itemsize: int) -> int:
         """Return the bytes of the counts of all pairs, with those of the next iteration."""
         if cls.kind == "sparse":
             return size.estimate_cost(cls.kind, in_parts=True).n_bytes
-        # known with true is true with known, turned
-        n_held = min(cls.n_counts, 3)
-        return COPIES_OF_COUNTS * n_held * itemsize * size.n_columns**2
+        # known with true is true with known, turned; once more while the next set is made
+        return 3 * min(cls.n_counts, 3) * itemsize * size.n_columns**2
 
     @abstractmethod
     def row_lengths(self) -> Counts:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
+from operator import methodcaller
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from conjunct.columns.kernel import Counts
 from conjunct.columns.sizing import check_counts
@@ -187,7 +188,7 @@ class PairCounts(ABC):
     def __add__(self, other: Self) -> Self: ...
 
     @abstractmethod
-    def times(self, factor: int) -> Self:
+    def __mul__(self, factor: int) -> Self:
         """Return the counts of the same rows, each ``factor`` times."""
 
     def with_conjunctions(self, left: Positions, right: Positions, total: Total) -> PairCounts:
@@ -216,7 +217,7 @@ class CountMatrix(PairCounts):
     def __add__(self, other: CountMatrix) -> CountMatrix:
         return CountMatrix(self.n_rows + other.n_rows, self.joint + other.joint)
 
-    def times(self, factor: int) -> CountMatrix:
+    def __mul__(self, factor: int) -> CountMatrix:
         return CountMatrix(factor * self.n_rows, factor * self.joint)
 
     @property
@@ -239,7 +240,7 @@ class CountMatrix(PairCounts):
 
     def with_conjunctions(self, left: Positions, right: Positions, total: Total) -> CountMatrix:
         # only the columns i ∧ j are counted; all the rest follows by subtraction
-        count = partial(_count_conjunctions, left, right, self.joint.dtype)
+        count = methodcaller("conjunction_counts", left, right, self.joint.dtype)
         return self.append_columns(*total(count, len(left)))
 
     def to_matrix(self, limit: int) -> Counts | None:
@@ -337,7 +338,7 @@ class PairList(PairCounts):
         supports = matrix.diagonal().astype(np.int64)
         return PairList(self.n_rows + other.n_rows, supports, matrix)
 
-    def times(self, factor: int) -> PairList:
+    def __mul__(self, factor: int) -> PairList:
         return PairList(factor * self.n_rows, factor * self.supports, factor * self.matrix)
 
     @property
@@ -374,7 +375,7 @@ class PairList(PairCounts):
     def rewritten(self, rewrite: Rewrite, total: Total) -> PairList:
         # pairs of kept columns keep their counts
         keeps = rewrite.keep_mask(len(self.supports))
-        new = total(partial(_count_new_pairs, keeps, self.pairs.joint.dtype), 0)
+        new = total(methodcaller("new_pair_counts", keeps, self.pairs.joint.dtype), 0)
         place = np.full(len(self.supports), -1, np.int32)
         place[rewrite.plus[keeps]] = np.flatnonzero(keeps)
         supports = np.where(keeps, self.supports[np.where(keeps, rewrite.plus, 0)], new.supports)
@@ -424,7 +425,7 @@ class MaskedCounts(PairCounts):
             self.known + other.known,
         )
 
-    def times(self, factor: int) -> MaskedCounts:
+    def __mul__(self, factor: int) -> MaskedCounts:
         counts = (factor * each for each in (self.true, self.true_known, self.known))
         return MaskedCounts(factor * self.n_rows, *counts)
 
@@ -456,7 +457,7 @@ class MaskedCounts(PairCounts):
         kept = rewrite.plus[rewrite.keep_mask(len(self.true))]
         columns = np.arange(len(kept), rewrite.n_after)
         check_counts(rewrite.n_after, 3 * self.true.itemsize)
-        count = partial(count_borders, columns, self.true.dtype)
+        count = methodcaller("border_counts", columns, self.true.dtype)
         true, true_known, known_true, known = total(count, 0)
         square = np.ix_(kept, kept)
         return MaskedCounts(
@@ -465,27 +466,6 @@ class MaskedCounts(PairCounts):
             _add_border(self.true_known[square], true_known, known_true),
             _add_border(self.known[square], known, known),
         )
-
-
-# Parts count with these, here or on a worker: module functions can be pickled.
-
-
-def count_borders(columns: Positions, dtype: DTypeLike, part: Any) -> Borders:
-    """Count some columns of a part with all, where cells are missing."""
-    counts: Borders = part.border_counts(columns, dtype)
-    return counts
-
-
-def _count_conjunctions(
-    left: Positions, right: Positions, dtype: DTypeLike, part: Any
-) -> tuple[Counts, Counts]:
-    counts: tuple[Counts, Counts] = part.conjunction_counts(left, right, dtype)
-    return counts
-
-
-def _count_new_pairs(keeps: NDArray[np.bool_], dtype: DTypeLike, part: Any) -> PairList:
-    counts: PairList = part.new_pair_counts(keeps, dtype)
-    return counts
 
 
 def _renumber_pairs(pairs: CommonPairs, place: NDArray[np.int32]) -> CommonPairs:

@@ -290,18 +290,6 @@ def rows_as_words(bits: Bits, n_rows: int, n_threads: int = 1) -> NDArray[np.uin
     return words.view(np.uint64)
 
 
-def words_as_rows(words: NDArray[np.uint64], n_columns: int) -> Bits:
-    """Pack rows that ``rows_as_words`` gave."""
-    bits = np.zeros((n_columns, line_bytes(len(words))), np.uint8)
-    rows = words.view(np.uint8)
-
-    def put(start: int, stop: int) -> None:
-        _transpose_bits(rows[start:stop], n_columns, bits[:, start // 8 :])
-
-    _each_block(put, len(words), n_columns)
-    return bits
-
-
 def concat_rows(bits: Sequence[Bits], n_rows: Sequence[int]) -> Bits:
     """Concatenate the lines of successive parts of the rows."""
     if any(n % 64 for n in n_rows[:-1]):

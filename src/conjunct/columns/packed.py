@@ -132,7 +132,9 @@ class PackedColumns(Columns):
 
     def take_rows(self, rows: Positions) -> Self:
         words = rows_as_words(self.bits, self.n_rows, self.n_threads)[rows]
-        return type(self)(kernel.words_as_rows(words, self.n_columns), len(rows), self.n_jobs)
+        return type(self)(
+            kernel.pack_rows(words.view(np.uint8), self.n_columns), len(rows), self.n_jobs
+        )
 
     @property
     def everywhere(self) -> Bits:
@@ -240,11 +242,6 @@ class PackedColumns(Columns):
         """Count ``left[k] ∧ right[k]`` with each column, and with each other."""
         both = self.conjunctions(left, right)
         return np.asarray(self.joint_counts(both), dtype), np.asarray(both.joint_counts(), dtype)
-
-    def merge_counts(self, left: int, right: int, dtype: DTypeLike) -> Counts:
-        """Count the rows in which each column is true with both columns of a pair."""
-        both = self.conjunctions([left], [right])
-        return self.joint_counts(both)[:, 0].astype(dtype, copy=False)
 
     def count_table(self, left: Bits, right: Bits) -> tuple[int, int, int, int]:
         one, other = left.view(np.uint64), right.view(np.uint64)
@@ -414,21 +411,6 @@ class MaskedColumns(Columns):
     def disjunction(self, left: MaskedLine, right: MaskedLine) -> MaskedLine:
         true = left.true | right.true
         return MaskedLine(true, true | left.false & right.false)
-
-    def rewritten(self, rewrite: Rewrite) -> Self:
-        lines, m = self.raw_columns, self.n_columns
-        following = []
-        for plus, minus in zip(rewrite.plus.tolist(), rewrite.minus.tolist(), strict=True):
-            if plus < m and minus < 0:
-                following.append(lines[plus])
-                continue
-            pair = (plus if minus < 0 else minus) - m
-            i, j = rewrite.left[pair], rewrite.right[pair]
-            line = self.conjunction(
-                lines[i], lines[j], not_left=bool(plus == j), not_right=bool(plus == i)
-            )
-            following.append(line)
-        return self.with_raw_columns(following)
 
     def in_place(self) -> MergedColumns:
         return _MergedMasked(self)
@@ -620,40 +602,21 @@ class CompiledLists:
 
 
 class MergedLists:
-    """Columns as lists of rows, and rows as lists of columns."""
+    """The same without C: the row and the column of each one."""
 
     def __init__(self, ones: Any) -> None:
-        self._rows_of = np.split(ones.indices.astype(np.int32), ones.indptr[1:-1])
-        rows = ones.tocsr()
-        self._columns = rows.indices.astype(np.int32)
-        self._starts = rows.indptr[:-1].astype(np.int64)
-        self._lengths = np.diff(rows.indptr).astype(np.int64)
-        self._is_there = np.zeros(ones.shape[0], np.bool_)
+        self._n = ones.shape[1]
+        self._rows = ones.indices.astype(np.int32)
+        self._columns = np.repeat(np.arange(self._n, dtype=np.int32), np.diff(ones.indptr))
 
     def merge(self, left: int, right: int) -> Counts:
-        both = self._take_common_rows(left, right)
-        lengths, starts = self._lengths[both], self._starts[both]
-        # where the cells of these rows stand, row after row
-        ends = np.cumsum(lengths)
-        cells = np.arange(lengths.sum()) + np.repeat(starts - (ends - lengths), lengths)
+        one, other = (self._rows[self._columns == column] for column in (left, right))
+        both = np.intersect1d(one, other, assume_unique=True)
+        cells = np.flatnonzero(np.isin(self._rows, both))
         columns = self._columns[cells]
-        joint = np.bincount(columns, minlength=len(self._rows_of))
-        self._columns[cells[columns == left]] = len(self._rows_of)
-        # the last cell of a row takes the place of the one that goes
-        self._columns[cells[columns == right]] = self._columns[starts + lengths - 1]
-        self._lengths[both] -= 1
-        self._rows_of.append(both)
+        joint = np.bincount(columns, minlength=self._n)
+        self._columns[cells[columns == left]] = self._n
+        gone = cells[columns == right]
+        self._rows, self._columns = np.delete(self._rows, gone), np.delete(self._columns, gone)
+        self._n += 1
         return joint
-
-    def _take_common_rows(self, left: int, right: int) -> NDArray[np.int32]:
-        """Take the rows with both columns from the two lists, and return them."""
-        is_there, rows_of = self._is_there, self._rows_of
-        is_there[rows_of[right]] = True
-        shared = is_there[rows_of[left]]
-        is_there[rows_of[right]] = False
-        both: NDArray[np.int32] = rows_of[left][shared]
-        rows_of[left] = rows_of[left][~shared]
-        is_there[both] = True
-        rows_of[right] = rows_of[right][~is_there[rows_of[right]]]
-        is_there[both] = False
-        return both

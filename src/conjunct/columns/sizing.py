@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from operator import methodcaller
 from typing import Any, Literal
 
 import numpy as np
@@ -71,9 +71,6 @@ LARGEST_MATRIX = 1 << 28
 
 LISTED_BYTES = 2 * _ONE_BYTES
 """Bytes of a one where lists of rows are merged in place, twice what they hold."""
-
-COPIES_OF_COUNTS = 3
-"""Counts are there with those of the next feature set, and once more while it is made."""
 
 # Columns from which the number of pairs that meet is estimated.
 _SAMPLE = 64
@@ -161,14 +158,10 @@ def survey_size(total: Sum, n_columns: int) -> Size:
     size, supports = survey_rows(total, n_columns)
     # evenly from the rare to the common
     sample = np.argsort(supports, kind="stable")[:: max(1, n_columns // _SAMPLE)]
-    met = total(partial(_share_rows, sample)).nnz - np.count_nonzero(supports[sample])
+    met = total(methodcaller("sharing_rows", sample)).nnz - np.count_nonzero(supports[sample])
     n_common_pairs = int(met * n_columns / max(len(sample), 1)) // 2
     # each has a row of its own at least
     return replace(size, n_common_pairs=min(n_common_pairs, (size.n_meetings - size.n_ones) // 2))
-
-
-def _share_rows(columns: Any, part: Any) -> Any:
-    return part.sharing_rows(columns)
 
 
 def _meetings_and_supports(part: Any) -> tuple[Counts, Counts]:

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
 from conjunct.columns.base import Arrays, Columns, Mask, Words
-from conjunct.columns.counts import CommonPairs, PairList, Positions, Rewrite
+from conjunct.columns.counts import CommonPairs, PairList, Positions
 from conjunct.columns.kernel import (
     Counts,
     count_distinct_in_c,
@@ -193,17 +193,6 @@ class SparseColumns(Columns):
     def disjunction(self, left: RowList, right: RowList) -> RowList:
         return np.union1d(left, right)
 
-    def rewritten(self, rewrite: Rewrite) -> Self:
-        ones = self.ones
-        both = ones[:, rewrite.left].multiply(ones[:, rewrite.right]).tocsc()
-        every = sp.hstack([ones, both], format="csc")
-        whole, less = np.flatnonzero(rewrite.minus < 0), np.flatnonzero(rewrite.minus >= 0)
-        parts = every[:, rewrite.plus[less]] - every[:, rewrite.minus[less]]
-        parts = sp.hstack([every[:, rewrite.plus[whole]], parts.tocsc()], format="csc")
-        ones = parts[:, np.argsort(np.concatenate([whole, less]))]
-        ones.sort_indices()
-        return self.from_ones(ones, self.n_jobs)
-
     def in_place(self) -> MergedLists | CompiledLists:
         return merge_lists(self.ones)
 
@@ -249,13 +238,6 @@ class SparseColumns(Columns):
         pairs = CommonPairs.concat([found[start] for start in sorted(found)])
         pairs = pairs._replace(joint=np.asarray(pairs.joint, dtype))
         return PairList(self.n_rows, np.where(keeps, 0, self.supports()), pairs)
-
-    def merge_counts(self, left: int, right: int, dtype: DTypeLike) -> Counts:
-        """Count the rows in which each column is true with both columns of a pair."""
-        rows = self.conjunction(
-            self.raw_columns[left], self.raw_columns[right], not_left=False, not_right=False
-        )
-        return np.asarray(self.rows_matrix[rows].sum(axis=0)).astype(dtype).ravel()
 
     def count_table(self, left: RowList, right: RowList) -> tuple[int, int, int, int]:
         few, many = (left, right) if len(left) < len(right) else (right, left)

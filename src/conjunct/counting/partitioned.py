@@ -9,11 +9,11 @@ from __future__ import annotations
 import tempfile
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property, partial, reduce
-from operator import add, is_
+from functools import cached_property, reduce
+from operator import is_, methodcaller
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,7 +28,6 @@ from conjunct.columns import (
     Positions,
     Size,
     StorageKind,
-    count_borders,
     counts_dtype,
     counts_too_large,
     layout_for_parts,
@@ -77,18 +76,13 @@ class Partitions(ABC):
         """Begin to count them, if workers do; the function returned waits for the number."""
         return self.count_distinct_rows
 
-    def count_null_rows(self) -> int:
-        """Count the rows in which no column is true."""
-        return int(self.total_of_source(count_null_rows))
-
     @cached_property
-    def size(self) -> Size:
-        """The size of the columns, which takes a pass or two to see."""
+    def _size(self) -> Size:
         return survey_size(self.total_of_source, self.n_columns)
 
     def size_of(self, n_columns: int) -> Size:
         """Return the size of some columns, as far as it matters in this layout."""
-        return self.layout.size_in_parts(self.n_rows, n_columns, lambda: self.size)
+        return self.layout.size_in_parts(self.n_rows, n_columns, lambda: self._size)
 
     def _nearest(self, rewrites: Rewrites) -> tuple[Any, Rewrites]:
         """Return the parts to start from, and the rewrites that are still to be done."""
@@ -99,37 +93,15 @@ class Partitions(ABC):
         return self._source, rewrites
 
 
-def sum_counts(values: Sequence[Any]) -> Any:
+def sum_counts(values: Iterable[Any]) -> Any:
     """Add up what parts counted: anything that can be added, or tuples of it."""
-    if isinstance(values[0], tuple):
-        return tuple(map(sum_counts, zip(*values, strict=True)))
-    return reduce(add, values)
+    return reduce(_add, values)
 
 
-# Parts count with these, here or on a worker: module functions can be pickled.
-
-
-def count_null_rows(part: Columns) -> int:
-    """Count the rows of a part in which no column is true."""
-    return part.count_null_rows()
-
-
-def fingerprint_word(part: Columns) -> Any:
-    """Return the fingerprint of a part, which adds up."""
-    return part.fingerprint_word()
-
-
-def _count_supports(part: Columns) -> Counts:
-    return part.supports()
-
-
-def _count_known(columns: Columns) -> Counts:
-    return columns.count_known()
-
-
-def _count_merge(left: int, right: int, dtype: Any, part: Any) -> Counts:
-    counts: Counts = part.merge_counts(left, right, dtype)
-    return counts
+def _add(one: Any, other: Any) -> Any:
+    if isinstance(one, tuple):
+        return tuple(map(_add, one, other))
+    return one + other
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,11 +146,11 @@ class PartitionedColumns:
         return self.parts.size_of(self.n_columns).n_ones
 
     def supports(self) -> Counts:
-        supports: Counts = self.total(_count_supports)
+        supports: Counts = self.total(methodcaller("supports"))
         return supports
 
     def count_known(self) -> Counts:
-        known: Counts = self.total(_count_known)
+        known: Counts = self.total(methodcaller("count_known"))
         return known
 
     def count_missing(self) -> int:
@@ -193,10 +165,10 @@ class PartitionedColumns:
 
     def count_null_rows(self) -> int:
         # the conjunctions of a pair cover what the two columns cover
-        return self.parts.count_null_rows()
+        return int(self.parts.total_of_source(methodcaller("count_null_rows")))
 
     def fingerprint(self) -> int:
-        return int(self.total(fingerprint_word)[0])
+        return int(self.total(methodcaller("fingerprint_word"))[0])
 
 
 class MergedParts:
@@ -211,8 +183,8 @@ class MergedParts:
         self._store = before.after([MergeRewrite(left, right, n)])
         if before.has_missing:
             changed = np.array([left, right, n])
-            return self._store.total(partial(count_borders, changed, dtype))
-        return before.total(partial(_count_merge, left, right, dtype), n_more=1)
+            return self._store.total(methodcaller("border_counts", changed, dtype))
+        return before.total(methodcaller("merge_counts", left, right, dtype), n_more=1)
 
 
 class Engine(ABC):
@@ -428,10 +400,10 @@ class DiskPartitions(Partitions):
         self._latest = (), source
 
     def total(self, rewrites: Rewrites, count: Callable[[Any], Any], n_columns: int) -> Any:
-        return _add_up(map(count, self._parts(rewrites, self._page_limit(n_columns))))
+        return sum_counts(map(count, self._parts(rewrites, self._page_limit(n_columns))))
 
     def total_of_source(self, count: Callable[[Any], Any]) -> Any:
-        return _add_up(map(count, map(self._source.read_part, self._source.parts)))
+        return sum_counts(map(count, map(self._source.read_part, self._source.parts)))
 
     def count_distinct_rows(self) -> int:
         """Count the distinct rows exactly: equal ones are in one bucket, which memory holds."""
@@ -471,14 +443,6 @@ class DiskPartitions(Partitions):
             if counts > self.memory - _COPIES_OF_A_PAGE * 8 * n_columns:
                 raise counts_too_large(n_columns, counts, self.memory)
         return max(1, (self.memory - counts) // _COPIES_OF_A_PAGE)
-
-
-def _add_up(values: Iterator[Any]) -> Any:
-    """Add up what parts count, one after the other."""
-    total = next(values)
-    for value in values:
-        total = sum_counts([total, value])
-    return total
 
 
 ENGINES.enter(Disk())

@@ -8,10 +8,11 @@ there as often as its weight has ones in binary.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple, Protocol, Self
+from operator import methodcaller
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,52 +39,11 @@ from conjunct.columns import (
     native_library,
 )
 from conjunct.counting.merging import CompiledMerging, CompleteMerging, MaskedMerging, Merging
-from conjunct.counting.partitioned import (
-    PartitionedColumns,
-    count_null_rows,
-    fingerprint_word,
-    sum_counts,
-)
+from conjunct.counting.partitioned import PartitionedColumns, sum_counts
 
 # Fewer rows are counted sooner than equal ones are found; distinct rows must be that many times
 # fewer than all and, where rows are in parts, no more than memory easily holds.
 _FEWEST_ROWS, _FEWEST_REPEATS, _MOST_DISTINCT = 1 << 15, 4, 1 << 20
-
-
-class Store(Protocol):
-    """Boolean columns that count, in memory or in parts, with the methods of ``Columns``.
-
-    ``total`` adds up what is counted in each part of the rows, for these columns and some more.
-    """
-
-    @property
-    def n_rows(self) -> int: ...
-
-    @property
-    def n_columns(self) -> int: ...
-
-    @property
-    def has_missing(self) -> bool: ...
-
-    def total(self, count: Callable[[Any], Any], n_more: int = 0) -> Any: ...
-
-    def after(self, rewrites: Sequence[AnyRewrite]) -> Store: ...
-
-    def with_conjunctions(self, left: Positions, right: Positions) -> Store: ...
-
-    def in_place(self) -> MergedColumns: ...
-
-    def estimate_cost(self, *, in_merges: bool = False) -> CostEstimate: ...
-
-    def count_ones(self) -> int: ...
-
-    def count_distinct_rows(self) -> int: ...
-
-    def begin_distinct_rows(self) -> Callable[[], int]: ...
-
-    def count_null_rows(self) -> int: ...
-
-    def fingerprint(self) -> int: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +56,7 @@ class Tally:
     @classmethod
     def of(cls, store: Store) -> Tally:
         """Count every pair of columns."""
-        count = partial(_count_pairs, counts_dtype(store.n_rows))
+        count = methodcaller("pair_counts", counts_dtype(store.n_rows))
         return cls(store, store.total(count))
 
     def with_conjunctions(self, left: Positions, right: Positions) -> Tally:
@@ -122,9 +82,9 @@ class Tally:
         if isinstance(store, WeightedColumns):
             patterns = store.patterns()
         elif native_library is None or store.has_missing:
-            patterns = LinePatterns([store], [1])  # type: ignore[list-item]
+            patterns = LinePatterns([store], [1])
         else:
-            patterns = NativePatterns(store)  # type: ignore[arg-type]
+            patterns = NativePatterns(store)
         for merge in merges:
             patterns.join(merge.left, merge.right)
         return tally.merging(), patterns
@@ -210,8 +170,7 @@ class WeightedColumns:
         if self._has_lists:
             rows = SparseColumns.of(self.rows.after(self.rewrites))
             return CompiledLists(rows.ones, self.weights.astype(np.int32))
-        merged = [part.in_place() for part in self.parts]
-        return _MergedWeighted(merged, self.factors, counts_dtype(self.n_rows))
+        return _MergedWeighted(self.parts, self.factors)
 
     def patterns(self) -> Patterns:
         """Return the patterns of the columns, before any rewrite."""
@@ -238,10 +197,17 @@ class WeightedColumns:
         return self.rows.begin_distinct_rows()
 
     def count_null_rows(self) -> int:
-        return int(self.total(count_null_rows))
+        return int(self.total(methodcaller("count_null_rows")))
 
     def fingerprint(self) -> int:
-        return int(self.total(fingerprint_word)[0])
+        return int(self.total(methodcaller("fingerprint_word"))[0])
+
+
+Store = Columns | PartitionedColumns | WeightedColumns
+"""Boolean columns that count, in memory or in parts.
+
+``total`` adds up what is counted in each part of the rows, for these columns and some more.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,37 +246,24 @@ class DistinctRows:
 class _MergedWeighted:
     """Parts that are merged in place, all alike."""
 
-    def __init__(
-        self, parts: Sequence[MergedColumns], factors: tuple[int, ...], dtype: type[Any]
-    ) -> None:
-        self._parts = parts
-        self._factors = factors
-        self._dtype = dtype
+    def __init__(self, parts: Sequence[Columns], factors: Sequence[int]) -> None:
+        self._parts = [part.in_place() for part in parts]
+        # of 64 bits, like the products
+        self._factors = np.array(factors, np.int64)
 
     def merge(self, left: int, right: int) -> Any:
-        counts = (_convert(self._dtype, part.merge(left, right)) for part in self._parts)
-        return _add_with_weights(counts, self._factors)
+        return _add_with_weights((part.merge(left, right) for part in self._parts), self._factors)
 
 
-def _count_pairs(dtype: Any, part: Columns) -> PairCounts:
-    return part.pair_counts(dtype)
-
-
-def _add_with_weights(counts: Any, factors: tuple[int, ...]) -> Any:
-    return sum_counts([_times(value, k) for value, k in zip(counts, factors, strict=True)])
+def _add_with_weights(counts: Iterable[Any], factors: Iterable[int]) -> Any:
+    return sum_counts(_times(value, factor) for value, factor in zip(counts, factors, strict=True))
 
 
 def _times(value: Any, factor: int) -> Any:
     """Return what ``factor`` times the same rows count."""
     if isinstance(value, tuple):
         return tuple(_times(each, factor) for each in value)
-    return value.times(factor) if isinstance(value, PairCounts) else value * factor
-
-
-def _convert(dtype: type[Any], counts: Any) -> Any:
-    if isinstance(counts, tuple):
-        return tuple(each.astype(dtype) for each in counts)
-    return counts.astype(dtype)
+    return value * factor
 
 
 # A column of a run is a feature: after a merge, ``i ∧ ¬j`` is true in fewer rows than the tags of i
@@ -332,18 +285,6 @@ class PatternTable(NamedTuple):
         return PatternTable(self.n_rows, self.right, self.left, self.both)
 
 
-class Patterns(Protocol):
-    """The patterns at each position, and how often two of them occur together."""
-
-    def join(self, left: int, right: int) -> None:
-        """Add the pattern with the tags of both after all others."""
-        ...
-
-    def table(self, left: int, right: int) -> PatternTable:
-        """Count the rows of two patterns."""
-        ...
-
-
 class LinePatterns:
     """Patterns of rows in memory: a line for each, counted when a pair is asked for.
 
@@ -355,12 +296,14 @@ class LinePatterns:
         self._factors = np.array(factors, np.int64)
 
     def join(self, left: int, right: int) -> None:
+        """Add the pattern with the tags of both after all others."""
         for part, lines in self._parts:
             lines.append(
                 part.conjunction(lines[left], lines[right], not_left=False, not_right=False)
             )
 
     def table(self, left: int, right: int) -> PatternTable:
+        """Count the rows of two patterns."""
         counted = [part.count_table(lines[left], lines[right]) for part, lines in self._parts]
         return PatternTable(*(self._factors @ np.array(counted, np.int64)).tolist())
 
@@ -470,6 +413,9 @@ class MergedPartsWithPatterns:
         if position < self._n_first:
             return int(self._first.supports[position])
         return int(self._tables[position - self._n_first][0, -1])
+
+
+Patterns = LinePatterns | NativePatterns | MergedPartsWithPatterns
 
 
 @dataclass(frozen=True)
