@@ -336,7 +336,7 @@ class FeatureSet:
     @cached_property
     def code_counter(self) -> CodeCounter:
         """The function that counts rows for the complete code."""
-        return CodeCounter(self.row_code, RowCode.of_columns(self))
+        return CodeCounter(self.row_code, RowCode.of(self, has_merges=False))
 
     def with_code_counts(self, store: Any) -> FeatureSet:
         """Count the training rows for the complete code, in one pass over them."""
