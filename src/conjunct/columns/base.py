@@ -54,14 +54,19 @@ class Columns(ABC):
     raw_columns: Sequence[Any]
     """One for each column, in order."""
 
+    def __init__(self, lines: Any, n_rows: int, n_jobs: int | None = None) -> None:
+        self.raw_columns = lines
+        self.n_rows = n_rows
+        self.n_jobs = n_jobs
+
     @property
     @abstractmethod
     def empty_column(self) -> Any:
         """The line of a column that is true in no row."""
 
-    @abstractmethod
     def with_raw_columns(self, lines: Sequence[Any]) -> Self:
         """Return columns with other lines of the same rows."""
+        return type(self)(lines, self.n_rows, self.n_jobs)
 
     @classmethod
     @abstractmethod
@@ -77,9 +82,9 @@ class Columns(ABC):
     def arrays(self) -> Arrays:
         """Return the arrays that the columns consist of."""
 
-    @abstractmethod
     def with_jobs(self, n_jobs: int | None) -> Self:
         """Return the same columns, counted by ``n_jobs`` threads."""
+        return type(self)(self.raw_columns, self.n_rows, n_jobs)
 
     @property
     def n_threads(self) -> int:
@@ -221,9 +226,9 @@ class Columns(ABC):
         cells = np.concatenate(values), np.concatenate(rows), starts
         return sp.csc_array(cells, shape=(self.n_rows, self.n_columns)).tocsr()
 
-    @abstractmethod
     def supports(self) -> Counts:
         """Count the rows in which each column is true."""
+        return self.to_bits().supports()
 
     def count_ones(self) -> int:
         """Count the true cells."""
@@ -245,9 +250,9 @@ class Columns(ABC):
     def count_table(self, left: Any, right: Any) -> tuple[int, int, int, int]:
         """Count two lines: rows in which both are known, and those with one, the other, both."""
 
-    @abstractmethod
     def joint_with_first(self, other: Self) -> Counts:
         """Count the rows in which the first column and each column of ``other`` are true."""
+        return self.to_bits().joint_with_first(other.to_bits())
 
     def merge_counts(self, left: int, right: int, dtype: DTypeLike) -> Counts:
         """Count the rows in which each column is true with both columns of a pair."""
@@ -321,9 +326,9 @@ class Columns(ABC):
     def sum_words(self, seed: int) -> Words:
         """Sum a random word for each column that is true in a row, or missing there."""
 
-    @abstractmethod
     def size(self) -> Size:
         """Return the size of the columns, which says what counting them takes."""
+        return self.to_bits().size()
 
     def estimate_cost(self, *, in_merges: bool = False) -> CostEstimate:
         """Estimate what a fit takes, with pairs merged one at a time or together."""
@@ -346,13 +351,13 @@ class Columns(ABC):
         # known with true is true with known, turned; once more while the next set is made
         return 3 * min(cls.n_counts, 3) * itemsize * size.n_columns**2
 
-    @abstractmethod
     def row_lengths(self) -> Counts:
         """Count the ones in each row."""
+        return self.to_bits().row_lengths()
 
-    @abstractmethod
     def sharing_rows(self, columns: Positions) -> Any:
         """Return which columns have a common row with each of some, as a sparse matrix."""
+        return self.to_bits().sharing_rows(columns)
 
     @property
     def work_bytes(self) -> int:

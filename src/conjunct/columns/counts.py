@@ -123,15 +123,10 @@ class Contingency:
         if not parts:
             nothing = np.empty(0, np.intp)
             return cls(nothing, nothing, n_rows, nothing, nothing, nothing)
-        rows = parts[0].n_rows
-        return cls(
-            np.concatenate([part.left for part in parts]),
-            np.concatenate([part.right for part in parts]),
-            rows if isinstance(rows, int) else np.concatenate([part.n_rows for part in parts]),
-            np.concatenate([part.left_support for part in parts]),
-            np.concatenate([part.right_support for part in parts]),
-            np.concatenate([part.joint for part in parts]),
-        )
+        columns = zip(*(vars(part).values() for part in parts), strict=True)
+        # one number of rows holds for all pairs
+        every: Any = (x[0] if isinstance(x[0], int) else np.concatenate(x) for x in columns)
+        return cls(*every)
 
     def swap(self) -> Contingency:
         """Return the same pairs, the other column first."""
@@ -141,14 +136,7 @@ class Contingency:
 
     def take(self, which: Which) -> Contingency:
         """Return some of the pairs."""
-        return Contingency(
-            self.left[which],
-            self.right[which],
-            take_if_array(self.n_rows, which),
-            self.left_support[which],
-            self.right_support[which],
-            self.joint[which],
-        )
+        return Contingency(*[take_if_array(each, which) for each in vars(self).values()])
 
 
 def take_if_array(values: Any, which: Which) -> Any:

@@ -313,9 +313,13 @@ def _each_block(
     work: Callable[[int, int], object], n_rows: int, n_columns: int, n_threads: int = 1
 ) -> None:
     """Call ``work(start, stop)`` for all rows, in blocks that stay in the cache."""
-    step = min(_BLOCK_ROWS, max(64, _BLOCK_CELLS // max(n_columns, 1) // 64 * 64))
+    step = _block_rows(n_columns)
     n_threads = max(1, min(n_threads, n_rows * n_columns // _CELLS_PER_THREAD))
     run_threads([*range(0, n_rows, step), n_rows], work, n_threads)
+
+
+def _block_rows(n_columns: int) -> int:
+    return min(_BLOCK_ROWS, max(64, _BLOCK_CELLS // max(n_columns, 1) // 64 * 64))
 
 
 def _transpose_bits(lines: Bits, n_bits: int, out: Bits) -> None:
@@ -441,17 +445,19 @@ def row_words(bits: Bits, n_rows: int) -> NDArray[np.uint64]:
     if len(bits) <= 128:
         return rows_as_words(bits, n_rows)
     words = np.empty((n_rows, 2), np.uint64)
-    # in the same memory: to ask for more of it takes longer than to hash
-    at_once = min(n_rows, _BLOCK_ROWS, max(64, _BLOCK_CELLS // len(bits)))
-    block = np.zeros((at_once, line_bytes(len(bits))), np.uint8)
-
-    def put(start: int, stop: int) -> None:
-        rows, hashes = block[: stop - start], words[start:stop]
-        _transpose_bits(bits[:, start // 8 :], len(rows), rows)
-        hash_rows(rows.view(np.uint64), hashes)
-
-    _each_block(put, n_rows, len(bits))
+    for some, rows in _row_blocks(bits, n_rows):
+        hash_rows(rows.view(np.uint64), words[some])
     return words
+
+
+def _row_blocks(bits: Bits, n_rows: int) -> Iterator[tuple[slice, Bits]]:
+    """Yield packed rows in blocks, in the same memory: to ask for more of it takes longer."""
+    step = _block_rows(len(bits))
+    block = np.zeros((min(step, n_rows), line_bytes(len(bits))), np.uint8)
+    for start in range(0, n_rows, step):
+        rows = block[: n_rows - start]
+        _transpose_bits(bits[:, start // 8 :], len(rows), rows)
+        yield slice(start, start + len(rows)), rows
 
 
 def random_words(n: int, seed: int) -> NDArray[np.uint64]:
@@ -466,14 +472,9 @@ def sum_words(bits: Bits, n_rows: int, seed: int) -> NDArray[np.uint64]:
     eights = np.pad(words, (0, -len(words) % 8)).reshape(-1, 8)
     values = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
     tables = eights @ values.T.astype(np.uint64)
-
-    def put(start: int, stop: int) -> None:
-        rows = np.zeros((stop - start, line_bytes(len(bits))), np.uint8)
-        _transpose_bits(bits[:, start // 8 :], len(rows), rows)
+    for some, rows in _row_blocks(bits, n_rows):
         for k, table in enumerate(tables):
-            sums[start:stop] += table[rows[:, k]]
-
-    _each_block(put, n_rows, len(bits))
+            sums[some] += table[rows[:, k]]
     return sums
 
 

@@ -52,13 +52,6 @@ class PackedColumns(Columns):
 
     raw_columns: Any
 
-    def __init__(
-        self, lines: Bits | Sequence[Bits], n_rows: int, n_jobs: int | None = None
-    ) -> None:
-        self.raw_columns = lines
-        self.n_rows = n_rows
-        self.n_jobs = n_jobs
-
     @classmethod
     def from_table(cls, table: NDArray[np.bool_], n_jobs: int | None = None) -> Self:
         """Pack a Boolean array."""
@@ -87,12 +80,6 @@ class PackedColumns(Columns):
 
     def arrays(self) -> Arrays:
         return (self.bits,)
-
-    def with_raw_columns(self, lines: Bits | Sequence[Bits]) -> Self:
-        return type(self)(lines, self.n_rows, self.n_jobs)
-
-    def with_jobs(self, n_jobs: int | None) -> Self:
-        return type(self)(self.raw_columns, self.n_rows, n_jobs)
 
     @property
     def nbytes(self) -> int:
@@ -415,9 +402,6 @@ class MaskedColumns(Columns):
     def in_place(self) -> MergedColumns:
         return _MergedMasked(self)
 
-    def supports(self) -> Counts:
-        return self.true.supports()
-
     def count_known(self) -> Counts:
         return self.known.supports()
 
@@ -454,9 +438,6 @@ class MaskedColumns(Columns):
             one.true.joint_counts(other.true)[0],
         )
 
-    def joint_with_first(self, other: Self) -> Counts:
-        return self.true.joint_with_first(other.true)
-
     def count_distinct_rows(self) -> int:
         return self._side_by_side().count_distinct_rows()
 
@@ -485,15 +466,6 @@ class MaskedColumns(Columns):
     def _side_by_side(self) -> PackedColumns:
         """Return values and known cells as columns: two rows are equal if these are."""
         return self.true.append_columns(self.known)
-
-    def size(self) -> Size:
-        return self.true.size()
-
-    def row_lengths(self) -> Counts:
-        return self.true.row_lengths()
-
-    def sharing_rows(self, columns: Positions) -> Any:
-        return self.true.sharing_rows(columns)
 
     @property
     def fills_words(self) -> bool:

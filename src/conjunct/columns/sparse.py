@@ -52,11 +52,6 @@ class SparseColumns(Columns):
     # a merge only moves rows from one list to another
     grows_with_merges: ClassVar[bool] = False
 
-    def __init__(self, lines: Sequence[RowList], n_rows: int, n_jobs: int | None = None) -> None:
-        self.raw_columns = lines
-        self.n_rows = n_rows
-        self.n_jobs = n_jobs
-
     @classmethod
     def from_ones(cls, ones: Ones, n_jobs: int | None = None) -> Self:
         """Take a matrix of ones; its lists are made on demand."""
@@ -104,12 +99,6 @@ class SparseColumns(Columns):
     def __reduce__(self) -> tuple[Any, ...]:
         # one list of all columns: thousands of short ones are slow to send
         return type(self).from_arrays, (self.arrays(), self.n_rows, self.n_jobs)
-
-    def with_raw_columns(self, lines: Sequence[RowList]) -> Self:
-        return type(self)(lines, self.n_rows, self.n_jobs)
-
-    def with_jobs(self, n_jobs: int | None) -> Self:
-        return type(self)(self.raw_columns, self.n_rows, n_jobs)
 
     @property
     def nbytes(self) -> int:

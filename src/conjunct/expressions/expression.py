@@ -530,7 +530,7 @@ def unpack(packed: Packed) -> Expression:
             is_first, positions, *number = entry
             operands = [built[index] for index in positions]
             if number:
-                built.append((AtLeast if is_first else Exactly)(*number, operands))
+                built.append((AtLeast if is_first else Exactly)(number[0], operands))
             else:
                 built.append((And if is_first else Or)(*operands))
     return built[-1]

@@ -337,7 +337,7 @@ class RowCode:
         values = np.concatenate([np.empty(0, np.int64), *self.variables]).astype(np.int64)
         starts = np.cumsum([0, *map(len, self.variables)], dtype=np.int64)
         left, right = self.left.astype(np.int64), self.right.astype(np.int64)
-        held = [left, right, self.rank.astype(np.uint32), values, starts]
+        held: list[NDArray[Any]] = [left, right, self.rank.astype(np.uint32), values, starts]
         one, other, turns, *variables = map(address, held)
         sizes = self.n_features, self.n_primitives
         return held, (*sizes, one, other, turns, len(self.variables), *variables)
@@ -357,7 +357,7 @@ class RowCode:
         ranks = np.empty((3 if self.variables else 1) * self.n_features * _ROWS_IN_C, np.uint32)
         _held, in_c = self._arguments()
         of_false = None if false is None else address(false)
-        out = map(address, (ranks, asked, counts))
+        out = address(ranks), address(asked), address(counts)
         native_library.native_ask(*in_c, shape[1], address(true), of_false, *out)
         return true, asked, counts
 

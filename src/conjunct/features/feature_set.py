@@ -83,12 +83,7 @@ class Merge:
     @property
     def made(self) -> tuple[int, ...]:
         """The features that took the place of the pair."""
-        made = [self.both] if self.both is not None else []
-        if self.right_only is not None:
-            made.append(self.right_only)
-        if self.left_only is not None:
-            made.append(self.left_only)
-        return tuple(made)
+        return tuple(part for part in self.parts if part is not None)
 
 
 def _renumber(merge: Merge, own: Lineage, number: dict[int, int]) -> Merge:
