@@ -64,7 +64,7 @@ class Columns(ABC):
     def empty_column(self) -> Any:
         """The line of a column that is true in no row."""
 
-    def with_raw_columns(self, lines: Sequence[Any]) -> Self:
+    def with_raw_columns(self, lines: Any) -> Self:
         """Return columns with other lines of the same rows."""
         return type(self)(lines, self.n_rows, self.n_jobs)
 

@@ -367,8 +367,11 @@ class PairList(PairCounts):
         place = np.full(len(self.supports), -1, np.int32)
         place[rewrite.plus[keeps]] = np.flatnonzero(keeps)
         supports = np.where(keeps, self.supports[np.where(keeps, rewrite.plus, 0)], new.supports)
-        pairs = CommonPairs.concat([_renumber_pairs(self.pairs, place), new.pairs])
-        return PairList(self.n_rows, supports, pairs)
+        one, other = place[self.pairs.left], place[self.pairs.right]
+        kept = np.flatnonzero((one >= 0) & (other >= 0))
+        one, other, joint = one[kept], other[kept], self.pairs.joint[kept]
+        old = CommonPairs(np.minimum(one, other), np.maximum(one, other), joint)
+        return PairList(self.n_rows, supports, CommonPairs.concat([old, new.pairs]))
 
     def to_matrix(self, limit: int) -> Counts | None:
         """Joint counts as a matrix without supports, if it takes no more than ``limit`` bytes."""
@@ -454,13 +457,6 @@ class MaskedCounts(PairCounts):
             _add_border(self.true_known[square], true_known, known_true),
             _add_border(self.known[square], known, known),
         )
-
-
-def _renumber_pairs(pairs: CommonPairs, place: NDArray[np.int32]) -> CommonPairs:
-    """Return the pairs of which both columns are kept, at their new places (−1: dropped)."""
-    kept = np.flatnonzero((place[pairs.left] >= 0) & (place[pairs.right] >= 0))
-    one, other = place[pairs.left[kept]], place[pairs.right[kept]]
-    return CommonPairs(np.minimum(one, other), np.maximum(one, other), pairs.joint[kept])
 
 
 def _add_border(square: Counts, rows: Counts, columns: Counts) -> Counts:

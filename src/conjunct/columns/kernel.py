@@ -131,25 +131,6 @@ def count_pairs(left: Lines, right: Lines | None = None, n_jobs: int = 1) -> Cou
     return total
 
 
-def merge_lines(lines: Bits, n: int, left: int, right: int, n_jobs: int = 1) -> Counts:
-    """Merge two of the first ``n`` lines in place, and count the new one.
-
-    ``left ∧ right`` is written after them, and taken from both. The counts are those with each line
-    as it was before.
-    """
-    n_bytes = lines.shape[1]
-    if counts_in_c(n, lines, n_jobs):
-        joint = np.empty(n, np.int32)
-        native.native_merge_lines(_way, address(lines), n, n_bytes, left, right, address(joint))
-        return joint
-    both = lines[left] & lines[right]
-    joint_counts = count_pairs(lines[:n], both[None], n_jobs)[:, 0]
-    lines[left] ^= both
-    lines[right] ^= both
-    lines[n] = both
-    return joint_counts
-
-
 def counts_in_c(n: int, lines: Bits, n_jobs: int) -> bool:
     """Return True if C counts one line with ``n`` others, on one thread."""
     n_bytes = lines.shape[1]
@@ -268,11 +249,6 @@ def unpack(bits: Bits, n_rows: int, n_threads: int = 1) -> NDArray[np.bool_]:
     return table.view(np.bool_)
 
 
-def unpack_line(line: Bits, n_rows: int) -> NDArray[np.bool_]:
-    """Unpack one column."""
-    return np.unpackbits(line, count=n_rows, bitorder="little").view(np.bool_)
-
-
 def bits_of_rows(line: Bits, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Return the values that a packed column has in the given rows."""
     values = line[rows >> 3] >> (rows & 7).astype(np.uint8) & np.uint8(1)
@@ -295,18 +271,6 @@ def concat_rows(bits: Sequence[Bits], n_rows: Sequence[int]) -> Bits:
     if any(n % 64 for n in n_rows[:-1]):
         return pack(np.concatenate(list(map(unpack, bits, n_rows))))
     return np.hstack(bits)
-
-
-def row_slices(n_rows: int, n_lines: int, limit: int) -> Iterator[tuple[slice, int]]:
-    """Divide lines into slices of at most ``limit`` bytes in all, but of at least 64 rows.
-
-    Each slice comes with its number of rows.
-    """
-    n_bytes = line_bytes(n_rows)
-    step = max(1, limit // max(n_lines, 1) // 8) * 8
-    for start in range(0, n_bytes, step):
-        stop = min(start + step, n_bytes)
-        yield slice(start, stop), min(n_rows - 8 * start, 8 * (stop - start))
 
 
 def _each_block(

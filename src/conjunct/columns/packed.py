@@ -96,7 +96,8 @@ class PackedColumns(Columns):
         return self
 
     def cells(self, position: int) -> tuple[Mask, None]:
-        return kernel.unpack_line(self.raw_columns[position], self.n_rows), None
+        line = self.raw_columns[position]
+        return np.unpackbits(line, count=self.n_rows, bitorder="little").view(np.bool_), None
 
     def row_block(self, start: int, stop: int) -> tuple[Mask, None]:
         first, n_bytes = start // 8, line_bytes(stop - start)
@@ -296,8 +297,12 @@ class PackedColumns(Columns):
         if bits.nbytes <= limit:
             yield self.with_raw_columns(bits)
             return
-        for some, n_rows in kernel.row_slices(self.n_rows, self.n_columns, limit):
-            yield type(self)(np.ascontiguousarray(bits[:, some]), n_rows, self.n_jobs)
+        # of whole words, and so of at least 64 rows
+        step = max(1, limit // max(self.n_columns, 1) // 8) * 8
+        for start in range(0, bits.shape[1], step):
+            some = np.ascontiguousarray(bits[:, start : start + step])
+            n_rows = min(self.n_rows - 8 * start, 8 * some.shape[1])
+            yield type(self)(some, n_rows, self.n_jobs)
 
 
 class MaskedLine(NamedTuple):
@@ -534,9 +539,26 @@ class MergedBits:
     def merge(self, left: int, right: int) -> Counts:
         if self._n == len(self._lines):
             self._make_room()
-        joint = kernel.merge_lines(self._lines, self._n, left, right, self._n_threads)
+        n, lines = self._n, self._lines
         self._n += 1
-        return joint
+        if kernel.counts_in_c(n, lines, self._n_threads):
+            joint = np.empty(n, np.int32)
+            native_library.native_merge_lines(
+                kernel.counting_way(),
+                address(lines),
+                n,
+                lines.shape[1],
+                left,
+                right,
+                address(joint),
+            )
+            return joint
+        both = lines[left] & lines[right]
+        joint_counts = count_pairs(lines[:n], both[None], self._n_threads)[:, 0]
+        lines[left] ^= both
+        lines[right] ^= both
+        lines[n] = both
+        return joint_counts
 
 
 def merge_lists(ones: Any) -> MergedLists | CompiledLists:

@@ -229,7 +229,6 @@ class Engine(ABC):
         """Connect to a cluster, or start one here, which may take ``memory`` bytes."""
         raise InputError(f"{self.name} is no cluster")
 
-    @abstractmethod
     def map_partitions(
         self, data: Any, make: Callable[[Any], Any], n_columns: int, dtype: Any
     ) -> Any:
@@ -237,6 +236,7 @@ class Engine(ABC):
 
         It has ``n_columns``; where the engine has to know, their cells are of type ``dtype``.
         """
+        raise InputError(self.advice)
 
 
 ENGINES: Registry[Engine] = Registry("engine", "conjunct.counting")
@@ -285,11 +285,6 @@ class Disk(Engine):
         n_jobs: int | None,
     ) -> Partitions:
         return data.partitions(read, n_jobs, storage)
-
-    def map_partitions(
-        self, data: Any, make: Callable[[Any], Any], n_columns: int, dtype: Any
-    ) -> Any:
-        raise InputError(self.advice)
 
 
 @dataclass(frozen=True)

@@ -280,10 +280,6 @@ class PatternTable(NamedTuple):
     right: int
     both: int
 
-    def swap(self) -> PatternTable:
-        """Return the same table, the other pattern first."""
-        return PatternTable(self.n_rows, self.right, self.left, self.both)
-
 
 class LinePatterns:
     """Patterns of rows in memory: a line for each, counted when a pair is asked for.
@@ -393,7 +389,8 @@ class MergedPartsWithPatterns:
 
     def table(self, left: int, right: int) -> PatternTable:
         if left > right:
-            return self.table(right, left).swap()
+            n_rows, one, other, both = self.table(right, left)
+            return PatternTable(n_rows, other, one, both)
         if right >= self._n_first:
             table = self._tables[right - self._n_first]
             if self._store.has_missing:

@@ -226,7 +226,10 @@ class _Terms:
     @classmethod
     def of(cls, chosen: Counts, yes: Counts, supports: Counts, n_rows: int) -> _Terms:
         """Compute the terms from what candidates have in common with each column."""
-        dtype = _exact_dtype(len(supports) * n_rows**2)
+        # the quickest type in which such sums are exact
+        largest = len(supports) * n_rows**2
+        in_words: type[Any] = np.int64 if largest < 1 << 63 else object
+        dtype: type[Any] = np.float64 if largest < 1 << 53 else in_words
         chosen, supports = chosen.astype(dtype), supports.astype(dtype)
         squares = np.einsum("fk,fk->f", chosen, chosen)
         return cls(n_rows, yes.astype(dtype), squares, chosen @ supports, supports @ supports)
@@ -246,13 +249,6 @@ class _Terms:
             (n * n * squares - 2 * n * yes * products + yes * yes * total) / (n * yes * (n - yes))
             for yes, squares, products in zip(*(map(int, part) for part in parts), strict=True)
         ]
-
-
-def _exact_dtype(largest: int) -> type[Any]:
-    """Return the quickest type in which sums up to ``largest`` are exact."""
-    if largest < 1 << 53:
-        return np.float64
-    return np.int64 if largest < 1 << 63 else object
 
 
 def simplest_first(expressions: Iterable[Expression]) -> Positions:
