@@ -491,7 +491,7 @@ def sample_rows(store: Store, limit: int, places: Sequence[int] | None = None) -
         parts = [RowSample(rows, rows.row_hashes(), store.weights)]
     else:
         parts = store.total(partial(_sample_part, places, limit))
-    rows = type(parts[0].rows).concat_rows([part.rows for part in parts])
+    rows = concat_rows([part.rows for part in parts])
     hashes, first, which = np.unique(
         np.concatenate([part.hashes for part in parts]), return_index=True, return_inverse=True
     )

@@ -82,7 +82,7 @@ class CodeCounts(NamedTuple):
 
     def plus(self, other: CodeCounts) -> CodeCounts:
         """Return the counts of these rows and of others."""
-        return CodeCounts(*(a + b for a, b in zip(self, other, strict=True)))
+        return CodeCounts(*map(np.add, self, other))
 
 
 class Asked(NamedTuple):
@@ -109,15 +109,10 @@ class Asked(NamedTuple):
 
     def counts(self) -> Counts:
         """Return the four lines of ``CodeCounts.features``."""
-        true = _count_true(self.true)
-        if self.second is None:
-            none = np.zeros_like(true)
-            return np.stack([_count_true(self.first), true, none, none])
-        second_true = _count_true(self.true & self.second)
-        # what is true is always asked for: nothing that is true excludes it
-        return np.stack(
-            [_count_true(self.first), true - second_true, _count_true(self.second), second_true]
-        )
+        second = np.zeros_like(self.first) if self.second is None else self.second
+        lines = self.first, self.true & self.first, second, self.true & second
+        # much quicker than a sum along an axis
+        return np.array([[*map(np.count_nonzero, each)] for each in lines], np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -496,8 +491,3 @@ def merge_cost(n_rows: int, n_columns: int, k: int) -> float:
 
 def _of_these(columns: Columns, positions: Positions) -> Columns:
     return columns if len(positions) == columns.n_columns else columns.select(positions.tolist())
-
-
-def _count_true(lines: Mask) -> Counts:
-    # much quicker than a sum along an axis
-    return np.array([*map(np.count_nonzero, lines)], np.int64)

@@ -83,7 +83,8 @@ class Merge:
     @property
     def made(self) -> tuple[int, ...]:
         """The features that took the place of the pair."""
-        return tuple(part for part in self.parts if part is not None)
+        # none has the number 0, which is that of a primitive
+        return tuple(filter(None, (self.both, self.right_only, self.left_only)))
 
 
 def _renumber(merge: Merge, own: Lineage, number: dict[int, int]) -> Merge:

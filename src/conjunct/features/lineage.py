@@ -239,8 +239,11 @@ class Lineage:
         return patterns[whole]
 
     def _list_asserted(self, number: int) -> list[int]:
-        operands = () if self.is_count(number) else self.operands(number) or ()
-        return [x for x in operands if x >= 0]
+        k = number - len(self.primitives)
+        made: Any = self.made[k] if k >= 0 else ()
+        if isinstance(made, Tally):
+            made = made.literals if made.is_conjunction else ()
+        return [x for x in made if x >= 0]
 
     def denies(self, number: int) -> bool:
         """Return True if a feature is ``f ∧ ¬g``, and so the rest of the pattern of f.
