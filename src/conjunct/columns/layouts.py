@@ -78,7 +78,9 @@ def convert_layout(columns: Columns, kind: StorageKind, *, counts: bool = False)
     listed = SparseColumns.of(columns)
     choice: str = kind
     if counts:
-        choice = choose_storage(listed.least_size(), kind, listed.size)
+        # as if no pair had a common row, which is seen at once
+        least, _ = survey_rows(listed.total, listed.n_columns)
+        choice = choose_storage(least, kind, listed.size)
     elif kind == "auto":
         pays = is_sparse(listed.count_ones(), listed.n_rows, listed.n_columns)
         choice = "sparse" if pays else "dense"

@@ -148,25 +148,20 @@ class PackedColumns(Columns):
         same._cache = left, right, self.conjunctions(left, right)
         return same
 
-    def conjunctions(
-        self, left: Sequence[int] | Positions, right: Sequence[int] | Positions
-    ) -> Self:
-        """Return the columns ``left[k] ∧ right[k]``; ``~position`` is a negated column."""
+    def conjunctions(self, left: Positions, right: Positions) -> Self:
+        """Return the columns ``left[k] ∧ right[k]``."""
         if self._cache is not None:
             n, (one, other, cached) = len(left), self._cache
             if np.array_equal(one[:n], left) and np.array_equal(other[:n], right):
                 return cached.with_raw_columns(cached.raw_columns[:n])
-        lines = self.raw_columns
+        lines, pairs = self.raw_columns, list(zip(left, right, strict=True))
 
-        def conjunction(i: int, j: int) -> Bits:
-            if i >= 0 and j >= 0:
-                both: Bits = lines[i] & lines[j]
-                return both
-            one, other = lines[max(i, ~i)], lines[max(j, ~j)]
-            return self.conjunction(one, other, not_left=bool(i < 0), not_right=bool(j < 0))
+        def conjunction(k: int) -> Bits:
+            i, j = pairs[k]
+            both: Bits = lines[i] & lines[j]
+            return both
 
-        pairs = list(zip(left, right, strict=True))
-        return self.with_raw_columns(self._make_lines(lambda k: conjunction(*pairs[k]), len(pairs)))
+        return self.with_raw_columns(self._make_lines(conjunction, len(pairs)))
 
     def append_columns(self, other: Self) -> Self:
         """Return these columns, then those of ``other``."""

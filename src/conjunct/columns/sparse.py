@@ -25,7 +25,7 @@ from conjunct.columns.kernel import (
 )
 from conjunct.columns.library import address, native_library
 from conjunct.columns.packed import CompiledLists, MergedLists, PackedColumns, merge_lists
-from conjunct.columns.sizing import Kind, Size, check_packed_size, survey_rows, survey_size
+from conjunct.columns.sizing import Kind, Size, check_packed_size, survey_size
 
 RowList = NDArray[np.int32]
 """The rows in which a column is true, rising."""
@@ -284,10 +284,6 @@ class SparseColumns(Columns):
     def _size(self) -> Size:
         # needed to choose a store, and again to say what it takes
         return survey_size(self.total, self.n_columns)
-
-    def least_size(self) -> Size:
-        """Return the size that is seen at once, as if no pair had a common row."""
-        return survey_rows(self.total, self.n_columns)[0]
 
     def row_lengths(self) -> Counts:
         return np.bincount(self.ones.indices, minlength=self.n_rows)

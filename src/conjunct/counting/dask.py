@@ -472,39 +472,30 @@ def gather(values: Sequence[Any]) -> list[Any]:
     if client is None:
         return [*dask.compute(*values)]
     with _one_line_errors(client):
-        futures = _futures(values)
-        _wait(client, futures)
-        found: list[Any] = client.gather(futures)
+        found: list[Any] = client.gather(_wait(client, values))
         return found
 
 
 def find_holders(client: Any, values: Sequence[Any]) -> list[str]:
     """Wait for persisted values and return the worker that has each."""
     with _one_line_errors(client):
-        futures = _futures(values)
-        _wait(client, futures)
+        futures = _wait(client, values)
         held = client.who_has(futures)
     # a task that failed is on no worker, and fails again where it is used
     return [min(held.get(future.key) or ("",)) for future in futures]
 
 
-def _futures(values: Sequence[Any]) -> list[Any]:
-    from distributed import futures_of
+def _wait(client: Any, values: Sequence[Any]) -> list[Any]:
+    """Wait as long as the workers go on, and return the futures; raise if they stall."""
+    from distributed import futures_of, wait
 
-    return [futures_of(value)[0] for value in values]
-
-
-def _wait(client: Any, futures: Sequence[Any]) -> None:
-    """Wait as long as the workers go on; raise if they stall."""
-    from distributed import wait
-
-    stuck_since = None
+    futures, stuck_since = [futures_of(value)[0] for value in values], None
     while True:
         # the result is read later: it may be a TimeoutError of the work itself
         with suppress(TimeoutError):
             wait(futures, timeout=_SECONDS_BETWEEN_LOOKS)
         if all(future.done() for future in futures):
-            return
+            return futures
         why = _explain_stall(client)
         now = time.monotonic()
         stuck_since = None if why is None else stuck_since or now
