@@ -151,21 +151,9 @@ class Columns(ABC):
         """Prepare the columns to count and to rewrite ``left[k] ∧ right[k]``."""
         return self
 
+    @abstractmethod
     def rewritten(self, rewrite: Rewrite) -> Self:
         """Return the columns of the next feature set."""
-        lines, m = self.raw_columns, self.n_columns
-        following = []
-        for plus, minus in zip(rewrite.plus.tolist(), rewrite.minus.tolist(), strict=True):
-            if plus < m and minus < 0:
-                following.append(lines[plus])
-                continue
-            pair = (plus if minus < 0 else minus) - m
-            i, j = rewrite.left[pair], rewrite.right[pair]
-            line = self.conjunction(
-                lines[i], lines[j], not_left=bool(plus == j), not_right=bool(plus == i)
-            )
-            following.append(line)
-        return self.with_raw_columns(following)
 
     def after(self, rewrites: Sequence[AnyRewrite]) -> Self:
         """Return the columns after some rewrites, in order."""

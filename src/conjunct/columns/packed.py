@@ -399,6 +399,21 @@ class MaskedColumns(Columns):
         true = left.true | right.true
         return MaskedLine(true, true | left.false & right.false)
 
+    def rewritten(self, rewrite: Rewrite) -> Self:
+        lines, m = self.raw_columns, self.n_columns
+        following = []
+        for plus, minus in zip(rewrite.plus.tolist(), rewrite.minus.tolist(), strict=True):
+            if plus < m and minus < 0:
+                following.append(lines[plus])
+                continue
+            pair = (plus if minus < 0 else minus) - m
+            i, j = rewrite.left[pair], rewrite.right[pair]
+            line = self.conjunction(
+                lines[i], lines[j], not_left=bool(plus == j), not_right=bool(plus == i)
+            )
+            following.append(line)
+        return self.with_raw_columns(following)
+
     def in_place(self) -> MergedColumns:
         return _MergedMasked(self)
 

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
 from conjunct.columns.base import Arrays, Columns, Mask, Words
-from conjunct.columns.counts import CommonPairs, PairList, Positions
+from conjunct.columns.counts import CommonPairs, PairList, Positions, Rewrite
 from conjunct.columns.kernel import (
     Counts,
     count_distinct_in_c,
@@ -181,6 +181,17 @@ class SparseColumns(Columns):
 
     def disjunction(self, left: RowList, right: RowList) -> RowList:
         return np.union1d(left, right)
+
+    def rewritten(self, rewrite: Rewrite) -> Self:
+        ones = self.ones
+        both = ones[:, rewrite.left].multiply(ones[:, rewrite.right]).tocsc()
+        every = sp.hstack([ones, both], format="csc")
+        whole, less = np.flatnonzero(rewrite.minus < 0), np.flatnonzero(rewrite.minus >= 0)
+        parts = every[:, rewrite.plus[less]] - every[:, rewrite.minus[less]]
+        parts = sp.hstack([every[:, rewrite.plus[whole]], parts.tocsc()], format="csc")
+        ones = parts[:, np.argsort(np.concatenate([whole, less]))]
+        ones.sort_indices()
+        return self.from_ones(ones, self.n_jobs)
 
     def in_place(self) -> MergedLists | CompiledLists:
         return merge_lists(self.ones)
