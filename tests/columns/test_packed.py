@@ -16,7 +16,16 @@ def test_conjunctions_of_literals(table, data):
     left = np.array(data.draw(literals), np.intp)
     right = np.array(data.draw(st.permutations(left.tolist())), np.intp)
     both = np.column_stack([table, ~table[:, ::-1]])  # column ~k is the negation of column k
-    made = store.conjunctions(left, right)
+    lines = store.raw_columns
+    made = store.with_raw_columns(
+        [
+            store.conjunction(lines[max(i, ~i)], lines[max(j, ~j)], not_left=i < 0, not_right=j < 0)
+            for i, j in zip(left.tolist(), right.tolist(), strict=True)
+        ]
+    )
+    is_plain = (left >= 0) & (right >= 0)
+    plain = store.conjunctions(left[is_plain], right[is_plain])
+    assert np.array_equal(plain.bits, made.bits[is_plain])
     expected = PackedColumns.from_table((both[:, left] & both[:, right]).reshape(len(table), -1))
     assert np.array_equal(made.bits, expected.bits)
     joined = store.append_columns(made)

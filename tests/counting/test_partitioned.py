@@ -122,10 +122,10 @@ def test_little_memory_changes_nothing(split, page_bytes):
     # too little for all rows at once: they are told apart in buckets
     apart = paged(parts, memory=5 * page_bytes, store="dense")
     assert apart.count_distinct_rows() == store.count_distinct_rows()
-    assert apart.count_null_rows() == store.count_null_rows()
+    assert PartitionedColumns(apart).count_null_rows() == store.count_null_rows()
     lists = paged(list(map(SparseColumns.from_table, parts)), memory=5 * page_bytes, store="sparse")
     assert lists.count_distinct_rows() == store.count_distinct_rows()
-    assert lists.count_null_rows() == store.count_null_rows()
+    assert PartitionedColumns(lists).count_null_rows() == store.count_null_rows()
 
 
 def test_pages_grow_apart_as_features_are_added():

@@ -162,7 +162,7 @@ def test_skops_and_pickle_keep_a_model(which):
 def test_a_lineage_that_counts_is_kept():
     model = UFC().fit([["a", "b"]] * 40 + [["a"]] * 9 + [[]] * 40)
     lineage = model.feature_set_.lineage
-    number = lineage.count(_tally())
+    number = lineage.make(_tally())
     kept = pickle.loads(pickle.dumps(lineage))
     assert kept.expression(number) == Or(Primitive("a"), Primitive("b"))  # at least 1 of {a, b}
     assert len(kept) == len(lineage)

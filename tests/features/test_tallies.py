@@ -85,8 +85,8 @@ def test_texts_lengths_and_renaming(data, style):
 
 def test_a_count_asserts_nothing():
     lineage = Lineage("abc")
-    number = lineage.count(Tally((0, 1, ~2), 2, False))
-    assert lineage.count(Tally((0, 1, ~2), 2, False)) == number
+    number = lineage.make(Tally((0, 1, ~2), 2, False))
+    assert lineage.make(Tally((0, 1, ~2), 2, False)) == number
     assert lineage.is_count(number)
     assert lineage.pattern(number) == ()
     assert not lineage.denies(number)
@@ -94,7 +94,7 @@ def test_a_count_asserts_nothing():
     assert lineage.pattern(lineage.conjoin(number, 0)) == ("a",)
     assert lineage.conjunctions == [(number, 0)]
     # all of them are a conjunction, which does
-    assert lineage.pattern(lineage.count(Tally((0, 1, ~2), 3, False))) == ("a", "b")
+    assert lineage.pattern(lineage.make(Tally((0, 1, ~2), 3, False))) == ("a", "b")
     assert lineage.denies(len(lineage) - 1)
     lineage.forget_after(3)
     assert len(lineage) == 3
@@ -103,7 +103,7 @@ def test_a_count_asserts_nothing():
 @pytest.mark.parametrize("style", ["unicode", "ascii"])
 def test_names_that_could_be_misread_are_quoted_where_they_are_counted(style):
     lineage = Lineage(["red, blue", "sky"])
-    number = lineage.count(Tally((0, ~1), 1, True))
+    number = lineage.make(Tally((0, ~1), 1, True))
     sign = "¬" if style == "unicode" else "~"
     expected = ["red, blue", f'exactly 1 of {{"red, blue", {sign}sky}}']
     assert lineage.texts([0, number], style) == expected

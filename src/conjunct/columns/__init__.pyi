@@ -13,7 +13,6 @@ from .counts import PairList as PairList
 from .counts import Positions as Positions
 from .counts import Rewrite as Rewrite
 from .counts import Which as Which
-from .counts import count_borders as count_borders
 from .counts import take_if_array as take_if_array
 from .kernel import Bits as Bits
 from .kernel import Counts as Counts

@@ -21,7 +21,7 @@ from conjunct.columns.counts import (
     Rewrite,
 )
 from conjunct.columns.kernel import Counts
-from conjunct.columns.sizing import COPIES_OF_COUNTS, CostEstimate, Kind, Size
+from conjunct.columns.sizing import CostEstimate, Kind, Size
 
 if TYPE_CHECKING:
     from conjunct.columns.packed import PackedColumns
@@ -54,14 +54,19 @@ class Columns(ABC):
     raw_columns: Sequence[Any]
     """One for each column, in order."""
 
+    def __init__(self, lines: Any, n_rows: int, n_jobs: int | None = None) -> None:
+        self.raw_columns = lines
+        self.n_rows = n_rows
+        self.n_jobs = n_jobs
+
     @property
     @abstractmethod
     def empty_column(self) -> Any:
         """The line of a column that is true in no row."""
 
-    @abstractmethod
-    def with_raw_columns(self, lines: Sequence[Any]) -> Self:
+    def with_raw_columns(self, lines: Any) -> Self:
         """Return columns with other lines of the same rows."""
+        return type(self)(lines, self.n_rows, self.n_jobs)
 
     @classmethod
     @abstractmethod
@@ -77,9 +82,9 @@ class Columns(ABC):
     def arrays(self) -> Arrays:
         """Return the arrays that the columns consist of."""
 
-    @abstractmethod
     def with_jobs(self, n_jobs: int | None) -> Self:
         """Return the same columns, counted by ``n_jobs`` threads."""
+        return type(self)(self.raw_columns, self.n_rows, n_jobs)
 
     @property
     def n_threads(self) -> int:
@@ -209,9 +214,9 @@ class Columns(ABC):
         cells = np.concatenate(values), np.concatenate(rows), starts
         return sp.csc_array(cells, shape=(self.n_rows, self.n_columns)).tocsr()
 
-    @abstractmethod
     def supports(self) -> Counts:
         """Count the rows in which each column is true."""
+        return self.to_bits().supports()
 
     def count_ones(self) -> int:
         """Count the true cells."""
@@ -233,9 +238,15 @@ class Columns(ABC):
     def count_table(self, left: Any, right: Any) -> tuple[int, int, int, int]:
         """Count two lines: rows in which both are known, and those with one, the other, both."""
 
-    @abstractmethod
     def joint_with_first(self, other: Self) -> Counts:
         """Count the rows in which the first column and each column of ``other`` are true."""
+        return self.to_bits().joint_with_first(other.to_bits())
+
+    def merge_counts(self, left: int, right: int, dtype: DTypeLike) -> Counts:
+        """Count the rows in which each column is true with both columns of a pair."""
+        one, other = self.raw_columns[left], self.raw_columns[right]
+        both = self.conjunction(one, other, not_left=False, not_right=False)
+        return self.with_raw_columns([both]).joint_with_first(self).astype(dtype, copy=False)
 
     def against(self, other: Self) -> Contingency:
         """Count the first column with each column of ``other``."""
@@ -303,9 +314,9 @@ class Columns(ABC):
     def sum_words(self, seed: int) -> Words:
         """Sum a random word for each column that is true in a row, or missing there."""
 
-    @abstractmethod
     def size(self) -> Size:
         """Return the size of the columns, which says what counting them takes."""
+        return self.to_bits().size()
 
     def estimate_cost(self, *, in_merges: bool = False) -> CostEstimate:
         """Estimate what a fit takes, with pairs merged one at a time or together."""
@@ -315,27 +326,26 @@ class Columns(ABC):
     @classmethod
     def size_in_parts(cls, n_rows: int, n_columns: int, survey: Callable[[], Size]) -> Size:
         """Return the size of all parts; ``survey`` looks at them, which may take long."""
+        if cls.kind == "sparse":
+            return survey()
         # what bits take does not depend on how many of them are ones
-        return (
-            Size(n_rows, n_columns, n_rows * n_columns, 0, 0) if cls.kind == "dense" else survey()
-        )
+        return Size(n_rows, n_columns, n_rows * n_columns, 0, 0)
 
     @classmethod
     def bytes_of_counts(cls, size: Size, itemsize: int) -> int:
         """Return the bytes of the counts of all pairs, with those of the next iteration."""
         if cls.kind == "sparse":
             return size.estimate_cost(cls.kind, in_parts=True).n_bytes
-        # known with true is true with known, turned
-        n_held = min(cls.n_counts, 3)
-        return COPIES_OF_COUNTS * n_held * itemsize * size.n_columns**2
+        # known with true is true with known, turned; once more while the next set is made
+        return 3 * min(cls.n_counts, 3) * itemsize * size.n_columns**2
 
-    @abstractmethod
     def row_lengths(self) -> Counts:
         """Count the ones in each row."""
+        return self.to_bits().row_lengths()
 
-    @abstractmethod
     def sharing_rows(self, columns: Positions) -> Any:
         """Return which columns have a common row with each of some, as a sparse matrix."""
+        return self.to_bits().sharing_rows(columns)
 
     @property
     def work_bytes(self) -> int:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from conjunct.columns.kernel import Counts
 from conjunct.columns.sizing import check_counts
@@ -122,15 +122,10 @@ class Contingency:
         if not parts:
             nothing = np.empty(0, np.intp)
             return cls(nothing, nothing, n_rows, nothing, nothing, nothing)
-        rows = parts[0].n_rows
-        return cls(
-            np.concatenate([part.left for part in parts]),
-            np.concatenate([part.right for part in parts]),
-            rows if isinstance(rows, int) else np.concatenate([part.n_rows for part in parts]),
-            np.concatenate([part.left_support for part in parts]),
-            np.concatenate([part.right_support for part in parts]),
-            np.concatenate([part.joint for part in parts]),
-        )
+        columns = zip(*(vars(part).values() for part in parts), strict=True)
+        # one number of rows holds for all pairs
+        every: Any = (x[0] if isinstance(x[0], int) else np.concatenate(x) for x in columns)
+        return cls(*every)
 
     def swap(self) -> Contingency:
         """Return the same pairs, the other column first."""
@@ -140,14 +135,7 @@ class Contingency:
 
     def take(self, which: Which) -> Contingency:
         """Return some of the pairs."""
-        return Contingency(
-            self.left[which],
-            self.right[which],
-            take_if_array(self.n_rows, which),
-            self.left_support[which],
-            self.right_support[which],
-            self.joint[which],
-        )
+        return Contingency(*[take_if_array(each, which) for each in vars(self).values()])
 
 
 def take_if_array(values: Any, which: Which) -> Any:
@@ -187,7 +175,7 @@ class PairCounts(ABC):
     def __add__(self, other: Self) -> Self: ...
 
     @abstractmethod
-    def times(self, factor: int) -> Self:
+    def __mul__(self, factor: int) -> Self:
         """Return the counts of the same rows, each ``factor`` times."""
 
     def with_conjunctions(self, left: Positions, right: Positions, total: Total) -> PairCounts:
@@ -216,7 +204,7 @@ class CountMatrix(PairCounts):
     def __add__(self, other: CountMatrix) -> CountMatrix:
         return CountMatrix(self.n_rows + other.n_rows, self.joint + other.joint)
 
-    def times(self, factor: int) -> CountMatrix:
+    def __mul__(self, factor: int) -> CountMatrix:
         return CountMatrix(factor * self.n_rows, factor * self.joint)
 
     @property
@@ -337,7 +325,7 @@ class PairList(PairCounts):
         supports = matrix.diagonal().astype(np.int64)
         return PairList(self.n_rows + other.n_rows, supports, matrix)
 
-    def times(self, factor: int) -> PairList:
+    def __mul__(self, factor: int) -> PairList:
         return PairList(factor * self.n_rows, factor * self.supports, factor * self.matrix)
 
     @property
@@ -378,8 +366,11 @@ class PairList(PairCounts):
         place = np.full(len(self.supports), -1, np.int32)
         place[rewrite.plus[keeps]] = np.flatnonzero(keeps)
         supports = np.where(keeps, self.supports[np.where(keeps, rewrite.plus, 0)], new.supports)
-        pairs = CommonPairs.concat([_renumber_pairs(self.pairs, place), new.pairs])
-        return PairList(self.n_rows, supports, pairs)
+        one, other = place[self.pairs.left], place[self.pairs.right]
+        kept = np.flatnonzero((one >= 0) & (other >= 0))
+        one, other, joint = one[kept], other[kept], self.pairs.joint[kept]
+        old = CommonPairs(np.minimum(one, other), np.maximum(one, other), joint)
+        return PairList(self.n_rows, supports, CommonPairs.concat([old, new.pairs]))
 
     def to_matrix(self, limit: int) -> Counts | None:
         """Joint counts as a matrix without supports, if it takes no more than ``limit`` bytes."""
@@ -424,7 +415,7 @@ class MaskedCounts(PairCounts):
             self.known + other.known,
         )
 
-    def times(self, factor: int) -> MaskedCounts:
+    def __mul__(self, factor: int) -> MaskedCounts:
         counts = (factor * each for each in (self.true, self.true_known, self.known))
         return MaskedCounts(factor * self.n_rows, *counts)
 
@@ -456,7 +447,7 @@ class MaskedCounts(PairCounts):
         kept = rewrite.plus[rewrite.keep_mask(len(self.true))]
         columns = np.arange(len(kept), rewrite.n_after)
         check_counts(rewrite.n_after, 3 * self.true.itemsize)
-        count = partial(count_borders, columns, self.true.dtype)
+        count = partial(_count_borders, columns, self.true.dtype)
         true, true_known, known_true, known = total(count, 0)
         square = np.ix_(kept, kept)
         return MaskedCounts(
@@ -467,34 +458,6 @@ class MaskedCounts(PairCounts):
         )
 
 
-# Parts count with these, here or on a worker: module functions can be pickled.
-
-
-def count_borders(columns: Positions, dtype: DTypeLike, part: Any) -> Borders:
-    """Count some columns of a part with all, where cells are missing."""
-    counts: Borders = part.border_counts(columns, dtype)
-    return counts
-
-
-def _count_conjunctions(
-    left: Positions, right: Positions, dtype: DTypeLike, part: Any
-) -> tuple[Counts, Counts]:
-    counts: tuple[Counts, Counts] = part.conjunction_counts(left, right, dtype)
-    return counts
-
-
-def _count_new_pairs(keeps: NDArray[np.bool_], dtype: DTypeLike, part: Any) -> PairList:
-    counts: PairList = part.new_pair_counts(keeps, dtype)
-    return counts
-
-
-def _renumber_pairs(pairs: CommonPairs, place: NDArray[np.int32]) -> CommonPairs:
-    """Return the pairs of which both columns are kept, at their new places (−1: dropped)."""
-    kept = np.flatnonzero((place[pairs.left] >= 0) & (place[pairs.right] >= 0))
-    one, other = place[pairs.left[kept]], place[pairs.right[kept]]
-    return CommonPairs(np.minimum(one, other), np.maximum(one, other), pairs.joint[kept])
-
-
 def _add_border(square: Counts, rows: Counts, columns: Counts) -> Counts:
     """Add rows and columns to a matrix; ``columns`` gives the latter as rows."""
     m = len(square)
@@ -503,3 +466,18 @@ def _add_border(square: Counts, rows: Counts, columns: Counts) -> Counts:
     counts[m:] = rows
     counts[:m, m:] = columns[:, :m].T
     return counts
+
+
+# What workers call must be functions of a module.
+
+
+def _count_conjunctions(left: Positions, right: Positions, dtype: Any, part: Any) -> Any:
+    return part.conjunction_counts(left, right, dtype)
+
+
+def _count_new_pairs(keeps: Any, dtype: Any, part: Any) -> Any:
+    return part.new_pair_counts(keeps, dtype)
+
+
+def _count_borders(columns: Positions, dtype: Any, part: Any) -> Any:
+    return part.border_counts(columns, dtype)

@@ -131,25 +131,6 @@ def count_pairs(left: Lines, right: Lines | None = None, n_jobs: int = 1) -> Cou
     return total
 
 
-def merge_lines(lines: Bits, n: int, left: int, right: int, n_jobs: int = 1) -> Counts:
-    """Merge two of the first ``n`` lines in place, and count the new one.
-
-    ``left ∧ right`` is written after them, and taken from both. The counts are those with each line
-    as it was before.
-    """
-    n_bytes = lines.shape[1]
-    if counts_in_c(n, lines, n_jobs):
-        joint = np.empty(n, np.int32)
-        native.native_merge_lines(_way, address(lines), n, n_bytes, left, right, address(joint))
-        return joint
-    both = lines[left] & lines[right]
-    joint_counts = count_pairs(lines[:n], both[None], n_jobs)[:, 0]
-    lines[left] ^= both
-    lines[right] ^= both
-    lines[n] = both
-    return joint_counts
-
-
 def counts_in_c(n: int, lines: Bits, n_jobs: int) -> bool:
     """Return True if C counts one line with ``n`` others, on one thread."""
     n_bytes = lines.shape[1]
@@ -268,11 +249,6 @@ def unpack(bits: Bits, n_rows: int, n_threads: int = 1) -> NDArray[np.bool_]:
     return table.view(np.bool_)
 
 
-def unpack_line(line: Bits, n_rows: int) -> NDArray[np.bool_]:
-    """Unpack one column."""
-    return np.unpackbits(line, count=n_rows, bitorder="little").view(np.bool_)
-
-
 def bits_of_rows(line: Bits, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Return the values that a packed column has in the given rows."""
     values = line[rows >> 3] >> (rows & 7).astype(np.uint8) & np.uint8(1)
@@ -290,18 +266,6 @@ def rows_as_words(bits: Bits, n_rows: int, n_threads: int = 1) -> NDArray[np.uin
     return words.view(np.uint64)
 
 
-def words_as_rows(words: NDArray[np.uint64], n_columns: int) -> Bits:
-    """Pack rows that ``rows_as_words`` gave."""
-    bits = np.zeros((n_columns, line_bytes(len(words))), np.uint8)
-    rows = words.view(np.uint8)
-
-    def put(start: int, stop: int) -> None:
-        _transpose_bits(rows[start:stop], n_columns, bits[:, start // 8 :])
-
-    _each_block(put, len(words), n_columns)
-    return bits
-
-
 def concat_rows(bits: Sequence[Bits], n_rows: Sequence[int]) -> Bits:
     """Concatenate the lines of successive parts of the rows."""
     if any(n % 64 for n in n_rows[:-1]):
@@ -309,25 +273,17 @@ def concat_rows(bits: Sequence[Bits], n_rows: Sequence[int]) -> Bits:
     return np.hstack(bits)
 
 
-def row_slices(n_rows: int, n_lines: int, limit: int) -> Iterator[tuple[slice, int]]:
-    """Divide lines into slices of at most ``limit`` bytes in all, but of at least 64 rows.
-
-    Each slice comes with its number of rows.
-    """
-    n_bytes = line_bytes(n_rows)
-    step = max(1, limit // max(n_lines, 1) // 8) * 8
-    for start in range(0, n_bytes, step):
-        stop = min(start + step, n_bytes)
-        yield slice(start, stop), min(n_rows - 8 * start, 8 * (stop - start))
-
-
 def _each_block(
     work: Callable[[int, int], object], n_rows: int, n_columns: int, n_threads: int = 1
 ) -> None:
     """Call ``work(start, stop)`` for all rows, in blocks that stay in the cache."""
-    step = min(_BLOCK_ROWS, max(64, _BLOCK_CELLS // max(n_columns, 1) // 64 * 64))
+    step = _block_rows(n_columns)
     n_threads = max(1, min(n_threads, n_rows * n_columns // _CELLS_PER_THREAD))
     run_threads([*range(0, n_rows, step), n_rows], work, n_threads)
+
+
+def _block_rows(n_columns: int) -> int:
+    return min(_BLOCK_ROWS, max(64, _BLOCK_CELLS // max(n_columns, 1) // 64 * 64))
 
 
 def _transpose_bits(lines: Bits, n_bits: int, out: Bits) -> None:
@@ -453,17 +409,19 @@ def row_words(bits: Bits, n_rows: int) -> NDArray[np.uint64]:
     if len(bits) <= 128:
         return rows_as_words(bits, n_rows)
     words = np.empty((n_rows, 2), np.uint64)
-    # in the same memory: to ask for more of it takes longer than to hash
-    at_once = min(n_rows, _BLOCK_ROWS, max(64, _BLOCK_CELLS // len(bits)))
-    block = np.zeros((at_once, line_bytes(len(bits))), np.uint8)
-
-    def put(start: int, stop: int) -> None:
-        rows, hashes = block[: stop - start], words[start:stop]
-        _transpose_bits(bits[:, start // 8 :], len(rows), rows)
-        hash_rows(rows.view(np.uint64), hashes)
-
-    _each_block(put, n_rows, len(bits))
+    for some, rows in _row_blocks(bits, n_rows):
+        hash_rows(rows.view(np.uint64), words[some])
     return words
+
+
+def _row_blocks(bits: Bits, n_rows: int) -> Iterator[tuple[slice, Bits]]:
+    """Yield packed rows in blocks, in the same memory: to ask for more of it takes longer."""
+    step = _block_rows(len(bits))
+    block = np.zeros((min(step, n_rows), line_bytes(len(bits))), np.uint8)
+    for start in range(0, n_rows, step):
+        rows = block[: n_rows - start]
+        _transpose_bits(bits[:, start // 8 :], len(rows), rows)
+        yield slice(start, start + len(rows)), rows
 
 
 def random_words(n: int, seed: int) -> NDArray[np.uint64]:
@@ -478,14 +436,9 @@ def sum_words(bits: Bits, n_rows: int, seed: int) -> NDArray[np.uint64]:
     eights = np.pad(words, (0, -len(words) % 8)).reshape(-1, 8)
     values = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
     tables = eights @ values.T.astype(np.uint64)
-
-    def put(start: int, stop: int) -> None:
-        rows = np.zeros((stop - start, line_bytes(len(bits))), np.uint8)
-        _transpose_bits(bits[:, start // 8 :], len(rows), rows)
+    for some, rows in _row_blocks(bits, n_rows):
         for k, table in enumerate(tables):
-            sums[start:stop] += table[rows[:, k]]
-
-    _each_block(put, n_rows, len(bits))
+            sums[some] += table[rows[:, k]]
     return sums
 
 

@@ -34,12 +34,11 @@ def pack_columns(
     cells: Iterable[tuple[Mask, Mask | None]], n_rows: int, n_jobs: int | None = None
 ) -> Columns:
     """Make columns from where each is true and where it is missing, ``None`` for nowhere."""
-
-    def pack_cells(true: Mask, missing: Mask | None) -> tuple[Bits, Bits | None]:
-        is_complete = missing is None or not missing.any()
-        return pack_column(true), None if is_complete else pack_column(~np.asarray(missing))
-
-    return columns_of_lines((pack_cells(*each) for each in cells), n_rows, n_jobs)
+    lines = (
+        (pack_column(true), None if missing is None or not missing.any() else pack_column(~missing))
+        for true, missing in cells
+    )
+    return columns_of_lines(lines, n_rows, n_jobs)
 
 
 def columns_of_lines(
@@ -79,7 +78,9 @@ def convert_layout(columns: Columns, kind: StorageKind, *, counts: bool = False)
     listed = SparseColumns.of(columns)
     choice: str = kind
     if counts:
-        choice = choose_storage(listed.least_size(), kind, listed.size)
+        # as if no pair had a common row, which is seen at once
+        least, _ = survey_rows(listed.total, listed.n_columns)
+        choice = choose_storage(least, kind, listed.size)
     elif kind == "auto":
         pays = is_sparse(listed.count_ones(), listed.n_rows, listed.n_columns)
         choice = "sparse" if pays else "dense"

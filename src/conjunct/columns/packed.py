@@ -51,13 +51,6 @@ class PackedColumns(Columns):
 
     raw_columns: Any
 
-    def __init__(
-        self, lines: Bits | Sequence[Bits], n_rows: int, n_jobs: int | None = None
-    ) -> None:
-        self.raw_columns = lines
-        self.n_rows = n_rows
-        self.n_jobs = n_jobs
-
     @classmethod
     def from_table(cls, table: NDArray[np.bool_], n_jobs: int | None = None) -> Self:
         """Pack a Boolean array."""
@@ -87,12 +80,6 @@ class PackedColumns(Columns):
     def arrays(self) -> Arrays:
         return (self.bits,)
 
-    def with_raw_columns(self, lines: Bits | Sequence[Bits]) -> Self:
-        return type(self)(lines, self.n_rows, self.n_jobs)
-
-    def with_jobs(self, n_jobs: int | None) -> Self:
-        return type(self)(self.raw_columns, self.n_rows, n_jobs)
-
     @property
     def nbytes(self) -> int:
         return self.n_columns * line_bytes(self.n_rows)
@@ -108,7 +95,8 @@ class PackedColumns(Columns):
         return self
 
     def cells(self, position: int) -> tuple[Mask, None]:
-        return kernel.unpack_line(self.raw_columns[position], self.n_rows), None
+        line = self.raw_columns[position]
+        return np.unpackbits(line, count=self.n_rows, bitorder="little").view(np.bool_), None
 
     def row_block(self, start: int, stop: int) -> tuple[Mask, None]:
         first, n_bytes = start // 8, line_bytes(stop - start)
@@ -131,7 +119,9 @@ class PackedColumns(Columns):
 
     def take_rows(self, rows: Positions) -> Self:
         words = rows_as_words(self.bits, self.n_rows, self.n_threads)[rows]
-        return type(self)(kernel.words_as_rows(words, self.n_columns), len(rows), self.n_jobs)
+        return type(self)(
+            kernel.pack_rows(words.view(np.uint8), self.n_columns), len(rows), self.n_jobs
+        )
 
     @property
     def everywhere(self) -> Bits:
@@ -157,25 +147,20 @@ class PackedColumns(Columns):
         same._cache = left, right, self.conjunctions(left, right)
         return same
 
-    def conjunctions(
-        self, left: Sequence[int] | Positions, right: Sequence[int] | Positions
-    ) -> Self:
-        """Return the columns ``left[k] ∧ right[k]``; ``~position`` is a negated column."""
+    def conjunctions(self, left: Positions, right: Positions) -> Self:
+        """Return the columns ``left[k] ∧ right[k]``."""
         if self._cache is not None:
             n, (one, other, cached) = len(left), self._cache
             if np.array_equal(one[:n], left) and np.array_equal(other[:n], right):
                 return cached.with_raw_columns(cached.raw_columns[:n])
-        lines = self.raw_columns
+        lines, pairs = self.raw_columns, list(zip(left, right, strict=True))
 
-        def conjunction(i: int, j: int) -> Bits:
-            if i >= 0 and j >= 0:
-                both: Bits = lines[i] & lines[j]
-                return both
-            one, other = lines[max(i, ~i)], lines[max(j, ~j)]
-            return self.conjunction(one, other, not_left=bool(i < 0), not_right=bool(j < 0))
+        def conjunction(k: int) -> Bits:
+            i, j = pairs[k]
+            both: Bits = lines[i] & lines[j]
+            return both
 
-        pairs = list(zip(left, right, strict=True))
-        return self.with_raw_columns(self._make_lines(lambda k: conjunction(*pairs[k]), len(pairs)))
+        return self.with_raw_columns(self._make_lines(conjunction, len(pairs)))
 
     def append_columns(self, other: Self) -> Self:
         """Return these columns, then those of ``other``."""
@@ -239,11 +224,6 @@ class PackedColumns(Columns):
         """Count ``left[k] ∧ right[k]`` with each column, and with each other."""
         both = self.conjunctions(left, right)
         return np.asarray(self.joint_counts(both), dtype), np.asarray(both.joint_counts(), dtype)
-
-    def merge_counts(self, left: int, right: int, dtype: DTypeLike) -> Counts:
-        """Count the rows in which each column is true with both columns of a pair."""
-        both = self.conjunctions([left], [right])
-        return self.joint_counts(both)[:, 0].astype(dtype, copy=False)
 
     def count_table(self, left: Bits, right: Bits) -> tuple[int, int, int, int]:
         one, other = left.view(np.uint64), right.view(np.uint64)
@@ -311,8 +291,12 @@ class PackedColumns(Columns):
         if bits.nbytes <= limit:
             yield self.with_raw_columns(bits)
             return
-        for some, n_rows in kernel.row_slices(self.n_rows, self.n_columns, limit):
-            yield type(self)(np.ascontiguousarray(bits[:, some]), n_rows, self.n_jobs)
+        # of whole words, and so of at least 64 rows
+        step = max(1, limit // max(self.n_columns, 1) // 8) * 8
+        for start in range(0, bits.shape[1], step):
+            some = np.ascontiguousarray(bits[:, start : start + step])
+            n_rows = min(self.n_rows - 8 * start, 8 * some.shape[1])
+            yield type(self)(some, n_rows, self.n_jobs)
 
 
 class MaskedLine(NamedTuple):
@@ -432,9 +416,6 @@ class MaskedColumns(Columns):
     def in_place(self) -> MergedColumns:
         return _MergedMasked(self)
 
-    def supports(self) -> Counts:
-        return self.true.supports()
-
     def count_known(self) -> Counts:
         return self.known.supports()
 
@@ -471,9 +452,6 @@ class MaskedColumns(Columns):
             one.true.joint_counts(other.true)[0],
         )
 
-    def joint_with_first(self, other: Self) -> Counts:
-        return self.true.joint_with_first(other.true)
-
     def count_distinct_rows(self) -> int:
         return self._side_by_side().count_distinct_rows()
 
@@ -502,15 +480,6 @@ class MaskedColumns(Columns):
     def _side_by_side(self) -> PackedColumns:
         """Return values and known cells as columns: two rows are equal if these are."""
         return self.true.append_columns(self.known)
-
-    def size(self) -> Size:
-        return self.true.size()
-
-    def row_lengths(self) -> Counts:
-        return self.true.row_lengths()
-
-    def sharing_rows(self, columns: Positions) -> Any:
-        return self.true.sharing_rows(columns)
 
     @property
     def fills_words(self) -> bool:
@@ -600,9 +569,26 @@ class MergedBits:
     def merge(self, left: int, right: int) -> Counts:
         if self._n == len(self._lines):
             self._make_room()
-        joint = kernel.merge_lines(self._lines, self._n, left, right, self._n_threads)
+        n, lines = self._n, self._lines
         self._n += 1
-        return joint
+        if kernel.counts_in_c(n, lines, self._n_threads):
+            joint = np.empty(n, np.int32)
+            native_library.native_merge_lines(
+                kernel.counting_way(),
+                address(lines),
+                n,
+                lines.shape[1],
+                left,
+                right,
+                address(joint),
+            )
+            return joint
+        both = lines[left] & lines[right]
+        joint_counts = count_pairs(lines[:n], both[None], self._n_threads)[:, 0]
+        lines[left] ^= both
+        lines[right] ^= both
+        lines[n] = both
+        return joint_counts
 
 
 def merge_lists(ones: Any) -> MergedLists | CompiledLists:
@@ -640,40 +626,21 @@ class CompiledLists:
 
 
 class MergedLists:
-    """Columns as lists of rows, and rows as lists of columns."""
+    """The same without C: the row and the column of each one."""
 
     def __init__(self, ones: Any) -> None:
-        self._rows_of = np.split(ones.indices.astype(np.int32), ones.indptr[1:-1])
-        rows = ones.tocsr()
-        self._columns = rows.indices.astype(np.int32)
-        self._starts = rows.indptr[:-1].astype(np.int64)
-        self._lengths = np.diff(rows.indptr).astype(np.int64)
-        self._is_there = np.zeros(ones.shape[0], np.bool_)
+        self._n = ones.shape[1]
+        self._rows = ones.indices.astype(np.int32)
+        self._columns = np.repeat(np.arange(self._n, dtype=np.int32), np.diff(ones.indptr))
 
     def merge(self, left: int, right: int) -> Counts:
-        both = self._take_common_rows(left, right)
-        lengths, starts = self._lengths[both], self._starts[both]
-        # where the cells of these rows stand, row after row
-        ends = np.cumsum(lengths)
-        cells = np.arange(lengths.sum()) + np.repeat(starts - (ends - lengths), lengths)
+        one, other = (self._rows[self._columns == column] for column in (left, right))
+        both = np.intersect1d(one, other, assume_unique=True)
+        cells = np.flatnonzero(np.isin(self._rows, both))
         columns = self._columns[cells]
-        joint = np.bincount(columns, minlength=len(self._rows_of))
-        self._columns[cells[columns == left]] = len(self._rows_of)
-        # the last cell of a row takes the place of the one that goes
-        self._columns[cells[columns == right]] = self._columns[starts + lengths - 1]
-        self._lengths[both] -= 1
-        self._rows_of.append(both)
+        joint = np.bincount(columns, minlength=self._n)
+        self._columns[cells[columns == left]] = self._n
+        gone = cells[columns == right]
+        self._rows, self._columns = np.delete(self._rows, gone), np.delete(self._columns, gone)
+        self._n += 1
         return joint
-
-    def _take_common_rows(self, left: int, right: int) -> NDArray[np.int32]:
-        """Take the rows with both columns from the two lists, and return them."""
-        is_there, rows_of = self._is_there, self._rows_of
-        is_there[rows_of[right]] = True
-        shared = is_there[rows_of[left]]
-        is_there[rows_of[right]] = False
-        both: NDArray[np.int32] = rows_of[left][shared]
-        rows_of[left] = rows_of[left][~shared]
-        is_there[both] = True
-        rows_of[right] = rows_of[right][~is_there[rows_of[right]]]
-        is_there[both] = False
-        return both

@@ -72,9 +72,6 @@ LARGEST_MATRIX = 1 << 28
 LISTED_BYTES = 2 * _ONE_BYTES
 """Bytes of a one where lists of rows are merged in place, twice what they hold."""
 
-COPIES_OF_COUNTS = 3
-"""Counts are there with those of the next feature set, and once more while it is made."""
-
 # Columns from which the number of pairs that meet is estimated.
 _SAMPLE = 64
 
@@ -165,10 +162,6 @@ def survey_size(total: Sum, n_columns: int) -> Size:
     n_common_pairs = int(met * n_columns / max(len(sample), 1)) // 2
     # each has a row of its own at least
     return replace(size, n_common_pairs=min(n_common_pairs, (size.n_meetings - size.n_ones) // 2))
-
-
-def _share_rows(columns: Any, part: Any) -> Any:
-    return part.sharing_rows(columns)
 
 
 def _meetings_and_supports(part: Any) -> tuple[Counts, Counts]:
@@ -265,3 +258,7 @@ def check_packed_size(n_rows: int, n_columns: int) -> None:
             f"{n_rows} rows and {n_columns} columns take {byte_text(n_bytes)} of memory at one bit "
             f"a cell, and there are {byte_text(available_bytes())}: work on fewer columns or rows"
         )
+
+
+def _share_rows(sample: Any, part: Any) -> Any:
+    return part.sharing_rows(sample)

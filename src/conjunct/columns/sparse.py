@@ -25,7 +25,7 @@ from conjunct.columns.kernel import (
 )
 from conjunct.columns.library import address, native_library
 from conjunct.columns.packed import CompiledLists, MergedLists, PackedColumns, merge_lists
-from conjunct.columns.sizing import Kind, Size, check_packed_size, survey_rows, survey_size
+from conjunct.columns.sizing import Kind, Size, check_packed_size, survey_size
 
 RowList = NDArray[np.int32]
 """The rows in which a column is true, rising."""
@@ -51,11 +51,6 @@ class SparseColumns(Columns):
     kind: ClassVar[Kind] = "sparse"
     # a merge only moves rows from one list to another
     grows_with_merges: ClassVar[bool] = False
-
-    def __init__(self, lines: Sequence[RowList], n_rows: int, n_jobs: int | None = None) -> None:
-        self.raw_columns = lines
-        self.n_rows = n_rows
-        self.n_jobs = n_jobs
 
     @classmethod
     def from_ones(cls, ones: Ones, n_jobs: int | None = None) -> Self:
@@ -104,12 +99,6 @@ class SparseColumns(Columns):
     def __reduce__(self) -> tuple[Any, ...]:
         # one list of all columns: thousands of short ones are slow to send
         return type(self).from_arrays, (self.arrays(), self.n_rows, self.n_jobs)
-
-    def with_raw_columns(self, lines: Sequence[RowList]) -> Self:
-        return type(self)(lines, self.n_rows, self.n_jobs)
-
-    def with_jobs(self, n_jobs: int | None) -> Self:
-        return type(self)(self.raw_columns, self.n_rows, n_jobs)
 
     @property
     def nbytes(self) -> int:
@@ -250,13 +239,6 @@ class SparseColumns(Columns):
         pairs = pairs._replace(joint=np.asarray(pairs.joint, dtype))
         return PairList(self.n_rows, np.where(keeps, 0, self.supports()), pairs)
 
-    def merge_counts(self, left: int, right: int, dtype: DTypeLike) -> Counts:
-        """Count the rows in which each column is true with both columns of a pair."""
-        rows = self.conjunction(
-            self.raw_columns[left], self.raw_columns[right], not_left=False, not_right=False
-        )
-        return np.asarray(self.rows_matrix[rows].sum(axis=0)).astype(dtype).ravel()
-
     def count_table(self, left: RowList, right: RowList) -> tuple[int, int, int, int]:
         few, many = (left, right) if len(left) < len(right) else (right, left)
         joint = int(np.count_nonzero(_is_among(few, many)))
@@ -313,10 +295,6 @@ class SparseColumns(Columns):
     def _size(self) -> Size:
         # needed to choose a store, and again to say what it takes
         return survey_size(self.total, self.n_columns)
-
-    def least_size(self) -> Size:
-        """Return the size that is seen at once, as if no pair had a common row."""
-        return survey_rows(self.total, self.n_columns)[0]
 
     def row_lengths(self) -> Counts:
         return np.bincount(self.ones.indices, minlength=self.n_rows)

@@ -21,6 +21,7 @@ from functools import cache, partial
 from itertools import pairwise
 from math import inf
 from multiprocessing import resource_tracker
+from operator import attrgetter
 from threading import current_thread, main_thread
 from typing import Any, NamedTuple
 
@@ -138,7 +139,7 @@ class Dask(Engine):
         storage: StorageKind,
         part_bytes: int,
     ) -> Partitions:
-        return DaskPartitions([task(_call)(make) for make in tasks], n_columns, storage, part_bytes)
+        return DaskPartitions([task(make)() for make in tasks], n_columns, storage, part_bytes)
 
     def connect(self, address: str | None, memory: int | None) -> AbstractContextManager[object]:
         return connect(address or "local", memory)
@@ -164,10 +165,6 @@ def _read_part(read: ReadPart, number: int, part: Any) -> Columns:
         return read(part)
     except CellError as error:
         raise InputError(f"partition {number}, {error}") from None
-
-
-def _call(make: Callable[[], Columns]) -> Columns:
-    return make()
 
 
 def _make_as_type(block: Any, make: Callable[[Any], Any], dtype: Any) -> Any:
@@ -308,7 +305,7 @@ def _probe_sizes(parts: Sequence[Lazy]) -> tuple[Sequence[Lazy], int]:
     kept = persist(parts[some])
     parts = [*parts]
     parts[some] = kept
-    return parts, max(compute([*map(task(_n_bytes), kept)]))
+    return parts, max(compute([*map(task(attrgetter("nbytes")), kept)]))
 
 
 def _groups(
@@ -332,10 +329,6 @@ def _group(*parts: Columns) -> Parts:
 
 def _count_parts(count: Callable[[Any], Any], parts: Parts) -> Any:
     return sum_counts([count(part) for part in parts])
-
-
-def _n_bytes(part: Columns) -> int:
-    return part.nbytes
 
 
 def _describe(parts: Parts) -> Seen:
@@ -479,39 +472,30 @@ def gather(values: Sequence[Any]) -> list[Any]:
     if client is None:
         return [*dask.compute(*values)]
     with _one_line_errors(client):
-        futures = _futures(values)
-        _wait(client, futures)
-        found: list[Any] = client.gather(futures)
+        found: list[Any] = client.gather(_wait(client, values))
         return found
 
 
 def find_holders(client: Any, values: Sequence[Any]) -> list[str]:
     """Wait for persisted values and return the worker that has each."""
     with _one_line_errors(client):
-        futures = _futures(values)
-        _wait(client, futures)
+        futures = _wait(client, values)
         held = client.who_has(futures)
     # a task that failed is on no worker, and fails again where it is used
     return [min(held.get(future.key) or ("",)) for future in futures]
 
 
-def _futures(values: Sequence[Any]) -> list[Any]:
-    from distributed import futures_of
+def _wait(client: Any, values: Sequence[Any]) -> list[Any]:
+    """Wait as long as the workers go on, and return the futures; raise if they stall."""
+    from distributed import futures_of, wait
 
-    return [futures_of(value)[0] for value in values]
-
-
-def _wait(client: Any, futures: Sequence[Any]) -> None:
-    """Wait as long as the workers go on; raise if they stall."""
-    from distributed import wait
-
-    stuck_since = None
+    futures, stuck_since = [futures_of(value)[0] for value in values], None
     while True:
         # the result is read later: it may be a TimeoutError of the work itself
         with suppress(TimeoutError):
             wait(futures, timeout=_SECONDS_BETWEEN_LOOKS)
         if all(future.done() for future in futures):
-            return
+            return futures
         why = _explain_stall(client)
         now = time.monotonic()
         stuck_since = None if why is None else stuck_since or now

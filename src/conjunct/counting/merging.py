@@ -10,7 +10,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,39 +35,11 @@ Slots = NDArray[np.int32]
 _CANDIDATES = 64
 
 
-class Merging(Protocol):
-    """Columns that change with every merge, and their counts."""
-
-    @property
-    def n_rows(self) -> int: ...
-
-    @property
-    def n_columns(self) -> int:
-        """Positions in use: empty columns keep theirs."""
-        ...
-
-    @property
-    def supports(self) -> Counts: ...
-
-    @property
-    def observed(self) -> int | Counts: ...
-
-    @property
-    def first(self) -> PairCounts:
-        """The counts before any merge."""
-        ...
-
-    def row(self, column: int) -> Contingency:
-        """Return the pairs of a column with the others that it meets; ``left`` is the column."""
-        ...
-
-    def merge(self, left: int, right: int) -> int:
-        """Replace a pair by its three conjunctions; return the position of the new column."""
-        ...
-
-
 class CompleteMerging:
-    """Columns without missing cells."""
+    """Columns without missing cells, which change with every merge, and their counts.
+
+    ``first`` are the counts before any merge. Empty columns keep their positions.
+    """
 
     def __init__(self, first: Any, columns: MergedColumns) -> None:
         self.first: PairCounts = first
@@ -92,6 +64,7 @@ class CompleteMerging:
         return self._supports[: self.n_columns]
 
     def row(self, column: int) -> Contingency:
+        """Return the pairs of a column with the others that it meets; ``left`` is the column."""
         partners, joint = self._joint_row(column)
         supports = self.supports
         own = np.full(len(partners), supports[column])
@@ -102,6 +75,7 @@ class CompleteMerging:
         return self._pairs.row(column)
 
     def merge(self, left: int, right: int) -> int:
+        """Replace a pair by its three conjunctions; return the position of the new column."""
         n = self.n_columns
         if n == self._room:
             self._grow()
@@ -171,69 +145,32 @@ class MatrixPairs:
 
 
 class ListedPairs:
-    """Joint counts of the pairs that meet, where a matrix of all pairs would be too large.
-
-    The changes of a merge are written to a log, and applied to the row of a column when that row
-    is next needed.
-    """
+    """Joint counts of the pairs that meet, where a matrix of all pairs would be too large."""
 
     def __init__(self, n_columns: int, met: CommonPairs) -> None:
-        m, left, right = n_columns, met.left, met.right
+        left, right, joint = met
         order = np.argsort(np.concatenate([left, right]), kind="stable")
         owner = np.concatenate([left, right])[order]
-        self._partners = np.concatenate([right, left])[order]
-        self._joint = np.concatenate([met.joint, met.joint])[order]
-        self._starts = np.searchsorted(owner, np.arange(m + 1))
-        self._n = m
-        self._rows: dict[int, tuple[Slots, Counts]] = {}
-        self._since: dict[int, int] = {}
-        # one entry for each column that a new one meets: which, in how many rows, which merge
-        self._met = GrowableArray(np.empty(0, np.int32))
-        self._counts = GrowableArray(np.empty(0, np.int64))
-        self._merge_of = GrowableArray(np.empty(0, np.int32))
-        # the three columns of each merge
-        self._merges = GrowableArray(np.empty((0, 3), np.int32))
+        starts = np.searchsorted(owner, np.arange(1, n_columns))
+        partners = np.split(np.concatenate([right, left])[order], starts)
+        counts = np.split(np.concatenate([joint, joint])[order], starts)
+        self._rows: list[tuple[Slots, Counts]] = list(zip(partners, counts, strict=True))
 
     def row(self, column: int) -> tuple[NDArray[np.intp], Counts]:
-        partners, joint = self._current(column)
+        partners, joint = self._rows[column]
         return partners.astype(np.intp), joint
 
     def merge(self, left: int, right: int, joint: Counts) -> None:
-        met = np.flatnonzero(joint).astype(np.int32)
+        rows, met = self._rows, np.flatnonzero(joint).astype(np.int32)
         counts = joint[met]
-        own = {}
         for column, other in ((left, right), (right, left)):
-            partners, before = self._current(column)
+            partners, before = rows[column]
             kept = partners != other
-            own[column] = _apply_changes(partners[kept], before[kept], met, -counts)
-        self._met.extend(met)
-        self._counts.extend(counts)
-        self._merge_of.extend(np.full(len(met), len(self._merges), np.int32))
-        self._merges.append((self._n, left, right))
-        self._rows.update(own)
-        self._rows[self._n] = met, counts
-        for column in (left, right, self._n):
-            self._since[column] = len(self._met)
-        self._n += 1
-
-    def _current(self, column: int) -> tuple[Slots, Counts]:
-        """Return the partners of a column and the joint counts, after all merges so far."""
-        row = self._rows.get(column)
-        if row is None:
-            some = slice(self._starts[column], self._starts[column + 1])
-            row = self._partners[some], self._joint[some]
-        since = self._since.get(column, 0)
-        hits = since + np.flatnonzero(self._met.values[since:] == column)
-        if len(hits):
-            counts = self._counts.values[hits]
-            new, left, right = self._merges.values[self._merge_of.values[hits]].T
-            row = _apply_changes(
-                *row, np.concatenate([new, left, right]), np.concatenate([counts, -counts, -counts])
-            )
-            self._rows[column] = row
-        if column in self._rows:
-            self._since[column] = len(self._met)
-        return row
+            rows[column] = _apply_changes(partners[kept], before[kept], met, -counts)
+        changed, signs = np.array([len(rows), left, right], np.int32), np.array([1, -1, -1])
+        for column, n_both in zip(met.tolist(), counts.tolist(), strict=True):
+            rows[column] = _apply_changes(*rows[column], changed, n_both * signs)
+        rows.append((met, counts))
 
 
 class GrowableArray:
@@ -548,6 +485,9 @@ class CompiledMerging(CompleteMerging, EvidenceInC):
         np.subtract.at(self._supports, found[:n, :2], joint[:, None])
         self.n_columns += n
         return list(zip(found[:n].tolist(), values[:n].tolist(), strict=True))
+
+
+Merging = CompleteMerging | MaskedMerging
 
 
 def _check_memory(result: Any) -> Any:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import tempfile
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
-from operator import add, is_
+from operator import is_
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,7 +28,6 @@ from conjunct.columns import (
     Positions,
     Size,
     StorageKind,
-    count_borders,
     counts_dtype,
     counts_too_large,
     layout_for_parts,
@@ -77,18 +76,13 @@ class Partitions(ABC):
         """Begin to count them, if workers do; the function returned waits for the number."""
         return self.count_distinct_rows
 
-    def count_null_rows(self) -> int:
-        """Count the rows in which no column is true."""
-        return int(self.total_of_source(count_null_rows))
-
     @cached_property
-    def size(self) -> Size:
-        """The size of the columns, which takes a pass or two to see."""
+    def _size(self) -> Size:
         return survey_size(self.total_of_source, self.n_columns)
 
     def size_of(self, n_columns: int) -> Size:
         """Return the size of some columns, as far as it matters in this layout."""
-        return self.layout.size_in_parts(self.n_rows, n_columns, lambda: self.size)
+        return self.layout.size_in_parts(self.n_rows, n_columns, lambda: self._size)
 
     def _nearest(self, rewrites: Rewrites) -> tuple[Any, Rewrites]:
         """Return the parts to start from, and the rewrites that are still to be done."""
@@ -99,37 +93,15 @@ class Partitions(ABC):
         return self._source, rewrites
 
 
-def sum_counts(values: Sequence[Any]) -> Any:
+def sum_counts(values: Iterable[Any]) -> Any:
     """Add up what parts counted: anything that can be added, or tuples of it."""
-    if isinstance(values[0], tuple):
-        return tuple(map(sum_counts, zip(*values, strict=True)))
-    return reduce(add, values)
+    return reduce(_add, values)
 
 
-# Parts count with these, here or on a worker: module functions can be pickled.
-
-
-def count_null_rows(part: Columns) -> int:
-    """Count the rows of a part in which no column is true."""
-    return part.count_null_rows()
-
-
-def fingerprint_word(part: Columns) -> Any:
-    """Return the fingerprint of a part, which adds up."""
-    return part.fingerprint_word()
-
-
-def _count_supports(part: Columns) -> Counts:
-    return part.supports()
-
-
-def _count_known(columns: Columns) -> Counts:
-    return columns.count_known()
-
-
-def _count_merge(left: int, right: int, dtype: Any, part: Any) -> Counts:
-    counts: Counts = part.merge_counts(left, right, dtype)
-    return counts
+def _add(one: Any, other: Any) -> Any:
+    if isinstance(one, tuple):
+        return tuple(map(_add, one, other))
+    return one + other
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +165,7 @@ class PartitionedColumns:
 
     def count_null_rows(self) -> int:
         # the conjunctions of a pair cover what the two columns cover
-        return self.parts.count_null_rows()
+        return int(self.parts.total_of_source(count_null_rows))
 
     def fingerprint(self) -> int:
         return int(self.total(fingerprint_word)[0])
@@ -211,7 +183,7 @@ class MergedParts:
         self._store = before.after([MergeRewrite(left, right, n)])
         if before.has_missing:
             changed = np.array([left, right, n])
-            return self._store.total(partial(count_borders, changed, dtype))
+            return self._store.total(partial(_count_borders, changed, dtype))
         return before.total(partial(_count_merge, left, right, dtype), n_more=1)
 
 
@@ -257,7 +229,6 @@ class Engine(ABC):
         """Connect to a cluster, or start one here, which may take ``memory`` bytes."""
         raise InputError(f"{self.name} is no cluster")
 
-    @abstractmethod
     def map_partitions(
         self, data: Any, make: Callable[[Any], Any], n_columns: int, dtype: Any
     ) -> Any:
@@ -265,6 +236,7 @@ class Engine(ABC):
 
         It has ``n_columns``; where the engine has to know, their cells are of type ``dtype``.
         """
+        raise InputError(self.advice)
 
 
 ENGINES: Registry[Engine] = Registry("engine", "conjunct.counting")
@@ -313,11 +285,6 @@ class Disk(Engine):
         n_jobs: int | None,
     ) -> Partitions:
         return data.partitions(read, n_jobs, storage)
-
-    def map_partitions(
-        self, data: Any, make: Callable[[Any], Any], n_columns: int, dtype: Any
-    ) -> Any:
-        raise InputError(self.advice)
 
 
 @dataclass(frozen=True)
@@ -428,10 +395,10 @@ class DiskPartitions(Partitions):
         self._latest = (), source
 
     def total(self, rewrites: Rewrites, count: Callable[[Any], Any], n_columns: int) -> Any:
-        return _add_up(map(count, self._parts(rewrites, self._page_limit(n_columns))))
+        return sum_counts(map(count, self._parts(rewrites, self._page_limit(n_columns))))
 
     def total_of_source(self, count: Callable[[Any], Any]) -> Any:
-        return _add_up(map(count, map(self._source.read_part, self._source.parts)))
+        return sum_counts(map(count, map(self._source.read_part, self._source.parts)))
 
     def count_distinct_rows(self) -> int:
         """Count the distinct rows exactly: equal ones are in one bucket, which memory holds."""
@@ -473,12 +440,33 @@ class DiskPartitions(Partitions):
         return max(1, (self.memory - counts) // _COPIES_OF_A_PAGE)
 
 
-def _add_up(values: Iterator[Any]) -> Any:
-    """Add up what parts count, one after the other."""
-    total = next(values)
-    for value in values:
-        total = sum_counts([total, value])
-    return total
-
-
 ENGINES.enter(Disk())
+
+
+# What workers call must be functions of a module.
+
+
+def _count_supports(part: Any) -> Any:
+    return part.supports()
+
+
+def _count_known(part: Any) -> Any:
+    return part.count_known()
+
+
+def count_null_rows(part: Any) -> Any:
+    """Count the rows of a part in which nothing is true."""
+    return part.count_null_rows()
+
+
+def fingerprint_word(part: Any) -> Any:
+    """Return what a part adds to the fingerprint of all rows."""
+    return part.fingerprint_word()
+
+
+def _count_borders(changed: Positions, dtype: Any, part: Any) -> Any:
+    return part.border_counts(changed, dtype)
+
+
+def _count_merge(left: int, right: int, dtype: Any, part: Any) -> Any:
+    return part.merge_counts(left, right, dtype)

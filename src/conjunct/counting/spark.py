@@ -7,6 +7,7 @@ and the rewrites, so Spark can make it again when an executor is lost.
 
 from __future__ import annotations
 
+import operator
 import os
 import re
 import shutil
@@ -100,12 +101,7 @@ class Spark(Engine):
         part_bytes: int,
     ) -> Partitions:
         rows = _session().sparkContext.parallelize(tasks, max(1, len(tasks)))
-        return SparkPartitions(rows.map(_call), n_columns, storage)
-
-    def map_partitions(
-        self, data: Any, make: Callable[[Any], Any], n_columns: int, dtype: Any
-    ) -> Any:
-        raise InputError(self.advice)
+        return SparkPartitions(rows.map(operator.call), n_columns, storage)
 
     @contextmanager
     def connect(self, address: str | None, memory: int | None) -> Iterator[None]:
@@ -130,7 +126,7 @@ class SparkPartitions(Partitions):
         self.n_columns = n_columns
         self._source = self._hold(parts)
         with _one_line_errors():
-            seen = self._source.map(_describe).collect()
+            seen = self._source.map(lambda part: (part.n_rows, type(part))).collect()
         self.n_rows = sum(n_rows for n_rows, _ in seen)
         if not self.n_rows:
             return
@@ -139,7 +135,7 @@ class SparkPartitions(Partitions):
             layouts, storage, n_columns, available_bytes(), self.total_of_source
         )
         if layouts != {self.layout}:
-            self._source = self._hold(self._source.map(partial(_in_layout, self.layout)))
+            self._source = self._hold(self._source.map(self.layout.of))
         self._latest, self._n_steps = ((), self._source), 0
 
     def total(self, rewrites: Rewrites, count: Callable[[Any], Any], n_columns: int) -> Any:
@@ -255,18 +251,6 @@ def _part_of_row(row: Any) -> Columns:
         for dtype, shape, cells in zip(row.types, row.shapes, row.cells, strict=True)
     )
     return find_layout(row.layout).from_arrays(arrays, row.n_rows, None)
-
-
-def _call(make: Callable[[], Columns]) -> Columns:
-    return make()
-
-
-def _describe(part: Columns) -> tuple[int, type[Columns]]:
-    return part.n_rows, type(part)
-
-
-def _in_layout(layout: type[Columns], part: Columns) -> Columns:
-    return layout.of(part)
 
 
 def _after(rewrites: Sequence[AnyRewrite], part: Columns) -> Columns:

@@ -8,10 +8,10 @@ there as often as its weight has ones in binary.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,42 +56,6 @@ from conjunct.counting.partitioned import (
 _FEWEST_ROWS, _FEWEST_REPEATS, _MOST_DISTINCT = 1 << 15, 4, 1 << 20
 
 
-class Store(Protocol):
-    """Boolean columns that count, in memory or in parts, with the methods of ``Columns``.
-
-    ``total`` adds up what is counted in each part of the rows, for these columns and some more.
-    """
-
-    @property
-    def n_rows(self) -> int: ...
-
-    @property
-    def n_columns(self) -> int: ...
-
-    @property
-    def has_missing(self) -> bool: ...
-
-    def total(self, count: Callable[[Any], Any], n_more: int = 0) -> Any: ...
-
-    def after(self, rewrites: Sequence[AnyRewrite]) -> Store: ...
-
-    def with_conjunctions(self, left: Positions, right: Positions) -> Store: ...
-
-    def in_place(self) -> MergedColumns: ...
-
-    def estimate_cost(self, *, in_merges: bool = False) -> CostEstimate: ...
-
-    def count_ones(self) -> int: ...
-
-    def count_distinct_rows(self) -> int: ...
-
-    def begin_distinct_rows(self) -> Callable[[], int]: ...
-
-    def count_null_rows(self) -> int: ...
-
-    def fingerprint(self) -> int: ...
-
-
 @dataclass(frozen=True, eq=False)
 class Tally:
     """Columns and the counts of their pairs, from which those of the next feature set follow."""
@@ -128,9 +92,9 @@ class Tally:
         if isinstance(store, WeightedColumns):
             patterns = store.patterns()
         elif native_library is None or store.has_missing:
-            patterns = LinePatterns([store], [1])  # type: ignore[list-item]
+            patterns = LinePatterns([store], [1])
         else:
-            patterns = NativePatterns(store)  # type: ignore[arg-type]
+            patterns = NativePatterns(store)
         for merge in merges:
             patterns.join(merge.left, merge.right)
         return tally.merging(), patterns
@@ -215,8 +179,7 @@ class WeightedColumns:
         if self._has_lists:
             rows = SparseColumns.of(self.rows.after(self.rewrites))
             return CompiledLists(rows.ones, self.weights.astype(np.int32))
-        merged = [part.in_place() for part in self.parts]
-        return _MergedWeighted(merged, self.factors, counts_dtype(self.n_rows))
+        return _MergedWeighted(self.parts, self.factors)
 
     def patterns(self) -> Patterns:
         """Return the patterns of the columns, before any rewrite."""
@@ -247,6 +210,13 @@ class WeightedColumns:
 
     def fingerprint(self) -> int:
         return int(self.total(fingerprint_word)[0])
+
+
+Store = Columns | PartitionedColumns | WeightedColumns
+"""Boolean columns that count, in memory or in parts.
+
+``total`` adds up what is counted in each part of the rows, for these columns and some more.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,37 +255,24 @@ class DistinctRows:
 class _MergedWeighted:
     """Parts that are merged in place, all alike."""
 
-    def __init__(
-        self, parts: Sequence[MergedColumns], factors: tuple[int, ...], dtype: type[Any]
-    ) -> None:
-        self._parts = parts
-        self._factors = factors
-        self._dtype = dtype
+    def __init__(self, parts: Sequence[Columns], factors: Sequence[int]) -> None:
+        self._parts = [part.in_place() for part in parts]
+        # of 64 bits, like the products
+        self._factors = np.array(factors, np.int64)
 
     def merge(self, left: int, right: int) -> Any:
-        counts = (_convert(self._dtype, part.merge(left, right)) for part in self._parts)
-        return _add_with_weights(counts, self._factors)
+        return _add_with_weights((part.merge(left, right) for part in self._parts), self._factors)
 
 
-def _count_pairs(dtype: Any, part: Columns) -> PairCounts:
-    return part.pair_counts(dtype)
-
-
-def _add_with_weights(counts: Any, factors: tuple[int, ...]) -> Any:
-    return sum_counts([_times(value, k) for value, k in zip(counts, factors, strict=True)])
+def _add_with_weights(counts: Iterable[Any], factors: Iterable[int]) -> Any:
+    return sum_counts(_times(value, factor) for value, factor in zip(counts, factors, strict=True))
 
 
 def _times(value: Any, factor: int) -> Any:
     """Return what ``factor`` times the same rows count."""
     if isinstance(value, tuple):
         return tuple(_times(each, factor) for each in value)
-    return value.times(factor) if isinstance(value, PairCounts) else value * factor
-
-
-def _convert(dtype: type[Any], counts: Any) -> Any:
-    if isinstance(counts, tuple):
-        return tuple(each.astype(dtype) for each in counts)
-    return counts.astype(dtype)
+    return value * factor
 
 
 # A column of a run is a feature: after a merge, ``i ∧ ¬j`` is true in fewer rows than the tags of i
@@ -332,22 +289,6 @@ class PatternTable(NamedTuple):
     right: int
     both: int
 
-    def swap(self) -> PatternTable:
-        """Return the same table, the other pattern first."""
-        return PatternTable(self.n_rows, self.right, self.left, self.both)
-
-
-class Patterns(Protocol):
-    """The patterns at each position, and how often two of them occur together."""
-
-    def join(self, left: int, right: int) -> None:
-        """Add the pattern with the tags of both after all others."""
-        ...
-
-    def table(self, left: int, right: int) -> PatternTable:
-        """Count the rows of two patterns."""
-        ...
-
 
 class LinePatterns:
     """Patterns of rows in memory: a line for each, counted when a pair is asked for.
@@ -360,12 +301,14 @@ class LinePatterns:
         self._factors = np.array(factors, np.int64)
 
     def join(self, left: int, right: int) -> None:
+        """Add the pattern with the tags of both after all others."""
         for part, lines in self._parts:
             lines.append(
                 part.conjunction(lines[left], lines[right], not_left=False, not_right=False)
             )
 
     def table(self, left: int, right: int) -> PatternTable:
+        """Count the rows of two patterns."""
         counted = [part.count_table(lines[left], lines[right]) for part, lines in self._parts]
         return PatternTable(*(self._factors @ np.array(counted, np.int64)).tolist())
 
@@ -455,7 +398,8 @@ class MergedPartsWithPatterns:
 
     def table(self, left: int, right: int) -> PatternTable:
         if left > right:
-            return self.table(right, left).swap()
+            n_rows, one, other, both = self.table(right, left)
+            return PatternTable(n_rows, other, one, both)
         if right >= self._n_first:
             table = self._tables[right - self._n_first]
             if self._store.has_missing:
@@ -475,6 +419,9 @@ class MergedPartsWithPatterns:
         if position < self._n_first:
             return int(self._first.supports[position])
         return int(self._tables[position - self._n_first][0, -1])
+
+
+Patterns = LinePatterns | NativePatterns | MergedPartsWithPatterns
 
 
 @dataclass(frozen=True)
@@ -553,7 +500,7 @@ def sample_rows(store: Store, limit: int, places: Sequence[int] | None = None) -
         parts = [RowSample(rows, rows.row_hashes(), store.weights)]
     else:
         parts = store.total(partial(_sample_part, places, limit))
-    rows = type(parts[0].rows).concat_rows([part.rows for part in parts])
+    rows = concat_rows([part.rows for part in parts])
     hashes, first, which = np.unique(
         np.concatenate([part.hashes for part in parts]), return_index=True, return_inverse=True
     )
@@ -592,3 +539,7 @@ def _count_hashes(places: Sequence[int], hashes: NDArray[np.uint64], part: Colum
     own = part.select(places).row_hashes()
     place = np.minimum(np.searchsorted(hashes, own), len(hashes) - 1)
     return np.bincount(place[hashes[place] == own], minlength=len(hashes))
+
+
+def _count_pairs(dtype: Any, part: Columns) -> PairCounts:
+    return part.pair_counts(dtype)

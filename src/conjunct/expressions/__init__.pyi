@@ -21,11 +21,6 @@ from .text import render as render
 
 from .expression import Counted as Counted
 from .expression import nodes as nodes
-from .order import Key as Key
-from .order import conjunction_key as conjunction_key
-from .order import is_plain as is_plain
-from .order import negation_key as negation_key
-from .order import primitive_key as primitive_key
 from .simplify import Form as Form
 from .simplify import in_form as in_form
 from .simplify import simplify_on as simplify_on

@@ -98,21 +98,17 @@ class Expression:
         >>> (Primitive("sky") & ~Primitive("building")).evaluate({"sky": True, "building": False})
         True
         """
-        known: dict[int, bool] = {}
+        from conjunct.expressions.truth import combine_columns  # it needs the classes below
+
+        # columns of a single case
+        known: dict[int, int] = {}
         for node in nodes(self):
             if isinstance(node, Primitive):
                 known[id(node)] = bool(values[node.name])
-            elif isinstance(node, Not):
-                known[id(node)] = not known[id(node.operand)]
-            elif isinstance(node, Constant):
-                known[id(node)] = node.value
-            elif isinstance(node, Counted):
-                n_true = sum(known[id(child)] for child in node.operands)
-                known[id(node)] = node.number <= n_true <= node.most
             else:
-                some = any if isinstance(node, Or) else all
-                known[id(node)] = some(known[id(child)] for child in node.children)
-        return known[id(self)]
+                operands = [known[id(child)] for child in node.children]
+                known[id(node)] = combine_columns(node, operands, 1)
+        return bool(known[id(self)])
 
     def simplify(self) -> Expression:
         """Return a short formula that is true exactly where this one is.
@@ -121,7 +117,7 @@ class Expression:
         >>> print((~(sky & tree) & tree).simplify())
         ¬sky ∧ tree
         """
-        from conjunct.expressions.simplify import simplify  # it needs the classes below
+        from conjunct.expressions.simplify import simplify
 
         return simplify(self)
 
@@ -142,7 +138,7 @@ class Expression:
         >>> Not(And(Primitive("tree"), Not(Primitive("forest")))).text("ascii")
         '~(tree & ~forest)'
         """
-        from conjunct.expressions.text import render  # text.py needs the classes of this file
+        from conjunct.expressions.text import render
 
         return render(self, style)
 
@@ -487,9 +483,7 @@ class Count:
         return f"Count([{', '.join(map(repr, self.operands))}])"
 
 
-Positions: TypeAlias = tuple[int, ...]
-Entry: TypeAlias = str | bool | int | tuple[bool, Positions] | tuple[bool, Positions, int]
-Packed: TypeAlias = tuple[Entry, ...]
+Packed: TypeAlias = tuple[Any, ...]
 """One entry per node, operands first and referred to by position: a str is a primitive, a bool a
 constant, an int the negation of an earlier entry, a tuple a conjunction (True) or a disjunction
 (False) of earlier entries; with a number, at least (True) or exactly (False) that many of them."""
@@ -501,7 +495,7 @@ def pack(root: Expression) -> Packed:
     >>> pack(Not(Primitive("sky")) & Primitive("tree"))
     ('sky', 0, 'tree', (True, (1, 2)))
     """
-    packed: list[Entry] = []
+    packed: list[Any] = []
     position: dict[int, int] = {}
     for node in nodes(root):
         position[id(node)] = len(packed)
@@ -513,10 +507,8 @@ def pack(root: Expression) -> Packed:
             packed.append(node.value)
         else:
             operands = tuple(position[id(child)] for child in node.children)
-            if isinstance(node, Counted):
-                packed.append((isinstance(node, AtLeast), operands, node.number))
-            else:
-                packed.append((isinstance(node, And), operands))
+            number = (node.number,) if isinstance(node, Counted) else ()
+            packed.append((isinstance(node, And | AtLeast), operands, *number))
     return tuple(packed)
 
 
@@ -534,12 +526,11 @@ def unpack(packed: Packed) -> Expression:
             built.append(Constant(entry))
         elif isinstance(entry, int):
             built.append(Not(built[entry]))
-        elif len(entry) == 3:
-            at_least, operands, number = entry
-            count = AtLeast if at_least else Exactly
-            built.append(count(number, [built[index] for index in operands]))
         else:
-            conjunction, operands = entry
-            kind = And if conjunction else Or
-            built.append(kind(*(built[index] for index in operands)))
+            is_first, positions, *number = entry
+            operands = [built[index] for index in positions]
+            if number:
+                built.append((AtLeast if is_first else Exactly)(number[0], operands))
+            else:
+                built.append((And if is_first else Or)(*operands))
     return built[-1]

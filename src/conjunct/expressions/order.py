@@ -1,21 +1,13 @@
 """The canonical order of expressions, which breaks ties between pairs.
 
 It is the order of canonical texts, in which equal expressions are written the same. After many
-iterations a text may be longer than a book, so there are two faster ways to the same order:
-
-* `compare_canonical` compares two formulas part by part. They almost always share most of their
-  parts: a shared node is skipped whole, and a part is opened only where the two differ.
-* A `Key` is the text cut at the edges of its operands, each piece with the sign that follows it:
-  that of ``a & ~(b & c)`` is ``(("a & ",), ("~(", (("b & ",), ("c)",)), " & "))``. As long as names
-  are plain, no piece of one text goes on where a piece of another ends, so comparing piece by piece
-  is comparing texts, at C speed. Parts that formulas share are the same object, which Python does
-  not open.
+iterations a text may be longer than a book, so `compare_canonical` compares two formulas part by
+part. They almost always share most of their parts: a shared node is skipped whole, and a part is
+opened only where the two differ.
 """
 
 from __future__ import annotations
 
-import re
-from bisect import bisect
 from functools import cmp_to_key
 from typing import Any
 
@@ -31,11 +23,6 @@ from conjunct.expressions.expression import (
 from conjunct.expressions.text import check_writable, count_words
 
 Piece = Expression | str
-Operand = tuple[Any, ...]
-Key = tuple[Operand, ...]
-
-# a sign, what is below a space, or a space before a sign, before what is below one, or at the end
-_NOT_PLAIN = re.compile(r"[~&()\x00-\x1f]| [\x00-&]| \Z")
 
 
 def canonical_text(expression: Expression) -> str:
@@ -165,42 +152,3 @@ def _enclose(operand: Expression) -> list[Piece]:
 
 
 _as_operand = cmp_to_key(_compare_operands)
-
-
-def is_plain(name: str) -> bool:
-    """Check that a key distinguishes the name from the notation around it.
-
-    It does unless the name has a sign, a character below the space, or a space before a character
-    up to ``&`` or at the end.
-    """
-    return _NOT_PLAIN.search(name) is None
-
-
-def primitive_key(name: str) -> Key:
-    """Return the key of a primitive with a plain name."""
-    return ((name + " & ",),)
-
-
-def conjunction_key(left: Key, right: Key) -> Key:
-    """Return the key of a conjunction, given those of its two parts."""
-    if len(left) < len(right):
-        left, right = right, left
-    if len(right) > 1:
-        return tuple(sorted(left + right))
-    place = bisect(left, right[0])
-    return (*left[:place], right[0], *left[place:])
-
-
-def negation_key(key: Key, *, is_conjunction: bool) -> Key:
-    """Return the key of a negation, given that of its operand."""
-    if is_conjunction:
-        return (("~(", (*key[:-1], _close(key[-1])), " & "),)
-    sign, *rest = key[0]
-    return (("~" + sign, *rest),)
-
-
-def _close(operand: Operand) -> Operand:
-    """Return the operand as the last one in parentheses."""
-    if len(operand) == 1:
-        return (operand[0].removesuffix(" & ") + ")",)
-    return (operand[0], operand[1], ")")

@@ -282,9 +282,16 @@ def _reduce(expression: Expression) -> tuple[Expression, list[str]]:
 
 
 def _best(candidates: Sequence[Expression]) -> Expression:
-    """Return the first of the shortest formulas with the lowest cost."""
+    """Return the first of the shortest formulas with the fewest counts, then the fewest signs."""
     shortest = min(candidate.length for candidate in candidates)
-    return min((c for c in candidates if c.length == shortest), key=_cost)
+    best = [candidate for candidate in candidates if candidate.length == shortest]
+    if shortest > _LONGEST_ARRANGED:
+        return best[0]
+
+    def cost(expression: Expression) -> tuple[int, int]:
+        return sum(isinstance(x, Counted) for x in nodes(expression)), len(expression.text())
+
+    return min(best, key=cost)
 
 
 Part: TypeAlias = int
@@ -531,13 +538,6 @@ def _prune_where(expression: Expression, cases: _Cases, care: int) -> Expression
     neutral = Constant(is_and)
     kept = [operand for operand in operands if operand != neutral]
     return all_of(kept) if is_and else any_of(kept)
-
-
-def _cost(expression: Expression) -> tuple[int, int]:
-    """Rank formulas of as many literals: by their number of counts, then by the signs they take."""
-    if expression.length > _LONGEST_ARRANGED:
-        return 0, 0
-    return sum(isinstance(x, Counted) for x in nodes(expression)), len(expression.text())
 
 
 def _negate(expression: Expression) -> Expression:

@@ -461,8 +461,12 @@ def _split_tokens(text: str) -> Iterator[_Token]:
             continue
         match = (_COUNTED_TOKEN if braces else _TOKEN).match(text, position)
         column = position + 1
+        if match is None and text[position] == '"':
+            problem = "expected a closing '\"' for the quote opened here"
+            raise ExpressionSyntaxError(problem, column)
         if match is None:
-            raise _no_token(text[position], column)
+            what = "a backslash" if text[position] == "\\" else "inside braces, a brace"
+            raise ExpressionSyntaxError(f"{what} is allowed in a quoted name only", column)
         kind, content = str(match.lastgroup), match.group()
         braces -= kind == "end"
         if kind == "quoted":
@@ -477,13 +481,6 @@ def _split_tokens(text: str) -> Iterator[_Token]:
                 raise ExpressionSyntaxError(problem, column + unclear.start())
             yield _Token("constant" if name in CONSTANTS else "name", name, column)
         position = match.end()
-
-
-def _no_token(character: str, column: int) -> ExpressionSyntaxError:
-    if character == '"':
-        return ExpressionSyntaxError("expected a closing '\"' for the quote opened here", column)
-    what = "a backslash" if character == "\\" else "inside braces, a brace"
-    return ExpressionSyntaxError(f"{what} is allowed in a quoted name only", column)
 
 
 def _unescape(content: str, column: int) -> str:

@@ -27,7 +27,7 @@ rows for each merge, however long ancestries are, and no pair of features is com
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -82,7 +82,7 @@ class CodeCounts(NamedTuple):
 
     def plus(self, other: CodeCounts) -> CodeCounts:
         """Return the counts of these rows and of others."""
-        return CodeCounts(*(a + b for a, b in zip(self, other, strict=True)))
+        return CodeCounts(*map(np.add, self, other))
 
 
 class Asked(NamedTuple):
@@ -109,15 +109,10 @@ class Asked(NamedTuple):
 
     def counts(self) -> Counts:
         """Return the four lines of ``CodeCounts.features``."""
-        true = _count_true(self.true)
-        if self.second is None:
-            none = np.zeros_like(true)
-            return np.stack([_count_true(self.first), true, none, none])
-        second_true = _count_true(self.true & self.second)
-        # what is true is always asked for: nothing that is true excludes it
-        return np.stack(
-            [_count_true(self.first), true - second_true, _count_true(self.second), second_true]
-        )
+        second = np.zeros_like(self.first) if self.second is None else self.second
+        lines = self.first, self.true & self.first, second, self.true & second
+        # much quicker than a sum along an axis
+        return np.array([[*map(np.count_nonzero, each)] for each in lines], np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,53 +135,37 @@ class RowCode:
     """The places of the features of the feature set, suppressed ones last."""
 
     @classmethod
-    def of(cls, fitted: FeatureSet) -> RowCode:
-        """Return the code of all features that a row could have."""
+    def of(cls, fitted: FeatureSet, *, has_merges: bool = True) -> RowCode:
+        """Return the code of all features that a row could have, or of the primitives alone."""
         patterns: list[tuple[str, ...]] = [*zip(fitted.lineage.primitives)]
         place: dict[int | None, int] = dict(enumerate(range(len(patterns))))
+        features, known = tuple(range(len(patterns))), fitted.primitive_supports
         left, right = [], []
-        for merge in fitted.merges:
+        if has_merges:
+            features = fitted.features + fitted.suppressed
+            known = fitted.supports + fitted.suppressed_supports
+        for merge in fitted.merges if has_merges else ():
             i, j = place[merge.left], place[merge.right]
             left.append(i)
             right.append(j)
             place |= {merge.both: len(patterns), merge.right_only: j, merge.left_only: i}
             patterns.append(tuple(sorted(patterns[i] + patterns[j])))
-        places = [*map(place.__getitem__, fitted.features + fitted.suppressed)]
-        supports = np.zeros(len(patterns), np.int64)
-        supports[places] = fitted.supports + fitted.suppressed_supports
-        return cls._with_order(left, right, patterns, supports.tolist(), fitted.variables, places)
-
-    @classmethod
-    def of_columns(cls, fitted: FeatureSet) -> RowCode:
-        """Return the code of the primitives, as if nothing had been merged."""
-        patterns = [*zip(fitted.lineage.primitives)]
-        supports, places = fitted.primitive_supports, range(len(patterns))
-        return cls._with_order([], [], patterns, supports, fitted.variables, places)
-
-    @classmethod
-    def _with_order(
-        cls,
-        left: Sequence[int],
-        right: Sequence[int],
-        patterns: Sequence[tuple[str, ...]],
-        supports: Sequence[int],
-        variables: Sequence[str | None],
-        places: Sequence[int],
-    ) -> RowCode:
         n_features = len(patterns)
-        lengths, counts = np.array([*map(len, patterns)]), np.array(supports)
+        places = np.array([*map(place.__getitem__, features)], np.intp)
+        supports, lengths = np.zeros(n_features, np.int64), np.array([*map(len, patterns)])
+        supports[places] = known
         by_name = sorted(range(n_features), key=patterns.__getitem__)
-        order = np.array(by_name, np.intp)[np.lexsort((-counts[by_name], -lengths[by_name]))]
+        order = np.array(by_name, np.intp)[np.lexsort((-supports[by_name], -lengths[by_name]))]
         # one more is that of no answer
         rank = np.empty(n_features, np.uint16 if n_features < 1 << 16 else np.uint32)
         rank[order] = np.arange(n_features)
         values: dict[str, list[int]] = {}
-        for k, variable in enumerate(variables):
+        for k, variable in enumerate(fitted.variables):
             if variable is not None:
                 values.setdefault(variable, []).append(k)
         several = tuple(np.array(some) for some in values.values() if len(some) > 1)
         pair = np.array(left, np.intp), np.array(right, np.intp)
-        return cls(*pair, rank, several, tuple(patterns), np.array(places, np.intp))
+        return cls(*pair, rank, several, tuple(patterns), places)
 
     @property
     def n_features(self) -> int:
@@ -276,14 +255,11 @@ class RowCode:
         of answers, those of the probabilities of rows instead.
         """
         lines, n = columns.raw_columns, self.n_features
+        _held, in_c = self._arguments()
         is_bits = bool(lines[0].dtype == np.uint8)
         to_array = partial(np.ascontiguousarray, dtype=np.uint8 if is_bits else np.int32)
         held = [*map(to_array, lines)]
-        lengths = np.array([*map(len, held)], np.int64)
-        sizes = np.cumsum([0, *map(len, self.variables)], dtype=np.int64)
-        values = np.concatenate([np.empty(0, np.int64), *self.variables]).astype(np.int64)
-        left, right = self.left.astype(np.int64), self.right.astype(np.int64)
-        turns, where = self.rank.astype(np.uint32), addresses(held)
+        lengths, where = np.array([*map(len, held)], np.int64), addresses(held)
         n_blocks = -(-columns.n_rows // _ROWS_IN_C)
         n_parts = max(1, min(columns.n_threads, n_blocks * n // _CELLS_PER_THREAD))
         edges = (_ROWS_IN_C * np.array(even_edges(n_blocks, n_parts))).tolist()
@@ -297,14 +273,7 @@ class RowCode:
             out = address(counts), address(counts[4]), None, None
             done = native_library.native_code(
                 counting_way(),
-                n,
-                self.n_primitives,
-                address(left),
-                address(right),
-                address(turns),
-                len(self.variables),
-                address(values),
-                address(sizes),
+                *in_c,
                 address(where),
                 None if is_bits else address(lengths),
                 start,
@@ -328,25 +297,45 @@ class RowCode:
         if native_library is not None:
             true, asked, _ = self._ask_in_c(primitives, known)
             return Asked(true, asked == 1, asked == 2 if self.variables else None)
-        true, false = self._apply_merges(primitives, known)
-        turn, never = self.rank[:, None], self.rank.dtype.type(self.n_features)
-        ranks = np.where(true if false is None else ~false, turn, never)
-        self._go_back(ranks)
-        others = None
-        if self.variables:
-            there = ranks
-            if false is not None:
-                there = np.where(true, turn, never)
-                self._go_back(there)
-            others = self._other_values(there)
-        self._go_forth(ranks)
-        first = ranks >= turn
-        if false is not None:
-            first &= true | false
-        if others is None:
+        m, n = self.n_primitives, self.n_features
+        true, false = np.empty((2, n, primitives.shape[1]), np.bool_)
+        true[:m], false[:m] = primitives, ~primitives if known is None else known & ~primitives
+        for k, (i, j) in enumerate(self._pairs, m):
+            true[k], false[k] = true[i] & true[j], false[i] | false[j]
+            left = true[i] & false[j], false[i] | true[j]
+            true[j], false[j] = true[j] & false[i], false[j] | true[i]
+            true[i], false[i] = left
+        turn, never = self.rank[:, None], self.rank.dtype.type(n)
+        # the first that asserts each primitive, or either side of each merge
+        ranks, there = np.where(false, never, turn), np.where(true, turn, never)
+        self._spread(ranks, range(n - 1, m - 1, -1))
+        self._spread(there, range(n - 1, m - 1, -1))
+        # of these, the first in the ancestry of each feature
+        ranks[:m] = never
+        self._spread(ranks, range(m, n))
+        first = (ranks >= turn) & (true | false)
+        if not self.variables:
             return Asked(true, first, None)
-        second = (others < turn) & first
+        second = (self._other_values(there) < turn) & first
         return Asked(true, first ^ second, second)
+
+    def _spread(self, ranks: NDArray[Any], merges: Iterable[int]) -> None:
+        """Take the least rank of a pair and its merge to all three, merge by merge."""
+        for k in merges:
+            i, j = self._pairs[k - self.n_primitives]
+            np.minimum(ranks[i], ranks[k], out=ranks[i])
+            np.minimum(ranks[j], ranks[k], out=ranks[j])
+            np.minimum(ranks[i], ranks[j], out=ranks[k])
+
+    def _arguments(self) -> tuple[list[NDArray[Any]], tuple[int, ...]]:
+        """Return arrays that C reads, to be held as long as it does, and what it is given."""
+        values = np.concatenate([np.empty(0, np.int64), *self.variables]).astype(np.int64)
+        starts = np.cumsum([0, *map(len, self.variables)], dtype=np.int64)
+        left, right = self.left.astype(np.int64), self.right.astype(np.int64)
+        held: list[NDArray[Any]] = [left, right, self.rank.astype(np.uint32), values, starts]
+        one, other, turns, *variables = map(address, held)
+        sizes = self.n_features, self.n_primitives
+        return held, (*sizes, one, other, turns, len(self.variables), *variables)
 
     def _ask_in_c(
         self, primitives: Mask, known: Mask | None
@@ -359,90 +348,25 @@ class RowCode:
         if known is not None:
             false = np.empty(shape, np.bool_)
             false[:m] = known & ~primitives
-        turns, counts = self.rank.astype(np.uint32), np.zeros((4, self.n_features), np.int64)
-        sizes = [*map(len, self.variables)]
-        values = np.concatenate([np.empty(0, np.int64), *self.variables]).astype(np.int64)
-        starts = np.cumsum([0, *sizes], dtype=np.int64)
-        ranks = np.empty((3 if sizes else 1) * self.n_features * _ROWS_IN_C, np.uint32)
-        left, right = self.left.astype(np.int64), self.right.astype(np.int64)
-        native_library.native_ask(
-            self.n_features,
-            m,
-            address(left),
-            address(right),
-            address(turns),
-            len(sizes),
-            address(values),
-            address(starts),
-            shape[1],
-            address(true),
-            None if false is None else address(false),
-            address(ranks),
-            address(asked),
-            address(counts),
-        )
+        counts = np.zeros((4, self.n_features), np.int64)
+        ranks = np.empty((3 if self.variables else 1) * self.n_features * _ROWS_IN_C, np.uint32)
+        _held, in_c = self._arguments()
+        of_false = None if false is None else address(false)
+        out = address(ranks), address(asked), address(counts)
+        native_library.native_ask(*in_c, shape[1], address(true), of_false, *out)
         return true, asked, counts
-
-    def _apply_merges(self, primitives: Mask, known: Mask | None) -> tuple[Mask, Mask | None]:
-        """Return where all features are true, and where false; ``None``: everywhere else."""
-        m = self.n_primitives
-        true = np.empty((self.n_features, primitives.shape[1]), np.bool_)
-        true[:m] = primitives
-        lines = list(true)
-        if known is None:
-            for k, (i, j) in enumerate(self._pairs, m):
-                both = np.logical_and(lines[i], lines[j], out=lines[k])
-                lines[i] ^= both
-                lines[j] ^= both
-            return true, None
-        false = np.empty_like(true)
-        false[:m] = known & ~primitives
-        denied = list(false)
-        for k, (i, j) in enumerate(self._pairs, m):
-            np.logical_and(lines[i], lines[j], out=lines[k])
-            np.logical_or(denied[i], denied[j], out=denied[k])
-            left_true, left_false = lines[i] & denied[j], denied[i] | lines[j]
-            lines[j] &= denied[i]
-            denied[j] |= lines[i]
-            lines[i][:], denied[i][:] = left_true, left_false
-        return true, false
-
-    def _go_back(self, ranks: NDArray[Any]) -> None:
-        """Turn the ranks of features into the first that asserts each primitive, in place, and
-        the first that asserts either side of each merge."""
-        lines, least = list(ranks), np.minimum
-        for k in range(len(lines) - 1, self.n_primitives - 1, -1):
-            i, j = self._pairs[k - self.n_primitives]
-            one, other, first = lines[i], lines[j], lines[k]
-            least(one, first, out=one)
-            least(other, first, out=other)
-            least(one, other, out=first)
-
-    def _go_forth(self, ranks: NDArray[Any]) -> None:
-        """Turn what ``_go_back`` gives into the first in the ancestry of each feature."""
-        lines, least = list(ranks), np.minimum
-        ranks[: self.n_primitives] = self.n_features
-        for k, (i, j) in enumerate(self._pairs, self.n_primitives):
-            one, other, first = lines[i], lines[j], lines[k]
-            least(one, first, out=one)
-            least(other, first, out=other)
-            least(one, other, out=first)
 
     def _other_values(self, there: NDArray[Any]) -> NDArray[Any]:
         """Return the first that asserts another value of a variable in each pattern."""
         others = np.full_like(there, self.n_features)
-        values, sizes = np.concatenate(self.variables), [*map(len, self.variables)]
-        starts = np.cumsum([0, *sizes[:-1]])
-        some = there[values]
-        first = np.minimum.reduceat(some, starts).repeat(sizes, axis=0)
-        is_first = some == first
-        # a feature that asserts two values of a variable excludes what asserts either of them
-        some[is_first] = self.n_features
-        second = np.minimum.reduceat(some, starts).repeat(sizes, axis=0)
-        others[values] = np.where(is_first, second, first)
-        lines = list(others)
+        for values in self.variables:
+            # a feature that asserts two values of a variable excludes what asserts either of them
+            first = there[values].min(axis=0)
+            is_first = there[values] == first
+            second = np.where(is_first, self.n_features, there[values]).min(axis=0)
+            others[values] = np.where(is_first, second, first)
         for k, (i, j) in enumerate(self._pairs, self.n_primitives):
-            np.minimum(lines[i], lines[j], out=lines[k])
+            np.minimum(others[i], others[j], out=others[k])
         return others
 
     @cached_property
@@ -451,42 +375,27 @@ class RowCode:
 
     def pattern_tables(self, primitives: Mask, known: Mask | None) -> Counts:
         """Return ``CodeCounts.patterns`` of rows in which the primitives are as given."""
-        m = self.n_primitives
-        true = np.empty((self.n_features, primitives.shape[1]), np.bool_)
-        true[:m] = primitives
-        known_lines = None
-        if known is not None:
-            known_lines = np.empty_like(true)
-            known_lines[:m] = known
+        m, n_rows = primitives.shape
+        counts = np.zeros((4, len(self.left)), np.int64)
         if native_library is not None:
-            counts = np.zeros((4, len(self.left)), np.int64)
-            left, right = self.left.astype(np.int64), self.right.astype(np.int64)
+            # with room for the patterns of merges
+            tables = [np.empty((self.n_features, n_rows), np.bool_) for _ in range(2)]
+            tables[0][:m], tables[1][:m] = primitives, True if known is None else known
+            where = [address(tables[0]), None if known is None else address(tables[1])]
+            _held, (_, _, left, right, *_) = self._arguments()
             native_library.native_patterns(
-                m,
-                len(left),
-                address(left),
-                address(right),
-                true.shape[1],
-                address(true),
-                None if known_lines is None else address(known_lines),
-                address(counts),
+                m, len(self.left), left, right, n_rows, *where, address(counts)
             )
             return counts
-        lines = list(true)
-        for k, (i, j) in enumerate(self._pairs, m):
-            np.logical_and(lines[i], lines[j], out=lines[k])
-        supports = _count_true(true)
-        if known_lines is None:
-            n_rows = np.full(len(self.left), primitives.shape[1])
-            return np.stack([n_rows, supports[self.left], supports[self.right], supports[m:]])
-        seen, tables = list(known_lines), np.zeros((3, len(self.left)), np.int64)
+        true, seen = [*primitives], [*(np.ones_like(primitives) if known is None else known)]
         for k, (i, j) in enumerate(self._pairs):
-            both = seen[i] & seen[j]
-            tables[:, k] = [np.count_nonzero(one & both) for one in (both, lines[i], lines[j])]
+            both, known_both = true[i] & true[j], seen[i] & seen[j]
+            some = known_both, true[i] & known_both, true[j] & known_both, both
+            counts[:, k] = [*map(np.count_nonzero, some)]
+            true.append(both)
             # known to be true with both, or false with either
-            false = (seen[i] & ~lines[i]) | (seen[j] & ~lines[j])
-            np.logical_or(lines[m + k], false, out=seen[m + k])
-        return np.concatenate([tables, supports[None, m:]])
+            seen.append(both | (seen[i] & ~true[i]) | (seen[j] & ~true[j]))
+        return counts
 
     def log_probs(self, columns: Columns, counts: Counts) -> Floats:
         """Return the natural logarithm of each row's probability, by ``CodeCounts.features``."""
@@ -498,7 +407,7 @@ class RowCode:
             if columns.has_missing:
                 total[columns.cells(k)[1]] -= no[k]
         lines = np.concatenate([others, np.arange(self.n_primitives, self.n_features)])
-        # of the questions of the inner code, second ones after first ones
+        # second questions of the inner code come after first ones
         no, yes = (
             np.concatenate([each[lines], each[self.n_features + lines]]) for each in (no, yes)
         )
@@ -582,8 +491,3 @@ def merge_cost(n_rows: int, n_columns: int, k: int) -> float:
 
 def _of_these(columns: Columns, positions: Positions) -> Columns:
     return columns if len(positions) == columns.n_columns else columns.select(positions.tolist())
-
-
-def _count_true(lines: Mask) -> Counts:
-    # much quicker than a sum along an axis
-    return np.array([*map(np.count_nonzero, lines)], np.int64)

@@ -83,12 +83,8 @@ class Merge:
     @property
     def made(self) -> tuple[int, ...]:
         """The features that took the place of the pair."""
-        made = [self.both] if self.both is not None else []
-        if self.right_only is not None:
-            made.append(self.right_only)
-        if self.left_only is not None:
-            made.append(self.left_only)
-        return tuple(made)
+        # none has the number 0, which is that of a primitive
+        return tuple(filter(None, (self.both, self.right_only, self.left_only)))
 
 
 def _renumber(merge: Merge, own: Lineage, number: dict[int, int]) -> Merge:
@@ -336,7 +332,7 @@ class FeatureSet:
     @cached_property
     def code_counter(self) -> CodeCounter:
         """The function that counts rows for the complete code."""
-        return CodeCounter(self.row_code, RowCode.of_columns(self))
+        return CodeCounter(self.row_code, RowCode.of(self, has_merges=False))
 
     def with_code_counts(self, store: Any) -> FeatureSet:
         """Count the training rows for the complete code, in one pass over them."""

@@ -9,6 +9,7 @@ negation.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from copy import copy
 from functools import cached_property
@@ -21,16 +22,11 @@ from conjunct.expressions import (
     AtLeast,
     Exactly,
     Expression,
-    Key,
     Not,
     Or,
     Primitive,
     Style,
     canonical_key,
-    conjunction_key,
-    is_plain,
-    negation_key,
-    primitive_key,
     render_conjunction,
     render_negation,
 )
@@ -58,6 +54,10 @@ Made = tuple[Literal, Literal] | Tally
 # of all formulas that are written out together, with the parts they are made of
 _MOST_CHARACTERS = 1 << 25
 
+# Unless a name has a sign, a character below the space, or a space before one up to & or at its
+# end, no piece of one canonical text goes on where a piece of another ends.
+_NOT_PLAIN = re.compile(r"[~&()\x00-\x1f]| [\x00-&]| \Z")
+
 # after the last rank of a start: a text that ends there comes before those that go on
 _END = -1
 _MORE = math.inf
@@ -82,18 +82,14 @@ class Lineage:
         return dict(zip(self.made, count(len(self.primitives)), strict=False))
 
     @cached_property
-    def _keys(self) -> dict[Literal, Key]:
-        return dict(enumerate(map(primitive_key, self.primitives)))
-
-    @cached_property
     def _starts(self) -> dict[int, Start]:
         """The ranks of the names that come before every negation."""
-        order = sorted(range(len(self.primitives)), key=self._keys.__getitem__)
+        order = sorted(range(len(self.primitives)), key=lambda n: self.primitives[n] + " & ")
         return {n: (k, _END) if self.primitives[n] < "~" else (_MORE,) for k, n in enumerate(order)}
 
     @cached_property
     def _has_plain_names(self) -> bool:
-        return all(map(is_plain, self.primitives))
+        return not any(map(_NOT_PLAIN.search, self.primitives))
 
     def __getstate__(self) -> dict[str, list[Any]]:
         # plain values, which every way to save knows; all else is made again, as it is wanted
@@ -123,42 +119,34 @@ class Lineage:
             self.all_lengths.append(self.all_lengths[one] + self.all_lengths[other])
         return number
 
-    def count(self, tally: Tally) -> int:
-        """Return the number of a count of literals, which is made if it is new."""
-        number = self._numbers.get(tally)
+    def make(self, made: Made) -> int:
+        """Return the number of what is made of these parts, new or not."""
+        if not isinstance(made, Tally):
+            return self.conjoin(*made)
+        number = self._numbers.get(made)
         if number is None:
-            number = self._numbers[tally] = len(self.all_lengths)
-            self.made.append(tally)
-            self.all_lengths.append(sum(self.all_lengths[feature_of(x)] for x in tally.literals))
+            number = self._numbers[made] = len(self.all_lengths)
+            self.made.append(made)
+            self.all_lengths.append(sum(self.all_lengths[feature_of(x)] for x in made.literals))
             self._counts_literals = True
         return number
 
-    def make(self, made: Made) -> int:
-        """Return the number of what is made of these parts, new or not."""
-        return self.count(made) if isinstance(made, Tally) else self.conjoin(*made)
-
     def formula(self, made: Made) -> Expression:
         """Return the expression of what would be made of these parts."""
-        if not isinstance(made, Tally):
-            return self.conjunction(*made)
-        literals = [self._literal(x) for x in made.literals]
-        if made.is_conjunction:
+        parts = made.literals if isinstance(made, Tally) else made
+        expressions = self.expressions(map(feature_of, parts))
+        literals = [e if x >= 0 else Not(e) for x, e in zip(parts, expressions, strict=True)]
+        if not isinstance(made, Tally) or made.is_conjunction:
             return And(*literals)
         if made.number == 1 and not made.exactly:
             return Or(*literals)
         return (Exactly if made.exactly else AtLeast)(made.number, literals)
-
-    def conjunction(self, left: Literal, right: Literal) -> Expression:
-        """Return ``left ∧ right`` as an expression, without making a feature."""
-        return And(self._literal(left), self._literal(right))
 
     def forget_after(self, length: int) -> None:
         """Unmake all but the first ``length`` features."""
         for number in range(length, len(self)):
             del self._numbers[self.made[number - len(self.primitives)]]
             self._expressions.pop(number, None)
-            self._keys.pop(number, None)
-            self._keys.pop(~number, None)
             self._starts.pop(number, None)
             self._patterns.pop(number, None)
         del self.all_lengths[length:]
@@ -197,7 +185,16 @@ class Lineage:
         if any(isinstance(self.made[number - len(names)], Tally) for number in made):
             # names are written in another way where they are counted
             return [self.expression(number).text(style) for number in wanted]
-        self._check_texts([*map(len, names)], made, wanted)
+        # refuse what memory would not hold, by lengths alone, with what is written around parts
+        size, total = dict(enumerate(map(len, names))), 0
+        for number in made:
+            left, right = self._pair(number)
+            size[number] = size[feature_of(left)] + size[feature_of(right)] + 9
+            total += size[number]
+            if total > _MOST_CHARACTERS:
+                n = sum(self.lengths(wanted))
+                have = f"have {n:,} literals together, too many" if n < 10**15 else "are too long"
+                raise InputError(f"the formulas {have} to write out: use names='pattern'")
         texts = dict(enumerate(names))
 
         def literal(x: Literal) -> str:
@@ -209,24 +206,6 @@ class Lineage:
             left, right = self._pair(number)
             texts[number] = render_conjunction(literal(left), literal(right), style)
         return [texts[number] for number in wanted]
-
-    def _check_texts(self, names: list[int], made: list[int], wanted: list[int]) -> None:
-        """Refuse texts that memory would not hold, by their lengths alone."""
-        size = dict(enumerate(names))
-        total = 0
-        for number in made:
-            left, right = self._pair(number)
-            # with what is written between and around the two
-            size[number] = size[feature_of(left)] + size[feature_of(right)] + 9
-            total += size[number]
-            if total > _MOST_CHARACTERS:
-                literals = sum(self.lengths(wanted))
-                raise InputError(
-                    f"the formulas have {literals:,} literals together, too many to write out: "
-                    f"use names='pattern'"
-                    if literals < 10**15
-                    else "the formulas are too long to write out: use names='pattern'"
-                )
 
     def length(self, number: int) -> int:
         """Return the number of literal occurrences."""
@@ -260,8 +239,11 @@ class Lineage:
         return patterns[whole]
 
     def _list_asserted(self, number: int) -> list[int]:
-        operands = () if self.is_count(number) else self.operands(number) or ()
-        return [x for x in operands if x >= 0]
+        k = number - len(self.primitives)
+        made: Any = self.made[k] if k >= 0 else ()
+        if isinstance(made, Tally):
+            made = made.literals if made.is_conjunction else ()
+        return [x for x in made if x >= 0]
 
     def denies(self, number: int) -> bool:
         """Return True if a feature is ``f ∧ ¬g``, and so the rest of the pattern of f.
@@ -273,7 +255,7 @@ class Lineage:
     def by_text(self, numbers: Iterable[int]) -> list[int]:
         """Sort features by their canonical texts."""
         wanted = list(numbers)
-        # keys are those of conjunctions
+        # starts are those of conjunctions
         if self._has_plain_names and not self._counts_literals:
             starts = self._starts
             for number in wanted:
@@ -282,14 +264,6 @@ class Lineage:
             ordered = sorted(wanted, key=starts.__getitem__)
             if len({*map(starts.__getitem__, wanted)}) == len(wanted):
                 return ordered
-            keys = self._keys
-            for number in wanted:
-                if number not in keys:
-                    self._make_key(number)
-            try:
-                return sorted(wanted, key=keys.__getitem__)
-            except RecursionError:  # nested too deeply for tuples
-                pass
         return sorted(wanted, key=lambda number: canonical_key(self.expression(number)))
 
     def lengths(self, numbers: Iterable[int]) -> list[int]:
@@ -366,30 +340,6 @@ class Lineage:
                 continue
             ranks = sorted(one[:-1] + other[:-1])
             starts[pending.pop()] = (*ranks, max(one[-1], other[-1]))
-
-    def _make_key(self, number: int) -> None:
-        keys, n_primitives = self._keys, len(self.primitives)
-        pending = [number]
-        while pending:
-            left, right = self._pair(pending[-1])
-            one, other = keys.get(left), keys.get(right)
-            if one is None:
-                if ~left not in keys:
-                    pending.append(feature_of(left))
-                    continue
-                one = keys[left] = negation_key(keys[~left], is_conjunction=~left >= n_primitives)
-            if other is None:
-                if ~right not in keys:
-                    pending.append(feature_of(right))
-                    continue
-                other = keys[right] = negation_key(
-                    keys[~right], is_conjunction=~right >= n_primitives
-                )
-            keys[pending.pop()] = conjunction_key(one, other)
-
-    def _literal(self, literal: Literal) -> Expression:
-        expression = self.expression(feature_of(literal))
-        return expression if literal >= 0 else Not(expression)
 
 
 def feature_of(literal: Literal) -> int:

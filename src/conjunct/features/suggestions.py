@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -188,16 +188,15 @@ class TagCounts:
 
     def take(self, positions: Positions) -> TagCounts:
         """Return the counts of some of the tags."""
-        square = np.ix_(positions, positions)
-        return TagCounts(
-            tuple(self.places[k] for k in positions.tolist()),
-            tuple(self.tags[k] for k in positions.tolist()),
-            tuple(self.variables[k] for k in positions.tolist()),
-            self.n_rows,
-            self.n_tags,
-            self.joint[square],
-            None if self.alone is None else self.alone[square],
-            None if self.known is None else self.known[square],
+        square, order = np.ix_(positions, positions), positions.tolist()
+        return replace(
+            self,
+            places=tuple(map(self.places.__getitem__, order)),
+            tags=tuple(map(self.tags.__getitem__, order)),
+            variables=tuple(map(self.variables.__getitem__, order)),
+            joint=self.joint[square],
+            alone=None if self.alone is None else self.alone[square],
+            known=None if self.known is None else self.known[square],
         )
 
 
@@ -234,11 +233,11 @@ class Suggester:
     @classmethod
     def learn(cls, counts: TagCounts, sample: RowSample) -> Suggester:
         """Learn from counts, and from some of the rows that were counted."""
-        ridge = choose_ridge(counts)
-        cells, true = _count_cells(_Weigher.of(counts, ridge), counts.strata, sample)
+        found = cls(counts, choose_ridge(counts), ())
+        cells, true = found._count_cells(sample)
         curves = [_calibrate(cells.sum(axis=0), true.sum(axis=0))]
         curves += [_calibrate(*both) for both in zip(cells, true, strict=True)]
-        return cls(counts, ridge, tuple(curves))
+        return replace(found, curves=tuple(curves))
 
     def record(self) -> SuggestionsRecord:
         """Return what a model file keeps."""
@@ -300,13 +299,29 @@ class Suggester:
         return cls(counts, record.ridge, tuple(map(tuple, record.curves)))
 
     @cached_property
-    def _weigher(self) -> _Weigher:
-        return _Weigher.of(self.counts, self.ridge)
+    def _gram(self) -> Floats:
+        return self.counts.gram()
 
-    @property
+    @cached_property
+    def _inverse(self) -> Floats:
+        """P, which solves the regressions of all tags."""
+        gram, ridge = self._gram.copy(), self.ridge
+        gram[np.diag_indices_from(gram)] += ridge
+        if self.counts.known is None:
+            inverse: Any = np.linalg.inv(gram)
+        else:
+            # counts of different rows may be those of no table, with eigenvalues below 0
+            values, vectors = np.linalg.eigh(gram)
+            inverse = (vectors / np.maximum(values, ridge)) @ vectors.T
+        return np.asarray(inverse)
+
+    @cached_property
     def weights(self) -> Floats:
         """Line i has what tag i says for each tag."""
-        return self._weigher.weights
+        weights = -_divide(self._inverse, self._inverse, self.counts.groups)
+        for some in self.counts.groups:
+            weights[np.ix_(some, some)] = 0
+        return weights
 
     def predict(self, raw: Floats) -> Floats:
         """Return probabilities of predictions."""
@@ -315,7 +330,8 @@ class Suggester:
     def scores(self, columns: Columns) -> Iterator[tuple[int, Mask, Floats]]:
         """Yield blocks of rows: the first one, where tags are true, and their predictions."""
         for start, true, known in _row_blocks(columns):
-            yield start, true, self._weigher.predict(true, known)
+            rows: Any = sp.csr_array(self._fill(true, known))
+            yield start, true, rows @ self.weights
 
     def suggest(self, columns: Columns, k: int, min_score: float = 0.0) -> list[list[Suggestion]]:
         """Return the absent tags that are most probable in each row, the most probable first.
@@ -341,7 +357,7 @@ class Suggester:
         found: list[list[Suggestion]] = []
         strata, shares = self.counts.strata, self.counts.shares
         for _, true, known in _row_blocks(columns):
-            raw = self._weigher.predict_without(true, known)
+            raw = self._predict_without(true, known)
             scores = np.empty_like(raw)
             for stratum, curve in enumerate(self.curves[1:]):
                 some = strata == stratum
@@ -390,53 +406,14 @@ class Suggester:
         order = np.argsort(-np.round(said, 9), kind="stable")[:_REASONS]
         return tuple(self.counts.tags[there[i]] for i in order.tolist() if said[i] > 1e-9)
 
-    @cached_property
-    def _gram(self) -> Floats:
-        return self.counts.gram()
-
-
-@dataclass(frozen=True, eq=False)
-class _Weigher:
-    """The solved regressions of all tags."""
-
-    inverse: Floats
-    """P."""
-    groups: list[Positions]
-    shares: Floats
-
-    @classmethod
-    def of(cls, counts: TagCounts, ridge: float) -> _Weigher:
-        gram = counts.gram()
-        gram[np.diag_indices_from(gram)] += ridge
-        if counts.known is None:
-            inverse: Any = np.linalg.inv(gram)
-        else:
-            # counts of different rows may be those of no table, with eigenvalues below 0
-            values, vectors = np.linalg.eigh(gram)
-            inverse = (vectors / np.maximum(values, ridge)) @ vectors.T
-        return cls(inverse, counts.groups, counts.shares)
-
-    @cached_property
-    def weights(self) -> Floats:
-        weights = -_divide(self.inverse, self.inverse, self.groups)
-        for some in self.groups:
-            weights[np.ix_(some, some)] = 0
-        return weights
-
-    def predict(self, true: Mask, known: Mask | None) -> Floats:
-        """Return the predictions of all tags in some rows."""
-        rows: Any = sp.csr_array(self._fill(true, known))
-        predicted: Floats = rows @ self.weights
-        return predicted
-
-    def predict_without(self, true: Mask, known: Mask | None) -> Floats:
+    def _predict_without(self, true: Mask, known: Mask | None) -> Floats:
         """Return the predictions that regressions on all rows but this one would give."""
         filled = self._fill(true, known)
         rows: Any = sp.csr_array(filled)
-        solved: Floats = rows @ self.inverse
-        residual = _divide(solved, self.inverse, self.groups)
+        solved: Floats = rows @ self._inverse
+        residual = _divide(solved, self._inverse, self.counts.groups)
         explained = solved * residual
-        for some in self.groups:
+        for some in self.counts.groups:
             if len(some) > 1:
                 explained[:, some] = explained[:, some].sum(axis=1, keepdims=True)
         # 1 minus the leverage of the row among the other tags: above 0 for rows that were counted
@@ -446,7 +423,29 @@ class _Weigher:
 
     def _fill(self, true: Mask, known: Mask | None) -> Floats:
         """Return rows as numbers, with the share of all rows for what is missing."""
-        return np.where(true, 1.0, 0.0 if known is None else np.where(known, 0.0, self.shares))
+        missing = 0.0 if known is None else np.where(known, 0.0, self.counts.shares)
+        return np.where(true, 1.0, missing)
+
+    def _count_cells(self, sample: RowSample) -> tuple[Floats, Floats]:
+        """Count the cells of each stratum at each knot of their predictions, and the true ones.
+
+        A cell between two knots counts partly for each.
+        """
+        strata, n_knots = self.counts.strata, len(_KNOTS)
+        n_places = n_knots * (max(strata, default=0) + 1)
+        counts = np.zeros((2, n_places))
+        for start, true, known in _row_blocks(sample.rows):
+            raw = np.clip(self._predict_without(true, known), _KNOTS[0], _KNOTS[-1])
+            low = np.minimum(np.searchsorted(_KNOTS, raw, "right") - 1, n_knots - 2)
+            high_part = (raw - _KNOTS[low]) / (_KNOTS[low + 1] - _KNOTS[low])
+            place = (low + n_knots * strata).ravel()
+            weights = sample.weights[start : start + len(true), None]
+            for k, cells in enumerate((np.ones_like(true) if known is None else known, true)):
+                own = cells * weights
+                counts[k] += np.bincount(place, ((1 - high_part) * own).ravel(), n_places)
+                counts[k] += np.bincount(place + 1, (high_part * own).ravel(), n_places)
+        every, is_true = counts.reshape(2, -1, n_knots)
+        return every, is_true
 
 
 def choose_ridge(counts: TagCounts) -> float:
@@ -483,28 +482,6 @@ def _divide(solved: Floats, inverse: Floats, groups: Sequence[Positions]) -> Flo
             # not a product of matrices, whose last digits depend on how many lines there are
             divided[:, some] = np.einsum("ri,ij->rj", solved[:, some], within)
     return divided
-
-
-def _count_cells(weigher: _Weigher, strata: Positions, sample: RowSample) -> tuple[Floats, Floats]:
-    """Count the cells of each stratum at each knot of their predictions, and the true ones of them.
-
-    A cell between two knots counts partly for each.
-    """
-    n_knots = len(_KNOTS)
-    n_places = n_knots * (max(strata, default=0) + 1)
-    counts = np.zeros((2, n_places))
-    for start, true, known in _row_blocks(sample.rows):
-        raw = np.clip(weigher.predict_without(true, known), _KNOTS[0], _KNOTS[-1])
-        low = np.minimum(np.searchsorted(_KNOTS, raw, "right") - 1, n_knots - 2)
-        high_part = (raw - _KNOTS[low]) / (_KNOTS[low + 1] - _KNOTS[low])
-        place = (low + n_knots * strata).ravel()
-        weights = sample.weights[start : start + len(true), None]
-        for k, cells in enumerate((np.ones_like(true) if known is None else known, true)):
-            own = cells * weights
-            counts[k] += np.bincount(place, ((1 - high_part) * own).ravel(), n_places)
-            counts[k] += np.bincount(place + 1, (high_part * own).ravel(), n_places)
-    every, is_true = counts.reshape(2, -1, n_knots)
-    return every, is_true
 
 
 def _calibrate(cells: Floats, true: Floats) -> tuple[float, ...]:

@@ -96,16 +96,6 @@ class Tree:
         return found
 
 
-@dataclass(frozen=True, eq=False)
-class _Open:
-    """A node that will be split: its rows, their joint counts and the split."""
-
-    rows: Positions
-    joint: Counts
-    column: int
-    gain: float
-
-
 def grow(
     store: PackedColumns, ranks: Positions, limits: Limits, joint: Counts | None = None
 ) -> Tree:
@@ -132,7 +122,8 @@ class _Growth:
         self.limits = limits
         self.table = rows_as_words(store.bits, store.n_rows).view(np.uint8)
         self.nodes = [TreeNode(store.n_rows)]
-        self.frontier: list[tuple[float, int, _Open]] = []
+        # what is split first, its number; its rows, their joint counts, the column and the gain
+        self.frontier: list[tuple[float, int, Positions, Counts, int, float]] = []
 
     @property
     def may_grow(self) -> bool:
@@ -149,31 +140,25 @@ class _Growth:
         column, gain = found
         if gain / (self.store.n_rows * self.store.n_columns) < self.limits.min_impurity_decrease:
             return
-        opened = _Open(rows, joint, column, gain)
         # depth first keeps the fewest matrices alive; best first is for a number of leaves
-        if self.limits.max_leaf_nodes is None:
-            heappush(self.frontier, (0.0, -number, opened))
-        else:
-            heappush(self.frontier, (-gain, number, opened))
+        place = (0.0, -number) if self.limits.max_leaf_nodes is None else (-gain, number)
+        heappush(self.frontier, (*place, rows, joint, column, gain))
 
     def split_next(self) -> None:
         """Split the first node of the frontier and look at its two children."""
-        _, number, opened = heappop(self.frontier)
-        number = abs(number)
-        column, parent, first = opened.column, self.nodes[number], len(self.nodes)
-        is_true = bits_of_rows(self.store.raw_columns[column], opened.rows)
-        parts = opened.rows[is_true], opened.rows[~is_true]
-        self.nodes[number] = replace(
-            parent, column=column, gain=opened.gain, yes=first, no=first + 1
-        )
-        for condition, rows in zip((column, ~column), parts, strict=True):
-            self.nodes.append(TreeNode(len(rows), (*parent.path, condition)))
+        _, place, rows, rest, column, gain = heappop(self.frontier)
+        number, first = abs(place), len(self.nodes)
+        parent = self.nodes[number]
+        is_true = bits_of_rows(self.store.raw_columns[column], rows)
+        parts = rows[is_true], rows[~is_true]
+        self.nodes[number] = replace(parent, column=column, gain=gain, yes=first, no=first + 1)
+        for condition, part in zip((column, ~column), parts, strict=True):
+            self.nodes.append(TreeNode(len(part), (*parent.path, condition)))
         if not (self._may_split(first) or self._may_split(first + 1)):
             return
         children = enumerate(parts, start=first)
         (smaller, few), (larger, many) = sorted(children, key=lambda child: len(child[1]))
         counted = count_pairs(pack_rows(self.table[few], self.store.n_columns))
-        rest = opened.joint
         rest -= counted
         self.consider(smaller, few, counted)
         self.consider(larger, many, rest)
@@ -241,7 +226,10 @@ class _Terms:
     @classmethod
     def of(cls, chosen: Counts, yes: Counts, supports: Counts, n_rows: int) -> _Terms:
         """Compute the terms from what candidates have in common with each column."""
-        dtype = _exact_dtype(len(supports) * n_rows**2)
+        # the quickest type in which such sums are exact
+        largest = len(supports) * n_rows**2
+        in_words: type[Any] = np.int64 if largest < 1 << 63 else object
+        dtype: type[Any] = np.float64 if largest < 1 << 53 else in_words
         chosen, supports = chosen.astype(dtype), supports.astype(dtype)
         squares = np.einsum("fk,fk->f", chosen, chosen)
         return cls(n_rows, yes.astype(dtype), squares, chosen @ supports, supports @ supports)
@@ -261,13 +249,6 @@ class _Terms:
             (n * n * squares - 2 * n * yes * products + yes * yes * total) / (n * yes * (n - yes))
             for yes, squares, products in zip(*(map(int, part) for part in parts), strict=True)
         ]
-
-
-def _exact_dtype(largest: int) -> type[Any]:
-    """Return the quickest type in which sums up to ``largest`` are exact."""
-    if largest < 1 << 53:
-        return np.float64
-    return np.int64 if largest < 1 << 63 else object
 
 
 def simplest_first(expressions: Iterable[Expression]) -> Positions:

@@ -153,10 +153,12 @@ def _key(made: Made) -> object:
 
 def _line(store: PackedColumns, made: Made) -> Any:
     """Compute the column of what is made of conditions."""
-    if not isinstance(made, Tally):
-        return store.conjunctions([made[0]], [made[1]]).raw_columns[0]
-    counted = [(store.raw_columns[max(x, ~x)], x < 0) for x in made.literals]
-    return store.tally(counted, made.number, exactly=made.exactly)
+    literals = made.literals if isinstance(made, Tally) else made
+    counted = [(store.raw_columns[max(x, ~x)], x < 0) for x in literals]
+    if isinstance(made, Tally):
+        return store.tally(counted, made.number, exactly=made.exactly)
+    (one, not_left), (other, not_right) = counted
+    return store.conjunction(one, other, not_left=not_left, not_right=not_right)
 
 
 def simplest_of_equals(store: PackedColumns, expressions: Sequence[Expression]) -> Positions:
