@@ -306,8 +306,8 @@ def _chance(run: dict[str, Any]) -> str:
     n_tables = run["runs"] * len(run["cells"])
     low, high = run["interval"]
     told = (
-        f"Each share comes from {run['runs']} tables. In all, {run['hits']} of {n_tables:,} tables have "
-        f"a chunk: {run['hits'] / n_tables:.1%} (95% interval {low:.1%} to {high:.1%})."
+        f"Each share comes from {run['runs']} tables. In all, {run['hits']} of {n_tables:,} tables "
+        f"have a chunk: {run['hits'] / n_tables:.1%} (95% interval {low:.1%} to {high:.1%})."
     )
     return table_of(head, lines) + "\n\n" + _wrapped(told)
 

@@ -207,7 +207,7 @@ def _with_other_rows(run: dict[str, Any]) -> str:
             mean = 100 * sum(cell[by][measure][2] for cell in cells) / len(cells)
             gains.append(f"{what} is {abs(mean):.1f} points {'more' if mean >= 0 else 'less'}")
         told.append(
-            f"With {size:,} rows of four sets, {gains[0]} accurate than on the columns. "
+            f"With {size:,} rows from each of four sets, {gains[0]} accurate than on the columns. "
             f"{gains[1]} accurate."
         )
     return f"These figures use up to {MOST_ROWS:,} rows, 80% of them for training. {' '.join(told)}"
