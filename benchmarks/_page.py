@@ -256,8 +256,8 @@ def _bits(run: dict[str, Any]) -> str:
         if found["renamed"][-1] - found["renamed"][0] > 0.1
     ]
     told = (
-        f"If two pairs save the same number of bits, their names decide. With the columns named "
-        f"in {run['namings']} other orders, L% changes by at most 0.1"
+        f"If two pairs save the same number of bits, their names decide. If the names are "
+        f"permuted among the columns ({run['namings']} times), L% changes by at most 0.1"
         + (f", with these exceptions: {', '.join(uneven)}." if uneven else " everywhere.")
     )
     return table + "\n\n" + _wrapped(told)
@@ -306,8 +306,8 @@ def _chance(run: dict[str, Any]) -> str:
     n_tables = run["runs"] * len(run["cells"])
     low, high = run["interval"]
     told = (
-        f"Each share is of {run['runs']} tables. In all, {run['hits']} of {n_tables:,} tables have "
-        f"a chunk: {run['hits'] / n_tables:.1%} (95% interval {low:.1%} to {high:.1%})."
+        f"Each share comes from {run['runs']} tables. In all, {run['hits']} of {n_tables:,} tables "
+        f"have a chunk: {run['hits'] / n_tables:.1%} (95% interval {low:.1%} to {high:.1%})."
     )
     return table_of(head, lines) + "\n\n" + _wrapped(told)
 

@@ -188,7 +188,7 @@ def _fit_here(n_blocks: int) -> float:
 
 
 WAYS: dict[str, tuple[Callable[[], AbstractContextManager[Fits]], int]] = {
-    "fits apart": (_in_processes, 15),
+    "separate fits": (_in_processes, 15),
     "threads": (_on_threads, 15),
     "Dask workers": (_on_workers, 15),
     "Spark cores": (_on_spark, 3),

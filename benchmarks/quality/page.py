@@ -126,8 +126,8 @@ def _machine(run: dict[str, Any]) -> str:
     to_the_end = [name for name, found in slim.items() if not found["cut off"][0]]
     clock = f" and {run['clock'] / 60:.0f} minutes of wall time" if "clock" in run else ""
     told = (
-        f"The run of {len(run['sets'])} sets took {run['seconds'] / 60:.0f} CPU minutes without "
-        f"SLIM{clock}. SLIM always finished on {len(to_the_end)} of {len(slim)} sets "
+        f"The run of {len(run['sets'])} sets took {run['seconds'] / 60:.0f} CPU minutes (without "
+        f"SLIM){clock}. SLIM finished every fit on {len(to_the_end)} of {len(slim)} sets "
         f"({'; '.join(to_the_end)}). The machine has {machine['cores']} cores "
         f"({machine['processor']}), with {versions}."
     )
@@ -207,7 +207,7 @@ def _with_other_rows(run: dict[str, Any]) -> str:
             mean = 100 * sum(cell[by][measure][2] for cell in cells) / len(cells)
             gains.append(f"{what} is {abs(mean):.1f} points {'more' if mean >= 0 else 'less'}")
         told.append(
-            f"With {size:,} rows of four sets, {gains[0]} accurate than on the columns. "
+            f"With {size:,} rows from each of four sets, {gains[0]} accurate than on the columns. "
             f"{gains[1]} accurate."
         )
     return f"These figures use up to {MOST_ROWS:,} rows, 80% of them for training. {' '.join(told)}"
@@ -221,8 +221,8 @@ def _beside(run: dict[str, Any], what: str, by: str, classifier: str, than: str 
     error = 100 * mean_and_error([gain for gain, _ in more.values()])[1]
     gain = f"{abs(mean):.1f} ± {error:.1f} points {'more' if mean >= 0 else 'less'} accurate"
     return (
-        f"On average, {what} is {gain} than {than or 'on the columns alone'}. By more than a "
-        f"standard error, it is better on {len(above)} of {len(more)} sets and worse on "
+        f"On average, {what} is {gain} than {than or 'on the columns alone'}. It is better "
+        f"by more than a standard error on {len(above)} of {len(more)} sets, and worse on "
         f"{len(below)}{' (' + '; '.join(below) + ')' if below else ''}. By chance alone we would "
         f"expect {worse_by_chance(more):.1f} losses."
     )
