@@ -14,13 +14,12 @@ from io import TextIOWrapper
 from math import isnan
 from pathlib import Path
 from threading import Event, RLock, Thread
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO
 
-from conjunct.errors import ConjunctWarning
+from conjunct.errors import ConjunctWarning, one_line
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
-    from rich.progress import Progress
 
     from conjunct.ufc import Indicators
 
@@ -300,11 +299,6 @@ def tolerate_any_encoding() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def one_line(text: str) -> str:
-    """Escape what would move the cursor, colour the text or reorder it."""
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
-
-
 def showable(text: str) -> str:
     """Return one line in characters that standard output has."""
     return one_line(text.translate(_IN_ASCII) if ascii_only() else text)
@@ -364,40 +358,59 @@ def show_rounds() -> Iterator[Callable[[int, float], None]]:
 @contextmanager
 def show_rows_read(doing: str) -> Iterator[Callable[[int, int | None], None]]:
     """Show rows as they are read; yield the callback for them."""
-    with _show(doing, None) as update:
+    with show_bar(doing, None) as update:
         yield lambda n_rows, total: update(n_rows, f"{n_rows:,} rows", total)
 
 
-@contextmanager
-def show_bar(doing: str, total: float | None) -> Iterator[Callable[[float, str], None]]:
-    """Show a bar; yield the function that takes how much is done, and a text."""
-    with _show(doing, total) as update:
-        yield lambda done, words: update(done, words, total)
+class Update(Protocol):
+    """A function that takes how much is done, a text, and how much there is in all."""
+
+    def __call__(self, done: float, words: str, total: float | None = None) -> None: ...
 
 
 @contextmanager
-def _show(doing: str, total: float | None) -> Iterator[Callable[[float, str, float | None], None]]:
+def show_bar(doing: str, total: float | None) -> Iterator[Update]:
     """Show progress as a bar on a terminal, elsewhere as a line every ten seconds."""
     if is_quiet():
-        yield lambda done, words, total: None
+        yield lambda done, words, total=None: None
         return
     if not sys.stderr.isatty():
-        yield _print_now_and_then(doing)
+        yield _print_now_and_then(doing, total)
         return
-    with WATCH.stand_aside(), _progress(total) as progress:
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    progress = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=20),
+        TimeElapsedColumn(),
+        # unknown until a total is
+        TextColumn("left" if total else ""),
+        TimeRemainingColumn(),
+        console=console(sys.stderr),
+        transient=True,
+    )
+    with WATCH.stand_aside(), progress:
         task = progress.add_task(doing, total=total)
 
-        def update(done: float, words: str, total: float | None) -> None:
+        def update(done: float, words: str, total: float | None = total) -> None:
             progress.update(task, completed=done, total=total, description=f"{doing}: {words}")
 
         yield update
 
 
-def _print_now_and_then(doing: str) -> Callable[[float, str, float | None], None]:
+def _print_now_and_then(doing: str, all_: float | None) -> Update:
     """Return a function that prints a line if the last one was long ago."""
     start = last = time.monotonic()
 
-    def update(done: float, words: str, total: float | None) -> None:
+    def update(done: float, words: str, total: float | None = all_) -> None:
         nonlocal last
         now = time.monotonic()
         if now - last < SECONDS_BETWEEN_LINES:
@@ -417,26 +430,3 @@ def time_step(what: str) -> Iterator[None]:
     start = time.perf_counter()
     yield
     detail(f"{what}: {time.perf_counter() - start:.2f} s")
-
-
-def _progress(total: float | None) -> Progress:
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        SpinnerColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    return Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=20),
-        TimeElapsedColumn(),
-        # unknown until a total is
-        TextColumn("left" if total else ""),
-        TimeRemainingColumn(),
-        console=console(sys.stderr),
-        transient=True,
-    )

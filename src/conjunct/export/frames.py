@@ -323,7 +323,7 @@ class LazyColumns(_Logic):
         plan = best_plan(self.raw_columns, inf)
         made = {part: f"p{k}" for k, part in enumerate(plan.columns)}
 
-        def write(part: Expression, step: int, name: str) -> nw.Expr:
+        def write(part: Expression, step: int, name: str) -> Any:
             def column(one: Expression) -> nw.Expr | None:
                 return nw.col(made[one]) if plan.is_column(one, step) else None
 

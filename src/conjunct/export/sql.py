@@ -295,7 +295,7 @@ class _Writer:
     def count(self, values: Sequence[exp.Expr], least: int, most: int) -> exp.Expr:
         def compare(comparison: type[exp.Binary], number: int, *, denied: bool) -> exp.Expr:
             holds = [exp.not_(value) if denied else value.copy() for value in values]
-            ones = [
+            ones: list[exp.Expr] = [
                 exp.Case(ifs=[exp.If(this=one, true=_literal(1))], default=_literal(0))
                 for one in holds
             ]

@@ -190,9 +190,8 @@ def _make_plan(features: Sequence[Expression], parts: Sequence[Expression], stri
                 literals[part] += literals[child]
                 length[part] += length[child] + _BRACKETS * literals[child]
     last |= {top: n_steps for top in tops if step[top] < n_steps}
-    names = {part: part.name for part in last if isinstance(part, Primitive)}
-    in_order = sorted(last, key=lambda part: (part not in names, names.get(part, "")))
-    ordered = {part: last[part] for part in in_order}
+    primitives = sorted((p for p in last if isinstance(p, Primitive)), key=lambda p: p.name)
+    ordered = {part: last[part] for part in dict.fromkeys((*primitives, *last))}
     made = [part for part in (*ordered, *tops) if step[part]]
     longest = max((literals[part] for part in made), default=0)
     written = sum(length[part] for part in made)
