@@ -29,7 +29,6 @@ from conjunct.cli.options import (
 from conjunct.cli.outputs import OUTPUT_OPTIONS, Output, save
 from conjunct.cli.terminal import is_printed, showable, time_step, write_text
 from conjunct.errors import InputError
-from conjunct.expressions import pattern_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -253,6 +252,8 @@ def suggest(
 def _suggestion_frame(found: dict[str, list[list[Suggestion]]], ids: Ids | None) -> pl.DataFrame:
     import polars as pl
 
+    from conjunct.expressions import pattern_text
+
     columns = ("kind", "tag", "score", "because")
     _check_id_name(ids, *columns)
     name = "row" if ids is None else ids.name
@@ -337,6 +338,7 @@ def _render_changes(model: UFC, rows: BooleanData) -> str | None:
     No two of them are about the same tag, or values of the same variable.
     """
     from conjunct.explain import every_finding, format_share, variable_of_tags
+    from conjunct.expressions import pattern_text
 
     fitted = model.feature_set_
     before = {frozenset(one.tags): one.share for one in every_finding(fitted)}
