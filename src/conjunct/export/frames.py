@@ -19,6 +19,7 @@ from conjunct.errors import InputError
 from conjunct.export.raw import NO, YES, Check, Flag, HasTag, OneOf, PartOneOf, refuse_lists
 from conjunct.export.steps import best_plan, write_formula, write_formulas
 from conjunct.expressions import And, AtLeast, Constant, Exactly, Expression, Not, Or, Primitive
+from conjunct.parameters import one_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -46,8 +47,7 @@ def to_narwhals(
     with ``cut``, numbers of which those above it are true; with ``raw``, those of a raw table, with
     a check for each primitive. Missing cells are null; with ``fill`` they are false.
     """
-    if column_type not in ("boolean", "integer"):
-        raise InputError(f"column_type must be 'boolean' or 'integer'; got {column_type!r}")
+    one_of(("boolean", "integer")).check("column_type", column_type)
     dtype: Any = nw.Boolean() if column_type == "boolean" and cut is None else nw.Float64()
     return _Builder(nw, _column, dtype, cut, raw, fill).build(
         features, "one expression", "transform(table) computes it in steps"
@@ -136,8 +136,7 @@ class _Builder(_Logic):
 def _column(name: str) -> nw.Expr:
     if name == "*" or (name.startswith("^") and name.endswith("$")):
         raise InputError(
-            f"some libraries take {name!r} for a pattern of names: rename the column, or use "
-            "transform(table)"
+            f"some libraries read {name!r} as a pattern: rename the column, or use transform(table)"
         )
     return nw.col(name)
 

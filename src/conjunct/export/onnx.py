@@ -151,12 +151,12 @@ def check_exportable(*, is_raw: bool, has_missing: bool) -> None:
     """Refuse models whose rows a tensor of 0 and 1 cannot hold."""
     if is_raw:
         raise InputError(
-            "ONNX takes Boolean columns, and this model reads those of raw data: make them "
-            "Boolean with a Binarizer, and fit on what it gives"
+            "ONNX needs Boolean columns, and this model reads raw ones: make them Boolean with a "
+            "Binarizer, and fit on its output"
         )
     if has_missing:
         raise InputError(
-            "ONNX has no missing cells, and this model was fitted on some (missing='pairwise'): "
+            "ONNX has no missing cells, but this model was fitted on some (missing='pairwise'): "
             "fit with missing='false' or 'raise', or export as SQL, Polars or Python"
         )
 

@@ -111,8 +111,8 @@ def _checks(rule: ColumnRule) -> Iterator[Check]:
 def _intervals(rule: NumberRule, are_digits: bool) -> Iterator[Interval]:
     if rule.part == "hour" and not all(edge.is_integer() for edge in rule.edges):
         raise InputError(
-            f"column {rule.column!r} is cut within an hour, which cannot be exported: "
-            "only whole hours can"
+            f"column {rule.column!r} has a bin edge within an hour, which cannot be exported: use "
+            "whole hours"
         )
     lows, highs = [None, *rule.edges], [*rule.edges, None]
     if rule.cumulative:
@@ -127,8 +127,8 @@ def refuse_lists(check: HasTag, where: str, known: Sequence[str | None]) -> None
         return
     what = "lists" if check.separator is None else "lists in brackets"
     raise InputError(
-        f"column {check.column!r} holds {what}, which {where} cannot read alike: make the columns "
-        "Boolean with a Binarizer, and fit on what it gives"
+        f"column {check.column!r} holds {what}, which {where} cannot read: make the columns "
+        "Boolean with a Binarizer, and fit on its output"
     )
 
 

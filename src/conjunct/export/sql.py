@@ -10,15 +10,16 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from math import inf, isinf
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from sqlglot import exp
 
 from conjunct.errors import InputError
-from conjunct.export.dialects import DIALECTS, Dialect, shorten_name, truth_value
+from conjunct.export.dialects import DIALECTS, Dialect, check_text, shorten_name, truth_value
 from conjunct.export.raw import NO, YES, Check, Flag, HasTag, OneOf, PartOneOf, refuse_lists
 from conjunct.export.steps import Plan, best_plan, is_shorter_inline, write_formula
 from conjunct.expressions import Expression, Primitive, nodes
+from conjunct.parameters import one_of
 
 ColumnType: TypeAlias = Literal["boolean", "integer", "text"]
 Kind: TypeAlias = Literal["select", "view", "table", "dbt"]
@@ -83,15 +84,12 @@ def to_sql(
     if dialect not in DIALECTS:
         raise InputError(f"unknown dialect {dialect!r}: choose one of {', '.join(DIALECTS)}")
     database = DIALECTS[dialect]
-    if column_type not in (None, "boolean", "integer", "text"):
-        raise InputError(f"column_type must be 'boolean', 'integer' or 'text'; got {column_type!r}")
-    if kind not in ("select", "view", "table", "dbt"):
-        raise InputError(f"kind must be 'select', 'view', 'table' or 'dbt'; got {kind!r}")
+    one_of(get_args(ColumnType), optional=True).check("column_type", column_type)
+    one_of(get_args(Kind)).check("kind", kind)
     if raw is not None and column_type in ("boolean", "integer"):
         raise InputError(
-            f"column_type={column_type!r} is about Boolean columns, and this model reads those of "
-            f"raw data: "
-            "leave it out, or say 'text' if they are all of text"
+            f"column_type={column_type!r} is for Boolean columns, and this model reads raw ones: "
+            "leave it out, or use 'text' if all of them hold text"
         )
     primitives = {n.name for n in nodes(*features.values()) if isinstance(n, Primitive)}
     read_from = primitives if raw is None else {raw[name].column for name in primitives}
@@ -145,15 +143,15 @@ def _check_names(
     if both := [name for name in keep if name in features]:
         raise InputError(
             f"keep: a feature is called {shorten_name(both[0])!r} too; rename the column, or "
-            "choose other names for the features (columns=)"
+            "number the features (feature_names='number')"
         )
     seen: dict[str, str] = {}
     for name in (*keep, *features) if in_table and database.folds_case else ():
         other = seen.setdefault(name.casefold(), name)
         if other != name:
             raise InputError(
-                f"{database.name} takes {shorten_name(other)!r} and {shorten_name(name)!r} for "
-                "one name: number the columns instead (feature_names='number')"
+                f"{database.name} ignores case, so {shorten_name(other)!r} and "
+                f"{shorten_name(name)!r} are the same: number the columns (feature_names='number')"
             )
 
 
@@ -173,7 +171,7 @@ def _dbt_model(query: exp.Expr, origin: exp.Table, table: str | Sequence[str], d
     parts = [table] if isinstance(table, str) else list(table)
     call = "ref" if len(parts) == 1 else "source"
     if len(parts) == 3:
-        raise InputError("dbt knows a table by one part (ref) or two (source), not by three")
+        raise InputError("dbt needs a table name of one part (ref) or two (source), not three")
     text = re.sub(r"\{(?=[{%#])", "{{ '{' }}", query.sql(dialect=dialect, pretty=True))
     reference = f"{{{{ {call}({', '.join(map(ascii, parts))}) }}}}"
     return text.replace(origin.sql(dialect=dialect), reference) + "\n"
@@ -341,7 +339,7 @@ class _Writer:
                 literals = (dialect.infinity(x) if isinf(x) else _literal(x) for x in numbers)
                 return _is_in(self.number(column), literals)
             for word in check.words:
-                _check_word(check.column, word)
+                check_text(word, f"column {check.column!r}: the word {word!r}")
             return _is_in(self._cell(dialect.cell_text(column)), map(dialect.string, check.words))
         if isinstance(check, HasTag):
             return self._has_tag(check, column)
@@ -368,7 +366,7 @@ class _Writer:
 
     def _has_tag(self, check: HasTag, column: exp.Expr) -> exp.Expr:
         refuse_lists(check, "SQL", (";", "|", ","))
-        _check_word(check.column, check.tag)
+        check_text(check.tag, f"column {check.column!r}: the word {check.tag!r}")
         string, between = self.dialect.string, check.separator or ""
         text = self.dialect.text(column)
         # blanks beside a separator: up to four on each side
@@ -423,11 +421,3 @@ def _is_in(value: exp.Expr, wanted: Iterable[exp.Expr | None]) -> exp.Expr:
 
 def _literal(number: float) -> exp.Expr:
     return exp.Literal.number(int(number) if float(number).is_integer() else number)
-
-
-def _check_word(column: str, word: str) -> None:
-    if "\0" in word or any("\ud800" <= character <= "\udfff" for character in word):
-        raise InputError(
-            f"column {column!r}: the word {word!r} cannot be written in SQL: it holds a NUL or a "
-            "lone surrogate"
-        )
