@@ -39,7 +39,7 @@ def test_a_table(call, files, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--weights", "items"], "column 'items', row 0: 'a;b' is not a number, as --weights"),
+        (["--weights", "items"], "column 'items', row 0: 'a;b' is not a number: --weights"),
         (["--weights", "count", "--id", "count"], "use either --id or --weights"),
         (["--weights", "count", "--memory", "1GB"], "--weights needs one table in memory"),
         (["--weights", "count", "--report", "r.html"], "use either --report or --weights"),

@@ -230,7 +230,7 @@ def test_what_cannot_be_exported_is_said():
     raw = checks_of([CategoryRule("colour", values=["re\0d"])])
     with pytest.raises(InputError, match=r"'colour': the word 're\\x00d' cannot be written"):
         to_sql({"f": Primitive(*raw)}, "data", raw=raw)
-    with pytest.raises(InputError, match="only whole hours"):
+    with pytest.raises(InputError, match="use whole hours"):
         checks_of([NumberRule("seen", part="hour", edges=[6.5])])
     model, _ = fitted_model()
     with pytest.raises(InputError, match="column_type='integer' is for Boolean columns"):

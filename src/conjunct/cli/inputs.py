@@ -14,7 +14,7 @@ from conjunct.errors import InputError
 
 if TYPE_CHECKING:
     from conjunct.counting import Engine
-    from conjunct.data import Binarizer, BooleanData, TagCleaner
+    from conjunct.data import Binarizer, BooleanData, Ids, TagCleaner
     from conjunct.estimators import UFC, FeatureConstructor, InvertibleConstructor
     from conjunct.files import ReadOptions, Stream
 
@@ -51,8 +51,8 @@ class DataInput:
             weight = number(text)
             if weight is None:
                 raise InputError(
-                    f"column {table.ids.name!r}, row {row}: {text!r} is not a number, as --weights "
-                    "needs"
+                    f"column {table.ids.name!r}, row {row}: {text!r} is not a number: --weights "
+                    "needs numbers"
                 )
             weights.append(weight)
         return replace(table, ids=None), {"sample_weight": weights}
@@ -336,6 +336,14 @@ def require_ufc(model: FeatureConstructor, file: Path, otherwise: str) -> UFC:
         kind = type(model).__name__
         raise InputError(f"{file}: a {kind} model {otherwise}: use a model written by conjunct fit")
     return model
+
+
+def check_id_name(ids: Ids | None, *columns: str) -> None:
+    """Refuse a column of ids with the name of an output column."""
+    if ids is not None and ids.name in columns:
+        raise InputError(
+            f"the --id column has the name of an output column, {ids.name!r}: rename it"
+        )
 
 
 def set_column_options(model: FeatureConstructor, **given: Any) -> None:

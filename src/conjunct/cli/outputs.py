@@ -86,12 +86,12 @@ class Output:
         self, out: Path | None, frame: pl.DataFrame, document: Callable[[], Document], text: str
     ) -> None:
         """Print a table as CSV; or write it to a file, and print what was written."""
-        from conjunct.files import as_csv, write_table
+        from conjunct.files import as_csv
 
-        if out is None or is_printed(out):
+        if is_printed(out):
             write_text(as_csv(frame))
             return
-        save(out, lambda file: write_table(file, frame))
+        save_table(out, lambda: frame)
         self.tell(lambda: {**document(), "saved": {"table": out}}, f"{text} as {out}.")
 
 
@@ -303,6 +303,13 @@ def save(out: Path | None, write: Callable[[Path], object]) -> None:
     if out is not None:
         with time_step(f"wrote {out}"):
             write(out)
+
+
+def save_table(out: Path | None, frame: Callable[[], pl.DataFrame]) -> None:
+    """Write a table unless the file is None."""
+    from conjunct.files import write_table
+
+    save(out, lambda file: write_table(file, frame()))
 
 
 def save_report(model: FeatureConstructor, table: Any, out: Path, **options: Any) -> None:

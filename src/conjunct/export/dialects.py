@@ -143,7 +143,7 @@ class Dialect:
             raise InputError(f"{self.name} has no columns with an empty name: rename the column")
         if self.allowed_name is not None and not self.allowed_name.fullmatch(name):
             raise InputError(
-                f"{self.name} allows no column called {shorten_name(name)!r}: rename the column"
+                f"{self.name} does not allow the name {shorten_name(name)!r}: rename the column"
             )
 
     def check_new_name(self, name: str) -> None:
@@ -157,7 +157,7 @@ class Dialect:
             self.check_name(name)
             return
         raise InputError(
-            f"{self.name} allows no column called {shorten_name(name)!r}, which {why}: "
+            f"{self.name} does not allow the name {shorten_name(name)!r}, which {why}: "
             "number the columns instead (feature_names='number')"
         )
 

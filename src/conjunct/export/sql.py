@@ -46,40 +46,13 @@ def to_sql(
 ) -> str:
     """Write a SELECT with one column per feature, or a view, a table or a dbt model of it.
 
-    Parameters
-    ----------
-    features : mapping of str to Expression
-        Formulas by the names of their columns.
-    table : str or sequence of str
-        The table with a column for each primitive; several parts for ``schema.table``.
-    dialect : str, default="duckdb"
-        One of `DIALECTS`.
-    column_type : {"boolean", "integer", "text"}, optional
-        What the columns hold: Booleans, 0 and 1, or text. By default Booleans; in databases
-        that take any text for false, cells may be any of the three.
-    cut : float, optional
-        Columns hold numbers, and values above it are true.
-    keep : sequence of str
-        Columns of the table to select as they are, before the features: a key, for instance.
-    raw : mapping of str to Check, optional
-        The checks of raw columns behind the primitives. ``cut`` is for Boolean columns.
-    fill : bool, default=False
-        Take missing cells as false.
-    nan : bool, default=False
-        Columns that ``column_type`` calls Boolean may be of numbers, some NaN: DuckDB takes such
-        columns, and NaN for true.
-    kind : {"select", "view", "table", "dbt"}, default="select"
-        A query; a statement that makes a view or a table of it; or the file of a dbt model, which
-        refers to the table as a model, or in two parts as a source.
-    into : str or sequence of str, default="features"
-        The name of the view or the table.
+    The parameters are those of ``UFC.to_sql``, and: ``cut``, above which numbers are true; ``raw``,
+    the checks of raw columns behind the primitives; ``fill``, to treat missing cells as false; and
+    ``nan``, if columns of Booleans may be numbers with NaN, which DuckDB reads as true.
 
-    Returns
-    -------
-    str
-        One statement. If that makes it shorter, parts that formulas share are computed once, in a
-        chain of steps, each of which keeps only the columns that later ones use. Formulas of more
-        than 12 literals always are, so that no expression is too deep for a database.
+    If that makes the statement shorter, parts that formulas share are computed once, in a chain of
+    steps, each of which keeps only the columns that later ones use. Formulas of more than 12
+    literals always are, so that no expression is too deep for a database.
     """
     if dialect not in DIALECTS:
         raise InputError(f"unknown dialect {dialect!r}: choose one of {', '.join(DIALECTS)}")

@@ -91,7 +91,7 @@ def by_threshold(study: Study) -> Outcome:
         for threshold in GRID
         if (found := _result_of(study, threshold, limit)) is not None
     ]
-    text = "At the 250 λ of the paper. Between two neighbouring r of the data nothing changes."
+    text = "For the 250 λ of the paper. Nothing changes between two neighbouring values of r."
     charts = {
         "-oi": _curves(study, rows, "threshold", "limit_iter", "OI"),
         "-c0": _curves(study, rows, "threshold", "limit_iter", "C0"),

@@ -285,7 +285,7 @@ def noise_stability(study: Study) -> Outcome:
         f"Averages of {N_RUNS} runs. OI goes from {first.oi:.3f} without noise to {last.oi:.3f} "
         f"at {last.noise:.0%}, C0 from {first.c0:.3f} to {last.c0:.3f}, the number of features "
         f"from {first.n_features:.1f} to {last.n_features:.1f}, of which "
-        f"{last.common_with_original:.1f} are those of the data without noise."
+        f"{last.common_with_original:.1f} are features of the data without noise."
     )
     return Outcome(
         "figure-12-noise",
@@ -301,9 +301,9 @@ def bootstrap_stability(study: Study) -> Outcome:
     found = stability(BooleanData(study.names, study.store), _PAPER_MODEL, kind="bootstrap")
     level = found.levels[0]
     text = (
-        f"{N_RUNS} samples of the rows. Of {level.n_features:.1f} features on average, "
-        f"{level.common_with_original:.1f} are those of the data as it is, and two samples have "
-        f"{level.common_between_runs:.1f} in common."
+        f"{N_RUNS} samples of the rows have {level.n_features:.1f} features on average. "
+        f"{level.common_with_original:.1f} of them are features of the unchanged data, and two "
+        f"samples share {level.common_between_runs:.1f}."
     )
     return Outcome(
         "stability-bootstrap",

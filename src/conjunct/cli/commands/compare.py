@@ -10,6 +10,7 @@ from conjunct.cli.inputs import (
     PREPARING_OPTIONS,
     READING_OPTIONS,
     DataInput,
+    check_id_name,
     read_model,
     require_chunks,
 )
@@ -41,6 +42,7 @@ from conjunct.cli.outputs import (
     records,
     save,
     save_report,
+    save_table,
 )
 from conjunct.cli.terminal import DASH, file_of, name_of, show_rounds, time_step
 from conjunct.errors import ConjunctWarning, InputError
@@ -79,9 +81,7 @@ def _save(found: dict[str, list[Any]], out: Path | None) -> str | None:
     """Write what was found, if that is wanted, and return a sentence about it."""
     import polars as pl
 
-    from conjunct.files import write_table
-
-    save(out, lambda file: write_table(file, pl.DataFrame(found)))
+    save_table(out, lambda: pl.DataFrame(found))
     return None if out is None else f"Saved as {out}."
 
 
@@ -362,7 +362,6 @@ def groups(
     """
     from conjunct import UFC, RowGroups
     from conjunct.explain import count
-    from conjunct.files import write_table
 
     check_targets({"data": data}, model=out, labels=labels, report=report)
     model = RowGroups(
@@ -378,7 +377,7 @@ def groups(
     table = source.read(data)
     with source.naming_cells_of(data), time_step("found groups"), show_rounds() as callback:
         model.fit(table, callback=callback)
-    save(labels, lambda file: write_table(file, _label_frame(model, table)))
+    save_table(labels, lambda: _label_frame(model, table))
     save(out, model.save)
     if report is not None:
         with warnings.catch_warnings():
@@ -424,9 +423,7 @@ def _label_frame(model: RowGroups, table: BooleanData) -> Any:
     """Return the group of each row, its name and its probability; ids first, if there are any."""
     import polars as pl
 
-    names = {"group", "name", "probability"}
-    if table.ids is not None and table.ids.name in names:
-        raise InputError(f"the --id column has the name of an output column: {table.ids.name!r}")
+    check_id_name(table.ids, "group", "name", "probability")
     ids = {} if table.ids is None else {table.ids.name: list(table.ids.values)}
     found = [model.groups_[k].name for k in model.labels_.tolist()]
     sure = model.predict_proba(table).max(axis=1)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from conjunct.cli.inputs import PREPARING_OPTIONS, READING_OPTIONS, DataInput
 from conjunct.cli.options import DataFile, TableOut, argument, option, output_option, takes
-from conjunct.cli.outputs import OUTPUT_OPTIONS, Output, Table, save
+from conjunct.cli.outputs import OUTPUT_OPTIONS, Output, Table, save, save_table
 from conjunct.cli.terminal import file_of, is_printed, name_of, note, time_step
 from conjunct.errors import ConjunctWarning, InputError
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from conjunct.data import BooleanData
     from conjunct.datasets import Dataset
     from conjunct.explain import Relation
@@ -118,7 +121,7 @@ def tags(
     """
     from conjunct.data import MERGES, Change, TagCleaner
     from conjunct.explain import apply_changes, count, propose_changes
-    from conjunct.files import read_review, read_synonyms, write_review, write_table
+    from conjunct.files import read_review, read_synonyms, write_review
 
     known = {} if synonyms is None else read_synonyms(synonyms)
     lines = [] if apply is None else [line for line in read_review(apply) if line.accept]
@@ -144,11 +147,10 @@ def tags(
             spellings = []
         changes = propose_changes(clean, spellings, find_relations(clean))
         changes = [change for change in changes if change[:3] not in is_refused]
-    if review is not None and not dry_run:
-        with time_step(f"wrote {review}"):
-            write_review(review, changes, () if clean.ids is None else clean.ids.values)
-    if out is not None and not dry_run:
-        save(out, lambda file: write_table(file, clean.convert("polars")))
+    if not dry_run:
+        ids = () if clean.ids is None else clean.ids.values
+        save(review, lambda file: write_review(file, changes, ids))
+        save_table(out, lambda: clean.convert("polars"))
     saved = {} if dry_run else {"table": out, "review": review}
     merged_rows = [(one.tag, one.into, str(one.rows)) for one in merges]
     proposed_rows = [(one.text, f"{one.rows:,}", one.why) for one in changes]
@@ -206,7 +208,7 @@ def relations(
       $ conjunct relations zoo.csv --out relations.csv
     """
     from conjunct.explain import RELATION_KINDS, count
-    from conjunct.files import check_table_target, write_table
+    from conjunct.files import check_table_target
 
     if kind is not None and kind not in RELATION_KINDS:
         raise InputError(f"--kind must be {', '.join(RELATION_KINDS)}; got {kind!r}")
@@ -215,14 +217,7 @@ def relations(
     table = source.read(data)
     with source.naming_cells_of(data), time_step("compared tags"):
         found = [one for one in find_relations(table) if kind in (None, one.kind)]
-    if out is not None:
-        import polars as pl
-
-        fields = ("kind", "left", "right", "rows", "evidence", "sentence")
-        columns = dict(zip(fields, zip(*found, strict=True), strict=True)) if found else {}
-        schema: Any = dict.fromkeys(fields, pl.String) | {"rows": pl.Int64, "evidence": pl.Float64}
-        with time_step(f"wrote {out}"):
-            write_table(out, pl.DataFrame(columns, schema=schema))
+    save_table(out, lambda: _relation_frame(found))
     parts = []
     for each, head in RELATION_KINDS.items():
         rows = [(one.sentence, f"{one.evidence:,.0f}") for one in found if one.kind == each]
@@ -239,6 +234,20 @@ def relations(
         *parts,
         f"Saved {count(len(found), 'relation')} as {out}." if out is not None else None,
     )
+
+
+def _relation_frame(found: Sequence[Relation]) -> pl.DataFrame:
+    import polars as pl
+
+    schema = {
+        "kind": pl.String,
+        "left": pl.String,
+        "right": pl.String,
+        "rows": pl.Int64,
+        "evidence": pl.Float64,
+        "sentence": pl.String,
+    }
+    return pl.DataFrame([tuple(one) for one in found], schema=schema, orient="row")
 
 
 def find_relations(data: BooleanData) -> list[Relation]:

@@ -52,6 +52,7 @@ from conjunct.cli.outputs import (
     records,
     save,
     save_report,
+    save_table,
 )
 from conjunct.cli.terminal import (
     ascii_only,
@@ -297,8 +298,8 @@ def path(
     out: Annotated[
         Path | None,
         output_option(
-            "Model file to write (JSON): with --chunks chunks, or the closest point. Without it, "
-            "nothing is saved.",
+            "Model file to write (JSON): with the first --chunks, or of the closest point. "
+            "Without it, nothing is saved.",
             "--out",
             "-o",
         ),
@@ -336,7 +337,7 @@ def path(
     ] = None,
     max_solutions: Annotated[
         int | None,
-        threshold_option("Maximum number of solutions (default: 10000)."),
+        threshold_option("Maximum number of solutions (default: 10,000)."),
     ] = None,
     max_seconds: Annotated[
         float | None,
@@ -367,7 +368,6 @@ def path(
       $ conjunct path zoo.csv --over thresholds --prune --max-seconds 60
     """
     from conjunct import UFC, UFCPath
-    from conjunct.files import write_table
 
     files = {"model": out, "solutions": solutions, "figure": figure, "report": report}
     check_targets({"data": data}, **files)
@@ -401,7 +401,7 @@ def path(
         else:
             found = _follow_sizes(UFC(**options), table, data, chunks)
     save(out, found.model.save)
-    save(solutions, lambda file: write_table(file, found.make_table()))
+    save_table(solutions, found.make_table)
     if figure is not None:
         from conjunct.plots import save_chart
 

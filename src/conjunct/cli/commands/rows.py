@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from conjunct.cli.inputs import (
     READING_OPTIONS,
     DataInput,
+    check_id_name,
     read_model,
     require_chunks,
     require_ufc,
@@ -28,7 +29,6 @@ from conjunct.cli.options import (
 )
 from conjunct.cli.outputs import OUTPUT_OPTIONS, Output, save
 from conjunct.cli.terminal import is_printed, showable, time_step, write_text
-from conjunct.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -175,7 +175,7 @@ def _chunk_frame(
     import polars as pl
 
     column = "chunk" if layout == "long" else "chunks"
-    _check_id_name(ids, column)
+    check_id_name(ids, column)
     if layout == "long":
         long: pl.DataFrame = model.chunks(table, "long", backend="polars")
         rows = long["row"]
@@ -191,13 +191,6 @@ def _chunk_frame(
         chunks_ = pl.Series(column, model.chunks(table), pl.List(pl.List(pl.String)))
     names_ = [] if ids is None else [pl.Series(ids.name, ids.values, pl.String)]
     return pl.DataFrame([*names_, chunks_])
-
-
-def _check_id_name(ids: Ids | None, *columns: str) -> None:
-    if ids is not None and ids.name in columns:
-        raise InputError(
-            f"the --id column has the name of an output column, {ids.name!r}: rename it"
-        )
 
 
 @takes(source=READING_OPTIONS, output=OUTPUT_OPTIONS)
@@ -255,7 +248,7 @@ def _suggestion_frame(found: dict[str, list[list[Suggestion]]], ids: Ids | None)
     from conjunct.expressions import pattern_text
 
     columns = ("kind", "tag", "score", "because")
-    _check_id_name(ids, *columns)
+    check_id_name(ids, *columns)
     name = "row" if ids is None else ids.name
     lines = [
         (
