@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -43,10 +43,11 @@ def takes(**groups: Sequence[Callable[..., Any]]) -> Callable[[Command], Command
     """
     options: dict[str, dict[str, inspect.Parameter]] = {}
     for keyword, makers in groups.items():
-        # a parameter that an earlier function declares is passed on, and declared once
-        found = [item for make in reversed(makers) for item in _parameters(make).items()]
-        order = dict.fromkeys(name for make in makers for name in _parameters(make))
-        options[keyword] = {name: dict(found)[name] for name in order}
+        found: dict[str, inspect.Parameter] = {}
+        for make in makers:
+            # a parameter that an earlier function declares is passed on, and declared once
+            found |= {n: p for n, p in _parameters(make).items() if n not in found}
+        options[keyword] = found
 
     def decorate(command: Command) -> Command:
         own = [p for p in _parameters(command).values() if p.name not in groups]
@@ -69,6 +70,7 @@ def takes(**groups: Sequence[Callable[..., Any]]) -> Callable[[Command], Command
     return decorate
 
 
+@cache  # to evaluate annotations takes long, and most commands share them
 def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     found = inspect.signature(function, eval_str=True).parameters
     return {name: p for name, p in found.items() if p.kind is not p.VAR_KEYWORD}
