@@ -132,7 +132,7 @@ def test_ids_name_the_rows(call, photos, tmp_path):
         ("suggest model.json zoo.csv --out s.xyz", "s.xyz"),
         ("suggest model.json zoo.csv --top 0", "--top"),
         ("suggest model.json zoo.csv --min-score 2", "--min-score"),
-        ("relations zoo.csv --kind odd", "--kind must be implies, same, avoid, alike; got 'odd'"),
+        ("relations zoo.csv --kind odd", "--kind must be one of implies, same, avoid, alike"),
         ("relations zoo.csv --out r.xyz", "r.xyz"),
     ],
 )

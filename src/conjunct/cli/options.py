@@ -95,6 +95,7 @@ ModelOut = Annotated[
 TableOut = Annotated[
     Path | None, output_option(f"{WRITTEN}. Without it, CSV is printed.", "--out", "-o")
 ]
+ResultOut = Annotated[Path | None, output_option(f"{WRITTEN}.", "--out", "-o")]
 Jobs = Annotated[int | None, counting_option("Threads for counting; -1 uses all processors.")]
 ReportFile = Annotated[Path | None, output_option("HTML report to write.", "--report")]
 Ascii = Annotated[bool, output_option("Write sky & ~building, not sky ∧ ¬building.", "--ascii")]

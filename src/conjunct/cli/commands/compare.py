@@ -24,6 +24,7 @@ from conjunct.cli.options import (
     ModelFile,
     ModelOut,
     ReportFile,
+    ResultOut,
     VariablesFile,
     argument,
     option,
@@ -54,8 +55,6 @@ if TYPE_CHECKING:
 
 # marks of a group in the table
 _MARKS = 3
-
-ResultOut = Annotated[Path | None, output_option(f"{WRITTEN}.", "--out", "-o")]
 
 
 def _make_test(

@@ -7,7 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from conjunct.cli.inputs import PREPARING_OPTIONS, READING_OPTIONS, DataInput
-from conjunct.cli.options import DataFile, TableOut, argument, option, output_option, takes
+from conjunct.cli.options import (
+    DataFile,
+    ResultOut,
+    TableOut,
+    argument,
+    option,
+    output_option,
+    takes,
+)
 from conjunct.cli.outputs import OUTPUT_OPTIONS, Output, Table, save, save_table
 from conjunct.cli.terminal import file_of, is_printed, name_of, note, time_step
 from conjunct.errors import ConjunctWarning, InputError
@@ -187,7 +195,7 @@ def tags(
 @takes(source=READING_OPTIONS, output=OUTPUT_OPTIONS)
 def relations(
     data: DataFile,
-    out: TableOut = None,
+    out: ResultOut = None,
     kind: Annotated[
         str | None, option("Show only one kind: implies, same, avoid or alike.")
     ] = None,
@@ -211,7 +219,7 @@ def relations(
     from conjunct.files import check_table_target
 
     if kind is not None and kind not in RELATION_KINDS:
-        raise InputError(f"--kind must be {', '.join(RELATION_KINDS)}; got {kind!r}")
+        raise InputError(f"--kind must be one of {', '.join(RELATION_KINDS)}; got {kind!r}")
     if out is not None:
         check_table_target(out)
     table = source.read(data)
