@@ -47,14 +47,14 @@ class Output:
 
     json: bool = False
 
-    def tell(self, document: Callable[[], Document], *parts: RenderableType | None) -> None:
+    def show(self, document: Callable[[], Document], *parts: RenderableType | None) -> None:
         """Print the result as text, or the document as JSON."""
         if self.json:
-            self.print(document())
+            self.print_json(document())
         else:
             write(*parts)
 
-    def print(self, document: Document) -> None:
+    def print_json(self, document: Document) -> None:
         """Print one JSON document to standard output; NaN is null."""
         import json
 
@@ -92,7 +92,7 @@ class Output:
             write_text(as_csv(frame))
             return
         save_table(out, lambda: frame)
-        self.tell(lambda: {**document(), "saved": {"table": out}}, f"{text} as {out}.")
+        self.show(lambda: {**document(), "saved": {"table": out}}, f"{text} as {out}.")
 
 
 def _make_output(

@@ -148,7 +148,7 @@ def write_text(text: str) -> None:
         sys.stdout.flush()
 
 
-def _say(line: str) -> None:
+def _print_line(line: str) -> None:
     """Write one line to standard error."""
     with WATCH.make_room():
         sys.stderr.write(f"conjunct: {line}\n")
@@ -162,13 +162,13 @@ def ascii_only() -> bool:
 def note(message: str) -> None:
     """Print one line to standard error about something worth knowing."""
     if not is_quiet():
-        _say(f"note: {one_line(replace_temp_path(message))}")
+        _print_line(f"note: {one_line(replace_temp_path(message))}")
 
 
 def detail(message: str) -> None:
     """Print one line to standard error, with ``--verbose`` only."""
     if is_verbose():
-        _say(one_line(message))
+        _print_line(one_line(message))
 
 
 def print_error(message: str) -> None:
@@ -179,7 +179,7 @@ def print_error(message: str) -> None:
         rest = message[refused.end() :].replace(" must be None or ", " must be ", 1)
         message = _as_option(refused) + as_options(rest)
     message = message.replace("(feature_names='number')", "(--feature-names number)")
-    _say(f"error: {one_line(replace_temp_path(message))}")
+    _print_line(f"error: {one_line(replace_temp_path(message))}")
 
 
 class Watch:
@@ -200,7 +200,7 @@ class Watch:
         self._last = time.monotonic()
         ended = Event()
         # as a daemon it cannot keep the process, even if nobody reads standard error
-        thread = Thread(target=self._speak, args=(words, self._last, ended), daemon=True)
+        thread = Thread(target=self._report, args=(words, self._last, ended), daemon=True)
         thread.start()
         try:
             yield
@@ -228,7 +228,7 @@ class Watch:
             self._n_bars -= 1
             self._last = time.monotonic()
 
-    def _speak(self, words: str, start: float, ended: Event) -> None:
+    def _report(self, words: str, start: float, ended: Event) -> None:
         with suppress(OSError, ValueError):  # standard error is closed
             on_terminal = sys.stderr.isatty()
             while True:
@@ -247,7 +247,7 @@ class Watch:
 
     def _write(self, line: str, on_terminal: bool) -> None:
         if not on_terminal:
-            _say(line)
+            _print_line(line)
             return
         self._erase()
         self._width = (os.get_terminal_size(sys.stderr.fileno()).columns or 80) - 1
@@ -419,7 +419,7 @@ def _print_now_and_then(doing: str, all_: float | None) -> Update:
         left = ""
         if total and 0 < done < total:
             left = f", about {(now - start) * (total / done - 1):.0f} s left"
-        _say(f"{one_line(replace_temp_path(doing))}: {words} ({now - start:.0f} s{left})")
+        _print_line(f"{one_line(replace_temp_path(doing))}: {words} ({now - start:.0f} s{left})")
 
     return update
 

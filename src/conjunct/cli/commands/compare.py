@@ -141,7 +141,7 @@ def compare(
     saved = _save(found, out)
     n_found = len(found["pattern"])
     n_x, n_y = (table.n_rows for table in tables)
-    output.tell(
+    output.show(
         lambda: {
             "n_x": n_x,
             "n_y": n_y,
@@ -227,7 +227,7 @@ def describe(
     saved = _save(found, out)
     groups = dict.fromkeys(str(label) for label in labels if label is not None and label == label)
     without = [label for label in groups if label not in set(map(str, found["group"]))]
-    output.tell(
+    output.show(
         lambda: {
             "n_rows": table.n_rows,
             "n_groups": len(groups),
@@ -384,7 +384,7 @@ def groups(
             warnings.simplefilter("ignore", ConjunctWarning)
             chunks = UFC(variables=model.variables, missing=missing, n_jobs=jobs).fit(table)
         save_report(chunks, table, report, groups=model)
-    output.tell(
+    output.show(
         lambda: {
             "n_rows": table.n_rows,
             "n_groups": model.n_groups_,

@@ -62,7 +62,7 @@ def look(data: DataFile, *, source: DataInput, output: Output) -> None:
         )
         for view in views
     ]
-    output.tell(
+    output.show(
         lambda: {
             "n_rows": table.n_rows,
             "n_features": len(table.names),
@@ -162,7 +162,7 @@ def tags(
     saved = {} if dry_run else {"table": out, "review": review}
     merged_rows = [(one.tag, one.into, str(one.rows)) for one in merges]
     proposed_rows = [(one.text, f"{one.rows:,}", one.why) for one in changes]
-    output.tell(
+    output.show(
         lambda: {
             "n_rows": raw.n_rows,
             "n_spellings": len(raw.names),
@@ -231,7 +231,7 @@ def relations(
         rows = [(one.sentence, f"{one.evidence:,.0f}") for one in found if one.kind == each]
         if rows:
             parts.append(Table((f"{head}: {len(rows):,}", ">bits"), rows, most=_RELATIONS_SHOWN))
-    output.tell(
+    output.show(
         lambda: {
             "n_rows": table.n_rows,
             "relations": [one._asdict() for one in found],
@@ -312,7 +312,7 @@ def datasets(
             )
             for dataset in DATASETS
         ]
-        output.tell(
+        output.show(
             lambda: {"datasets": [_document(dataset) for dataset in DATASETS]},
             Table(("name", ">rows", ">columns", "licence", "content"), rows, wrapped=4),
             "\n".join(f"{dataset.name}: {dataset.attribution}." for dataset in DATASETS),
@@ -321,7 +321,7 @@ def datasets(
     dataset = find(name)
     note(f"{dataset.attribution}; {dataset.licence}")
     if output.json and is_printed(out):
-        output.print(_document(dataset))
+        output.print_json(_document(dataset))
         return
     table = read_table(dataset.path)
     text = f"Saved {count(table.height, 'row')} and {count(table.width, 'column')}"

@@ -132,7 +132,7 @@ def demo(
             yield f"{name}: {find(name).description}"
             yield from render_summary(model, tables[name])
 
-    output.tell(
+    output.show(
         lambda: {
             "models": {name: model_document(model) for name, model in models.items()},
             "saved": {name: out / f"{name}.json" for name in models}
@@ -409,7 +409,7 @@ def path(
             save_chart(found.draw(), figure)
     if report is not None:
         save_report(found.model, table, report, title=f"Findings in {data.name}")
-    output.tell(
+    output.show(
         lambda: {**found.document(), "data": data_document(table), "saved": files},
         *found.parts,
         list_files(*files.values()),
@@ -589,7 +589,7 @@ def _construct(
         save_report(model, table, report, title=f"Findings in {data.name}", groups=groups)
     if output.json:
         document = model_document(model, data=table, saved={"model": out, "report": report})
-        output.print(document | ({} if groups is None else {"groups": groups.groups_}))
+        output.print_json(document | ({} if groups is None else {"groups": groups.groups_}))
         return
     if ascii_only():
         model.set_params(formula_style="ascii")

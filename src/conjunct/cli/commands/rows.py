@@ -101,7 +101,7 @@ def transform(
     text = f"Saved {count(n_features, 'feature')} of {count(n_rows, 'row')}"
     if out is not None and is_sparse_file(out):
         save(out, lambda file: write_sparse(file, features))
-        output.tell(lambda: {**document, "saved": {"table": out}}, f"{text} as {out}.")
+        output.show(lambda: {**document, "saved": {"table": out}}, f"{text} as {out}.")
         return
     _check_room(n_rows, n_features)
     output.table(out, features.convert("polars"), lambda: document, text)
@@ -299,7 +299,7 @@ def update(
         found = fitted.check_drift(table)
     save(out, fitted.save)
     names, before = fitted.get_feature_names_out(), fitted.feature_set_.frequencies
-    output.tell(
+    output.show(
         lambda: {
             "n_rows": found.n_rows,
             "pays": found.pays,

@@ -136,7 +136,7 @@ def show(
     elif form not in (None, "built"):
         in_form = fitted.formulas(form)
     if output.json:
-        output.print(model_document(fitted, formulas=in_form))
+        output.print_json(model_document(fitted, formulas=in_form))
     else:
         _print_features(
             title, fitted, in_form, wanted=formulas or latex or form is not None, order=order
@@ -206,7 +206,7 @@ def _explain_feature(
         nearest = model.similar_features(feature, data, n=3)
     ancestry = model.ancestry(feature, graph or "text")
     if output.json:
-        output.print(
+        output.print_json(
             asdict(explanation)
             | {
                 "rows": found_rows,
@@ -274,7 +274,7 @@ def report(
         if stability:
             options["stability"] = _measure_stability(fitted, table)
         save_report(fitted, table, out, **options)
-    output.tell(lambda: {"saved": {"report": out}}, f"Saved as {out}.")
+    output.show(lambda: {"saved": {"report": out}}, f"Saved as {out}.")
 
 
 def _find_images(
@@ -442,7 +442,7 @@ def export(
     elif not output.json:
         write_text(text)
         return
-    output.tell(lambda: {"to": to, "text": text, "saved": {"file": saved}}, f"Saved as {saved}.")
+    output.show(lambda: {"to": to, "text": text, "saved": {"file": saved}}, f"Saved as {saved}.")
 
 
 def _require(library: str, what: str, install: str) -> None:

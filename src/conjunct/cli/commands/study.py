@@ -70,7 +70,7 @@ def stability(
             progress=lambda done, total: update(done, f"run {done} of {total}"),
         )
     save(out, lambda folder: _save(found, folder))
-    output.tell(
+    output.show(
         lambda: {
             "kind": found.kind,
             "summary": _render_recurrence(found),
@@ -204,7 +204,7 @@ def reproduce(
                     out, source.read(data), name=Path(name_of(data)).stem, watch=advance
                 )
     files = [f"{outcome.name}: {outcome.title}\n  {outcome.text}".rstrip() for outcome in outcomes]
-    output.tell(
+    output.show(
         lambda: {
             "outcomes": [{"name": o.name, "title": o.title, "text": o.text} for o in outcomes],
             "saved": {"folder": out, "index": out / "index.html"},
