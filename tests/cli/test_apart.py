@@ -141,9 +141,18 @@ def test_killed_at_any_point_it_resumes_to_the_same_model(moments, call, tmp_pat
     [
         (["a.csv", "--memory", "1MB"], "memory of 1 MB is too little"),
         (["a.csv", "--memory", "lots"], "--memory must be like 500MB or 2GiB; got 'lots'"),
-        (["a.csv", "b.csv", "--out", "b.csv"], "b.csv is the data: name another file for the mod"),
-        (["a.csv", "--checkpoint", "a.csv"], "a.csv is the data: name another file for the check"),
-        (["a.csv", "--checkpoint", "m.json"], "m.json is the model: name another file for the ch"),
+        (
+            ["a.csv", "b.csv", "--out", "b.csv"],
+            "b.csv is the data: choose another file for the mod",
+        ),
+        (
+            ["a.csv", "--checkpoint", "a.csv"],
+            "a.csv is the data: choose another file for the check",
+        ),
+        (
+            ["a.csv", "--checkpoint", "m.json"],
+            "m.json is the model: choose another file for the ch",
+        ),
         (["a.csv", "none.csv"], "none.csv does not exist"),
         (["a.csv", "--scheduler", "nowhere:1"], "no Dask scheduler answers at nowhere:1"),
     ],

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from conjunct import UFC, load
-from conjunct.cli.terminal import one_line
+from conjunct.errors import one_line
 from conjunct.files import read_boolean, read_table
 
 FILES = {
@@ -49,11 +49,11 @@ BAD = [
     ("fit table.xlsx --out m.json", "table.xlsx is not a readable spreadsheet"),
     ("fit no.csv --out m.json", "no.csv does not exist"),
     ("fit . --out m.json", ". is a folder: name a file to read"),
-    ("fit good.csv --out good.csv", "good.csv is the data: name another file"),
+    ("fit good.csv --out good.csv", "good.csv is the data: choose another file"),
     ("fit good.csv --out .", ". is a folder: name a file to write"),
     ("fit good.csv --out no/m.json", "no is not a folder: make it first"),
-    ("fit good.csv --out -", "a model is written to a file: give --out a name such as model.json"),
-    ("fit good.csv --quiet --verbose", "--quiet and --verbose exclude each other"),
+    ("fit good.csv --out -", "--out needs a file name, such as model.json"),
+    ("fit good.csv --quiet --verbose", "use either --quiet or --verbose, not both"),
     ("transform model.json good.csv --json", "--json needs --out"),
     ("fit", "Missing argument 'DATA'. See conjunct fit --help"),
     ("fit good.csv --criterion bits --alpha 2", "--alpha must be between 0 and 0.5; got 2"),
@@ -64,22 +64,25 @@ BAD = [
     ("fit good.csv --criterion threshold", "--criterion must be bits, evidence, risk or a number"),
     ("fit good.csv --factor 0", "--factor must be a number above 0; got 0"),
     ("fit good.csv --factor x", "Invalid value for '--factor'"),
-    ("fit good.csv --alpha 0.1", "--alpha does not go with --criterion evidence, which takes --f"),
-    ("fit good.csv --test exact", "--test does not go with --criterion evidence, which takes --f"),
-    ("fit good.csv --correction bh", "--correction does not go with --criterion evidence, which"),
-    ("fit good.csv --prune", "--prune does not go with --criterion evidence, which takes --fact"),
-    ("fit good.csv --no-prune", "--prune does not go with --criterion evidence, which takes --f"),
-    ("fit good.csv --measure phi", "--measure does not go with --criterion evidence, which takes"),
+    ("fit good.csv --alpha 0.1", "--alpha does not apply to --criterion evidence, which has --f"),
+    ("fit good.csv --test exact", "--test does not apply to --criterion evidence, which has --f"),
+    ("fit good.csv --correction bh", "--correction does not apply to --criterion evidence, which"),
+    ("fit good.csv --prune", "--prune does not apply to --criterion evidence, which has --fact"),
+    ("fit good.csv --no-prune", "--prune does not apply to --criterion evidence, which has --f"),
+    ("fit good.csv --measure phi", "--measure does not apply to --criterion evidence, which has"),
     ("fit good.csv --search batch", "--search must be 'pairwise' with criterion 'evidence'; got"),
-    ("fit good.csv --criterion bits --factor 2", "--factor does not go with --criterion bits, wh"),
-    ("fit good.csv --criterion bits --prune", "--prune does not go with --criterion bits, which t"),
-    ("fit good.csv --criterion bits --measure phi", "--measure does not go with --criterion bits"),
-    ("fit good.csv --criterion 0.1 --alpha 0.1", "--alpha does not go with --criterion 0.1, whi"),
-    ("fit good.csv --criterion 0.1 --test exact", "--test does not go with --criterion 0.1, whi"),
-    ("fit good.csv --criterion 0.1 --correction bh", "--correction does not go with --criterion"),
-    ("fit good.csv --criterion risk --alpha none", "--alpha none leaves the test out, which on"),
-    ("fit good.csv --criterion bits --alpha none --test exact", "the test out, and so --test"),
-    ("stability good.csv --prune", "--prune does not go with --criterion evidence, which takes"),
+    ("fit good.csv --criterion bits --factor 2", "--factor does not apply to --criterion bits, wh"),
+    (
+        "fit good.csv --criterion bits --prune",
+        "--prune does not apply to --criterion bits, which h",
+    ),
+    ("fit good.csv --criterion bits --measure phi", "--measure does not apply to --criterion bits"),
+    ("fit good.csv --criterion 0.1 --alpha 0.1", "--alpha does not apply to --criterion 0.1, whi"),
+    ("fit good.csv --criterion 0.1 --test exact", "--test does not apply to --criterion 0.1, whi"),
+    ("fit good.csv --criterion 0.1 --correction bh", "--correction does not apply to --criterion"),
+    ("fit good.csv --criterion risk --alpha none", "--alpha none requires --criterion bits"),
+    ("fit good.csv --criterion bits --alpha none --test exact", "--alpha none runs no test"),
+    ("stability good.csv --prune", "--prune does not apply to --criterion evidence, which has"),
     ("fit good.csv --threshold 0.4", "No such option: --threshold"),
     ("fit good.csv --feature-names short", "Invalid value for '--feature-names'"),
     ("transform model.json good.csv --handle-unknown drop", "Invalid value for '--handle-unknown'"),
@@ -100,11 +103,11 @@ BAD = [
     ("transform model.json good.csv --out no/f.csv", "no is not a folder: make it first"),
     ("transform model.json model.json --out f.csv", "model.json is not a JSON list of objects"),
     ("show good.csv", "good.csv: not a conjunct model file"),
-    ("show model.json --ascii --latex", "--ascii and --latex exclude each other"),
+    ("show model.json --ascii --latex", "use either --ascii or --latex, not both"),
     ("datasets iris", "no bundled dataset is called 'iris'"),
     ("datasets --out d.csv", "--out needs the name of a data set"),
     ("datasets zoo --out d.txt", "d.txt: not a known kind of table"),
-    ("demo --out good.csv", "good.csv is a file: name a folder"),
+    ("demo --out good.csv", "good.csv is a file: choose a folder"),
     ("nope", "No such command 'nope'. See conjunct --help"),
 ]
 
@@ -144,7 +147,7 @@ def test_bad_input_in_a_process(command, tmp_path):
     assert (done.code, done.out) == (2, "")
     assert done.err == (
         "conjunct: error: t.csv, line 3, column 'b': the cell has no value; "
-        "fill it, leave its row out or choose --missing false\n"
+        "fill it in, drop the row, or use --missing false\n"
     )
 
 
@@ -201,5 +204,5 @@ def test_hostile_names_stay_on_the_line_of_the_error(name, call, tmp_path):
     assert done.code == 2
     assert done.err == (
         f"conjunct: error: t.parquet, row 2, column {name!r}: the cell has no value; "
-        "fill it, leave its row out or choose --missing false\n"
+        "fill it in, drop the row, or use --missing false\n"
     )

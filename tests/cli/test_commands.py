@@ -125,18 +125,18 @@ def test_the_help_tells_the_librarys_defaults(call):
     evidence, bits, risk, threshold = Evidence(), Bits(), Risk(), Threshold()
     assert (evidence.search, evidence.stop) == (bits.search, bits.stop)
     for words in (
-        f"a multiple of what it costs. {evidence.factor:g} if not given",
-        f"{bits.alpha} if not given; none leaves the test out",
-        f"an independent pair, {risk.alpha} if not given",
-        f"{bits.test} for bits, {risk.test} for risk if not given",
-        f"{bits.correction} for bits, {'none' if risk.correction is None else '?'} for risk if",
-        f"{bits.search} for evidence and bits, {risk.search} for the paper's rules if not given",
-        f"{bits.stop} for evidence and bits, {risk.stop} for the paper's rules if not given",
-        f"{risk.measure}, the correlation, if not given",
+        f"a multiple of its cost (default: {evidence.factor:g})",
+        f"(default: {bits.alpha}), or none for no test",
+        f"an independent pair (default: {risk.alpha})",
+        f"(default: {bits.test} for bits, {risk.test} for risk)",
+        f"{bits.correction} for bits, {'none' if risk.correction is None else '?'} for risk)",
+        f"(default: {bits.search} for evidence and bits, {risk.search} for the paper's rules)",
+        f"Default: {bits.stop} for evidence and bits, {risk.stop} for the paper's rules.",
+        f"(default: {risk.measure}, the correlation)",
     ):
         assert words in told
     assert (risk.prune, threshold.prune) == (True, False)
-    assert "--prune for risk if not given" in told
+    assert "(default: --prune for risk)" in told
     assert (threshold.measure, threshold.search, threshold.stop) == (
         risk.measure,
         risk.search,

@@ -49,8 +49,8 @@ def test_the_column_of_the_groups_in_the_model(call, folder):
     done = call("describe", "model.json", "zoo.csv", "--by", "milk", "--exclude", "id,type")
     assert done.code == 0
     assert done.err == (
-        "conjunct: note: the model contains 'milk', the column that the groups are made from, so "
-        "that they differ in it by construction: fit the model with --exclude milk\n"
+        "conjunct: note: the model contains 'milk', the column that defines the groups: fit the "
+        "model with --exclude milk\n"
     )
 
 
@@ -95,7 +95,10 @@ def test_hostile_names_are_shown_as_text(call, tmp_path):
     ("words", "message"),
     [
         ("describe model.json zoo.csv --by nothing", "zoo.csv has no column 'nothing'"),
-        ("describe model.json zoo.csv --by old.csv", "old.csv has 15 columns: keep the labels"),
+        (
+            "describe model.json zoo.csv --by old.csv",
+            "old.csv has 15 columns: keep only the labels",
+        ),
         ("describe model.json old.csv --by types.csv", "there are 101 labels and 60 rows"),
         ("describe model.json zoo.csv --by type --top 0", "--top must be a whole number"),
         ("describe model.json zoo.csv --by type --alpha 2", "--alpha must be between 0 and 0.5"),
@@ -107,7 +110,7 @@ def test_hostile_names_are_shown_as_text(call, tmp_path):
             "gaps.csv, line 2, column 'hair': the cell has no",
         ),
         ("compare model.json old.csv types.csv", "types.csv lacks columns of the model: 'hair'"),
-        ("compare trees.json old.csv new.csv", "a model of kind UFringe has no chunks"),
+        ("compare trees.json old.csv new.csv", "a UFringe model has no chunks"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(words, message, call, folder):
@@ -124,9 +127,9 @@ def test_what_is_wrong_is_said_in_one_line(words, message, call, folder):
 
 def test_two_ids_are_refused(call, folder):
     (folder / "ids.csv").write_text("id,type\nanimal 1,a\nanimal 1,b\n")
-    assert "'id' must name each row once" in call(*BY_ID).err
+    assert "the values of 'id' must be unique" in call(*BY_ID).err
     (folder / "ids.csv").write_text("id,type\nother,a\n")
-    assert "ids.csv: no 'id' is one of the data" in call(*BY_ID).err
+    assert "ids.csv: no value of 'id' occurs in the data" in call(*BY_ID).err
 
 
 def test_changes_are_those_of_all_rows(call, tmp_path):

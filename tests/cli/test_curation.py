@@ -44,7 +44,7 @@ def test_the_whole_curation(call, photos, tmp_path):
     words = [*photos, "--apply", "r.csv", "--declined", "r.csv", "--out", "c.csv"]
     done = call("tags", *words, "--dry-run")
     assert done.code == 0
-    assert "Nothing was written (--dry-run)." in done.out
+    assert "No files written (--dry-run)." in done.out
     assert not (tmp_path / "c.csv").exists()
     done = call("tags", *words, "--json")
     assert (done.code, done.err) == (0, "")
@@ -128,11 +128,11 @@ def test_ids_name_the_rows(call, photos, tmp_path):
     ("words", "said"),
     [
         ("suggest model.json zoo.csv --json", "--json needs --out"),
-        ("suggest model.csv zoo.csv --out model.csv", "name another file"),
+        ("suggest model.csv zoo.csv --out model.csv", "choose another file"),
         ("suggest model.json zoo.csv --out s.xyz", "s.xyz"),
         ("suggest model.json zoo.csv --top 0", "--top"),
         ("suggest model.json zoo.csv --min-score 2", "--min-score"),
-        ("relations zoo.csv --kind odd", "--kind must be implies, same, avoid, alike; got 'odd'"),
+        ("relations zoo.csv --kind odd", "--kind must be one of implies, same, avoid, alike"),
         ("relations zoo.csv --out r.xyz", "r.xyz"),
     ],
 )

@@ -82,7 +82,7 @@ def test_fit_with_groups_says_both(call, zoo_files):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("fit zoo.csv --groups --memory 1GB", "--groups shows rows and needs the table in memory"),
+        ("fit zoo.csv --groups --memory 1GB", "--groups needs one table in memory"),
         ("groups zoo.csv --groups 0", "--groups must be"),
         ("groups zoo.csv --max-groups 0", "--max-groups must be"),
         ("groups zoo.csv --max-seconds 0", "--max-seconds must be"),
@@ -90,11 +90,11 @@ def test_fit_with_groups_says_both(call, zoo_files):
         ("groups zoo.csv --out zoo.csv", "zoo.csv is the data"),
         (
             "groups zoo.csv --out a.csv --labels a.csv",
-            "a.csv is the model: name another file for the labels",
+            "a.csv is the model: choose another file for the labels",
         ),
         (
             "groups zoo.csv --labels zoo.csv",
-            "zoo.csv is the data: name another file for the labels",
+            "zoo.csv is the data: choose another file for the labels",
         ),
         ("groups nothing.csv", "nothing.csv"),
     ],

@@ -43,4 +43,4 @@ def test_a_model_that_adds_features_is_refused(call, data):
     assert call("fringe", "data.csv", "--out", "m.json").code == 0
     done = call("transform", "m.json", "data.csv", "--keep-columns")
     assert (done.code, done.out) == (2, "")
-    assert "--keep-columns does not go with a model of kind UFringe" in done.err
+    assert "--keep-columns does not apply to a UFringe model" in done.err

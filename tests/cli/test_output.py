@@ -170,7 +170,7 @@ def test_fit_says_how_to_get_shorter_formulas(call, tmp_path):
     done = call(*words, "--out", "m.json")
     assert done.code == 0
     assert done.err == (
-        "conjunct: note: the formulas are long: --max-length 4 keeps them readable\n"
+        "conjunct: note: the formulas are long: use --max-length 4 for shorter ones\n"
     )
     assert call(*words, "--max-length", "4", "--out", "m.json").err == ""
     # who reads patterns does not mind

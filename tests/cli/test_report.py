@@ -90,9 +90,9 @@ def test_images_by_column_and_by_folder(call, tmp_path):
     [
         (["report", "zoo.csv", "zoo.csv", "-o", "p.html"], "not a conjunct model file"),
         (["report", "model.json", "gone.csv", "-o", "p.html"], "gone.csv"),
-        (["report", "model.json", "zoo.csv", "-o", "zoo.csv"], "name another file"),
+        (["report", "model.json", "zoo.csv", "-o", "zoo.csv"], "choose another file"),
         (["report", "model.json", "zoo.csv", "-o", "no/p.html"], "not a folder"),
-        (["report", "model.json", "zoo.csv", "-o", "p.html", "--images", "x"], "no folder"),
+        (["report", "model.json", "zoo.csv", "-o", "p.html", "--images", "x"], "is not a folder"),
         (["fit", "zoo.csv", "--out", "m.json", "--report", "m.json"], "m.json is the model"),
         (["fit", "zoo.csv", "--report", "r.pdf"], "r.pdf: a report is a page for a browser: name"),
         (["path", "zoo.csv", "--report", "r.txt"], "r.txt: a report is a page for a browser: name"),

@@ -62,7 +62,7 @@ def test_one_feature_with_its_rows(call, spect):
     assert str(model.explain("F16 & ~F20", data)) in done.out
     assert model.ancestry("F16 & ~F20") in done.out
     assert f"Rows of spect.csv ({len(behind)}): {', '.join(map(str, behind))}\n" in done.out
-    assert "Nearest, by correlation:\n" in done.out
+    assert "Most similar, by correlation:\n" in done.out
     position = list(map(str, model.features_)).index("F16 ∧ ¬F20")
     name = model.feature_set_.pattern_texts[position]
     assert name == "F16 (rest)"
@@ -73,7 +73,7 @@ def test_one_feature_with_its_rows(call, spect):
     assert f"support: {data['F16'].sum()} rows" in whole
     number = call("show", "model.json", "--feature", position)
     assert number.out.startswith("F16 (rest)\n  formula: F16 ∧ ¬F20\n")
-    assert "Nearest, by shared primitives:\n" in number.out
+    assert "Most similar, by shared primitives:\n" in number.out
     for graph in ("text", "mermaid", "dot"):
         shown = call("show", "model.json", "--feature", position, "--graph", graph)
         assert shown.out == model.ancestry(position, graph)
@@ -83,7 +83,7 @@ def test_sql_of_findings(call, spect):
     sql = call("export", "model.json", "--findings", "--table", "spect", "--dialect", "sqlite")
     assert sql.out == load("model.json").to_sql("spect", dialect="sqlite", findings=True)
     done = call("export", "model.json", "--findings", "--to", "python")
-    assert (done.code, "--findings is for SQL" in done.err) == (2, True)
+    assert (done.code, "--findings needs SQL" in done.err) == (2, True)
 
 
 def test_names_of_findings_are_found_again(call, tmp_path):
@@ -103,7 +103,7 @@ def test_names_of_findings_are_found_again(call, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["show", "model.json", "--rows", "spect.csv"], "--rows and --graph need a --feature"),
+        (["show", "model.json", "--rows", "spect.csv"], "--rows and --graph need --feature"),
         (["show", "model.json", "--feature", "F1 & nope"], "there is no feature F1 ∧ nope in this"),
         (["show", "model.json", "--feature", "99"], "there is no feature 99: there are 62"),
         (["show", "model.json", "--feature", "F1 &"], "column 5: expected a name"),
@@ -112,7 +112,7 @@ def test_names_of_findings_are_found_again(call, tmp_path):
             ["show", "model.json", "--form", "simplified", "--train", "few.csv"],
             "the data given are not the training data",
         ),
-        (["export"], "name the model file to export"),
+        (["export"], "MODEL is missing"),
         (
             ["export", "model.json", "--dialect", "postgres", "--feature-names", "formula"],
             "(--feature-names number)",
@@ -216,7 +216,7 @@ def test_export_to_onnx_view_and_dbt(call, spect, tmp_path):
     done = call("export", "model.json", "--to", "onnx")
     assert (done.code, done.err) == (
         2,
-        "conjunct: error: ONNX is not text: name a file to write with --out\n",
+        "conjunct: error: ONNX is not text: use --out to write a file\n",
     )
     assert call("export", "model.json", "--to", "onnx", "--out", "m.onnx").code == 0
     assert onnx.load(tmp_path / "m.onnx").producer_name == "conjunct"
@@ -226,7 +226,7 @@ def test_export_to_onnx_view_and_dbt(call, spect, tmp_path):
     dbt = call("export", "model.json", "--to", "dbt", "--table", "hearts").out
     assert "FROM {{ ref('hearts') }} AS" in dbt
     done = call("export", "model.json", "--into", "t")
-    assert done.err == "conjunct: error: --into names what --to view or --to table makes\n"
+    assert done.err == "conjunct: error: --into needs --to view or --to table\n"
 
 
 def test_update_keeps_counts_with_the_model(call, spect):
@@ -238,4 +238,4 @@ def test_update_keeps_counts_with_the_model(call, spect):
     call("fringe", "spect.csv", "--max-features", "30", "--out", "fringe.json")
     done = call("update", "fringe.json", "spect.csv")
     assert (done.code, done.err.count("\n")) == (2, 1)
-    assert "a model of kind UFringe cannot be updated" in done.err
+    assert "a UFringe model cannot be updated" in done.err

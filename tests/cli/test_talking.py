@@ -177,7 +177,7 @@ def test_what_is_wrong_with_standard_input_is_said_so(command, tmp_path, monkeyp
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr.decode() == (
         "conjunct: error: standard input, line 3, column 'b': the cell has no value; "
-        "fill it, leave its row out or choose --missing false\n"
+        "fill it in, drop the row, or use --missing false\n"
     )
     assert list((tmp_path / "tmp").iterdir()) == []
 

@@ -39,10 +39,10 @@ def test_a_table(call, files, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--weights", "items"], "column 'items', row 0: 'a;b' is no number, and --weights says"),
-        (["--weights", "count", "--id", "count"], "--id and --weights exclude each other"),
-        (["--weights", "count", "--memory", "1GB"], "--weights needs the table in memory"),
-        (["--weights", "count", "--report", "r.html"], "--report shows rows one by one"),
+        (["--weights", "items"], "column 'items', row 0: 'a;b' is not a number: --weights"),
+        (["--weights", "count", "--id", "count"], "use either --id or --weights"),
+        (["--weights", "count", "--memory", "1GB"], "--weights needs one table in memory"),
+        (["--weights", "count", "--report", "r.html"], "use either --report or --weights"),
         (["--weights", "nowhere"], "nowhere"),
     ],
 )
@@ -57,7 +57,7 @@ def test_an_underscore_is_no_part_of_a_number(call, files, tmp_path):
     (tmp_path / "long.csv").write_text("items,count\na;b,1_000\nc,1\n")
     done = call("fit", "long.csv", "--tags", "items", "--weights", "count")
     assert done.code == 2
-    assert "column 'count', row 0: '1_000' is no number" in done.err
+    assert "column 'count', row 0: '1_000' is not a number" in done.err
 
 
 def test_parts_of_rows_are_refused(call, files, tmp_path):

@@ -162,11 +162,11 @@ def test_damaged_counts_in_a_model_file_are_refused(tmp_path):
     tally = content["added"][0][0]
     assert tally["literals"] == list(range(7))
     for change, message in (
-        ({"literals": [0]}, "a count is of fewer than two literals"),
+        ({"literals": [0]}, "a count has fewer than two literals"),
         ({"literals": [0, 0, 1]}, "a literal is counted twice"),
         ({"literals": [0, 1, 99]}, "a feature refers to later ones"),
-        ({"number": 0}, "the number of a count is out of range"),
-        ({"number": 8}, "the number of a count is out of range"),
+        ({"number": 0}, "the threshold of a count is out of range"),
+        ({"number": 8}, "the threshold of a count is out of range"),
     ):
         content["added"] = [[tally | change]]
         path = tmp_path / "damaged.json"

@@ -227,7 +227,7 @@ def test_variables_are_kept_in_a_file(tmp_path):
     assert load(path).feature_set_.variables[:3] == ("v", "v", None)
     np.testing.assert_equal(load(path).feature_set_.code_counts, model.feature_set_.code_counts)
     for change, message in (
-        ({"variables": ["v"]}, "variables and columns differ in number"),
+        ({"variables": ["v"]}, "the numbers of variables and columns differ"),
         ({"variables": []}, "code is of other features"),
     ):
         path.write_text(json.dumps(model.to_dict() | change))

@@ -153,7 +153,7 @@ HOSTILE = {
     "huge rows": (edited(n_rows=10**5000), "damaged model file .*n_rows"),
     "no columns": (edited(columns=[], supports=[]), "supports and columns differ"),
     "columns without names": (edited(columns=2), "supports and columns differ"),
-    "names twice": (edited(columns=["a", "a", "c"]), "two columns share a name"),
+    "names twice": (edited(columns=["a", "a", "c"]), "two columns have the same name"),
     "too few variables": (edited(variables=["v", "v"]), "variables and columns differ"),
     "too many variables": (edited(variables=["v"] * 9), "variables and columns differ"),
     "variable of one": (edited(variables=["v", None, None]), "a variable has only one column"),
@@ -280,7 +280,7 @@ def test_formula_of_any_length_is_not_computed(tmp_path):
         for k in range(9000)
     ]
     (tmp_path / "long.json").write_text(json.dumps(content))
-    with pytest.raises(ModelFileError, match="a formula is absurdly long"):
+    with pytest.raises(ModelFileError, match="a formula is too long"):
         load(tmp_path / "long.json")
 
 

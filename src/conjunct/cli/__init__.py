@@ -88,8 +88,8 @@ def _run() -> int:
         return 1
     if _limit() < NEEDED:
         sys.stderr.write(
-            f"conjunct: error: not enough memory: the commands need {NEEDED >> 20} MB of addresses "
-            f"and may take {_limit() >> 20} MB (ulimit -v)\n"
+            f"conjunct: error: not enough memory: the commands need {NEEDED >> 20} MB of address "
+            f"space, and the limit is {_limit() >> 20} MB (ulimit -v)\n"
         )
         return 1
     # what is imported stays: to look through it for garbage takes a tenth of a second
@@ -104,7 +104,7 @@ def _run() -> int:
 
 
 def _limit() -> int:
-    """Return the addresses that this process may take, in bytes."""
+    """Return the limit of the address space of this process, in bytes."""
     try:
         import resource
     except ImportError:  # Windows

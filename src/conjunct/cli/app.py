@@ -25,13 +25,12 @@ from conjunct.cli.terminal import (
     WATCH,
     name_of,
     notes_on_stderr,
-    one_line,
     print_error,
     remove_copy,
     set_volume,
     tolerate_any_encoding,
 )
-from conjunct.errors import ConjunctError, InputError
+from conjunct.errors import ConjunctError, InputError, one_line
 
 # What `import sklearn.base` loads for functions that no command calls: half of its time. From
 # some it takes functions already then.
@@ -200,8 +199,8 @@ COMMANDS = {
     "report": "show",
     "export": "show",
     "update": "rows",
-    "suggest": "curation",
-    "relations": "curation",
+    "suggest": "rows",
+    "relations": "data",
     "look": "data",
     "tags": "data",
     "reproduce": "study",

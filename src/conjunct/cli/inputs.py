@@ -5,28 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
-from conjunct.cli.options import COUNTING, DATA, Command, Format, add_options
+from conjunct.cli.options import Format, counting_option, data_option
 from conjunct.cli.terminal import file_of, name_of, show_rows_read, time_step
 from conjunct.errors import InputError
 
 if TYPE_CHECKING:
     from conjunct.counting import Engine
-    from conjunct.data import Binarizer, BooleanData, TagCleaner
-    from conjunct.estimators import FeatureConstructor, InvertibleConstructor
-    from conjunct.explain import Relation
+    from conjunct.data import Binarizer, BooleanData, Ids, TagCleaner
+    from conjunct.estimators import UFC, FeatureConstructor, InvertibleConstructor
     from conjunct.files import ReadOptions, Stream
 
-# options about data; those that are not given have no default to show
-_usual = partial(typer.Option, rich_help_panel=DATA)
-_given = partial(_usual, show_default=False)
-
-# separators that are hard to type in a shell
+# delimiters that are hard to type in a shell
 _SPELLED = {r"\t": "\t", "tab": "\t", "space": " "}
 
 
@@ -45,7 +37,7 @@ class DataInput:
         if column is None:
             return self
         if self.options.id is not None:
-            raise InputError("--id and --weights exclude each other: give one of them")
+            raise InputError("use either --id or --weights, not both")
         return replace(self, options=replace(self.options, id=column), has_weights=True)
 
     def with_weights(self, table: BooleanData) -> tuple[BooleanData, dict[str, list[float]]]:
@@ -59,14 +51,14 @@ class DataInput:
             weight = number(text)
             if weight is None:
                 raise InputError(
-                    f"column {table.ids.name!r}, row {row}: {text!r} is no number, and --weights "
-                    f"says how often each row counts"
+                    f"column {table.ids.name!r}, row {row}: {text!r} is not a number: --weights "
+                    "needs numbers"
                 )
             weights.append(weight)
         return replace(table, ids=None), {"sample_weight": weights}
 
     def only_tags(self) -> DataInput:
-        """Return this input without columns other than that of tags, if there is one."""
+        """Return this input with the column of tags alone, if there is one."""
         tags = self.options.tags
         if tags is None or self.options.columns is not None:
             return self
@@ -84,7 +76,7 @@ class DataInput:
         return self._read(data, prepared.binarizer, prepared.cleaner, names)
 
     def naming_cells_of(
-        self, data: Path, if_empty: str = "fill it or leave its row out"
+        self, data: Path, if_empty: str = "fill it in or drop the row"
     ) -> AbstractContextManager[None]:
         """Add the file and the line to errors about cells of the data."""
         from conjunct.files import naming_cells_of
@@ -112,61 +104,52 @@ class DataInput:
             )
 
 
-def with_reading_options(command: Command) -> Command:
-    """Give a command the options about reading; it gets them as ``source: DataInput``."""
-    return add_options(command, "source", _make_input)
-
-
-def with_preparing_options(command: Command) -> Command:
-    """Give a command these and the options about preparing data, as ``source: DataInput``."""
-    return add_options(command, "source", _make_input, _make_preparing_input)
-
-
 def _make_input(
     format_: Annotated[
         Format | None,
-        _given(
+        data_option(
+            "File format, if the extension does not show it: csv, tsv, text, parquet, arrow, "
+            "excel, database, jsonl, json, arff, baskets, svmlight or long.",
             "--format",
-            metavar="KIND",
-            help="Kind of file, if its name does not say: csv, tsv, text, parquet, arrow, excel, "
-            "database, jsonl, json, arff, baskets, svmlight or long.",
+            metavar="FORMAT",
         ),
     ] = None,
     columns: Annotated[
         list[str] | None,
-        _given(metavar="NAMES", help="Columns (or tags) to read: a,b or given twice."),
+        data_option("Columns (or tags) to read, such as a,b; may be repeated.", metavar="NAMES"),
     ] = None,
     exclude: Annotated[
-        list[str] | None, _given(metavar="NAMES", help="Columns (or tags) to leave out.")
+        list[str] | None, data_option("Columns (or tags) to ignore.", metavar="NAMES")
     ] = None,
     id_: Annotated[
-        str | None, _given("--id", metavar="NAME", help="Column that names the rows.")
+        str | None, data_option("Column that identifies the rows.", "--id", metavar="NAME")
     ] = None,
     separator: Annotated[
-        str | None, _given(metavar="TEXT", help="Between cells; in baskets, between tags.")
+        str | None,
+        data_option("Delimiter between cells, or between the tags of a basket.", metavar="TEXT"),
     ] = None,
     tags: Annotated[
         str | None,
-        _given(metavar="NAME", help="Column with the tags of each row: water;tree or a JSON list."),
+        data_option(
+            "Column with the tags of each row, such as water;tree or a JSON list.", metavar="NAME"
+        ),
     ] = None,
     tag_separator: Annotated[
-        str | None, _given(metavar="TEXT", help="Between the tags of a cell, with --tags.")
+        str | None, data_option("Delimiter between tags, with --tags.", metavar="TEXT")
     ] = None,
     null: Annotated[
-        list[str] | None,
-        _given(metavar="WORD", help="Word that stands for a missing cell, such as ?."),
+        list[str] | None, data_option("Text that marks a missing cell, such as ?.", metavar="TEXT")
     ] = None,
     sheet: Annotated[
-        str | None, _given(metavar="NAME", help="Sheet of a spreadsheet; else the first.")
+        str | None, data_option("Sheet of a spreadsheet (default: the first).", metavar="NAME")
     ] = None,
     table: Annotated[
-        str | None, _given(metavar="NAME", help="Table of a database, if it has several.")
+        str | None, data_option("Table of a database that has several.", metavar="NAME")
     ] = None,
     header: Annotated[
         bool | None,
-        _given(
-            "--header/--no-header",
-            help="The first line names the columns, or does not; else its cells show it.",
+        data_option(
+            "Whether the first line is a header (default: inferred).", "--header/--no-header"
         ),
     ] = None,
 ) -> DataInput:
@@ -192,36 +175,37 @@ def _make_input(
 def _make_preparing_input(
     binning: Annotated[
         Literal["quantile", "width", "kmeans"],
-        _usual(help="Where to cut numbers: equally many rows, equal widths, or means."),
+        data_option("Bin numbers into equally many rows, into equal widths, or by k-means."),
     ] = "quantile",
-    bins: Annotated[int, _usual(help="Intervals of a column of numbers.")] = 4,
+    bins: Annotated[int, data_option("Number of bins per numeric column.")] = 4,
     cumulative: Annotated[
-        bool, _usual("--cumulative", help="Make age ≥ 30 instead of age in [30, 45).")
+        bool, data_option("Make age ≥ 30 instead of age in [30, 45).", "--cumulative")
     ] = False,
     edges: Annotated[
         list[str] | None,
-        _given(metavar="NAME=NUMBERS", help="Where to cut one column: age=30,45,60."),
+        data_option("Bin edges of a column, such as age=30,45,60.", metavar="NAME=NUMBERS"),
     ] = None,
     min_frequency: Annotated[
-        float, _usual(help="Words on fewer rows (below 1: a smaller share) are rare.")
+        float, data_option("Group values rarer than this count (or share, if below 1).")
     ] = 1,
     max_categories: Annotated[
-        int, _usual(help="Features of a column of words; the rarest are put together.")
+        int, data_option("Maximum number of tags per categorical column; the rarest are grouped.")
     ] = 20,
     rare_categories: Annotated[
-        Literal["group", "drop"],
-        typer.Option(help="Put rare words together, or leave them out.", rich_help_panel=DATA),
+        Literal["group", "drop"], data_option("Group rare values, or drop them.")
     ] = "group",
     categorical: Annotated[
         list[str] | None,
-        _given(
-            metavar="NAMES", help="Columns to take as words, even if they hold numbers or dates."
+        data_option(
+            "Columns to read as categories, even if they hold numbers or dates.", metavar="NAMES"
         ),
     ] = None,
     clean_tags: Annotated[
-        bool, _usual("--clean-tags", help="Merge spellings of tags, as conjunct tags shows.")
+        bool, data_option("Merge spellings of tags, as conjunct tags does.", "--clean-tags")
     ] = False,
-    synonyms: Annotated[Path | None, _given(help="File of tags and what to call them.")] = None,
+    synonyms: Annotated[
+        Path | None, data_option("File that maps tags to their preferred names.")
+    ] = None,
     **reading: Any,
 ) -> DataInput:
     from conjunct.data import Binarizer, TagCleaner
@@ -252,30 +236,23 @@ def _parse_edges(given: str) -> tuple[str, list[float]]:
         raise InputError(f"--edges must be like age=30,45,60; got {given!r}") from None
 
 
+READING_OPTIONS = (_make_input,)
+"""The options about reading, for `takes`; the command gets a `DataInput`."""
+PREPARING_OPTIONS = (_make_input, _make_preparing_input)
+"""These, and the options that make raw columns Boolean."""
+
 Memory = Annotated[
-    str | None,
-    typer.Option(
-        help="Most memory to take, such as 500MB: the rows stay on disk.", rich_help_panel=COUNTING
-    ),
+    str | None, counting_option("Memory limit, such as 500MB; the rows stay on disk.")
 ]
 Scheduler = Annotated[
     str | None,
-    typer.Option(
-        help="Count on a cluster: its address, or local for one on this machine.",
-        rich_help_panel=COUNTING,
-    ),
+    counting_option("Count on a cluster: its address, or local for one on this machine."),
 ]
 EngineName = Annotated[
-    Literal["dask", "spark"] | None,
-    typer.Option(help="Cluster engine (default: dask).", rich_help_panel=COUNTING),
+    Literal["dask", "spark"] | None, counting_option("Cluster engine (default: dask).")
 ]
 Checkpoint = Annotated[
-    Path | None,
-    typer.Option(
-        help="File to write as the run goes on; a run that was killed goes on from it.",
-        show_default=False,
-        rich_help_panel=COUNTING,
-    ),
+    Path | None, counting_option("Checkpoint file; an interrupted run resumes from it.")
 ]
 
 
@@ -339,34 +316,38 @@ def read_model(file: Path) -> FeatureConstructor:
         return load(file)
 
 
-def find_relations(data: BooleanData) -> list[Relation]:
-    """Return the relations between all tags of a table."""
-    import warnings
-
-    from conjunct.errors import ConjunctWarning
-    from conjunct.estimators import UFC
-
-    model = UFC(max_iter=0, missing="pairwise")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConjunctWarning)
-        model.fit(data)
-    return model.relations(data)
-
-
 def require_chunks(model: FeatureConstructor, file: Path) -> InvertibleConstructor:
-    """Return the model, which must have chunks."""
+    """Return the model if it has chunks, and raise otherwise."""
     from conjunct.estimators import InvertibleConstructor
 
     if not isinstance(model, InvertibleConstructor):
         raise InputError(
-            f"{file}: a model of kind {type(model).__name__} has no chunks: it adds features to "
-            f"the columns; use one that conjunct fit or path has written"
+            f"{file}: a {type(model).__name__} model has no chunks: use a model written by "
+            "conjunct fit or path"
         )
     return model
 
 
+def require_ufc(model: FeatureConstructor, file: Path, otherwise: str) -> UFC:
+    """Return the model if it is a UFC, and raise otherwise."""
+    from conjunct.estimators import UFC
+
+    if not isinstance(model, UFC):
+        kind = type(model).__name__
+        raise InputError(f"{file}: a {kind} model {otherwise}: use a model written by conjunct fit")
+    return model
+
+
+def check_id_name(ids: Ids | None, *columns: str) -> None:
+    """Refuse a column of ids with the name of an output column."""
+    if ids is not None and ids.name in columns:
+        raise InputError(
+            f"the --id column has the name of an output column, {ids.name!r}: rename it"
+        )
+
+
 def set_column_options(model: FeatureConstructor, **given: Any) -> None:
-    """Set parameters about the columns that a model makes, unless they are None."""
+    """Set parameters of the columns that a model returns, unless they are None."""
     from conjunct.estimators import InvertibleConstructor
 
     for name, value in given.items():
@@ -374,5 +355,5 @@ def set_column_options(model: FeatureConstructor, **given: Any) -> None:
             continue
         if not isinstance(model, InvertibleConstructor):
             option, kind = f"--{name.replace('_', '-')}", type(model).__name__
-            raise InputError(f"{option} does not go with a model of kind {kind}")
+            raise InputError(f"{option} does not apply to a {kind} model")
         setattr(model, name, value)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -35,37 +35,48 @@ threshold_option = partial(option, rich_help_panel=THRESHOLDS)
 output_option = partial(option, rich_help_panel=OUTPUT)
 
 
-def add_options(command: Command, keyword: str, *makers: Callable[..., Any]) -> Command:
-    """Return the command with the options of some functions after those it has.
+def takes(**groups: Sequence[Callable[..., Any]]) -> Callable[[Command], Command]:
+    """Give a command the options of some functions after its own.
 
-    The last function is called with the values of all of them, and the command gets what that
-    returns, as ``keyword``.
+    For each keyword, the last function is called with the values of the options of all of them,
+    and the command gets what that returns.
     """
-    parameters: dict[str, inspect.Parameter] = {}
-    for make in makers:
-        # a parameter that an earlier function declares is passed on, and declared once
-        parameters |= {n: p for n, p in _parameters(make).items() if n not in parameters}
-    own = [p for p in _parameters(command).values() if p.name != keyword]
+    options: dict[str, dict[str, inspect.Parameter]] = {}
+    for keyword, makers in groups.items():
+        found: dict[str, inspect.Parameter] = {}
+        for make in makers:
+            # a parameter that an earlier function declares is passed on, and declared once
+            found |= {n: p for n, p in _parameters(make).items() if n not in found}
+        options[keyword] = found
 
-    def run(**given: Any) -> None:
-        values = {name: given.pop(name) for name in parameters}
-        command(**given, **{keyword: makers[-1](**values)})
+    def decorate(command: Command) -> Command:
+        own = [p for p in _parameters(command).values() if p.name not in groups]
 
-    run.__name__ = command.__name__
-    run.__doc__ = command.__doc__
-    run.__annotations__ = {}
-    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [p.replace(kind=p.KEYWORD_ONLY) for p in (*own, *parameters.values())]
-    )
-    return run
+        def run(**given: Any) -> None:
+            for keyword, makers in reversed(groups.items()):
+                values = {name: given.pop(name) for name in options[keyword]}
+                given[keyword] = makers[-1](**values)
+            command(**given)
+
+        run.__name__ = command.__name__
+        run.__doc__ = command.__doc__
+        run.__annotations__ = {}
+        shared = [p for some in options.values() for p in some.values()]
+        run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [p.replace(kind=p.KEYWORD_ONLY) for p in (*own, *shared)]
+        )
+        return run
+
+    return decorate
 
 
+@cache  # to evaluate annotations takes long, and most commands share them
 def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     found = inspect.signature(function, eval_str=True).parameters
     return {name: p for name, p in found.items() if p.kind is not p.VAR_KEYWORD}
 
 
-# Spelled out, since the help must not wait for polars; a test compares them with the registry.
+# Spelled out because the help must not load polars; a test compares them with the registry.
 READ = (
     "Table (.csv, .tsv, .txt, .xlsx, .ods, .parquet, .arrow, .json, .jsonl, .arff, .sqlite), "
     "transactions (.dat, .basket) or .svmlight; text may be compressed (.gz, .zst)"
@@ -76,7 +87,7 @@ SPARSE = ".npz or .svmlight"
 _DATA = argument("DATA", f"{READ}. - is standard input.")
 DataFile = Annotated[Path, _DATA]
 DataFiles = Annotated[list[Path], _DATA]
-ModelFile = Annotated[Path, argument("MODEL", "Model file that fit has written.")]
+ModelFile = Annotated[Path, argument("MODEL", "Model file written by fit.")]
 ModelOut = Annotated[
     Path | None,
     output_option("Model file to write (JSON). Without it, nothing is saved.", "--out", "-o"),
@@ -84,36 +95,34 @@ ModelOut = Annotated[
 TableOut = Annotated[
     Path | None, output_option(f"{WRITTEN}. Without it, CSV is printed.", "--out", "-o")
 ]
-Jobs = Annotated[int | None, counting_option("Threads for counting; -1 for all processors.")]
-ReportFile = Annotated[
-    Path | None, output_option("Page to write (HTML) that shows and explains it.", "--report")
-]
+ResultOut = Annotated[Path | None, output_option(f"{WRITTEN}.", "--out", "-o")]
+Jobs = Annotated[int | None, counting_option("Threads for counting; -1 uses all processors.")]
+ReportFile = Annotated[Path | None, output_option("HTML report to write.", "--report")]
 Ascii = Annotated[bool, output_option("Write sky & ~building, not sky ∧ ¬building.", "--ascii")]
 WithFormulas = Annotated[
-    bool, output_option("Show the exact formulas, with what features deny.", "--formulas")
+    bool, output_option("Show exact formulas, including the tags they deny.", "--formulas")
 ]
-
 KeepColumns = Annotated[
     bool,
     output_option(
-        "transform and export give the columns, then the features of two tags or more.",
+        "transform and export keep the columns and add the features of two tags or more.",
         "--keep-columns",
     ),
 ]
 
 Missing = Annotated[
     Literal["raise", "false", "pairwise"],
-    data_option("Refuse missing cells, take them as false, or keep them missing."),
+    data_option("Reject missing cells, treat them as false, or keep them missing."),
 ]
 MissingOrFalse = Annotated[
-    Literal["raise", "false"], data_option("Refuse missing cells, or take them as false.")
+    Literal["raise", "false"], data_option("Reject missing cells, or treat them as false.")
 ]
 
 VariablesFile = Annotated[
     Path | None,
     data_option(
-        'Which columns exclude each other: a JSON file such as {"colour": ["red", "blue"]}, '
-        "or none. By default the values of each raw column do, and what is recognised.",
+        'JSON file of columns that exclude each other, such as {"colour": ["red", "blue"]}, '
+        "or none (default: the values of each raw column, and one-hot columns).",
         "--variables",
         metavar="FILE|none",
     ),
@@ -129,7 +138,7 @@ def read_variables_option(given: Path | None) -> Any:
     return False if str(given) == "none" else read_variables(given)
 
 
-# Spelled out, since the help must not wait for NumPy; a test compares them with the library's.
+# Spelled out because the help must not load NumPy; a test compares them with the library.
 CRITERIA = {
     "bits": "join what makes the description of the data shortest",
     "evidence": "join what the rows show to go together",
@@ -161,11 +170,6 @@ FeatureNames = Literal["tags", "formula"]
 HandleUnknown = Literal["warn", "keep"]
 
 
-def with_rule_options(command: Command) -> Command:
-    """Give a command the options of a rule; it gets the parameters for UFC as ``rule``."""
-    return add_options(command, "rule", _rule_parameters)
-
-
 # without the threshold, which is given as a number
 NAMED_CRITERIA = {name: text for name, text in CRITERIA.items() if name != "threshold"}
 
@@ -188,75 +192,71 @@ def _rule_parameters(
     factor: Annotated[
         float | None,
         rule_option(
-            "evidence: how much evidence a chunk must bring, as a multiple of what it costs. "
-            "1 if not given."
+            "evidence: minimum evidence of a chunk, as a multiple of its cost (default: 1)."
         ),
     ] = None,
     alpha: Annotated[
         str | None,
         rule_option(
-            "bits: share of pairs by chance alone among those that may be joined, 0.05 if "
-            "not given; none leaves the test out. risk: risk of joining an independent pair, "
-            "0.001 if not given.",
+            "bits: false discovery rate among the pairs that may be joined (default: 0.05), or "
+            "none for no test. risk: risk of joining an independent pair (default: 0.001).",
             metavar="NUMBER|none",
         ),
     ] = None,
     test: Annotated[
         Test | None,
         rule_option(
-            "bits, risk: Fisher's exact test, which is right for rare columns too, or the "
-            "paper's normal one. exact for bits, normal for risk if not given."
+            "bits, risk: Fisher's exact test, also valid for rare columns, or the paper's normal "
+            "approximation (default: exact for bits, normal for risk)."
         ),
     ] = None,
     correction: Annotated[
         Correction | None,
         rule_option(
-            "bits, risk: correct for the number of pairs tested. bh for bits, none for "
-            "risk if not given."
+            "bits, risk: correction for the number of pairs tested (default: bh for bits, none "
+            "for risk)."
         ),
     ] = None,
     prune: Annotated[
         bool | None,
         rule_option(
-            "risk, NUMBER: leave out pairs that are too rare for the paper's test "
-            "(expected frequency below 5). --prune for risk if not given.",
+            "risk, NUMBER: skip pairs that are too rare for the paper's test, with an expected "
+            "frequency below 5 (default: --prune for risk).",
             "--prune/--no-prune",
         ),
     ] = None,
     measure: Annotated[
         Measure | None,
         rule_option(
-            "risk, NUMBER: what the number is compared with; the strongest pairs come "
-            "first. phi, the correlation, if not given."
+            "risk, NUMBER: measure of association; the strongest pairs come first (default: phi, "
+            "the correlation)."
         ),
     ] = None,
     search: Annotated[
         Search | None,
         search_option(
-            "What an iteration joins: many pairs, or the best one. pairwise for "
-            "evidence and bits, batch for the paper's rules if not given."
+            "Join many pairs per iteration, or only the best one (default: pairwise for evidence "
+            "and bits, batch for the paper's rules)."
         ),
     ] = None,
     stop: Annotated[
         Stop | None,
         search_option(
-            "When to end. "
+            "When to stop. "
             + " ".join(f"{name}: {text}." for name, text in STOPS.items())
-            + " gain for evidence and bits, rms for the paper's rules if not given."
+            + " Default: gain for evidence and bits, rms for the paper's rules."
         ),
     ] = None,
     max_iter: Annotated[
         int | None,
         search_option(
-            "Maximum number of iterations. With the paper's rules exactly this many, unless "
+            "Maximum number of iterations. The paper's rules run exactly this many, unless "
             "--stop is given."
         ),
     ] = None,
     max_length: Annotated[
         int | None,
-        search_option(
-            "Make no feature with more tags than this, or more literals with the paper's rules."
-        ),
+        search_option("Maximum number of tags per feature, or of literals with the paper's rules."),
     ] = None,
     max_features: Annotated[
         int | None, search_option("Keep the best model with at most N features.")
@@ -267,13 +267,8 @@ def _rule_parameters(
     ] = None,
     variables: VariablesFile = None,
 ) -> dict[str, Any]:
-    given: dict[str, Any] = {
-        "factor": factor,
-        "test": test,
-        "prune": prune,
-        "measure": measure,
-    }
-    settings = {name: value for name, value in given.items() if value is not None}
+    given = {"factor": factor, "test": test, "prune": prune, "measure": measure}
+    settings: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if alpha is not None:
         settings["alpha"] = parse_alpha(alpha)
     if correction is not None:
@@ -304,13 +299,13 @@ def _make_criterion(given: str, settings: Mapping[str, Any]) -> Any:
     known = [name for name in rule().get_params() if name != "threshold"]
     for name in settings:
         if name not in known:
-            takes = ", ".join(f"--{setting}" for setting in known)
-            raise InputError(f"--{name} does not go with --criterion {given}, which takes {takes}")
+            options = ", ".join(f"--{setting}" for setting in known)
+            raise InputError(f"--{name} does not apply to --criterion {given}, which has {options}")
     if settings.get("alpha", 0) is None:
         if given != "bits":
-            raise InputError("--alpha none leaves the test out, which only --criterion bits can")
+            raise InputError("--alpha none requires --criterion bits: the other rules need a test")
         if len(settings) > 1:
-            raise InputError("--alpha none leaves the test out, and so --test and --correction")
+            raise InputError("--alpha none runs no test: drop --test and --correction")
     if number is not None:
         return rule(threshold=number, **settings) if settings else number
     return rule(**settings) if settings else given
@@ -333,3 +328,7 @@ def _parse_number(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
+
+
+RULE_OPTIONS = (_rule_parameters,)
+"""The options of a rule, for `takes`; the command gets the parameters of UFC."""

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from conjunct.cli.options import Command, add_options, output_option
+from conjunct.cli.options import output_option
 from conjunct.cli.terminal import (
     DASH,
     as_options,
     ascii_only,
+    is_printed,
     set_volume,
+    showable,
     time_step,
     write,
     write_text,
@@ -20,7 +22,10 @@ from conjunct.cli.terminal import (
 from conjunct.errors import InputError
 
 if TYPE_CHECKING:
+    import polars as pl
     from rich.console import RenderableType
+    from rich.table import Table as RichTable
+    from rich.text import Text
 
     from conjunct.data import BooleanData
     from conjunct.estimators import FeatureConstructor, UFCPath
@@ -30,6 +35,11 @@ if TYPE_CHECKING:
 
 Document = Mapping[str, Any]
 
+LONGEST = 240
+"""Characters of a name or formula in a table."""
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+_BAR_WIDTH = 10
+
 
 @dataclass(frozen=True)
 class Output:
@@ -37,41 +47,58 @@ class Output:
 
     json: bool = False
 
-    def tell(self, document: Callable[[], Document], *parts: RenderableType | None) -> None:
+    def show(self, document: Callable[[], Document], *parts: RenderableType | None) -> None:
         """Print the result as text, or the document as JSON."""
         if self.json:
-            self.print(document())
+            self.print_json(document())
         else:
             write(*parts)
 
-    def print(self, document: Document) -> None:
+    def print_json(self, document: Document) -> None:
         """Print one JSON document to standard output; NaN is null."""
         import json
 
         import msgspec
 
-        text = msgspec.json.format(msgspec.json.encode(document), indent=1).decode()
+        # of all values only paths are unknown to msgspec
+        encoded = msgspec.json.encode(document, enc_hook=str)
+        text = msgspec.json.format(encoded, indent=1).decode()
         if ascii_only():
             text = json.dumps(json.loads(text), indent=1)
         write_text(text + "\n")
 
+    def check_table(
+        self, out: Path | None, what: str, model: Path, *, lists: bool = False, sparse: bool = False
+    ) -> None:
+        """Check before any work that a table can be written, and not over the model."""
+        from conjunct.files import check_table_target, check_target, is_sparse_file
 
-def with_output_options(command: Command) -> Command:
-    """Give a command ``--json``, ``--quiet`` and ``--verbose``; it gets an ``output``."""
-    return add_options(command, "output", _make_output, _make_quiet_output)
+        if out is None or is_printed(out):
+            if self.json:
+                raise InputError(f"--json needs --out: without it, the {what} are printed")
+            return
+        if not (sparse and is_sparse_file(out)):
+            check_table_target(out, lists=lists)
+        if check_target(out) == model.resolve():
+            raise InputError(f"{out} is the model: choose another file for the {what}")
 
+    def table(
+        self, out: Path | None, frame: pl.DataFrame, document: Callable[[], Document], text: str
+    ) -> None:
+        """Print a table as CSV; or write it to a file, and print what was written."""
+        from conjunct.files import as_csv
 
-def with_json_option(command: Command) -> Command:
-    """Give a command that only prints ``--json`` and ``--verbose``; it gets an ``output``."""
-    return add_options(command, "output", _make_output)
+        if is_printed(out):
+            write_text(as_csv(frame))
+            return
+        save_table(out, lambda: frame)
+        self.show(lambda: {**document(), "saved": {"table": out}}, f"{text} as {out}.")
 
 
 def _make_output(
-    json: Annotated[
-        bool, output_option("Print the result as JSON, for other programs.", "--json")
-    ] = False,
+    json: Annotated[bool, output_option("Print the result as JSON.", "--json")] = False,
     verbose: Annotated[
-        bool, output_option("Say each step and how long it took.", "--verbose", "-v")
+        bool, output_option("Print each step and how long it took.", "--verbose", "-v")
     ] = False,
 ) -> Output:
     set_volume(1 if verbose else 0)
@@ -85,11 +112,62 @@ def _make_quiet_output(
     verbose: bool,
 ) -> Output:
     if quiet and verbose:
-        raise InputError("--quiet and --verbose exclude each other: give one of them")
+        raise InputError("use either --quiet or --verbose, not both")
     output = _make_output(json, verbose)
     if quiet:
         set_volume(-1)
     return output
+
+
+JSON_OPTIONS = (_make_output,)
+"""``--json`` and ``--verbose``, for `takes`; the command gets an `Output`."""
+OUTPUT_OPTIONS = (_make_output, _make_quiet_output)
+"""These and ``--quiet``, for commands that do more than print."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with a line under its headings; ``>`` before one aligns its column right.
+
+    Where the terminal is too narrow, the column at position ``wrapped`` runs over several lines.
+    At most ``most`` rows are shown.
+    """
+
+    headings: Sequence[str]
+    rows: Iterable[Sequence[RenderableType]]
+    wrapped: int = 0
+    most: int | None = None
+
+    def __rich__(self) -> RichTable:
+        from rich.box import SIMPLE_HEAD
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1))
+        for position, heading in enumerate(self.headings):
+            table.add_column(
+                showable(heading.lstrip(">")),
+                justify="right" if heading.startswith(">") else "left",
+                no_wrap=position != self.wrapped,
+                overflow="fold",
+            )
+        rows = list(self.rows)
+        for row in rows[: self.most]:
+            # text from data may look like markup or hold control characters
+            table.add_row(*(Text(showable(x)) if isinstance(x, str) else x for x in row))
+        if (n_more := len(rows) - len(rows[: self.most])) > 0:
+            table.add_row(f"… and {n_more:,} more")
+        return table
+
+
+def draw_bar(share: float) -> Text:
+    """Draw a share of 1 as a bar of blocks, which is visible unless the share is 0."""
+    from rich.text import Text
+
+    if ascii_only():
+        return Text("#" * (max(1, round(share * _BAR_WIDTH)) if share else 0))
+    eighths = max(1, round(share * _BAR_WIDTH * 8)) if share else 0
+    return Text("█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip(), "cyan")
 
 
 def model_document(
@@ -137,7 +215,7 @@ def model_document(
     if data is not None:
         document["data"] = data_document(data)
     if saved is not None:
-        document["saved"] = files_as_json(saved)
+        document["saved"] = saved
     return document
 
 
@@ -157,7 +235,7 @@ def _finding_document(finding: Finding) -> dict[str, Any]:
     }
 
 
-def path_document(model: UFCPath, data: BooleanData, saved: Mapping[str, Path | None]) -> Document:
+def path_document(model: UFCPath) -> dict[str, Any]:
     """Return a path as JSON: its front and its closest point, which is the model."""
     return {
         "n_solutions": len(model.solutions_),
@@ -166,8 +244,6 @@ def path_document(model: UFCPath, data: BooleanData, saved: Mapping[str, Path | 
         "closest_point": _solution_document(model.closest_point_),
         "front": [_solution_document(solution) for solution in model.front_],
         "model": model_document(model),
-        "data": data_document(data),
-        "saved": files_as_json(saved),
     }
 
 
@@ -180,11 +256,6 @@ def data_document(table: BooleanData | Stream) -> dict[str, Any]:
         n_rows, n_features = table.shape
         return {"n_files": len(table.rows), "n_rows": n_rows, "n_features": n_features}
     return asdict(DataSummary.of(table))
-
-
-def files_as_json(saved: Mapping[str, Path | None]) -> dict[str, str | None]:
-    """Return the files that were written as JSON; null for one that was not wanted."""
-    return {what: None if path is None else str(path) for what, path in saved.items()}
 
 
 def _solution_document(solution: Solution) -> dict[str, Any]:
@@ -214,26 +285,31 @@ def check_targets(read: Mapping[str, Path | Sequence[Path]], **targets: Path | N
             continue
         if what in ("model", "checkpoint") and target == DASH:
             option = "out" if what == "model" else what
-            raise InputError(
-                f"a {what} is written to a file: give --{option} a name such as {what}.json"
-            )
+            raise InputError(f"--{option} needs a file name, such as {what}.json")
         place = check_target(target)
         if place in taken:
-            raise InputError(f"{taken[place]}: name another file for the {what}")
+            raise InputError(f"{taken[place]}: choose another file for the {what}")
         taken[place] = f"{target} is the {what}"
         if what in ("report", "page"):
             check_page_target(target)
         elif what in ("result", "labels", "solutions"):
             check_table_target(target)
         elif what == "figure" and target.suffix not in (".svg", ".png"):
-            raise InputError(f"{target}: a figure is written as .svg or .png")
+            raise InputError(f"{target}: the file name of a figure must end in .svg or .png")
 
 
 def save(out: Path | None, write: Callable[[Path], object]) -> None:
-    """Write a file, if it is wanted, and say with ``--verbose`` how long it took."""
+    """Write a file unless it is None, and print with ``--verbose`` how long it took."""
     if out is not None:
         with time_step(f"wrote {out}"):
             write(out)
+
+
+def save_table(out: Path | None, frame: Callable[[], pl.DataFrame]) -> None:
+    """Write a table unless the file is None."""
+    from conjunct.files import write_table
+
+    save(out, lambda file: write_table(file, frame()))
 
 
 def save_report(model: FeatureConstructor, table: Any, out: Path, **options: Any) -> None:
@@ -247,7 +323,7 @@ def save_report(model: FeatureConstructor, table: Any, out: Path, **options: Any
 
 
 def list_files(*files: Path | None) -> str:
-    """Return which files were written."""
+    """Return a sentence about the files that were written."""
     names = [str(file) for file in files if file is not None]
     if not names:
         return "Not saved: add --out model.json to keep the model."

@@ -8,29 +8,25 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
+from rich.table import Table as RichTable
 from rich.text import Text
 
-from conjunct.cli.terminal import as_options, ascii_only, console, showable
-from conjunct.data import BooleanData
+from conjunct.cli.outputs import LONGEST, Table, draw_bar
+from conjunct.cli.terminal import as_options, console, showable
+from conjunct.data import BooleanData, DataSummary
 from conjunct.estimators import InvertibleConstructor
-from conjunct.explain import Summary, count, label, shorten
+from conjunct.explain import Summary, column_preparations, count, data_facts, label, shorten
 from conjunct.expressions import CHUNKS_BETWEEN, pattern_text
+from conjunct.files import Stream
 
 if TYPE_CHECKING:
-    from conjunct.data import BooleanData, Preparation
+    from conjunct.data import Preparation
     from conjunct.estimators import Chunk, FeatureConstructor
-    from conjunct.explain import FeatureFacts, Finding, Formulas, Summary
-    from conjunct.files import Stream
+    from conjunct.explain import FeatureFacts, Finding, Formulas
     from conjunct.ufc import Indicators
 
-_EIGHTHS = " ▏▎▍▌▋▊▉█"
-_BAR_WIDTH = 10
-LONGEST = 240
-"""Characters of a name or formula in a table."""
 _COLUMNS_SHOWN = 20
 FINDINGS_SHOWN = 5
 _SHORT_NAME = 72  # characters of a chunk that is named in full
@@ -46,10 +42,6 @@ _OTHER_COLUMNS = 54
 
 def data_tables(table: BooleanData | Stream) -> tuple[Table, Table | None]:
     """Return what was read in numbers, and how other columns were made Boolean."""
-    from conjunct.data import DataSummary
-    from conjunct.explain import count, data_facts
-    from conjunct.files import Stream
-
     facts = (
         [
             ("files", count(len(table.rows))),
@@ -60,68 +52,29 @@ def data_tables(table: BooleanData | Stream) -> tuple[Table, Table | None]:
         if isinstance(table, Stream)
         else data_facts(DataSummary.of(table))
     )
-    rows = plain_table("data", "", wrapped=1)
-    for name, value in facts:
-        rows.add_row(name, cell(value))
-    return rows, preparation_table(table.preparation)
+    return Table(("data", ""), facts, wrapped=1), preparation_table(table.preparation)
 
 
 def preparation_table(preparation: Preparation) -> Table | None:
     """Return what is done to each raw column, if anything is."""
-    from conjunct.explain import column_preparations, shorten
-
     columns = column_preparations(preparation)
-    if not columns:
-        return None
-    table = plain_table("column", "made Boolean" if preparation.binarizer else "cleaned", wrapped=1)
-    for column, text in list(columns.items())[:_COLUMNS_SHOWN]:
-        table.add_row(cell(shorten(column, LONGEST)), cell(text))
-    if len(columns) > _COLUMNS_SHOWN:
-        table.add_row("…", f"and {len(columns) - _COLUMNS_SHOWN} more")
-    return table
+    rows = [(shorten(column, LONGEST), text) for column, text in columns.items()]
+    heading = "made Boolean" if preparation.binarizer else "cleaned"
+    return Table(("column", heading), rows, wrapped=1, most=_COLUMNS_SHOWN) if rows else None
 
 
 def score_table(lines: Iterable[tuple[str, Indicators]]) -> Table:
     """Return indicators, one labelled line each."""
-    table = plain_table("", ">features", ">length", ">OI", ">C0", ">RMS")
-    for name, line in lines:
-        scores = map(_score, (line.oi, line.c0, line.rms))
-        table.add_row(name, str(line.n_features), f"{line.length:.2f}", *scores)
-    return table
-
-
-def plain_table(*headings: str, wrapped: int = 0) -> Table:
-    """Return a table with a line under its headings; ``>`` before one aligns its column right.
-
-    Where the terminal is too narrow, the column at position ``wrapped`` runs over several lines.
-    """
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1))
-    for position, heading in enumerate(headings):
-        right = heading.startswith(">")
-        table.add_column(
-            showable(heading.lstrip(">")),
-            justify="right" if right else "left",
-            no_wrap=position != wrapped,
-            overflow="fold",
+    rows = [
+        (
+            name,
+            str(line.n_features),
+            f"{line.length:.2f}",
+            *("-" if isnan(x) else f"{x:.3f}" for x in (line.oi, line.c0, line.rms)),
         )
-    return table
-
-
-def draw_bar(share: float) -> str:
-    """Draw a share of 1 as a bar of blocks, which is visible unless the share is 0."""
-    if ascii_only():
-        return "#" * (max(1, round(share * _BAR_WIDTH)) if share else 0)
-    eighths = max(1, round(share * _BAR_WIDTH * 8)) if share else 0
-    return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
-
-
-def _score(value: float) -> str:
-    return "-" if isnan(value) else f"{value:.3f}"
-
-
-def cell(text: str) -> Text:
-    """Return text from data, which may look like markup or hold control characters, as a cell."""
-    return Text(showable(text))
+        for name, line in lines
+    ]
+    return Table(("", ">features", ">length", ">OI", ">C0", ">RMS"), rows)
 
 
 def feature_table(
@@ -139,30 +92,34 @@ def feature_table(
     by_formula = not fitted.merges
     given = dict(zip(fitted.features, formulas.expressions, strict=True)) if formulas else {}
     origins = fitted.origins()
-    if by_formula:
-        table = plain_table("feature", ">rows", "", ">length", ">iter")
-    else:
-        more = (">length", ">r") if with_formulas else ()
-        table = plain_table("feature", ">rows", "", ">evidence", *more)
+    more = (">evidence", *((">length", ">r") if with_formulas else ()))
+    headings = ("feature", ">rows", "", *((">length", ">iter") if by_formula else more))
+    rows = []
     for feature in features:
         expression = given.get(feature.number, fitted.lineage.expression(feature.number))
         formula = label(expression, style, LONGEST)
-        name: RenderableType = cell(shorten(feature.text, LONGEST))
+        name: RenderableType = Text(showable(shorten(feature.text, LONGEST)))
         bits = "" if feature.evidence is None else f"{feature.evidence:,.0f}"
         numbers: tuple[str, ...] = (bits,)
         if by_formula:
             name = _with_origin(summary, feature.number, formula)
             numbers = str(expression.length), str(fitted.iteration(feature.number))
         elif with_formulas:
-            name = Group(name, Padding(Text(showable(formula), "dim"), (0, 0, 0, 2)))
+            name = _with_details(feature.text, [formula])
             numbers = bits, str(expression.length), f"{origins[feature.number].r:.2f}"
-        table.add_row(name, f"{feature.rows:,}", Text(draw_bar(feature.share), "cyan"), *numbers)
-    return table
+        rows.append((name, f"{feature.rows:,}", draw_bar(feature.share), *numbers))
+    return Table(headings, rows)
+
+
+def _with_details(name: str, lines: Iterable[str]) -> RenderableType:
+    """Return a name with smaller lines below it."""
+    details = Text("\n".join(map(showable, lines)), "dim")
+    return Group(Text(showable(shorten(name, LONGEST))), Padding(details, (0, 0, 0, 2)))
 
 
 def finding_table(findings: Sequence[Finding]) -> Table:
     """Return findings with their sentences, and what is folded into each in a line or two."""
-    table = plain_table("finding", ">rows", "", ">lift")
+    rows = []
     for one in findings:
         lines = [one.sentence]
         if (chunk := one.part_of) is not None:
@@ -172,11 +129,9 @@ def finding_table(findings: Sequence[Finding]) -> Table:
         lines += [copies.sentence for copies in one.copies]
         short = [other for other in one.also if len(other.tags) <= len(one.tags)][:1]
         lines += [f"Also: {other.name}. {other.sentence}" for other in short]
-        details = Padding(Text("\n".join(map(showable, lines)), "dim"), (0, 0, 0, 2))
-        name = Group(cell(shorten(one.name, LONGEST)), details)
         lift = f"×{one.lift:.1f}" if one.lift < 99.95 else f"×{one.lift:,.0f}"
-        table.add_row(name, f"{one.rows:,}", Text(draw_bar(one.share), "cyan"), showable(lift))
-    return table
+        rows.append((_with_details(one.name, lines), f"{one.rows:,}", draw_bar(one.share), lift))
+    return Table(("finding", ">rows", "", ">lift"), rows)
 
 
 def _with_origin(summary: Summary, number: int, formula: str) -> RenderableType:
@@ -184,7 +139,7 @@ def _with_origin(summary: Summary, number: int, formula: str) -> RenderableType:
     fitted = summary.model.feature_set_
     parents = fitted.parents(number)
     if not any(map(fitted.iteration, parents)):
-        return cell(formula)
+        return Text(showable(formula))
     left, right = map(summary.formula, parents)
     room = max(_LEAST_ROOM, console().width - _OTHER_COLUMNS)
     # each gets half, and what the other does not need
@@ -194,10 +149,10 @@ def _with_origin(summary: Summary, number: int, formula: str) -> RenderableType:
         shorten(right, max(half, room - len(left))),
     )
     words = showable(f"  from {' and '.join(shown)}")
-    return Group(cell(formula), Text(words, "dim", no_wrap=True, overflow="ellipsis"))
+    return Group(Text(showable(formula)), Text(words, "dim", no_wrap=True, overflow="ellipsis"))
 
 
-def example_table(model: FeatureConstructor, data: object) -> Table | None:
+def example_table(model: FeatureConstructor, data: object) -> RichTable | None:
     """Return two or three rows as their chunks; ``None`` where the rows are not in memory."""
     if not isinstance(model, InvertibleConstructor) or not isinstance(data, BooleanData):
         return None
@@ -206,10 +161,11 @@ def example_table(model: FeatureConstructor, data: object) -> Table | None:
         ids = data.ids and data.ids._replace(values=data.ids.values[:_LOOKED_AT])
         head = replace(data, columns=data.columns.first_rows(_LOOKED_AT), ids=ids)
     rows = model.chunks(head)
-    table = Table.grid(padding=(0, 2))
+    table = RichTable.grid(padding=(0, 2))
     for k in _choose_examples(rows):
         name = f"row {k + 1}" if head.ids is None else shorten(head.ids.values[k], 20)
-        table.add_row(cell(f"  {name}"), cell(shorten(_join_chunks(rows[k]), LONGEST)))
+        chunks = shorten(_join_chunks(rows[k]), LONGEST)
+        table.add_row(Text(showable(f"  {name}")), Text(showable(chunks)))
     return table if table.row_count else None
 
 

@@ -14,13 +14,12 @@ from io import TextIOWrapper
 from math import isnan
 from pathlib import Path
 from threading import Event, RLock, Thread
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO
 
-from conjunct.errors import ConjunctWarning
+from conjunct.errors import ConjunctWarning, one_line
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
-    from rich.progress import Progress
 
     from conjunct.ufc import Indicators
 
@@ -149,7 +148,7 @@ def write_text(text: str) -> None:
         sys.stdout.flush()
 
 
-def _say(line: str) -> None:
+def _print_line(line: str) -> None:
     """Write one line to standard error."""
     with WATCH.make_room():
         sys.stderr.write(f"conjunct: {line}\n")
@@ -163,13 +162,13 @@ def ascii_only() -> bool:
 def note(message: str) -> None:
     """Print one line to standard error about something worth knowing."""
     if not is_quiet():
-        _say(f"note: {one_line(replace_temp_path(message))}")
+        _print_line(f"note: {one_line(replace_temp_path(message))}")
 
 
 def detail(message: str) -> None:
     """Print one line to standard error, with ``--verbose`` only."""
     if is_verbose():
-        _say(one_line(message))
+        _print_line(one_line(message))
 
 
 def print_error(message: str) -> None:
@@ -180,7 +179,7 @@ def print_error(message: str) -> None:
         rest = message[refused.end() :].replace(" must be None or ", " must be ", 1)
         message = _as_option(refused) + as_options(rest)
     message = message.replace("(feature_names='number')", "(--feature-names number)")
-    _say(f"error: {one_line(replace_temp_path(message))}")
+    _print_line(f"error: {one_line(replace_temp_path(message))}")
 
 
 class Watch:
@@ -201,7 +200,7 @@ class Watch:
         self._last = time.monotonic()
         ended = Event()
         # as a daemon it cannot keep the process, even if nobody reads standard error
-        thread = Thread(target=self._speak, args=(words, self._last, ended), daemon=True)
+        thread = Thread(target=self._report, args=(words, self._last, ended), daemon=True)
         thread.start()
         try:
             yield
@@ -229,7 +228,7 @@ class Watch:
             self._n_bars -= 1
             self._last = time.monotonic()
 
-    def _speak(self, words: str, start: float, ended: Event) -> None:
+    def _report(self, words: str, start: float, ended: Event) -> None:
         with suppress(OSError, ValueError):  # standard error is closed
             on_terminal = sys.stderr.isatty()
             while True:
@@ -248,7 +247,7 @@ class Watch:
 
     def _write(self, line: str, on_terminal: bool) -> None:
         if not on_terminal:
-            _say(line)
+            _print_line(line)
             return
         self._erase()
         self._width = (os.get_terminal_size(sys.stderr.fileno()).columns or 80) - 1
@@ -298,11 +297,6 @@ def tolerate_any_encoding() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-
-
-def one_line(text: str) -> str:
-    """Escape what would move the cursor, colour the text or reorder it."""
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def showable(text: str) -> str:
@@ -364,62 +358,25 @@ def show_rounds() -> Iterator[Callable[[int, float], None]]:
 @contextmanager
 def show_rows_read(doing: str) -> Iterator[Callable[[int, int | None], None]]:
     """Show rows as they are read; yield the callback for them."""
-    with _show(doing, None) as update:
+    with show_bar(doing, None) as update:
         yield lambda n_rows, total: update(n_rows, f"{n_rows:,} rows", total)
 
 
-@contextmanager
-def show_bar(doing: str, total: float | None) -> Iterator[Callable[[float, str], None]]:
-    """Show a bar; yield the function that takes how much is done, and a text."""
-    with _show(doing, total) as update:
-        yield lambda done, words: update(done, words, total)
+class Update(Protocol):
+    """A function that takes how much is done, a text, and how much there is in all."""
+
+    def __call__(self, done: float, words: str, total: float | None = None) -> None: ...
 
 
 @contextmanager
-def _show(doing: str, total: float | None) -> Iterator[Callable[[float, str, float | None], None]]:
+def show_bar(doing: str, total: float | None) -> Iterator[Update]:
     """Show progress as a bar on a terminal, elsewhere as a line every ten seconds."""
     if is_quiet():
-        yield lambda done, words, total: None
+        yield lambda done, words, total=None: None
         return
     if not sys.stderr.isatty():
-        yield _print_now_and_then(doing)
+        yield _print_now_and_then(doing, total)
         return
-    with WATCH.stand_aside(), _progress(total) as progress:
-        task = progress.add_task(doing, total=total)
-
-        def update(done: float, words: str, total: float | None) -> None:
-            progress.update(task, completed=done, total=total, description=f"{doing}: {words}")
-
-        yield update
-
-
-def _print_now_and_then(doing: str) -> Callable[[float, str, float | None], None]:
-    """Return a function that prints a line if the last one was long ago."""
-    start = last = time.monotonic()
-
-    def update(done: float, words: str, total: float | None) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if now - last < SECONDS_BETWEEN_LINES:
-            return
-        last = now
-        left = ""
-        if total and 0 < done < total:
-            left = f", about {(now - start) * (total / done - 1):.0f} s left"
-        _say(f"{one_line(replace_temp_path(doing))}: {words} ({now - start:.0f} s{left})")
-
-    return update
-
-
-@contextmanager
-def time_step(what: str) -> Iterator[None]:
-    """Print, with ``--verbose``, that something was done and how long it took."""
-    start = time.perf_counter()
-    yield
-    detail(f"{what}: {time.perf_counter() - start:.2f} s")
-
-
-def _progress(total: float | None) -> Progress:
     from rich.progress import (
         BarColumn,
         Progress,
@@ -429,7 +386,7 @@ def _progress(total: float | None) -> Progress:
         TimeRemainingColumn,
     )
 
-    return Progress(
+    progress = Progress(
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=20),
@@ -440,3 +397,36 @@ def _progress(total: float | None) -> Progress:
         console=console(sys.stderr),
         transient=True,
     )
+    with WATCH.stand_aside(), progress:
+        task = progress.add_task(doing, total=total)
+
+        def update(done: float, words: str, total: float | None = total) -> None:
+            progress.update(task, completed=done, total=total, description=f"{doing}: {words}")
+
+        yield update
+
+
+def _print_now_and_then(doing: str, all_: float | None) -> Update:
+    """Return a function that prints a line if the last one was long ago."""
+    start = last = time.monotonic()
+
+    def update(done: float, words: str, total: float | None = all_) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last < SECONDS_BETWEEN_LINES:
+            return
+        last = now
+        left = ""
+        if total and 0 < done < total:
+            left = f", about {(now - start) * (total / done - 1):.0f} s left"
+        _print_line(f"{one_line(replace_temp_path(doing))}: {words} ({now - start:.0f} s{left})")
+
+    return update
+
+
+@contextmanager
+def time_step(what: str) -> Iterator[None]:
+    """Print, with ``--verbose``, that something was done and how long it took."""
+    start = time.perf_counter()
+    yield
+    detail(f"{what}: {time.perf_counter() - start:.2f} s")

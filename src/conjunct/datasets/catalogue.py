@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -233,8 +234,6 @@ def load_coco_val2017() -> BooleanDataset:
 
 
 def _read_csv(path: Path) -> list[list[str]]:
-    if path.suffix == ".gz":
-        with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
-            return list(csv.reader(file))
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.reader(file))
+    content = path.read_bytes()
+    text = gzip.decompress(content) if path.suffix == ".gz" else content
+    return list(csv.reader(io.StringIO(text.decode(), newline="")))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -99,31 +99,21 @@ class Dialect:
     def either(self, yes: exp.Expr, no: exp.Expr) -> exp.Expr:
         """Write a condition: true where ``yes`` is, false where ``no`` is, and NULL elsewhere."""
         if self.has_booleans:
-            return exp.Case(
-                ifs=[
-                    exp.If(this=yes, true=truth_value(True)),
-                    exp.If(this=no, true=truth_value(False)),
-                ]
-            )
-        one, zero = exp.Literal.number(1), exp.Literal.number(0)
-        case = exp.Case(ifs=[exp.If(this=yes, true=one), exp.If(this=no, true=zero)])
-        return exp.EQ(this=case, expression=one.copy())
+            return _case(yes, no, truth_value)
+        return self.as_condition(_case(yes, no, _one_or_zero))
 
     def fill(self, condition: exp.Expr) -> exp.Expr:
         """Write a condition that is false where it would be NULL."""
         if self.has_booleans:
             return exp.Coalesce(this=condition, expressions=[truth_value(False)])
-        one, zero = exp.Literal.number(1), exp.Literal.number(0)
-        case = exp.Case(ifs=[exp.If(this=condition, true=one)], default=zero)
-        return exp.EQ(this=case, expression=one.copy())
+        one = exp.If(this=condition, true=_one_or_zero(True))
+        return self.as_condition(exp.Case(ifs=[one], default=_one_or_zero(False)))
 
     def as_value(self, condition: exp.Expr) -> exp.Expr:
         """Write a condition as the value of a column."""
         if self.has_booleans:
             return condition
-        one, zero = exp.Literal.number(1), exp.Literal.number(0)
-        opposite = exp.not_(condition)
-        return exp.Case(ifs=[exp.If(this=condition, true=one), exp.If(this=opposite, true=zero)])
+        return _case(condition, exp.not_(condition), _one_or_zero)
 
     def as_condition(self, column: exp.Expr) -> exp.Expr:
         """Write the result of ``as_value``, or a column of Booleans, as a condition again."""
@@ -142,35 +132,32 @@ class Dialect:
         most = (in_table and self.most_in_table) or self.most_columns
         if most is not None and number > most:
             raise InputError(
-                f"{self.name} takes at most {most:,} columns and this needs {number:,}: fit with "
+                f"{self.name} allows at most {most:,} columns and this needs {number:,}: fit with "
                 "min_support or max_iter, for fewer features"
             )
 
     def check_name(self, name: str) -> None:
         """Refuse a name that no column of the database can have."""
-        if "\0" in name or any("\ud800" <= character <= "\udfff" for character in name):
-            raise InputError(
-                f"{name!r} cannot be a name in SQL: it holds a NUL or a lone surrogate"
-            )
+        check_text(name, repr(name))
         if not name and not self.allows_empty_name:
             raise InputError(f"{self.name} has no columns with an empty name: rename the column")
         if self.allowed_name is not None and not self.allowed_name.fullmatch(name):
             raise InputError(
-                f"{self.name} cannot call anything {shorten_name(name)!r}: rename the column"
+                f"{self.name} does not allow the name {shorten_name(name)!r}: rename the column"
             )
 
     def check_new_name(self, name: str) -> None:
         """Refuse a name that a feature cannot have in the database."""
         length = len(name.encode(errors="replace")) if self.name_unit == "bytes" else len(name)
         if self.longest_name is not None and length > self.longest_name:
-            why = f"longer than {self.longest_name} {self.name_unit}"
+            why = f"is longer than {self.longest_name} {self.name_unit}"
         elif self.allowed_name is not None and not self.allowed_name.fullmatch(name):
-            why = "of characters it does not allow"
+            why = "has characters that it does not allow"
         else:
             self.check_name(name)
             return
         raise InputError(
-            f"{self.name} cannot call a column {shorten_name(name)!r}, a name {why}: "
+            f"{self.name} does not allow the name {shorten_name(name)!r}, which {why}: "
             "number the columns instead (feature_names='number')"
         )
 
@@ -178,6 +165,20 @@ class Dialect:
 def truth_value(value: bool) -> exp.Expr:
     """Write true or false; not TRUE, which SQLite takes for a column if one has that name."""
     return exp.EQ(this=exp.Literal.number(1), expression=exp.Literal.number(int(value)))
+
+
+def _one_or_zero(value: bool) -> exp.Expr:
+    return exp.Literal.number(int(value))
+
+
+def _case(yes: exp.Expr, no: exp.Expr, value: Callable[[bool], exp.Expr]) -> exp.Expr:
+    return exp.Case(ifs=[exp.If(this=yes, true=value(True)), exp.If(this=no, true=value(False))])
+
+
+def check_text(text: str, what: str) -> None:
+    """Refuse text that SQL cannot hold."""
+    if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
+        raise InputError(f"{what} cannot be written in SQL: it holds a NUL or a lone surrogate")
 
 
 def shorten_name(name: str) -> str:
@@ -315,9 +316,11 @@ class TSQL(Dialect):
         return exp.Mod(this=days, expression=exp.Literal.number(7))
 
 
+_SPARK = Dialect(
+    name="spark", summary="Spark", weekday_function="DAYOFWEEK", weekdays=_FROM_SUNDAY_AS_1
+)
 DIALECTS: Registry[Dialect] = Registry("dialect", "conjunct.export.dialects")
-
-DIALECTS.enter(
+for _dialect in (
     Dialect(
         name="bigquery",
         summary="BigQuery",
@@ -328,18 +331,14 @@ DIALECTS.enter(
         nan="equals nothing",
         weekday_field="DAYOFWEEK",
         weekdays=_FROM_SUNDAY_AS_1,
-    )
-)
-DIALECTS.enter(
+    ),
     ClickHouse(
         name="clickhouse",
         summary="ClickHouse",
         folds_case=False,
         nan="equals nothing",
         weekday_function="toDayOfWeek",
-    )
-)
-DIALECTS.enter(
+    ),
     Dialect(
         name="duckdb",
         summary="DuckDB",
@@ -348,9 +347,7 @@ DIALECTS.enter(
         # memory; a sample of all rows is neither.
         keeps_steps="sample",
         takes_nan_for_true=True,
-    )
-)
-DIALECTS.enter(
+    ),
     MySQL(
         name="mysql",
         summary="MySQL and MariaDB",
@@ -365,9 +362,7 @@ DIALECTS.enter(
         allowed_name=re.compile("[\x01-\uffff]*[^\x00\\s\U00010000-\U0010ffff]"),
         weekday_function="WEEKDAY",
         weekdays=_FROM_MONDAY,
-    )
-)
-DIALECTS.enter(
+    ),
     Oracle(
         name="oracle",
         summary="Oracle",
@@ -377,9 +372,7 @@ DIALECTS.enter(
         longest_name=128,
         allowed_name=re.compile(r'[^"]+'),
         weekdays=_FROM_MONDAY,
-    )
-)
-DIALECTS.enter(
+    ),
     Dialect(
         name="postgres",
         summary="PostgreSQL",
@@ -389,9 +382,7 @@ DIALECTS.enter(
         most_columns=1664,
         most_in_table=1600,
         longest_name=63,
-    )
-)
-DIALECTS.enter(
+    ),
     Dialect(
         name="redshift",
         summary="Redshift",
@@ -399,9 +390,7 @@ DIALECTS.enter(
         longest_name=127,
         weekday_field="DOW",
         weekdays=_FROM_SUNDAY,
-    )
-)
-DIALECTS.enter(
+    ),
     Dialect(
         name="snowflake",
         summary="Snowflake",
@@ -409,14 +398,9 @@ DIALECTS.enter(
         longest_name=255,
         name_unit="characters",
         weekday_function="DAYOFWEEKISO",
-    )
-)
-_SPARK = Dialect(
-    name="spark", summary="Spark", weekday_function="DAYOFWEEK", weekdays=_FROM_SUNDAY_AS_1
-)
-DIALECTS.enter(_SPARK)
-DIALECTS.enter(replace(_SPARK, name="databricks", summary="Databricks"))
-DIALECTS.enter(
+    ),
+    _SPARK,
+    replace(_SPARK, name="databricks", summary="Databricks"),
     SQLite(
         name="sqlite",
         summary="SQLite",
@@ -426,12 +410,8 @@ DIALECTS.enter(
         most_columns=2000,
         allows_empty_name=True,
         weekdays=_FROM_SUNDAY,
-    )
-)
-DIALECTS.enter(
-    Trino(name="trino", summary="Trino", nan="equals nothing", weekday_function="DAY_OF_WEEK")
-)
-DIALECTS.enter(
+    ),
+    Trino(name="trino", summary="Trino", nan="equals nothing", weekday_function="DAY_OF_WEEK"),
     TSQL(
         name="tsql",
         summary="SQL Server",
@@ -442,5 +422,6 @@ DIALECTS.enter(
         name_unit="characters",
         nan="does not exist",
         weekdays=_FROM_MONDAY,
-    )
-)
+    ),
+):
+    DIALECTS.enter(_dialect)

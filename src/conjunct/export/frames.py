@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from math import inf
 from operator import add
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,7 +17,9 @@ import narwhals as nw
 from conjunct.data import BLANKS, Container
 from conjunct.errors import InputError
 from conjunct.export.raw import NO, YES, Check, Flag, HasTag, OneOf, PartOneOf, refuse_lists
-from conjunct.expressions import Constant, Counted, Expression, Not, Or, Primitive, nodes
+from conjunct.export.steps import best_plan, write_formula, write_formulas
+from conjunct.expressions import And, AtLeast, Constant, Exactly, Expression, Not, Or, Primitive
+from conjunct.parameters import one_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,8 +27,8 @@ if TYPE_CHECKING:
 MAX_LITERALS = 10_000
 """A longer formula is refused, because libraries repeat the parts that expressions share."""
 
-# The most merges within each other of a step.
-_STRIDES = (1, 2, 3, 4)
+# A column that is false in every row.
+_FALSE = "false"
 # The texts that float() takes, except 1_000 and digits of other scripts.
 _NUMBER = r"^[+-]?(([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?|[iI]nf(inity)?)$"
 
@@ -44,8 +47,7 @@ def to_narwhals(
     with ``cut``, numbers of which those above it are true; with ``raw``, those of a raw table, with
     a check for each primitive. Missing cells are null; with ``fill`` they are false.
     """
-    if column_type not in ("boolean", "integer"):
-        raise InputError(f"column_type must be 'boolean' or 'integer'; got {column_type!r}")
+    one_of(("boolean", "integer")).check("column_type", column_type)
     dtype: Any = nw.Boolean() if column_type == "boolean" and cut is None else nw.Float64()
     return _Builder(nw, _column, dtype, cut, raw, fill).build(
         features, "one expression", "transform(table) computes it in steps"
@@ -75,12 +77,31 @@ def to_polars(
     )
 
 
-@dataclass(frozen=True)
-class _Builder:
-    """Expressions of narwhals or of Polars, which have the same methods: ``library`` is either.
+class _Logic:
+    """The connectives of narwhals and of Polars, which have the same methods."""
 
-    ``dtype`` is that of Boolean columns.
-    """
+    library: Any
+
+    def negate(self, value: Any) -> Any:
+        return ~value
+
+    def join(self, values: Sequence[Any], *, is_or: bool) -> Any:
+        return _join(values, is_or=is_or)
+
+    def count(self, values: Sequence[Any], least: int, most: int) -> Any:
+        """Check that ``least`` to ``most`` values are true; null where missing cells decide."""
+        true, possible = (
+            reduce(add, (value.fill_null(missing).cast(self.library.Int32) for value in values))
+            for missing in (False, True)
+        )
+        excluded = (possible < least) | (true > most)
+        certain = (true >= least) & (possible <= most)
+        return _either(certain, excluded, self.library)
+
+
+@dataclass(frozen=True)
+class _Builder(_Logic):
+    """Expressions on named columns; ``dtype`` is that of Boolean ones."""
 
     library: Any
     column: Callable[[str], Any]
@@ -91,41 +112,31 @@ class _Builder:
 
     def build(self, features: Mapping[str, Expression], limited: str, advice: str) -> list[Any]:
         """Build one expression per feature, with the names of the mapping."""
-        built: dict[Expression, Any] = {}
         for name, feature in features.items():
             if feature.length > MAX_LITERALS:
                 raise InputError(
                     f"{name[:40]!r}… has {feature.length:,} literals, too many for {limited} (the "
                     f"limit is {MAX_LITERALS:,}): {advice}"
                 )
-            for node in nodes(feature):
-                if node not in built:
-                    operands = [built[child] for child in node.children]
-                    built[node] = self._expression(node, operands)
-        return [built[feature].alias(name) for name, feature in features.items()]
+        built = write_formulas(features.values(), self)
+        return [value.alias(name) for name, value in zip(features, built, strict=True)]
 
-    def _expression(self, node: Expression, operands: Sequence[Any]) -> Any:
-        if isinstance(node, Primitive):
-            check = None if self.raw is None else self.raw[node.name]
-            if check is None:
-                value = _truth(self.column(node.name), self.dtype, self.cut, self.library)
-            else:
-                value = _passes(check, self.column(check.column), library=self.library)
-            return value.fill_null(False) if self.fill else value
-        if isinstance(node, Constant):
-            return self.library.lit(node.value)
-        if isinstance(node, Not):
-            return ~operands[0]
-        if isinstance(node, Counted):
-            return _count(operands, node.number, node.most, self.library)
-        return _join(operands, is_or=isinstance(node, Or))
+    def primitive(self, name: str) -> Any:
+        if self.raw is None:
+            value = _truth(self.column(name), self.dtype, self.cut, self.library)
+        else:
+            check = self.raw[name]
+            value = _passes(check, self.column(check.column), library=self.library)
+        return value.fill_null(False) if self.fill else value
+
+    def constant(self, value: bool) -> Any:
+        return self.library.lit(value)
 
 
 def _column(name: str) -> nw.Expr:
     if name == "*" or (name.startswith("^") and name.endswith("$")):
         raise InputError(
-            f"some libraries take {name!r} for a pattern of names: rename the column, or use "
-            "transform(table)"
+            f"some libraries read {name!r} as a pattern: rename the column, or use transform(table)"
         )
     return nw.col(name)
 
@@ -137,17 +148,6 @@ def _join(operands: Sequence[Any], *, is_or: bool) -> Any:
     half = len(operands) // 2
     left, right = (_join(some, is_or=is_or) for some in (operands[:half], operands[half:]))
     return left | right if is_or else left & right
-
-
-def _count(operands: Sequence[Any], least: int, most: int, library: Any = nw) -> Any:
-    """Check that ``least`` to ``most`` operands are true; null where missing cells decide."""
-    true, possible = (
-        reduce(add, (operand.fill_null(missing).cast(library.Int32) for operand in operands))
-        for missing in (False, True)
-    )
-    excluded = (possible < least) | (true > most)
-    certain = (true >= least) & (possible <= most)
-    return _either(certain, excluded, library)
 
 
 def _either(yes: Any, no: Any, library: Any) -> Any:
@@ -245,7 +245,7 @@ def lazy_columns(
         checks = {name: raw[name] for name in names}
         wanted = [raw[name].column for name in names]
 
-    cells = []
+    cells: dict[str, nw.Expr] = {}
     for name, column, k in zip(names, wanted, container.positions(wanted), strict=True):
         cell, dtype, check = nw.col(f"c{k}"), dtypes[k], checks[name]
         if check is not None:
@@ -257,69 +257,48 @@ def lazy_columns(
                 f"column {column!r} holds {dtype}: the columns must be Boolean or 0/1; a model "
                 "fitted on BooleanData.from_data(table) takes words, numbers and dates"
             )
-        cells.append(value.fill_null(False) if fill else value)
-    return LazyColumns.of(table, cells)
+        cells[str(len(cells))] = value.fill_null(False) if fill else value
+    return LazyColumns(table, cells, [*map(Primitive, cells)])
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
-    """A column of a lazy table that is still to be computed.
-
-    ``depth`` is the step that makes it, from ``operands`` which earlier steps make; ``make`` builds
-    its expression from those of the operands.
-    """
-
-    depth: int
-    operands: tuple[Line, ...]
-    make: Callable[..., nw.Expr]
-
-
-@dataclass(frozen=True, eq=False)
-class LazyColumns:
+class LazyColumns(_Logic):
     """Columns of a lazy table, to which a feature set is applied as to those in memory.
 
-    Shared parts are computed once: each merge is a column, on top of those it is made from, so
-    that a table of many merges grows with their number and not with their formulas.
+    They are formulas over ``cells``, and computed in steps: shared parts are columns, so that a
+    table of many merges grows with their number and not with their formulas.
     """
 
     table: nw.LazyFrame[Any]
-    raw_columns: Sequence[Line]
+    cells: Mapping[str, nw.Expr]
+    raw_columns: Sequence[Expression]
+    library = nw
 
-    @classmethod
-    def of(cls, table: nw.LazyFrame[Any], cells: Sequence[nw.Expr]) -> Self:
-        """Begin with columns that are expressions on the table."""
-        return cls(table, [Line(0, (), lambda cell=cell: cell) for cell in cells])
-
-    def with_raw_columns(self, lines: Sequence[Line]) -> Self:
-        return replace(self, raw_columns=lines)
+    def with_raw_columns(self, columns: Sequence[Expression]) -> Self:
+        return replace(self, raw_columns=columns)
 
     @property
-    def empty_column(self) -> Line:
-        return Line(0, (), lambda: nw.lit(False))
+    def empty_column(self) -> Expression:
+        return Constant(False)
 
-    def conjunction(self, left: Line, right: Line, *, not_left: bool, not_right: bool) -> Line:
-        def make(one: nw.Expr, other: nw.Expr) -> nw.Expr:
-            return (~one if not_left else one) & (~other if not_right else other)
+    def conjunction(
+        self, left: Expression, right: Expression, *, not_left: bool, not_right: bool
+    ) -> Expression:
+        return And(Not(left) if not_left else left, Not(right) if not_right else right)
 
-        return _make_line((left, right), make)
+    def disjunction(self, left: Expression, right: Expression) -> Expression:
+        return Or(left, right)
 
-    def disjunction(self, left: Line, right: Line) -> Line:
-        return _make_line((left, right), lambda one, other: one | other)
-
-    def tally(self, literals: Sequence[tuple[Line, bool]], number: int, *, exactly: bool) -> Line:
-        lines, negated = zip(*literals, strict=True)
-
-        def make(*cells: nw.Expr) -> Any:
-            counted = [~cell if no else cell for cell, no in zip(cells, negated, strict=True)]
-            return _count(counted, number, number if exactly else len(counted))
-
-        return _make_line(lines, make)
+    def tally(
+        self, literals: Sequence[tuple[Expression, bool]], number: int, *, exactly: bool
+    ) -> Expression:
+        operands = [Not(column) if negated else column for column, negated in literals]
+        return Exactly(number, operands) if exactly else AtLeast(number, operands)
 
     def fill_missing(self) -> Self:
-        """Return the columns with false for missing cells."""
-        return self.with_raw_columns(
-            [_make_line((line,), lambda cell: cell.fill_null(False)) for line in self.raw_columns]
-        )
+        """Return the columns with false for missing cells of the table."""
+        cells = {name: cell.fill_null(False) for name, cell in self.cells.items()}
+        return replace(self, cells=cells)
 
     def as_texts(self, texts: Sequence[str], between: str, name: str) -> Any:
         """Return a lazy table of one column: the texts of the columns that are true, in order."""
@@ -332,63 +311,26 @@ class LazyColumns:
         """Return the columns, called ``names``, as a lazy table of the same library."""
         return self._frame(names).to_native()
 
+    def primitive(self, name: str) -> nw.Expr:
+        return self.cells[name]
+
+    def constant(self, value: bool) -> Any:
+        # a literal alone would be one row
+        return nw.col(_FALSE) if not value else ~nw.col(_FALSE)
+
     def _frame(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
-        plans = (_Plan.of(self.raw_columns, stride) for stride in _STRIDES)
-        plan = min(plans, key=lambda plan: plan.size)
-        first = [line for line, step in plan.step.items() if not step]
-        called = {line: f"p{k}" for k, line in enumerate(first)}
-        # with the columns of the table, because a constant alone would be one row
-        table = self.table.with_columns(**{called[line]: line.make() for line in first})
-        for step in range(1, plan.n_steps + 1):
-            built = {line: nw.col(name) for line, name in called.items()}
-            # columns that no later step uses are dropped
-            kept = [built[line] for line in called if plan.last[line] > step]
-            for line in (line for line, made in plan.step.items() if made == step):
-                built[line] = line.make(*(built[operand] for operand in line.operands))
-                if plan.last[line] > step:
-                    called[line] = f"p{len(called)}"
-                    kept.append(built[line].alias(called[line]))
-            table = table.select(*kept)
-        named = zip(self.raw_columns, names, strict=True)
-        return table.select(*(nw.col(called[line]).alias(name) for line, name in named))
+        plan = best_plan(self.raw_columns, inf)
+        made = {part: f"p{k}" for k, part in enumerate(plan.columns)}
 
+        def write(part: Expression, step: int, name: str) -> Any:
+            def column(one: Expression) -> nw.Expr | None:
+                return nw.col(made[one]) if plan.is_column(one, step) else None
 
-@dataclass(frozen=True)
-class _Plan:
-    """The step that makes each line, after its operands, and the step that uses it last.
+            return write_formula(part, self, column).alias(name)
 
-    More steps repeat less of the parts that lines share, and more of the columns that are kept.
-    """
-
-    n_steps: int
-    step: dict[Line, int]
-    last: dict[Line, int]
-    size: int
-    """The length of all expressions."""
-
-    @classmethod
-    def of(cls, lines: Sequence[Line], stride: int) -> _Plan:
-        """Plan steps that have at most ``stride`` lines within each other."""
-        found: set[Line] = set()
-        waiting = list(lines)
-        while waiting:
-            line = waiting.pop()
-            if line not in found:
-                found.add(line)
-                waiting.extend(line.operands)
-        step = {line: -(-line.depth // stride) for line in sorted(found, key=lambda one: one.depth)}
-        n_steps = max(step.values())
-        last = dict(step)
-        length = dict.fromkeys(step, 1)
-        for line, made in step.items():
-            for operand in line.operands:
-                last[operand] = max(last[operand], made)
-                length[line] += length[operand] if step[operand] == made else 1
-        last |= dict.fromkeys(lines, n_steps + 1)
-        columns = [line for line, made in step.items() if last[line] > made]
-        size = sum(last[line] - step[line] + length[line] for line in columns)
-        return cls(n_steps, step, last, size)
-
-
-def _make_line(operands: tuple[Line, ...], make: Callable[..., nw.Expr]) -> Line:
-    return Line(1 + max(operand.depth for operand in operands), operands, make)
+        table = self.table.with_columns(nw.lit(False).alias(_FALSE))
+        for step in range(plan.n_steps):
+            columns = [write(part, step, made[part]) for part in plan.columns_of(step)]
+            table = table.select(_FALSE, *columns)
+        named = zip(plan.features, names, strict=True)
+        return table.select(*(write(part, plan.n_steps, name) for part, name in named))

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import TYPE_CHECKING, Any, Protocol
 
 from conjunct.errors import InputError
-from conjunct.expressions import Constant, Counted, Expression, Not, Or, Primitive, nodes
+from conjunct.export.steps import write_formulas
+from conjunct.expressions import Expression
 
 if TYPE_CHECKING:
     import onnx
@@ -81,85 +83,80 @@ def columns_of_features(
     fill: bool = False,
 ) -> str:
     """Add the nodes that make features of a tensor; return the name of the tensor of features."""
-    one = graph.constant(_FLOAT, [1.0])
+    target = _Nodes(graph, source, columns)
     if cut is not None:
         above = graph.node("Greater", [source, graph.constant(_DOUBLE, [cut])])
-        source = graph.node("Cast", [above], to=_FLOAT)
+        target.source = graph.node("Cast", [above], to=_FLOAT)
     elif fill:
         filled = {"imputed_value_floats": [0.0], "replaced_value_float": float("nan")}
-        source = graph.node("Imputer", [source], domain=_ML, **filled)
-    position = {name: k for k, name in enumerate(columns)}
-    value: dict[Expression, str] = {}
-    opposite: dict[Expression, str] = {}
+        target.source = graph.node("Imputer", [source], domain=_ML, **filled)
+    return graph.node("Concat", write_formulas(features, target), axis=1)
 
-    def deny(node: Expression) -> str:
-        if isinstance(node, Not):
-            return value[node.operand]
-        if node not in opposite:
-            opposite[node] = graph.node("Sub", [one, value[node]])
-        return opposite[node]
 
-    def both(truth: str, other_is_false: str) -> str:
-        return graph.node("Relu", [graph.node("Sub", [truth, other_is_false])])
+class _Nodes:
+    """The nodes of formulas on the tensor ``source``; each value is a tensor of one column."""
 
-    def count(node: Counted) -> str:
-        total = value[node.operands[0]]
-        for operand in node.operands[1:]:
-            # a − (1 − b) is one less than a + b
-            total = graph.node("Sub", [total, deny(operand)])
-        less = len(node.operands) - 1
+    def __init__(self, graph: Graph, source: str, columns: Sequence[str]) -> None:
+        self.graph, self.source = graph, source
+        self.position = {name: k for k, name in enumerate(columns)}
+        self.one = graph.constant(_FLOAT, [1.0])
+        self.opposite: dict[str, str] = {}
+
+    def _subtract(self, value: str, other: str) -> str:
+        return self.graph.node("Sub", [value, other])
+
+    def _excess(self, value: str, other: str) -> str:
+        """Write ``max(value − other, 0)``."""
+        return self.graph.node("Relu", [self._subtract(value, other)])
+
+    def _gather(self, position: int) -> str:
+        index = self.graph.constant(_INT64, [position])
+        return self.graph.node("Gather", [self.source, index], axis=1)
+
+    def primitive(self, name: str) -> str:
+        return self._gather(self.position[name])
+
+    def constant(self, value: bool) -> str:
+        column = self._gather(0)  # for the number of rows
+        false = self._subtract(column, column)
+        return self.negate(false) if value else false
+
+    def negate(self, value: str) -> str:
+        if value not in self.opposite:
+            self.opposite[value] = negated = self._subtract(self.one, value)
+            self.opposite[negated] = value
+        return self.opposite[value]
+
+    def join(self, values: Sequence[str], *, is_or: bool) -> str:
+        if is_or:
+            return self.negate(self.join([*map(self.negate, values)], is_or=False))
+        return reduce(lambda both, value: self._excess(both, self.negate(value)), values)
+
+    def count(self, values: Sequence[str], least: int, most: int) -> str:
+        # a − (1 − b) is one less than a + b
+        total = reduce(lambda sum_, value: self._subtract(sum_, self.negate(value)), values)
 
         def at_least(number: int) -> str:
             # of whole numbers: max(x − m + 1, 0) − max(x − m, 0)
-            over = [graph.constant(_FLOAT, [float(m - less)]) for m in (number - 1, number)]
-            steps = [graph.node("Relu", [graph.node("Sub", [total, m])]) for m in over]
-            return graph.node("Sub", steps)
+            limits = (number - len(values), number - len(values) + 1)
+            over = [self.graph.constant(_FLOAT, [float(limit)]) for limit in limits]
+            return self._subtract(*(self._excess(total, limit) for limit in over))
 
-        if node.most >= len(node.operands):
-            return at_least(node.number)
-        return graph.node("Sub", [at_least(node.number), at_least(node.most + 1)])
-
-    def build(node: Expression) -> str:
-        if isinstance(node, Primitive):
-            index = graph.constant(_INT64, [position[node.name]])
-            return graph.node("Gather", [source, index], axis=1)
-        if isinstance(node, Constant):
-            # of as many rows as there are
-            column = graph.node("Gather", [source, graph.constant(_INT64, [0])], axis=1)
-            false = graph.node("Sub", [column, column])
-            return graph.node("Sub", [one, false]) if node.value else false
-        if isinstance(node, Not):
-            return deny(node.operand)
-        if isinstance(node, Counted):
-            return count(node)
-        first, *others = node.children
-        if isinstance(node, Or):
-            neither = deny(first)
-            for operand in others:
-                neither = both(neither, value[operand])
-            return graph.node("Sub", [one, neither])
-        all_of = value[first]
-        for operand in others:
-            all_of = both(all_of, deny(operand))
-        return all_of
-
-    for feature in features:
-        for node in nodes(feature):
-            if node not in value:
-                value[node] = build(node)
-    return graph.node("Concat", [value[feature] for feature in features], axis=1)
+        if most >= len(values):
+            return at_least(least)
+        return self._subtract(at_least(least), at_least(most + 1))
 
 
 def check_exportable(*, is_raw: bool, has_missing: bool) -> None:
     """Refuse models whose rows a tensor of 0 and 1 cannot hold."""
     if is_raw:
         raise InputError(
-            "ONNX takes Boolean columns, and this model reads those of raw data: make them "
-            "Boolean with a Binarizer, and fit on what it gives"
+            "ONNX needs Boolean columns, and this model reads raw ones: make them Boolean with a "
+            "Binarizer, and fit on its output"
         )
     if has_missing:
         raise InputError(
-            "ONNX has no missing cells, and this model was fitted on some (missing='pairwise'): "
+            "ONNX has no missing cells, but this model was fitted on some (missing='pairwise'): "
             "fit with missing='false' or 'raise', or export as SQL, Polars or Python"
         )
 

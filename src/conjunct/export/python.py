@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from conjunct.export.raw import NO, YES, Check, Flag, HasTag, OneOf, PartOneOf
-from conjunct.expressions import AtLeast, Constant, Counted, Expression, Not, Or, Primitive, nodes
+from conjunct.export.steps import write_formulas
+from conjunct.expressions import Expression
 
 _HEAD = '''\
 """Features constructed by conjunct. This file needs nothing but Python."""
@@ -164,43 +165,51 @@ def to_python(
     literals only. With ``cut``, values above it are true; with ``raw``, the columns are those of a
     raw table, with a check for each primitive; with ``fill``, missing cells are false.
     """
-    lines: list[str] = []
-    variable: dict[Expression, str] = {}
-    for feature in features.values():
-        for node in nodes(feature):
-            if node not in variable:
-                variable[node] = f"v{len(variable)}"
-                code = _write_node(node, variable, raw)
-                filled = fill and isinstance(node, Primitive)
-                lines.append(f"    {variable[node]} = {f'bool({code})' if filled else code}")
-    lines.append("    return {")
-    lines += [f"        {name!r}: {variable[feature]}," for name, feature in features.items()]
-    lines.append("    }")
+    target = _Function(raw, fill)
+    written = write_formulas(features.values(), target)
     values = "True and False, or 1 and 0" if cut is None else f"numbers, true above {cut!r}"
     truth = _BOOLEAN if cut is None else f"    return float(value) > {cut!r}\n"
     tail = _TRUTH.replace("{truth}", truth)
     if raw is not None:
         values = "what the table that the model was fitted on holds"
         tail = _RAW.replace("{words}", repr((*NO, *YES))).replace("{yes}", repr(YES))
-    counts = _COUNTS if any(isinstance(node, Counted) for node in variable) else ""
-    return _HEAD.replace("{values}", values) + "\n".join(lines) + "\n" + tail + _TAIL + counts
+    returned = [
+        f"        {name!r}: {value}," for name, value in zip(features, written, strict=True)
+    ]
+    body = "\n".join([*target.lines, "    return {", *returned, "    }", ""])
+    return _HEAD.replace("{values}", values) + body + tail + _TAIL + _COUNTS * target.has_counts
 
 
-def _write_node(
-    node: Expression, variable: Mapping[Expression, str], raw: Mapping[str, Check] | None
-) -> str:
-    if isinstance(node, Primitive):
-        if raw is not None:
-            return _write_check(raw[node.name])
-        return f"_truth(row, {node.name!r})"
-    if isinstance(node, Constant):
-        return repr(node.value)
-    operands = ", ".join(variable[operand] for operand in node.children)
-    if isinstance(node, Counted):
-        counted = "_at_least" if isinstance(node, AtLeast) else "_exactly"
-        return f"{counted}({node.number}, {operands})"
-    call = "_not" if isinstance(node, Not) else "_or" if isinstance(node, Or) else "_and"
-    return f"{call}({operands})"
+class _Function:
+    """The lines of a function: each part of a formula is a variable."""
+
+    def __init__(self, raw: Mapping[str, Check] | None, fill: bool) -> None:
+        self.raw, self.fill = raw, fill
+        self.lines: list[str] = []
+        self.has_counts = False
+
+    def _assign(self, code: str) -> str:
+        name = f"v{len(self.lines)}"
+        self.lines.append(f"    {name} = {code}")
+        return name
+
+    def primitive(self, name: str) -> str:
+        code = f"_truth(row, {name!r})" if self.raw is None else _write_check(self.raw[name])
+        return self._assign(f"bool({code})" if self.fill else code)
+
+    def constant(self, value: bool) -> str:
+        return self._assign(repr(value))
+
+    def negate(self, value: str) -> str:
+        return self._assign(f"_not({value})")
+
+    def join(self, values: Sequence[str], *, is_or: bool) -> str:
+        return self._assign(f"{'_or' if is_or else '_and'}({', '.join(values)})")
+
+    def count(self, values: Sequence[str], least: int, most: int) -> str:
+        self.has_counts = True
+        call = "_at_least" if most >= len(values) else "_exactly"
+        return self._assign(f"{call}({least}, {', '.join(values)})")
 
 
 def _write_check(check: Check) -> str:

@@ -95,30 +95,27 @@ def _checks(rule: ColumnRule) -> Iterator[Check]:
         return
     are_digits = rule.part is not None and rule.order == "digits"
     if isinstance(rule, NumberRule):
-        yield from _intervals(rule, are_digits)
-    else:
-        groups: list[tuple[str, ...]] = [(value,) for value in rule.values]
-        if rule.other is not None:
-            groups.append(tuple(rule.rare))
-        for group in groups:
-            if rule.part is None:
-                yield OneOf(rule.column, group, rule.written != "words")
-            else:
-                numbers = tuple(_numbers(rule.part, group))
-                yield PartOneOf(rule.column, rule.part, numbers, are_digits)
-
-
-def _intervals(rule: NumberRule, are_digits: bool) -> Iterator[Interval]:
-    if rule.part == "hour" and not all(edge.is_integer() for edge in rule.edges):
-        raise InputError(
-            f"column {rule.column!r} is cut within an hour, which cannot be exported: "
-            "only whole hours can"
-        )
-    lows, highs = [None, *rule.edges], [*rule.edges, None]
-    if rule.cumulative:
-        lows, highs = [*rule.edges], [None] * len(rule.edges)
-    for low, high in zip(lows, highs, strict=True):
-        yield Interval(rule.column, low, high, rule.part, are_digits)
+        if rule.part == "hour" and not all(edge.is_integer() for edge in rule.edges):
+            raise InputError(
+                f"column {rule.column!r} has a bin edge within an hour, which cannot be exported: "
+                "use whole hours"
+            )
+        lows, highs = [None, *rule.edges], [*rule.edges, None]
+        if rule.cumulative:
+            lows, highs = [*rule.edges], [None] * len(rule.edges)
+        for low, high in zip(lows, highs, strict=True):
+            yield Interval(rule.column, low, high, rule.part, are_digits)
+        return
+    names = {"month": MONTHS, "weekday": WEEKDAYS}.get(rule.part or "")
+    for group in [
+        *((value,) for value in rule.values),
+        *([] if rule.other is None else [rule.rare]),
+    ]:
+        if rule.part is None:
+            yield OneOf(rule.column, tuple(group), rule.written != "words")
+        else:
+            numbers = tuple(names.index(word) + 1 if names else int(word) for word in group)
+            yield PartOneOf(rule.column, rule.part, numbers, are_digits)
 
 
 def refuse_lists(check: HasTag, where: str, known: Sequence[str | None]) -> None:
@@ -127,12 +124,6 @@ def refuse_lists(check: HasTag, where: str, known: Sequence[str | None]) -> None
         return
     what = "lists" if check.separator is None else "lists in brackets"
     raise InputError(
-        f"column {check.column!r} holds {what}, which {where} cannot read alike: make the columns "
-        "Boolean with a Binarizer, and fit on what it gives"
+        f"column {check.column!r} holds {what}, which {where} cannot read: make the columns "
+        "Boolean with a Binarizer, and fit on its output"
     )
-
-
-def _numbers(part: DatePart, words: Sequence[str]) -> Iterator[int]:
-    names = {"month": MONTHS, "weekday": WEEKDAYS}.get(part)
-    for word in words:
-        yield int(word) if names is None else names.index(word) + 1

@@ -7,18 +7,19 @@ no care, except where literals are counted. Every word is a literal of the tree,
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from math import inf, isinf
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from sqlglot import exp
 
 from conjunct.errors import InputError
-from conjunct.export.dialects import DIALECTS, Dialect, shorten_name, truth_value
+from conjunct.export.dialects import DIALECTS, Dialect, check_text, shorten_name, truth_value
 from conjunct.export.raw import NO, YES, Check, Flag, HasTag, OneOf, PartOneOf, refuse_lists
-from conjunct.export.steps import Plan, best_plan
-from conjunct.expressions import Constant, Counted, Expression, Not, Or, Primitive, nodes
+from conjunct.export.steps import Plan, best_plan, is_shorter_inline, write_formula
+from conjunct.expressions import Expression, Primitive, nodes
+from conjunct.parameters import one_of
 
 ColumnType: TypeAlias = Literal["boolean", "integer", "text"]
 Kind: TypeAlias = Literal["select", "view", "table", "dbt"]
@@ -45,53 +46,23 @@ def to_sql(
 ) -> str:
     """Write a SELECT with one column per feature, or a view, a table or a dbt model of it.
 
-    Parameters
-    ----------
-    features : mapping of str to Expression
-        Formulas by the names of their columns.
-    table : str or sequence of str
-        The table with a column for each primitive; several parts for ``schema.table``.
-    dialect : str, default="duckdb"
-        One of `DIALECTS`.
-    column_type : {"boolean", "integer", "text"}, optional
-        What the columns hold: Booleans, 0 and 1, or text. By default Booleans; in databases
-        that take any text for false, cells may be any of the three.
-    cut : float, optional
-        Columns hold numbers, and values above it are true.
-    keep : sequence of str
-        Columns of the table to select as they are, before the features: a key, for instance.
-    raw : mapping of str to Check, optional
-        The checks of raw columns behind the primitives. ``cut`` is for Boolean columns.
-    fill : bool, default=False
-        Take missing cells as false.
-    nan : bool, default=False
-        Columns that ``column_type`` calls Boolean may be of numbers, some NaN: DuckDB takes such
-        columns, and NaN for true.
-    kind : {"select", "view", "table", "dbt"}, default="select"
-        A query; a statement that makes a view or a table of it; or the file of a dbt model, which
-        refers to the table as a model, or in two parts as a source.
-    into : str or sequence of str, default="features"
-        The name of the view or the table.
+    The parameters are those of ``UFC.to_sql``, and: ``cut``, above which numbers are true; ``raw``,
+    the checks of raw columns behind the primitives; ``fill``, to treat missing cells as false; and
+    ``nan``, if columns of Booleans may be numbers with NaN, which DuckDB reads as true.
 
-    Returns
-    -------
-    str
-        One statement. If that makes it shorter, parts that formulas share are computed once, in a
-        chain of steps, each of which keeps only the columns that later ones use. Formulas of more
-        than 12 literals always are, so that no expression is too deep for a database.
+    If that makes the statement shorter, parts that formulas share are computed once, in a chain of
+    steps, each of which keeps only the columns that later ones use. Formulas of more than 12
+    literals always are, so that no expression is too deep for a database.
     """
     if dialect not in DIALECTS:
         raise InputError(f"unknown dialect {dialect!r}: choose one of {', '.join(DIALECTS)}")
     database = DIALECTS[dialect]
-    if column_type not in (None, "boolean", "integer", "text"):
-        raise InputError(f"column_type must be 'boolean', 'integer' or 'text'; got {column_type!r}")
-    if kind not in ("select", "view", "table", "dbt"):
-        raise InputError(f"kind must be 'select', 'view', 'table' or 'dbt'; got {kind!r}")
+    one_of(get_args(ColumnType), optional=True).check("column_type", column_type)
+    one_of(get_args(Kind)).check("kind", kind)
     if raw is not None and column_type in ("boolean", "integer"):
         raise InputError(
-            f"column_type={column_type!r} is about Boolean columns, and this model reads those of "
-            f"raw data: "
-            "leave it out, or say 'text' if they are all of text"
+            f"column_type={column_type!r} is for Boolean columns, and this model reads raw ones: "
+            "leave it out, or use 'text' if all of them hold text"
         )
     primitives = {n.name for n in nodes(*features.values()) if isinstance(n, Primitive)}
     read_from = primitives if raw is None else {raw[name].column for name in primitives}
@@ -101,34 +72,24 @@ def to_sql(
     if column_type is None and database.takes_any_text and raw is None and cut is None:
         column_type = "text"
 
-    reader = _CellReader(database, is_text=column_type == "text")
-
-    def read(primitive: Primitive) -> exp.Expr:
-        if raw is not None:
-            check = raw[primitive.name]
-            value = reader.check(check, _column(check.column))
-        else:
-            value = _boolean(_column(primitive.name), column_type, cut, reader, nan)
-        return database.fill(value) if fill else value
-
+    writer = _Writer(database, column_type, cut, raw, fill, nan)
     if kind == "dbt":
         # no other name is as long
         longest = max(map(len, (*features, *keep, *read_from)), default=0)
         origin = exp.Table(this=_identifier("x" * (longest + 1)))
     has_checks = bool(primitives) and (raw is not None or cut is not None or column_type == "text")
     most = inf if database.most_columns is None else database.most_columns - len(keep)
-    plan = best_plan(features.values(), most, has_checks=has_checks)
     aliased = origin.copy()
     aliased.set("alias", _rows())
-    if plan is None:
+    if not has_checks and is_shorter_inline(features.values(), most):
         columns: dict[str, exp.Expr] = {name: _column(name) for name in keep}
-        columns |= {
-            name: database.as_value(_sql(expression, read, database))
-            for name, expression in features.items()
-        }
+        for name, formula in features.items():
+            columns[name] = database.as_value(write_formula(formula, writer, lambda part: None))
         query = _select(columns, aliased)
     else:
-        query = _select_in_steps(plan, list(features), aliased, keep, read, reader)
+        query = _select_in_steps(
+            best_plan(features.values(), most), features, aliased, keep, writer
+        )
         widest = max(len(step.this.expressions) for step in query.ctes)
         database.check_columns(widest, in_table=False)
     database.check_columns(len(features) + len(keep), in_table=kind != "select")
@@ -155,15 +116,15 @@ def _check_names(
     if both := [name for name in keep if name in features]:
         raise InputError(
             f"keep: a feature is called {shorten_name(both[0])!r} too; rename the column, or "
-            "choose other names for the features (columns=)"
+            "number the features (feature_names='number')"
         )
     seen: dict[str, str] = {}
     for name in (*keep, *features) if in_table and database.folds_case else ():
         other = seen.setdefault(name.casefold(), name)
         if other != name:
             raise InputError(
-                f"{database.name} takes {shorten_name(other)!r} and {shorten_name(name)!r} for "
-                "one name: number the columns instead (feature_names='number')"
+                f"{database.name} ignores case, so {shorten_name(other)!r} and "
+                f"{shorten_name(name)!r} are the same: number the columns (feature_names='number')"
             )
 
 
@@ -183,7 +144,7 @@ def _dbt_model(query: exp.Expr, origin: exp.Table, table: str | Sequence[str], d
     parts = [table] if isinstance(table, str) else list(table)
     call = "ref" if len(parts) == 1 else "source"
     if len(parts) == 3:
-        raise InputError("dbt knows a table by one part (ref) or two (source), not by three")
+        raise InputError("dbt needs a table name of one part (ref) or two (source), not three")
     text = re.sub(r"\{(?=[{%#])", "{{ '{' }}", query.sql(dialect=dialect, pretty=True))
     reference = f"{{{{ {call}({', '.join(map(ascii, parts))}) }}}}"
     return text.replace(origin.sql(dialect=dialect), reference) + "\n"
@@ -194,94 +155,36 @@ def _select(columns: Mapping[str, exp.Expr], origin: exp.Expr) -> exp.Select:
     return exp.Select(expressions=aliased).from_(origin, copy=False)
 
 
-def _sql(
-    expression: Expression, read: Callable[[Primitive], exp.Expr], database: Dialect
-) -> exp.Expr:
-    """Build a formula; ``read`` builds a primitive."""
-    if isinstance(expression, Constant):
-        return truth_value(expression.value)
-    if isinstance(expression, Not):
-        return exp.not_(_sql(expression.operand, read, database), copy=False)
-    if isinstance(expression, Primitive):
-        return read(expression)
-    return _join(expression, lambda operand: _sql(operand, read, database), database)
-
-
-def _join(
-    expression: Expression, operand_sql: Callable[[Expression], exp.Expr], database: Dialect
-) -> exp.Expr:
-    if isinstance(expression, Counted):
-        return database.either(*_count(expression, operand_sql))
-    join = exp.or_ if isinstance(expression, Or) else exp.and_
-    return join(*map(operand_sql, expression.children), copy=False)
-
-
-def _count(
-    node: Counted, operand_sql: Callable[[Expression], exp.Expr]
-) -> tuple[exp.Expr, exp.Expr]:
-    """Build two conditions: the count certainly holds, and it certainly does not.
-
-    Neither is true where that depends on missing cells.
-    """
-
-    def number_of(*, denied: bool) -> exp.Expr:
-        def one(operand: Expression) -> exp.Expr:
-            value = operand_sql(operand)
-            holds = exp.not_(value, copy=False) if denied else value
-            return exp.Case(ifs=[exp.If(this=holds, true=_literal(1))], default=_literal(0))
-
-        total = reduce(lambda x, y: exp.Add(this=x, expression=y), map(one, node.operands))
-        return exp.paren(total, copy=False)
-
-    def true(comparison: type[exp.Binary], number: int) -> exp.Expr:
-        return comparison(this=number_of(denied=False), expression=_literal(number))
-
-    def false(comparison: type[exp.Binary], number: int) -> exp.Expr:
-        return comparison(this=number_of(denied=True), expression=_literal(number))
-
-    # with n operands, n − k of them false leave k that are true or missing
-    n = len(node.operands)
-    certain, excluded = true(exp.GTE, node.number), false(exp.GT, n - node.number)
-    if node.most < n:
-        certain = exp.and_(certain, false(exp.GTE, n - node.most), copy=False)
-        excluded = exp.or_(excluded, true(exp.GT, node.most), copy=False)
-    return certain, excluded
-
-
 def _select_in_steps(
     plan: Plan,
-    names: Sequence[str],
+    names: Iterable[str],
     origin: exp.Expr,
     keep: Sequence[str],
-    read: Callable[[Primitive], exp.Expr],
-    reader: _CellReader,
+    writer: _Writer,
 ) -> exp.Select:
     """Build queries on top of each other, each with the parts of a step; the last has the features.
 
     Inside, columns have generated names, so that none can clash with another.
     """
-    database = reader.dialect
+    database = writer.dialect
     made = {part: f"c{k}" for k, part in enumerate(plan.columns)}
 
-    def value(part: Expression, step: int) -> exp.Expr:
-        if isinstance(part, Not):
-            return exp.not_(value(part.operand, step), copy=False)
-        if isinstance(part, Constant) or step == 0:
-            return _sql(part, read, database)
-        if plan.step[part] < step:
-            return database.as_condition(_column(made[part]))
-        return _join(part, lambda operand: value(operand, step), database)
-
     def as_column(part: Expression, step: int) -> exp.Expr:
-        is_column = part in plan.step and plan.step[part] < step
-        return _column(made[part]) if is_column else database.as_value(value(part, step))
+        if plan.is_column(part, step):
+            return _column(made[part])
+
+        def column(one: Expression) -> exp.Expr | None:
+            known = plan.is_column(one, step)
+            return database.as_condition(_column(made[one])) if known else None
+
+        return database.as_value(write_formula(part, writer, column))
 
     steps = []
     known = {f"k{k}": _column(name) for k, name in enumerate(keep)}
     for step in range(plan.n_steps):
         parts = {made[part]: as_column(part, step) for part in plan.columns_of(step)}
-        if step == 0 and reader.cells:
-            cells = {name: value for value, name in reader.cells.items()}
+        if step == 0 and writer.cells:
+            cells = {name: value for value, name in writer.cells.items()}
             steps.append(_select({**known, **cells}, origin))
             known = {name: _column(name) for name in known}
         steps.append(_select({**known, **parts}, _step(len(steps) - 1) if steps else origin))
@@ -322,38 +225,77 @@ def _identifier(name: str) -> exp.Identifier:
     return exp.Identifier(this=name, quoted=True)
 
 
-def _boolean(
-    column: exp.Column,
-    column_type: ColumnType | None,
-    cut: float | None,
-    reader: _CellReader,
-    nan: bool,
-) -> exp.Expr:
-    """Build the truth of a cell of a Boolean table; NULL where it is missing."""
-    # NaN is above every number in some databases, and other than 0 in most: here it is missing
-    if cut is not None:
-        return exp.GT(this=reader.number(column), expression=exp.Literal.number(cut))
-    if column_type == "text":
-        return reader.check(Flag(column.name), column)
-    dialect = reader.dialect
-    if column_type == "integer":
-        return exp.NEQ(this=dialect.number(column), expression=exp.Literal.number(0))
-    if nan and dialect.takes_nan_for_true:
-        return exp.cast(dialect.without_nan(column), "boolean")
-    return dialect.as_condition(column)
+class _Writer:
+    """Formulas in SQL, on a table whose cells are read once, in a step before all others.
 
-
-class _CellReader:
-    """The cells of a table that are read once, in a step before all others.
-
-    ``is_text``: the columns are of text, whatever they were when the model was fitted. ``cells``
-    has the name of the column in that step for each number, word or date.
+    ``cells`` has the name of the column in that step for each number, word or date. With
+    ``column_type="text"`` all columns are of text, whatever they were when the model was fitted.
     """
 
-    def __init__(self, dialect: Dialect, *, is_text: bool) -> None:
-        self.dialect = dialect
-        self.is_text = is_text
+    def __init__(
+        self,
+        dialect: Dialect,
+        column_type: ColumnType | None,
+        cut: float | None,
+        raw: Mapping[str, Check] | None,
+        fill: bool,
+        nan: bool,
+    ) -> None:
+        self.dialect, self.column_type, self.cut = dialect, column_type, cut
+        self.raw, self.fill, self.nan = raw, fill, nan
+        self.is_text = column_type == "text"
         self.cells: dict[exp.Expr, str] = {}
+
+    def primitive(self, name: str) -> exp.Expr:
+        if self.raw is None:
+            value = self._boolean(_column(name))
+        else:
+            check = self.raw[name]
+            value = self.check(check, _column(check.column))
+        return self.dialect.fill(value) if self.fill else value
+
+    def constant(self, value: bool) -> exp.Expr:
+        return truth_value(value)
+
+    def negate(self, value: exp.Expr) -> exp.Expr:
+        return exp.not_(value, copy=False)
+
+    def join(self, values: Sequence[exp.Expr], *, is_or: bool) -> exp.Expr:
+        return (exp.or_ if is_or else exp.and_)(*values, copy=False)
+
+    def count(self, values: Sequence[exp.Expr], least: int, most: int) -> exp.Expr:
+        def compare(comparison: type[exp.Binary], number: int, *, denied: bool) -> exp.Expr:
+            holds = [exp.not_(value) if denied else value.copy() for value in values]
+            ones: list[exp.Expr] = [
+                exp.Case(ifs=[exp.If(this=one, true=_literal(1))], default=_literal(0))
+                for one in holds
+            ]
+            total = exp.paren(reduce(lambda x, y: exp.Add(this=x, expression=y), ones), copy=False)
+            return comparison(this=total, expression=_literal(number))
+
+        # the count certainly holds, or certainly does not; neither is true where that depends on
+        # missing cells. With n operands, n − k of them false leave k that are true or missing
+        n = len(values)
+        certain = compare(exp.GTE, least, denied=False)
+        excluded = compare(exp.GT, n - least, denied=True)
+        if most < n:
+            certain = exp.and_(certain, compare(exp.GTE, n - most, denied=True), copy=False)
+            excluded = exp.or_(excluded, compare(exp.GT, most, denied=False), copy=False)
+        return self.dialect.either(certain, excluded)
+
+    def _boolean(self, column: exp.Column) -> exp.Expr:
+        """Build the truth of a cell of a Boolean table; NULL where it is missing."""
+        # NaN is above every number in some databases, and other than 0 in most: here it is missing
+        dialect = self.dialect
+        if self.cut is not None:
+            return exp.GT(this=self.number(column), expression=exp.Literal.number(self.cut))
+        if self.is_text:
+            return self.check(Flag(column.name), column)
+        if self.column_type == "integer":
+            return exp.NEQ(this=dialect.number(column), expression=exp.Literal.number(0))
+        if self.nan and dialect.takes_nan_for_true:
+            return exp.cast(dialect.without_nan(column), "boolean")
+        return dialect.as_condition(column)
 
     def number(self, column: exp.Expr) -> exp.Expr:
         """Build the number in a cell."""
@@ -370,7 +312,7 @@ class _CellReader:
                 literals = (dialect.infinity(x) if isinf(x) else _literal(x) for x in numbers)
                 return _is_in(self.number(column), literals)
             for word in check.words:
-                _check_word(check.column, word)
+                check_text(word, f"column {check.column!r}: the word {word!r}")
             return _is_in(self._cell(dialect.cell_text(column)), map(dialect.string, check.words))
         if isinstance(check, HasTag):
             return self._has_tag(check, column)
@@ -397,7 +339,7 @@ class _CellReader:
 
     def _has_tag(self, check: HasTag, column: exp.Expr) -> exp.Expr:
         refuse_lists(check, "SQL", (";", "|", ","))
-        _check_word(check.column, check.tag)
+        check_text(check.tag, f"column {check.column!r}: the word {check.tag!r}")
         string, between = self.dialect.string, check.separator or ""
         text = self.dialect.text(column)
         # blanks beside a separator: up to four on each side
@@ -452,11 +394,3 @@ def _is_in(value: exp.Expr, wanted: Iterable[exp.Expr | None]) -> exp.Expr:
 
 def _literal(number: float) -> exp.Expr:
     return exp.Literal.number(int(number) if float(number).is_integer() else number)
-
-
-def _check_word(column: str, word: str) -> None:
-    if "\0" in word or any("\ud800" <= character <= "\udfff" for character in word):
-        raise InputError(
-            f"column {column!r}: the word {word!r} cannot be written in SQL: it holds a NUL or a "
-            "lone surrogate"
-        )

@@ -1,7 +1,8 @@
-"""The steps of a statement: which parts of formulas are computed in which, so that it is short.
+"""The walk over formulas that every export shares, and the steps of a statement.
 
-A part that is used in a later step is a column from the step that makes it to the last before its
-last use. More steps share more parts, and each repeats the columns that are kept.
+A `Target` writes each kind of formula in one language. Steps keep a statement short: a part that a
+later step uses is a column, from the step that makes it to the last before its last use. More steps
+share more parts, and each repeats the columns that are kept.
 
 Long chains of conjunctions are put into blocks of blocks first, so that formulas are shallow. What
 remains of a common tag after many merges, a ∧ ¬b ∧ ¬c ∧ …, is one conjunction within the next, as
@@ -16,10 +17,10 @@ and a negated conjunction is the disjunction of what is negated.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
 from conjunct.expressions import And, Constant, Counted, Expression, Not, Or, Primitive, nodes
 
@@ -35,6 +36,62 @@ _LONGEST_IN_ONE = 12
 # operands of a block of a conjunction, and links of a block of formulas that deny each other;
 # the latter are put into blocks only if there would be more than a few steps
 _BLOCK, _BLOCK_OF_TURNS, _FEW_STEPS = 8, 3, 8
+
+T = TypeVar("T")
+
+
+class Target(Protocol[T]):
+    """A language that formulas are written in; missing cells follow Kleene's logic."""
+
+    def primitive(self, name: str) -> T:
+        """Write a primitive."""
+
+    def constant(self, value: bool) -> T:
+        """Write true or false."""
+
+    def negate(self, value: T) -> T:
+        """Write a negation."""
+
+    def join(self, values: Sequence[T], *, is_or: bool) -> T:
+        """Write a conjunction or a disjunction."""
+
+    def count(self, values: Sequence[T], least: int, most: int) -> T:
+        """Write that ``least`` to ``most`` of the values are true."""
+
+
+def write_node(node: Expression, operands: Sequence[T], target: Target[T]) -> T:
+    """Write a formula whose operands are written."""
+    if isinstance(node, Primitive):
+        return target.primitive(node.name)
+    if isinstance(node, Constant):
+        return target.constant(node.value)
+    if isinstance(node, Not):
+        return target.negate(operands[0])
+    if isinstance(node, Counted):
+        return target.count(operands, node.number, node.most)
+    return target.join(operands, is_or=isinstance(node, Or))
+
+
+def write_formula(
+    formula: Expression, target: Target[T], column: Callable[[Expression], T | None]
+) -> T:
+    """Write a formula that is not deep; ``column`` gives the parts that are columns already."""
+    known = column(formula)
+    if known is not None:
+        return known
+    operands = [write_formula(child, target, column) for child in formula.children]
+    return write_node(formula, operands, target)
+
+
+def write_formulas(features: Iterable[Expression], target: Target[T]) -> list[T]:
+    """Write formulas, each part once, however often it occurs."""
+    written: dict[Expression, T] = {}
+    for feature in (features := list(features)):
+        for node in nodes(feature):
+            if node not in written:
+                operands = [written[child] for child in node.children]
+                written[node] = write_node(node, operands, target)
+    return [written[feature] for feature in features]
 
 
 @dataclass(frozen=True)
@@ -65,21 +122,15 @@ class Plan:
         """List the columns of a step: made there or before, and used later."""
         return [part for part, last in self.last.items() if self.step[part] <= step < last]
 
+    def is_column(self, part: Expression, step: int) -> bool:
+        """Return True if an earlier step makes a part."""
+        return self.step.get(part, step) < step
 
-def best_plan(
-    features: Iterable[Expression], most_columns: float, *, has_checks: bool
-) -> Plan | None:
-    """Return the steps that make the statement shortest; None if it is shortest without any."""
+
+def best_plan(features: Iterable[Expression], most_columns: float) -> Plan:
+    """Return the steps that make the statement shortest."""
     as_given = list(features)
     plans = _make_plans(as_given)
-    without = _make_plan(as_given, _list_parts(as_given), WHOLE)
-    is_short = without.longest <= _LONGEST_IN_ONE
-    if (
-        not has_checks
-        and is_short
-        and without.written <= _choose_shortest(plans, most_columns).size
-    ):
-        return None
     if plans[0].n_steps > 1:
         plans += _make_plans(put_into_blocks(as_given, _BLOCK))
     best = _choose_shortest(plans, most_columns)
@@ -87,6 +138,15 @@ def best_plan(
         plans += _make_plans(put_into_blocks(as_given, _BLOCK_OF_TURNS, turns=True))
         best = _choose_shortest(plans, most_columns)
     return best
+
+
+def is_shorter_inline(features: Iterable[Expression], most_columns: float) -> bool:
+    """Return True if the statement is shortest without steps, and no formula of it is long."""
+    as_given = list(features)
+    inline = _make_plan(as_given, _list_parts(as_given), WHOLE)
+    if inline.longest > _LONGEST_IN_ONE:
+        return False
+    return inline.written <= _choose_shortest(_make_plans(as_given), most_columns).size
 
 
 def _make_plans(features: Sequence[Expression]) -> list[Plan]:
@@ -130,7 +190,8 @@ def _make_plan(features: Sequence[Expression], parts: Sequence[Expression], stri
                 literals[part] += literals[child]
                 length[part] += length[child] + _BRACKETS * literals[child]
     last |= {top: n_steps for top in tops if step[top] < n_steps}
-    ordered = {part: last[part] for part in sorted(last, key=_primitives_first)}
+    primitives = sorted((p for p in last if isinstance(p, Primitive)), key=lambda p: p.name)
+    ordered = {part: last[part] for part in dict.fromkeys((*primitives, *last))}
     made = [part for part in (*ordered, *tops) if step[part]]
     longest = max((literals[part] for part in made), default=0)
     written = sum(length[part] for part in made)
@@ -147,10 +208,6 @@ def _without_not(expression: Expression) -> Expression:
     while isinstance(expression, Not):
         expression = expression.operand
     return expression
-
-
-def _primitives_first(part: Expression) -> tuple[bool, str]:
-    return (False, part.name) if isinstance(part, Primitive) else (True, "")
 
 
 class _Link(NamedTuple):

@@ -99,13 +99,13 @@ class AddedFeature(Record, frozen=True):
         n_literals = len(self.literals)
         if self.number is None:
             check_source(
-                n_literals == 2 and not self.exactly, "a conjunction is not of two literals"
+                n_literals == 2 and not self.exactly, "a conjunction does not have two literals"
             )
             return self.literals[0], self.literals[1]
-        check_source(n_literals >= 2, "a count is of fewer than two literals")
+        check_source(n_literals >= 2, "a count has fewer than two literals")
         check_source(len(set(self.literals)) == n_literals, "a literal is counted twice")
         in_range = (0 if self.exactly else 1) <= self.number <= n_literals
-        check_source(in_range, "the number of a count is out of range")
+        check_source(in_range, "the threshold of a count is out of range")
         return Tally(tuple(self.literals), self.number, self.exactly)
 
 
@@ -185,7 +185,9 @@ class ModelFile(Record, frozen=True, kw_only=True):
         """The names of the columns."""
         if isinstance(self.columns, list):
             return self.columns
-        check_source(self.columns == len(self.supports), "supports and columns differ in number")
+        check_source(
+            self.columns == len(self.supports), "the numbers of supports and columns differ"
+        )
         return [f"x{k}" for k in range(self.columns)]
 
     def restore(
@@ -199,13 +201,11 @@ class ModelFile(Record, frozen=True, kw_only=True):
         min_support: float | None = None,
     ) -> Run:
         """Return the run that the file is of."""
-        check_source(
-            not self.added and not self.dropped, "it adds features, which its kind does not"
-        )
+        check_source(not self.added and not self.dropped, "this kind of model cannot add features")
         self._check()
         has_null = self.null_rows is not None
         check_source(
-            has_null == stop.counts_null, "its rows without a column are not those of its stop"
+            has_null == stop.counts_null, "its null feature does not match its stopping rule"
         )
         sources = Sources(
             self.names,
@@ -219,9 +219,9 @@ class ModelFile(Record, frozen=True, kw_only=True):
         )
         bounds: dict[str, Any] = {"max_iter": max_iter, "max_features": max_features}
         run, replay = restore_run(sources, plan, stop, ending, **bounds, variables=self.variables)
-        check_source(run.ending == ending, "its reason to end is another one")
+        check_source(run.ending == ending, "its stop reason does not match its merges")
         n_merges = len(run.feature_set.merges)
-        check_source(replay.pattern_tables.shape[1] == n_merges, "patterns were not counted")
+        check_source(replay.pattern_tables.shape[1] == n_merges, "counts of patterns are missing")
         fitted = run.feature_set
         if min_support is not None:
             fitted = fitted.without_rare(min_support)
@@ -232,12 +232,12 @@ class ModelFile(Record, frozen=True, kw_only=True):
         """Return the counts of the complete code, which are in part supports."""
         code, m = self.code, len(self.supports)
         if code is None:
-            check_source(self.new_rows is None, "it counted new rows by no code")
+            check_source(self.new_rows is None, "it has new rows, but no code")
             return CodeCounts(np.zeros((4, 0), np.int64), np.zeros((4, 0), np.int64), patterns)
         n_places = m + len(fitted.merges)
         sizes = (len(code.asked), len(code.beside), len(code.columns_beside))
         expected = (n_places, n_places, m) if self.variables else (n_places, 0, 0)
-        check_source(sizes == expected, "its code is of other features")
+        check_source(sizes == expected, "its code does not match its features")
         supports = np.zeros(n_places, np.int64)
         supports[list(places)] = fitted.supports + fitted.suppressed_supports
         known = [self.n_rows] * m if self.known is None else self.known
@@ -254,7 +254,7 @@ class ModelFile(Record, frozen=True, kw_only=True):
         if self.new_rows is not None:
             new = self.new_rows.counts()
             same = [part.shape for part in new] == [part.shape for part in counted]
-            check_source(same, "its new rows are of other features")
+            check_source(same, "its new rows do not match its features")
             _check_counts(new, self.new_rows.n_rows)
         return counted
 
@@ -263,12 +263,12 @@ class ModelFile(Record, frozen=True, kw_only=True):
         has_merges = self.merges or self.tests or self.known is not None or self.variables
         more = self.code, self.new_rows, self.null_rows, self.suggestions
         has_more = any(more) or self.ending != Ending()
-        check_source(not has_merges and not has_more, "it has merges, which its kind does not")
+        check_source(not has_merges and not has_more, "this kind of model cannot have merges")
         self._check()
         check_source(all(s <= self.n_rows for s in self.supports), "a support is out of range")
         dropped = set(self.dropped)
         is_right = sorted(dropped) == self.dropped and max(dropped, default=0) < len(self.names)
-        check_source(is_right, "a column that was dropped is not there")
+        check_source(is_right, "a dropped column does not exist")
         lineage, supports = Lineage(self.names), list(self.supports)
         features = [k for k in range(len(supports)) if k not in dropped]
         check_source(bool(features), "it has no features")
@@ -286,10 +286,12 @@ class ModelFile(Record, frozen=True, kw_only=True):
                 if added.number is None:
                     parts = added.literals
                     most = min(supports[x] if x >= 0 else self.n_rows - supports[~x] for x in parts)
-                    check_source(added.support <= most, "a support is larger than that of a part")
+                    check_source(
+                        added.support <= most, "a feature has more rows than one of its parts"
+                    )
                 number = lineage.make(made)
-                check_source(number == len(supports), "a feature stands twice")
-                check_source(lineage.length(number) <= _LONGEST, "a formula is absurdly long")
+                check_source(number == len(supports), "a feature occurs twice")
+                check_source(lineage.length(number) <= _LONGEST, "a formula is too long")
                 supports.append(added.support)
                 features.append(number)
                 iterations.append(iteration)
@@ -317,13 +319,13 @@ class ModelFile(Record, frozen=True, kw_only=True):
         )
 
     def _check(self) -> None:
-        check_source(self.n_distinct_rows <= self.n_rows, "more rows are distinct than there are")
+        check_source(self.n_distinct_rows <= self.n_rows, "it has more distinct rows than rows")
         n_columns = len(self.names)
         same = n_columns == len(self.supports) >= 1
-        check_source(same, "supports and columns differ in number")
-        check_source(len(set(self.names)) == n_columns, "two columns share a name")
+        check_source(same, "the numbers of supports and columns differ")
+        check_source(len(set(self.names)) == n_columns, "two columns have the same name")
         same = len(self.variables) in (0, len(self.supports))
-        check_source(same, "variables and columns differ in number")
+        check_source(same, "the numbers of variables and columns differ")
         sizes = Counter(variable for variable in self.variables if variable is not None)
         check_source(all(size > 1 for size in sizes.values()), "a variable has only one column")
         check_source(not self.variables or bool(sizes), "no column has a variable")
@@ -334,11 +336,11 @@ class ModelFile(Record, frozen=True, kw_only=True):
         if self.binarizer is not None:
             binarizer = Binarizer.from_record(self.binarizer)
             made = binarizer.get_feature_names_out().tolist()
-            check_source(made == self.names, "its binarizer makes other columns")
+            check_source(made == self.names, "its binarizer does not match its columns")
         if self.tags is not None:
             cleaner = TagCleaner.from_record(self.tags)
             known = set(cleaner.mapping_.values())
-            check_source(set(self.names) <= known, "it has tags that are no columns")
+            check_source(set(self.names) <= known, "it has tags without a column")
         return Preparation(binarizer, cleaner)
 
 
@@ -434,18 +436,20 @@ def model_json(model: ModelFile | ClassifierFile | GroupsFile) -> bytes:
     try:
         encoded = msgspec.json.encode(model, enc_hook=_to_plain)
     except UnicodeEncodeError:
-        raise InputError("a name holds a lone surrogate, which a file cannot: rename it") from None
+        raise InputError(
+            "a name contains a lone surrogate, which cannot be saved: rename it"
+        ) from None
     try:
         is_same = msgspec.json.decode(encoded, type=type(model)) == model
     except msgspec.MsgspecError as error:
         raise InputError(f"the model cannot be saved: {error}") from None
     if not is_same:
-        raise InputError("the model holds a number that a file cannot: infinity or NaN")
+        raise InputError("the model contains infinity or NaN, which cannot be saved")
     text = msgspec.json.format(encoded, indent=1) + b"\n"
     if len(text) > LARGEST:
         raise InputError(
-            f"the model takes {len(text) >> 20} MB and a model file has at most "
-            f"{LARGEST >> 20}: choose max_length or fewer iterations"
+            f"the model has {len(text) >> 20} MB, more than the {LARGEST >> 20} MB of a model "
+            "file: use max_length or fewer iterations"
         )
     return text
 
@@ -477,17 +481,17 @@ class Labels(Record, frozen=True):
         kept = set(map(type, values)) <= {str, int, float, bool}
         if not kept or name not in _LABEL_TYPES or len(set(map(type, values))) > 1:
             raise InputError(
-                f"classes of type {name} cannot be saved: give y as texts, numbers, Booleans, or "
-                "dates and times of NumPy"
+                f"classes of type {name} cannot be saved: y must hold text, numbers, Booleans, or "
+                "NumPy dates and times"
             )
         return cls(name, values)
 
     def array(self) -> Any:
         """Return the classes, after checking that they are sorted and distinct."""
-        check_source(self.type in _LABEL_TYPES, "its classes are of an unknown type")
+        check_source(self.type in _LABEL_TYPES, "its classes have an unknown type")
         expected = _LABEL_TYPES[self.type]
         types = set(map(type, self.values))
-        check_source(len(types) == 1 and types <= set(expected), "its classes are of another type")
+        check_source(len(types) == 1 and types <= set(expected), "its classes have the wrong type")
         dtype = np.dtype(np.int64 if self.type[-1] == "]" else self.type)
         try:
             classes = np.array(self.values, dtype).astype(self.type)
@@ -497,7 +501,7 @@ class Labels(Record, frozen=True):
         check_source(is_same == self.values, "a class is out of range")
         rises = bool(np.all(classes[:-1] < classes[1:]))
         is_time = classes.dtype.kind in "mM" and bool(np.isnat(classes).any())
-        check_source(rises and not is_time, "its classes are not in order, or not distinct")
+        check_source(rises and not is_time, "its classes are unsorted or not distinct")
         return classes
 
 
@@ -540,7 +544,7 @@ def read_classifier(path: str | os.PathLike[str]) -> ClassifierFile:
     """Read the file of a classifier; anything but a whole one of this version is refused."""
     read = decode_file(path, ClassifierFile, CLASSIFIER_FORMAT, CLASSIFIER_VERSION)
     if (read.vocabulary.format, read.vocabulary.version) != (FORMAT, VERSION):
-        raise ModelFileError(f"{path}: damaged classifier: its vocabulary is no model file")
+        raise ModelFileError(f"{path}: damaged classifier: its vocabulary is not a model file")
     return read
 
 

@@ -41,11 +41,11 @@ def table_of_indicators(study: Study) -> Outcome:
         )
     ]
     text = (
-        "uFC* is the closest point of the path, uFC another run with fixed parameters, uFRINGE "
-        "ends at 300 features; its tree parameters are not published, and leaves of at least 4 "
-        "rows are used here."
+        "uFC* is the closest point of the path, and uFC another run with fixed parameters. uFRINGE "
+        "stops at 300 features; its tree parameters are not published, so leaves have at least 4 "
+        "rows here."
     )
-    return Outcome("table-3-indicators", f"Indicators on {study.name}", text + study.coverage, rows)
+    return study.outcome("table-3-indicators", "Indicators", text, rows)
 
 
 def star(best: Solution) -> str:
@@ -72,15 +72,15 @@ def by_iterations(study: Study) -> Outcome:
         for limit, found in _along_iterations(study, threshold)
     ]
     text = (
-        "The overlap falls fast and settles; the complexity does the reverse. The smaller λ, the "
-        "less overlap and the more features."
+        "The overlap falls fast and levels off, while the complexity rises. A smaller λ gives "
+        "less overlap and more features."
     )
     charts = {
         "-oi": _curves(study, rows, "limit_iter", "threshold", "OI"),
         "-c0": _curves(study, rows, "limit_iter", "threshold", "C0"),
     }
-    title = f"OI and C0 by number of iterations on {study.name}"
-    return Outcome("figure-6a-by-iterations", title, text + study.coverage, rows, charts)
+    title = "OI and C0 by number of iterations"
+    return study.outcome("figure-6a-by-iterations", title, text, rows, charts)
 
 
 def by_threshold(study: Study) -> Outcome:
@@ -91,13 +91,12 @@ def by_threshold(study: Study) -> Outcome:
         for threshold in GRID
         if (found := _result_of(study, threshold, limit)) is not None
     ]
-    text = "At the 250 λ of the paper. Between two neighbouring r of the data nothing changes."
+    text = "For the 250 λ of the paper. Nothing changes between two neighbouring values of r."
     charts = {
         "-oi": _curves(study, rows, "threshold", "limit_iter", "OI"),
         "-c0": _curves(study, rows, "threshold", "limit_iter", "C0"),
     }
-    title = f"OI and C0 by λ on {study.name}"
-    return Outcome("figure-6b-by-threshold", title, text + study.coverage, rows, charts)
+    return study.outcome("figure-6b-by-threshold", "OI and C0 by λ", text, rows, charts)
 
 
 def rms_by_iterations(study: Study) -> Outcome:
@@ -107,10 +106,10 @@ def rms_by_iterations(study: Study) -> Outcome:
         for threshold in THRESHOLDS
         for limit, found in _along_iterations(study, threshold)
     ]
-    text = "RMS falls for a few iterations and then rises: there the RMS stop ends a run."
+    text = "RMS falls for a few iterations and then rises, which is where the RMS stop ends a run."
     charts = {"": _curves(study, rows, "limit_iter", "threshold", "RMS")}
-    title = f"RMS by number of iterations on {study.name}"
-    return Outcome("figure-8-rms-by-iterations", title, text + study.coverage, rows, charts)
+    title = "RMS by number of iterations"
+    return study.outcome("figure-8-rms-by-iterations", title, text, rows, charts)
 
 
 def dependence(study: Study) -> Outcome:
@@ -145,8 +144,7 @@ def dependence(study: Study) -> Outcome:
         if tested
         else ""
     )
-    title = f"Dependence of C0 and C1 on {study.name}"
-    return Outcome("section-5.4-kendall", title, text + study.coverage, rows)
+    return study.outcome("section-5.4-kendall", "Dependence of C0 and C1", text, rows)
 
 
 def _along_iterations(study: Study, threshold: float) -> Iterator[tuple[int, Any]]:
@@ -194,14 +192,14 @@ def solutions(study: Study) -> Outcome:
     columns = path.get_solutions("dict")
     text = (
         f"{len(path.solutions_)} distinct solutions, {len(path.front_)} of them on the front. The "
-        f"closest point is uFC*({best.threshold:g}, {best.iterations}), at a distance of "
+        f"closest point is {star(best)}, at a distance of "
         f"{best.distance:.4f} from (0, 0)."
     )
     draw = partial(plot_front, path.solutions_, path.front_, best)
-    return Outcome(
+    return study.outcome(
         "figure-7-solutions",
-        f"Solutions, Pareto front and closest point on {study.name}",
-        text + study.coverage,
+        "Solutions, Pareto front and closest point",
+        text,
         [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
         _both_views(draw, f"Solutions on {study.name}"),
     )
@@ -231,10 +229,10 @@ def pruning_fronts(study: Study) -> Outcome:
         else "Up to there it dominates or equals the other one everywhere."
     )
     draw = partial(plot_fronts, fronts)
-    return Outcome(
+    return study.outcome(
         "figure-11-pruned-fronts",
-        f"Pareto fronts with and without pruning on {study.name}",
-        text + study.coverage,
+        "Pareto fronts with and without pruning",
+        text,
         rows,
         _both_views(draw, f"Pruned and unpruned fronts on {study.name}"),
     )

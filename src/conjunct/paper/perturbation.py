@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from conjunct.columns import Columns, PackedColumns, unpack
+from conjunct.columns import PackedColumns, unpack
 from conjunct.data import Backend, BooleanData, as_table
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators import UFC, FeatureConstructor
@@ -51,7 +51,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Recurrence:
-    """A feature, and the ``share`` of the runs on changed data in which it came back.
+    """A feature, and the ``share`` of the runs on changed data that found it again.
 
     With ``criterion="bits"``, a feature is its chunk, whatever it denies.
     """
@@ -117,7 +117,7 @@ class Stability:
             (f.feature if len(f.feature) <= 60 else f.feature[:59] + "…", f.share, f.original)
             for f in self.features[:limit]
         ]
-        return plot_bars(rows, title="How often features come back", x_title="share of runs")
+        return plot_bars(rows, title="How often features recur", x_title="share of runs")
 
     def _plot(self, fields: dict[str, str], title: str, y_title: str) -> Any:
         rows = [
@@ -145,7 +145,7 @@ def stability(
     random_state: int | np.random.RandomState | None = 0,
     progress: Callable[[int, int], object] | None = None,
 ) -> Stability:
-    """Construct features again and again on changed data, and see what comes back.
+    """Construct features repeatedly on changed data, and count how often each recurs.
 
     Parameters
     ----------
@@ -183,24 +183,9 @@ def stability(
     model = UFC() if estimator is None else clone(estimator)
     data = BooleanData.read(X, model.reading_rules(), counts=True)
     random = check_random_state(random_state)
-    return stability_of(data.columns, data.names, model, kind, noise, n_runs, random, progress)
-
-
-def stability_of(
-    store: Columns,
-    names: Sequence[str],
-    model: FeatureConstructor,
-    kind: Perturbation = "noise",
-    noise: Sequence[float] = NOISE,
-    n_runs: int = N_RUNS,
-    random: np.random.RandomState | None = None,
-    progress: Callable[[int, int], object] | None = None,
-) -> Stability:
-    """Measure as :func:`stability` does, on columns that are packed already."""
-    random = np.random.RandomState(0) if random is None else random
-    if store.has_missing:
+    if data.columns.has_missing:
         raise InputError("stability needs data without missing cells: fill or drop them first")
-    table = unpack(store.to_bits().bits, store.n_rows)
+    names, table = data.names, unpack(data.columns.to_bits().bits, data.columns.n_rows)
     original = _features_of(_fit(model, table, names))
     n_all = n_runs * len(noise) if kind == "noise" else n_runs
     n_done = 0
@@ -293,14 +278,14 @@ def _table(lines: Sequence[Any], backend: Backend) -> Any:
 
 def noise_stability(study: Study) -> Outcome:
     """Make figure 12: uFCα(0.001) without pruning, on ten noised data sets for each level."""
-    found = stability_of(study.store, study.names, _PAPER_MODEL, "noise")
+    found = stability(BooleanData(study.names, study.store), _PAPER_MODEL)
     rows = [asdict(level) for level in found.levels]
     first, last = found.levels[0], found.levels[-1]
     text = (
         f"Averages of {N_RUNS} runs. OI goes from {first.oi:.3f} without noise to {last.oi:.3f} "
         f"at {last.noise:.0%}, C0 from {first.c0:.3f} to {last.c0:.3f}, the number of features "
         f"from {first.n_features:.1f} to {last.n_features:.1f}, of which "
-        f"{last.common_with_original:.1f} are those of the data without noise."
+        f"{last.common_with_original:.1f} are features of the data without noise."
     )
     return Outcome(
         "figure-12-noise",
@@ -313,12 +298,12 @@ def noise_stability(study: Study) -> Outcome:
 
 def bootstrap_stability(study: Study) -> Outcome:
     """Make the features of bootstrap samples, by how often they come back."""
-    found = stability_of(study.store, study.names, _PAPER_MODEL, "bootstrap")
+    found = stability(BooleanData(study.names, study.store), _PAPER_MODEL, kind="bootstrap")
     level = found.levels[0]
     text = (
-        f"{N_RUNS} samples of the rows. Of {level.n_features:.1f} features on average, "
-        f"{level.common_with_original:.1f} are those of the data as it is, and two samples have "
-        f"{level.common_between_runs:.1f} in common."
+        f"{N_RUNS} samples of the rows have {level.n_features:.1f} features on average. "
+        f"{level.common_with_original:.1f} of them are features of the unchanged data, and two "
+        f"samples share {level.common_between_runs:.1f}."
     )
     return Outcome(
         "stability-bootstrap",

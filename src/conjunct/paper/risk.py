@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import zip_longest
 from typing import Any
 
@@ -34,10 +33,10 @@ def risk_runs(study: Study) -> Outcome:
         f"{study.path.closest_point_.distance:.4f} from (0, 0); the runs are between "
         f"{min(distances):.4f} and {max(distances):.4f}."
     )
-    return Outcome(
+    return study.outcome(
         "figure-9-risk-based",
-        f"Risk-based runs and the closest point on {study.name}",
-        text + study.coverage,
+        "Risk-based runs and the closest point",
+        text,
         rows,
         {"": lambda: _draw_runs(study, study.path, runs, "")},
     )
@@ -59,11 +58,10 @@ def risk_and_pruning(study: Study) -> Outcome:
             f"{words} pruning the runs are between {min(distances):.4f} and {max(distances):.4f} "
             f"from (0, 0), the closest point of the path at {path.closest_point_.distance:.4f}."
         )
-    text = " ".join(texts)
-    return Outcome(
+    return study.outcome(
         "figure-10-risk-and-pruning",
-        f"Risk-based runs without and with pruning on {study.name}",
-        text + study.coverage,
+        "Risk-based runs without and with pruning",
+        " ".join(texts),
         rows,
         {
             "-a": lambda: _draw_runs(study, study.path, plain, ", not pruned"),
@@ -77,21 +75,31 @@ def table_of_risk(study: Study) -> Outcome:
     best, run = study.path.closest_point_, study.fit_risk(ALPHA)
     common = len(set(study.path.solution(best).features_) & set(run.features_))
     found = run.history_[-1]
+    lines: dict[str, tuple[Any, ...]] = {
+        "primitives": (study.primitives, None, None, None),
+        star(best): (best, best.threshold, best.iterations, common),
+        f"uFCα({ALPHA:g})": (found, run.threshold_, run.n_iter_, common),
+    }
     rows = [
-        _line(study, "primitives", study.primitives),
-        _line(study, star(best), best, best.threshold, best.iterations, common),
-        _line(study, f"uFCα({ALPHA:g})", found, run.threshold_, run.n_iter_, common),
+        {
+            "strategy": strategy,
+            "threshold": threshold,
+            "iterations": iterations,
+            "features": line.n_features,
+            "common": n_common,
+            "length": line.length,
+            "oi": line.oi,
+            "c0": line.c0,
+            **paper_values(RISK_BASED, study.name, strategy),
+        }
+        for strategy, (line, threshold, iterations, n_common) in lines.items()
     ]
     text = (
         f"Of the {best.n_features} features of the closest point and the {found.n_features} of the "
         f"risk-based run, {common} are the same."
     )
-    return Outcome(
-        "table-4-closest-and-risk",
-        f"Closest point and risk-based run on {study.name}",
-        text + study.coverage,
-        rows,
-    )
+    title = "Closest point and risk-based run"
+    return study.outcome("table-4-closest-and-risk", title, text, rows)
 
 
 def table_of_features(study: Study) -> Outcome:
@@ -112,29 +120,8 @@ def table_of_features(study: Study) -> Outcome:
         for name, one, other in zip_longest(study.names, left, right)
     ]
     text = f"{len(common)} features are common to both; they come first."
-    title = f"Features of the closest point and of the risk-based run on {study.name}"
-    return Outcome("table-5-features", title, text + study.coverage, rows)
-
-
-def _line(
-    study: Study,
-    strategy: str,
-    line: Indicators | Solution,
-    threshold: float | None = None,
-    iterations: int | None = None,
-    common: int | None = None,
-) -> dict[str, Any]:
-    return {
-        "strategy": strategy,
-        "threshold": threshold,
-        "iterations": iterations,
-        "features": line.n_features,
-        "common": common,
-        "length": line.length,
-        "oi": line.oi,
-        "c0": line.c0,
-        **paper_values(RISK_BASED, study.name, strategy),
-    }
+    title = "Features of the closest point and of the risk-based run"
+    return study.outcome("table-5-features", title, text, rows)
 
 
 def _risk_row(alpha: float, run: UFC, *, pruned: bool) -> dict[str, Any]:
@@ -170,77 +157,60 @@ RUNS: dict[str, dict[str, Any]] = {
 
 def beyond_the_front(studies: Sequence[Study]) -> Outcome:
     """Compare where ``search="pairwise"`` stops with the best that any λ of the paper gives."""
-    comparisons = [_Comparison(study) for study in studies]
-    return Outcome(
-        "beyond-the-front",
-        "One pair at a time, and the front of the path",
-        " ".join(one.describe() for one in comparisons),
-        [row for one in comparisons for row in one.rows()],
-        # the name of a user's data set may be no file name
-        {f"-{one.study.name}" if comparisons[1:] else "": one.chart for one in comparisons},
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class _Comparison:
-    study: Study
-
-    @cached_property
-    def ways(self) -> dict[str, tuple[int, tuple[Indicators, ...]]]:
-        """For each run, where the RMS stop ends it, and its history half as far again."""
-        found = {}
+    rows: list[dict[str, Any]] = []
+    texts, charts = [], {}
+    for study in studies:
+        best, pruned = study.path.closest_point_, study.path_with_pruning.closest_point_
+        ways: dict[str, tuple[Indicators, ...]] = {}
+        ends: dict[str, Indicators] = {}
         for name, options in RUNS.items():
             pairwise = {**options, "search": "pairwise", "prune": True}
-            stop = self.study.fit_risk(**pairwise).n_iter_
-            on = self.study.fit_risk(**pairwise, max_iter=stop * 3 // 2 + 1)
-            found[name] = (stop, on.history_)
-        return found
-
-    def rows(self) -> list[dict[str, Any]]:
-        study = self.study
-        best, pruned = study.path.closest_point_, study.path_with_pruning.closest_point_
+            stop = study.fit_risk(**pairwise).n_iter_
+            # half as far again as the RMS stop
+            ways[name] = study.fit_risk(**pairwise, max_iter=stop * 3 // 2 + 1).history_
+            ends[name] = ways[name][stop]
         lines: dict[str, Indicators | Solution] = {
             "primitives": study.primitives,
             f"best of all λ: {star(best)}": best,
             f"best of all λ, pruned: {star(pruned)}": pruned,
-            **{name: way[stop] for name, (stop, way) in self.ways.items()},
+            **ends,
         }
-        return [_row(study, name, line) for name, line in lines.items()]
-
-    def chart(self) -> Any:
-        return plot_trajectories(
-            self.study.path.front_,
-            {name: way for name, (_, way) in self.ways.items()},
-            {name: way[stop] for name, (stop, way) in self.ways.items()},
-            title=f"One pair at a time on {self.study.name}",
+        covered_from = max(study.path.covered_from_, study.path_with_pruning.covered_from_)
+        rows += [
+            {
+                "data": study.name,
+                "solution": name,
+                **indicators_of(line),
+                "distance": math.hypot(line.oi, line.c0),
+                "path_covered_from": covered_from,
+            }
+            for name, line in lines.items()
+        ]
+        texts.append(_compare_ends(study, min((best, pruned), key=lambda x: x.distance), ends))
+        # the name of a user's data set may be no file name
+        charts[f"-{study.name}" if studies[1:] else ""] = partial(
+            plot_trajectories,
+            study.path.front_,
+            ways,
+            ends,
+            title=f"One pair at a time on {study.name}",
         )
+    title = "One pair at a time, and the front of the path"
+    return Outcome("beyond-the-front", title, " ".join(texts), rows, charts)
 
-    def describe(self) -> str:
-        """Return in a sentence which runs are better than the best that the path offers."""
-        study = self.study
-        paths = (study.path.closest_point_, study.path_with_pruning.closest_point_)
-        best = min(paths, key=lambda solution: solution.distance)
-        words = []
-        for name, (stop, way) in self.ways.items():
-            end = way[stop]
-            distance = math.hypot(end.oi, end.c0)
-            verdict = "better" if distance < best.distance else "worse"
-            words.append(
-                f"{name}: {verdict}, {distance:.4f} with {end.n_features} features of "
-                f"{end.length:.2f} literals"
-            )
-        return (
-            f"On {study.name} the path comes within {best.distance:.4f} of (0, 0), with "
-            f"{best.n_features} features of {best.length:.2f} literals; {'; '.join(words)}."
-            f"{study.coverage}"
+
+def _compare_ends(study: Study, best: Solution, ends: Mapping[str, Indicators]) -> str:
+    """Return in a sentence which runs are better than the best that the path offers."""
+    words = []
+    for name, end in ends.items():
+        distance = math.hypot(end.oi, end.c0)
+        verdict = "better" if distance < best.distance else "worse"
+        words.append(
+            f"{name}: {verdict}, {distance:.4f} with {end.n_features} features of "
+            f"{end.length:.2f} literals"
         )
-
-
-def _row(study: Study, solution: str, line: Indicators | Solution) -> dict[str, Any]:
-    return {
-        "data": study.name,
-        "solution": solution,
-        **indicators_of(line),
-        "distance": math.hypot(line.oi, line.c0),
-        "path_covered_from": max(study.path.covered_from_, study.path_with_pruning.covered_from_),
-    }
+    return (
+        f"On {study.name} the path comes within {best.distance:.4f} of (0, 0), with "
+        f"{best.n_features} features of {best.length:.2f} literals; {'; '.join(words)}."
+        f"{study.coverage}"
+    )

@@ -155,18 +155,29 @@ class Study:
             warnings.simplefilter("ignore", ConjunctWarning)
             return model.fit(BooleanData(self.names, self.store))
 
+    def outcome(
+        self,
+        name: str,
+        title: str,
+        text: str,
+        rows: Sequence[Row],
+        charts: Mapping[str, Callable[[], Any]] | None = None,
+    ) -> Outcome:
+        """Return an outcome on this data, with a note where not every λ is covered."""
+        return Outcome(name, f"{title} on {self.name}", text + self.coverage, rows, charts or {})
+
     @property
     def primitives(self) -> Indicators:
         return self.path.solution(self.path.closest_point_).history_[0]
 
     @property
     def coverage(self) -> str:
-        """A sentence about the λ that the paths cover, where it is not all."""
+        """Return a sentence about the λ that the paths cover, if not all."""
         partial = [path for path in (self.path, self.path_with_pruning) if not path.complete_]
         if not partial:
             return ""
         lowest = max(path.covered_from_ for path in partial)
         return (
-            f" Only λ from {lowest:.3f} up is covered: the paths end after {self.max_solutions} "
+            f" Only λ from {lowest:.3f} up are covered: the paths stop after {self.max_solutions} "
             f"solutions."
         )

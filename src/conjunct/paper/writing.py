@@ -103,7 +103,7 @@ def reproduce(
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
-        raise InputError(f"{folder} is a file: name a folder for the results") from None
+        raise InputError(f"{folder} is a file: choose a folder for the results") from None
     written = []
     study = None if X is None else Study.of(X, name, MAX_SOLUTIONS)
     for outcome in outcomes(study):

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from conjunct.cli.inputs import (
+    PREPARING_OPTIONS,
+    READING_OPTIONS,
     DataInput,
+    check_id_name,
     read_model,
     require_chunks,
-    with_preparing_options,
-    with_reading_options,
 )
 from conjunct.cli.options import (
     READ,
     WRITTEN,
-    Command,
     Correction,
     DataFile,
     Jobs,
@@ -24,28 +24,31 @@ from conjunct.cli.options import (
     ModelFile,
     ModelOut,
     ReportFile,
+    ResultOut,
     VariablesFile,
-    add_options,
     argument,
     option,
     output_option,
     parse_alpha,
     read_variables_option,
+    takes,
 )
 from conjunct.cli.outputs import (
+    LONGEST,
+    OUTPUT_OPTIONS,
     Output,
+    Table,
     check_targets,
+    draw_bar,
     records,
     save,
     save_report,
-    with_output_options,
+    save_table,
 )
 from conjunct.cli.terminal import DASH, file_of, name_of, show_rounds, time_step
 from conjunct.errors import ConjunctWarning, InputError
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from conjunct.data import BooleanData
     from conjunct.estimators import InvertibleConstructor, RowGroups
     from conjunct.files import ReadOptions
@@ -53,21 +56,18 @@ if TYPE_CHECKING:
 # marks of a group in the table
 _MARKS = 3
 
-ResultOut = Annotated[Path | None, output_option(f"{WRITTEN}.", "--out", "-o")]
-
-
-def with_test_options(command: Command) -> Command:
-    """Give a command ``--alpha`` and ``--correction``; it gets them as ``test``."""
-    return add_options(command, "test", _make_test)
-
 
 def _make_test(
     alpha: Annotated[
-        str, option("Largest adjusted p-value; none: whatever it is.", metavar="NUMBER|none")
+        str, option("Maximum adjusted p-value; none shows all.", metavar="NUMBER|none")
     ] = "0.05",
     correction: Annotated[Correction, option("Correct p-values for the number of tests.")] = "holm",
 ) -> dict[str, Any]:
     return {"alpha": parse_alpha(alpha), "correction": None if correction == "none" else correction}
+
+
+TEST_OPTIONS = (_make_test,)
+"""``--alpha`` and ``--correction``, for `takes`."""
 
 
 def _read_model(model: Path, out: Path | None) -> InvertibleConstructor:
@@ -80,9 +80,7 @@ def _save(found: dict[str, list[Any]], out: Path | None) -> str | None:
     """Write what was found, if that is wanted, and return a sentence about it."""
     import polars as pl
 
-    from conjunct.files import write_table
-
-    save(out, lambda file: write_table(file, pl.DataFrame(found)))
+    save_table(out, lambda: pl.DataFrame(found))
     return None if out is None else f"Saved as {out}."
 
 
@@ -104,13 +102,11 @@ def _render_p(p: float) -> str:
 _SHOWN = 20
 
 
-@with_output_options
-@with_reading_options
-@with_test_options
+@takes(test=TEST_OPTIONS, source=READING_OPTIONS, output=OUTPUT_OPTIONS)
 def compare(
     model: ModelFile,
     first: Annotated[Path, argument("X", f"{READ}.")],
-    second: Annotated[Path, argument("Y", "Another. - is standard input.")],
+    second: Annotated[Path, argument("Y", "Table to compare with. - is standard input.")],
     out: ResultOut = None,
     *,
     test: dict[str, Any],
@@ -119,8 +115,8 @@ def compare(
 ) -> None:
     """Show the tags and chunks by which two tables differ.
 
-    They are those that are significantly more common in one of them. Each is tested once,
-    two-sided. No row may be in both tables. Columns are found as in conjunct transform.
+    These are significantly more common in one of the tables, by a two-sided test of each. No row
+    may be in both tables. Columns are found as in conjunct transform.
 
     \b
     Examples:
@@ -131,7 +127,7 @@ def compare(
     from conjunct.explain import count
 
     if first == second == DASH:
-        raise InputError("X and Y cannot both be standard input: name a file for one of them")
+        raise InputError("X and Y cannot both be standard input: use a file for one of them")
     fitted = _read_model(model, out)
     tables = []
     for data in (first, second):
@@ -145,51 +141,46 @@ def compare(
     saved = _save(found, out)
     n_found = len(found["pattern"])
     n_x, n_y = (table.n_rows for table in tables)
-    output.tell(
+    output.show(
         lambda: {
             "n_x": n_x,
             "n_y": n_y,
             **test,
             "chunks": records(found),
-            "saved": {"table": None if out is None else str(out)},
+            "saved": {"table": out},
         },
         f"X is {name_of(first)} ({count(n_x, 'row')}), Y is {name_of(second)} "
         f"({count(n_y, 'row')}).",
-        _difference_table(found)
-        if n_found
-        else "No tag or chunk is significantly more common in one.",
-        None
-        if n_found <= _SHOWN
-        else f"The {_SHOWN} of {n_found:,} with the lowest p; --out writes all.",
+        _difference_table(found) if n_found else "No tag or chunk differs significantly.",
+        None if n_found <= _SHOWN else f"Top {_SHOWN} of {n_found:,}, by p; --out writes all.",
         _render_test("two-sided", test),
         saved,
     )
 
 
 def _difference_table(found: dict[str, list[Any]]) -> Table:
-    from conjunct.cli.tables import LONGEST, cell, plain_table
     from conjunct.explain import format_share, shorten
 
-    table = plain_table("tag or chunk", ">X", ">Y", "more in", ">times", ">p")
+    rows = []
     for row in records(found)[:_SHOWN]:
         smaller, larger = sorted((row["share_x"], row["share_y"]))
-        table.add_row(
-            cell(shorten(row["pattern"], LONGEST)),
-            format_share(row["share_x"]),
-            format_share(row["share_y"]),
-            row["more_common_in"],
-            f"{larger / smaller:.1f}" if smaller else "only",
-            _render_p(row["p_adjusted"]),
+        rows.append(
+            (
+                shorten(row["pattern"], LONGEST),
+                format_share(row["share_x"]),
+                format_share(row["share_y"]),
+                row["more_common_in"],
+                f"{larger / smaller:.1f}" if smaller else "only",
+                _render_p(row["p_adjusted"]),
+            )
         )
-    return table
+    return Table(("tag or chunk", ">X", ">Y", "more in", ">times", ">p"), rows)
 
 
 _LONGEST_LABEL = 24
 
 
-@with_output_options
-@with_reading_options
-@with_test_options
+@takes(test=TEST_OPTIONS, source=READING_OPTIONS, output=OUTPUT_OPTIONS)
 def describe(
     model: ModelFile,
     data: DataFile,
@@ -198,8 +189,8 @@ def describe(
     by: Annotated[
         str,
         option(
-            "Labels of the rows: a column of DATA, or a table with one column, a label a "
-            "row, or two, one of which is that of --id.",
+            "Group labels: a column of DATA, or a table with one label per row, and the column "
+            "of --id if it has two columns.",
             metavar="COLUMN|FILE",
         ),
     ],
@@ -210,9 +201,9 @@ def describe(
 ) -> None:
     """Show which tags and chunks are more common in groups of rows.
 
-    The groups are yours, such as classes or clusters. Each has the tags and chunks that are
-    significantly more common in it than in the other rows. Each is tested in each group,
-    one-sided. Rows without a label are left out.
+    You define the groups, such as classes or clusters. For each group, the tags and chunks are
+    shown that are significantly more common in it than in the other rows, by a one-sided test.
+    Rows without a label are ignored.
 
     \b
     Examples:
@@ -236,14 +227,14 @@ def describe(
     saved = _save(found, out)
     groups = dict.fromkeys(str(label) for label in labels if label is not None and label == label)
     without = [label for label in groups if label not in set(map(str, found["group"]))]
-    output.tell(
+    output.show(
         lambda: {
             "n_rows": table.n_rows,
             "n_groups": len(groups),
             **test,
             "chunks": records(found),
             "without": without,
-            "saved": {"table": None if out is None else str(out)},
+            "saved": {"table": out},
         },
         f"{count(table.n_rows, 'row')} in {count(len(groups), 'group')}.",
         _group_table(found) if found["group"] else None,
@@ -265,8 +256,8 @@ def _exclude_labels(by: str, source: DataInput, model: InvertibleConstructor) ->
         return source
     if by in map(prepared.source_of, model.feature_set_.lineage.primitives):
         warnings.warn(
-            f"the model contains {by!r}, the column that the groups are made from, so that they "
-            f"differ in it by construction: fit the model with --exclude {by}",
+            f"the model contains {by!r}, the column that defines the groups: fit the model with "
+            f"--exclude {by}",
             ConjunctWarning,
             stacklevel=2,
         )
@@ -299,58 +290,57 @@ def _read_label_file(file: Path, rows: BooleanData) -> list[Any]:
     names = [name for name in table.columns if ids is None or name != ids.name]
     if len(names) != 1:
         raise InputError(
-            f"{file} has {table.width} columns: keep the labels, and the column of --id if rows "
-            f"are known by it"
+            f"{file} has {table.width} columns: keep only the labels, and the --id column if "
+            "there is one"
         )
     labels = table.get_column(names[0]).to_list()
     if ids is None or table.width == 1:
         return labels
     keys = table.get_column(ids.name)
     if keys.n_unique() < len(keys):
-        raise InputError(f"{file}: {ids.name!r} must name each row once")
+        raise InputError(f"{file}: the values of {ids.name!r} must be unique")
     by_id = dict(zip(map(str, keys), labels, strict=True))
     if not by_id.keys() & set(ids.values):
-        raise InputError(f"{file}: no {ids.name!r} is one of the data")
+        raise InputError(f"{file}: no value of {ids.name!r} occurs in the data")
     return [by_id.get(value) for value in ids.values]
 
 
 def _group_table(found: dict[str, list[Any]]) -> Table:
-    from conjunct.cli.tables import LONGEST, cell, plain_table
     from conjunct.explain import format_share, shorten
 
-    table = plain_table("group", "tag or chunk", ">in it", ">outside", ">lift", ">p", wrapped=1)
-    before = None
+    rows, before = [], None
     for row in records(found):
-        same = before is not None and row["group"] == before
-        before = row["group"]
-        table.add_row(
-            "" if same else cell(shorten(str(before), _LONGEST_LABEL)),
-            cell(shorten(row["pattern"], LONGEST)),
-            format_share(row["share"]),
-            format_share(row["share_outside"]),
-            f"{row['lift']:.1f}",
-            _render_p(row["p_adjusted"]),
+        label = shorten(str(row["group"]), _LONGEST_LABEL)
+        rows.append(
+            (
+                "" if row["group"] == before else label,
+                shorten(row["pattern"], LONGEST),
+                format_share(row["share"]),
+                format_share(row["share_outside"]),
+                f"{row['lift']:.1f}",
+                _render_p(row["p_adjusted"]),
+            )
         )
-    return table
+        before = row["group"]
+    return Table(("group", "tag or chunk", ">in it", ">outside", ">lift", ">p"), rows, wrapped=1)
 
 
-@with_output_options
-@with_preparing_options
+@takes(source=PREPARING_OPTIONS, output=OUTPUT_OPTIONS)
 def groups(
     data: DataFile,
     out: ModelOut = None,
     report: ReportFile = None,
     labels: Annotated[Path | None, output_option(f"Group of each row. {WRITTEN}.")] = None,
     n_groups: Annotated[
-        int | None, option("Number of groups. By default the data decide.", "--groups")
+        int | None, option("Number of groups (default: chosen from the data).", "--groups")
     ] = None,
     within: Annotated[
         Literal["chunks", "columns"],
-        option("Describe the rows of a group by its own chunks, or by columns."),
+        option("Describe each group by its own chunks, or by columns."),
     ] = "chunks",
     max_groups: Annotated[int | None, option("Maximum number of groups.")] = None,
-    max_seconds: Annotated[float | None, option("Time limit of the search.")] = None,
-    seed: Annotated[int, option("The same number gives the same result.")] = 0,
+    max_seconds: Annotated[float | None, option("Time limit of the search, in seconds.")] = None,
+    seed: Annotated[int, option("Random seed.")] = 0,
     missing: Missing = "pairwise",
     variables: VariablesFile = None,
     jobs: Jobs = None,
@@ -358,11 +348,10 @@ def groups(
     source: DataInput,
     output: Output,
 ) -> None:
-    """Show what kinds of rows there are.
+    """Find groups of similar rows.
 
-    Rows that are alike form a group. Each is named by the tags and chunks that are much more common
-    in it than outside. The number of groups is the one with which the description of the data is
-    shortest.
+    Each group is named by the tags and chunks that are much more common in it than outside. By
+    default, the number of groups is the one that compresses the data most.
 
     \b
     Examples:
@@ -372,7 +361,6 @@ def groups(
     """
     from conjunct import UFC, RowGroups
     from conjunct.explain import count
-    from conjunct.files import write_table
 
     check_targets({"data": data}, model=out, labels=labels, report=report)
     model = RowGroups(
@@ -388,7 +376,7 @@ def groups(
     table = source.read(data)
     with source.naming_cells_of(data), time_step("found groups"), show_rounds() as callback:
         model.fit(table, callback=callback)
-    save(labels, lambda file: write_table(file, _label_frame(model, table)))
+    save_table(labels, lambda: _label_frame(model, table))
     save(out, model.save)
     if report is not None:
         with warnings.catch_warnings():
@@ -396,7 +384,7 @@ def groups(
             warnings.simplefilter("ignore", ConjunctWarning)
             chunks = UFC(variables=model.variables, missing=missing, n_jobs=jobs).fit(table)
         save_report(chunks, table, report, groups=model)
-    output.tell(
+    output.show(
         lambda: {
             "n_rows": table.n_rows,
             "n_groups": model.n_groups_,
@@ -405,11 +393,7 @@ def groups(
             "baseline_length": model.baseline_length_,
             "stop_reason": model.stop_reason_,
             "groups": model.groups_,
-            "saved": {
-                "model": None if out is None else str(out),
-                "labels": None if labels is None else str(labels),
-                "report": None if report is None else str(report),
-            },
+            "saved": {"model": out, "labels": labels, "report": report},
         },
         f"{count(table.n_rows, 'row')} in {count(model.n_groups_, 'group')}: {model.stop_reason_}.",
         group_table(model),
@@ -419,33 +403,26 @@ def groups(
 
 def group_table(model: RowGroups) -> Table:
     """Return the groups with their strongest marks, those that are more common first."""
-    from conjunct.cli.tables import LONGEST, cell, draw_bar, plain_table
     from conjunct.explain import format_share, shorten
 
-    table = plain_table("group", ">rows", "", "tag or chunk", ">in it", ">outside", wrapped=3)
+    rows: list[tuple[Any, ...]] = []
     for number, group in enumerate(model.groups_):
         lines = [
-            (
-                shorten(mark.text, LONGEST),
-                format_share(mark.share),
-                format_share(mark.share_outside),
-            )
+            (mark.text, format_share(mark.share), format_share(mark.share_outside))
             for mark in group.list_marks(_MARKS)
         ]
-        head = (str(number), f"{group.rows:,}", draw_bar(group.share))
-        for text, *shares in lines or [(shorten(group.name, LONGEST), "", "")]:
-            table.add_row(*head, cell(text), *shares)
+        head: tuple[Any, ...] = (str(number), f"{group.rows:,}", draw_bar(group.share))
+        for text, *shares in lines or [(group.name, "", "")]:
+            rows.append((*head, shorten(text, LONGEST), *shares))
             head = ("", "", "")
-    return table
+    return Table(("group", ">rows", "", "tag or chunk", ">in it", ">outside"), rows, wrapped=3)
 
 
 def _label_frame(model: RowGroups, table: BooleanData) -> Any:
     """Return the group of each row, its name and its probability; ids first, if there are any."""
     import polars as pl
 
-    names = {"group", "name", "probability"}
-    if table.ids is not None and table.ids.name in names:
-        raise InputError(f"the --id column has the name of an output column: {table.ids.name!r}")
+    check_id_name(table.ids, "group", "name", "probability")
     ids = {} if table.ids is None else {table.ids.name: list(table.ids.values)}
     found = [model.groups_[k].name for k in model.labels_.tolist()]
     sure = model.predict_proba(table).max(axis=1)

@@ -1,64 +1,68 @@
-"""Commands about data alone: ``look``, ``tags`` and ``datasets``."""
+"""Commands about data alone: ``look``, ``tags``, ``relations`` and ``datasets``."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from conjunct.cli.inputs import (
-    DataInput,
-    find_relations,
-    with_preparing_options,
-    with_reading_options,
+from conjunct.cli.inputs import PREPARING_OPTIONS, READING_OPTIONS, DataInput
+from conjunct.cli.options import (
+    DataFile,
+    ResultOut,
+    TableOut,
+    argument,
+    option,
+    output_option,
+    takes,
 )
-from conjunct.cli.options import DataFile, TableOut, argument, option, output_option
-from conjunct.cli.outputs import Output, files_as_json, save, with_output_options
-from conjunct.cli.terminal import file_of, is_printed, name_of, note, time_step, write_text
-from conjunct.errors import InputError
+from conjunct.cli.outputs import OUTPUT_OPTIONS, Output, Table, save, save_table
+from conjunct.cli.terminal import file_of, is_printed, name_of, note, time_step
+from conjunct.errors import ConjunctWarning, InputError
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.table import Table
+    import polars as pl
 
-    from conjunct.data import Change, Merged, Proposal, TagCleaner
+    from conjunct.data import BooleanData
     from conjunct.datasets import Dataset
+    from conjunct.explain import Relation
 
 _SHOWN = 20
+_RELATIONS_SHOWN = 10
 # characters of a name or an example
 _LONGEST = 16
 
 
-@with_output_options
-@with_preparing_options
+@takes(source=PREPARING_OPTIONS, output=OUTPUT_OPTIONS)
 def look(data: DataFile, *, source: DataInput, output: Output) -> None:
-    """Show what each column of a file is taken for, before anything is fitted.
+    """Show how each column of a file is read, before anything is fitted.
 
-    For each column: its kind, an example, its missing cells, the tags made of it or why it is
-    left out, and the option that reads it differently.
+    For each column: its type, an example, its missing cells, the tags made from it or why it is
+    ignored, and the option that changes this.
 
     \b
     Examples:
       $ conjunct look zoo.csv
       $ conjunct look zoo.csv --json
     """
-    from conjunct.cli.tables import cell, plain_table
     from conjunct.explain import count
     from conjunct.files import look as look_at
 
     name = name_of(data)
     with time_step(f"read {name}"):
         table, views = look_at(file_of(data), source.options, source.binarizer)
-    shown = plain_table("column", "taken for", "example", ">missing", "tags", "option", wrapped=4)
-    for view in views:
-        shown.add_row(
-            cell(_shorten(view.column) or repr("")),
+    rows = [
+        (
+            _shorten(view.column) or repr(""),
             view.kind,
-            cell(_shorten(view.example)),
+            _shorten(view.example),
             f"{view.missing:,}" if view.missing else "",
-            cell(view.about),
+            view.about,
             view.option.partition(" ")[0],
         )
-    output.tell(
+        for view in views
+    ]
+    output.show(
         lambda: {
             "n_rows": table.n_rows,
             "n_features": len(table.names),
@@ -66,7 +70,7 @@ def look(data: DataFile, *, source: DataInput, output: Output) -> None:
         },
         f"{count(table.n_rows, 'row')}, {count(len(views), 'column')}, "
         f"{count(len(table.names), 'tag')}.",
-        shown,
+        Table(("column", "read as", "example", ">missing", "tags", "option"), rows, wrapped=4),
     )
 
 
@@ -74,38 +78,37 @@ def _shorten(text: str) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
-@with_output_options
-@with_reading_options
+@takes(source=READING_OPTIONS, output=OUTPUT_OPTIONS)
 def tags(
     data: DataFile,
     out: Annotated[
-        Path | None, output_option("Table of the clean tags to write, 0/1.", "--out", "-o")
+        Path | None, output_option("Table of clean tags to write (0/1).", "--out", "-o")
     ] = None,
     synonyms: Annotated[
         Path | None,
         option(
-            "Tags and what to call them: a JSON object, a table with from and to, "
-            "or a review in which accept says yes."
+            "Preferred names of tags: a JSON object, a table with from and to, or a review "
+            "with yes under accept."
         ),
     ] = None,
     plurals: Annotated[
         bool, option("Merge plurals into singulars.", "--plurals/--no-plurals")
     ] = True,
     similarity: Annotated[
-        float, option("Propose tags that are at least this alike (100: equal).")
+        float, option("Propose to merge tags with at least this similarity (100: equal).")
     ] = 85,
     review: Annotated[
         Path | None,
-        output_option("Table of proposals to write: for --apply, --synonyms and --declined."),
+        output_option("Table of proposals to write, for --apply, --synonyms and --declined."),
     ] = None,
     apply: Annotated[
-        Path | None, option("Review whose proposals are carried out where accept says yes.")
+        Path | None, option("Review whose proposals are applied where accept is yes.")
     ] = None,
     declined: Annotated[
-        Path | None, option("Review whose proposals are not made again where accept says no.")
+        Path | None, option("Review whose proposals are not repeated where accept is no.")
     ] = None,
     dry_run: Annotated[
-        bool, option("Show what would be done, and write nothing.", "--dry-run")
+        bool, option("Show what would be done, without writing files.", "--dry-run")
     ] = False,
     *,
     source: DataInput,
@@ -113,10 +116,10 @@ def tags(
 ) -> None:
     """Merge spellings of tags, and propose what else to clean up.
 
-    Case, punctuation, spaces and plurals are merged. Proposed are: tags that look alike, that are
-    in the same rows or have the same company; tags to add to rows that lack what their tags imply;
-    and tags in no row or in every row to drop. Nothing of that is done before a person accepts it:
-    write yes or no under accept in the review, and give it back as --apply.
+    Tags that differ only in case, punctuation, spaces or plurals are merged. Other changes are
+    only proposed: merging tags that look alike or occur in the same rows or contexts, adding tags
+    that others imply, and dropping tags that are in no row or in every row. To accept a proposal,
+    write yes under accept in the review, and use --apply.
 
     \b
     Examples:
@@ -126,7 +129,7 @@ def tags(
     """
     from conjunct.data import MERGES, Change, TagCleaner
     from conjunct.explain import apply_changes, count, propose_changes
-    from conjunct.files import read_review, read_synonyms, write_review, write_table
+    from conjunct.files import read_review, read_synonyms, write_review
 
     known = {} if synonyms is None else read_synonyms(synonyms)
     lines = [] if apply is None else [line for line in read_review(apply) if line.accept]
@@ -145,16 +148,21 @@ def tags(
     ]
     clean = apply_changes(spelled, accepted)
     with time_step("compared tags"):
-        spellings = _propose_merges(cleaner, similarity)
+        try:
+            spellings = cleaner.proposals(similarity)
+        except ImportError as error:
+            note(str(error))
+            spellings = []
         changes = propose_changes(clean, spellings, find_relations(clean))
         changes = [change for change in changes if change[:3] not in is_refused]
-    if review is not None and not dry_run:
-        with time_step(f"wrote {review}"):
-            write_review(review, changes, () if clean.ids is None else clean.ids.values)
-    if out is not None and not dry_run:
-        save(out, lambda file: write_table(file, clean.convert("polars")))
+    if not dry_run:
+        ids = () if clean.ids is None else clean.ids.values
+        save(review, lambda file: write_review(file, changes, ids))
+        save_table(out, lambda: clean.convert("polars"))
     saved = {} if dry_run else {"table": out, "review": review}
-    output.tell(
+    merged_rows = [(one.tag, one.into, str(one.rows)) for one in merges]
+    proposed_rows = [(one.text, f"{one.rows:,}", one.why) for one in changes]
+    output.show(
         lambda: {
             "n_rows": raw.n_rows,
             "n_spellings": len(raw.names),
@@ -162,13 +170,17 @@ def tags(
             "merges": [merged._asdict() for merged in merges],
             "accepted": len(lines),
             "proposals": [change._asdict() for change in changes],
-            "saved": files_as_json(saved),
+            "saved": saved,
         },
         f"{count(raw.n_rows, 'row')}, {count(len(raw.names), 'spelling')} of "
         f"{count(len(spelled.names), 'tag')}.",
-        _merge_table(merges) if merges else "No spelling was merged.",
+        Table(("merged", "into", ">rows"), merged_rows, most=_SHOWN)
+        if merges
+        else "No spellings merged.",
         f"{count(len(lines), 'proposal')} of {apply} accepted." if apply else None,
-        _proposal_table(changes) if changes else "Nothing to propose.",
+        Table(("proposal", ">rows", "because"), proposed_rows, wrapped=2, most=_SHOWN)
+        if changes
+        else "No proposals.",
         f"Saved {count(len(changes), 'proposal')} as {review}: "
         "write yes or no under accept, and use --apply."
         if review is not None and not dry_run
@@ -176,38 +188,87 @@ def tags(
         f"Saved {count(len(clean.names), 'tag')} of {count(clean.n_rows, 'row')} as {out}."
         if out and not dry_run
         else None,
-        "Nothing was written (--dry-run)." if dry_run else None,
+        "No files written (--dry-run)." if dry_run else None,
     )
 
 
-def _propose_merges(cleaner: TagCleaner, similarity: float) -> list[Proposal]:
-    try:
-        return cleaner.proposals(similarity)
-    except ImportError as error:
-        note(str(error))
-        return []
+@takes(source=READING_OPTIONS, output=OUTPUT_OPTIONS)
+def relations(
+    data: DataFile,
+    out: ResultOut = None,
+    kind: Annotated[
+        str | None, option("Show only one kind: implies, same, avoid or alike.")
+    ] = None,
+    *,
+    source: DataInput,
+    output: Output,
+) -> None:
+    """Show which tags imply, equal or avoid others.
+
+    Tags that are rarely together but occur with the same other tags are alike, as synonyms are.
+    Only relations with enough evidence (docs/evidence.md) are listed, with the number of rows
+    behind them. Implications that follow from others are omitted.
+
+    \b
+    Examples:
+      $ conjunct relations zoo.csv
+      $ conjunct relations zoo.csv --kind implies
+      $ conjunct relations zoo.csv --out relations.csv
+    """
+    from conjunct.explain import RELATION_KINDS, count
+    from conjunct.files import check_table_target
+
+    if kind is not None and kind not in RELATION_KINDS:
+        raise InputError(f"--kind must be one of {', '.join(RELATION_KINDS)}; got {kind!r}")
+    if out is not None:
+        check_table_target(out)
+    table = source.read(data)
+    with source.naming_cells_of(data), time_step("compared tags"):
+        found = [one for one in find_relations(table) if kind in (None, one.kind)]
+    save_table(out, lambda: _relation_frame(found))
+    parts = []
+    for each, head in RELATION_KINDS.items():
+        rows = [(one.sentence, f"{one.evidence:,.0f}") for one in found if one.kind == each]
+        if rows:
+            parts.append(Table((f"{head}: {len(rows):,}", ">bits"), rows, most=_RELATIONS_SHOWN))
+    output.show(
+        lambda: {
+            "n_rows": table.n_rows,
+            "relations": [one._asdict() for one in found],
+            "saved": {"table": out},
+        },
+        f"{count(table.n_rows, 'row')}, {count(len(table.names), 'tag')}: "
+        f"{count(len(found), 'relation')}.",
+        *parts,
+        f"Saved {count(len(found), 'relation')} as {out}." if out is not None else None,
+    )
 
 
-def _merge_table(merges: list[Merged]) -> Table:
-    from conjunct.cli.tables import cell, plain_table
+def _relation_frame(found: Sequence[Relation]) -> pl.DataFrame:
+    import polars as pl
 
-    table = plain_table("merged", "into", ">rows")
-    for merged in merges[:_SHOWN]:
-        table.add_row(cell(merged.tag), cell(merged.into), str(merged.rows))
-    if len(merges) > _SHOWN:
-        table.add_row("…", f"and {len(merges) - _SHOWN} more", "")
-    return table
+    schema = {
+        "kind": pl.String,
+        "left": pl.String,
+        "right": pl.String,
+        "rows": pl.Int64,
+        "evidence": pl.Float64,
+        "sentence": pl.String,
+    }
+    return pl.DataFrame([tuple(one) for one in found], schema=schema, orient="row")
 
 
-def _proposal_table(changes: list[Change]) -> Table:
-    from conjunct.cli.tables import cell, plain_table
+def find_relations(data: BooleanData) -> list[Relation]:
+    """Return the relations between all tags of a table."""
+    import warnings
 
-    table = plain_table("proposal", ">rows", "because", wrapped=2)
-    for change in changes[:_SHOWN]:
-        table.add_row(cell(change.text), f"{change.rows:,}", cell(change.why))
-    if len(changes) > _SHOWN:
-        table.add_row("…", "", f"and {len(changes) - _SHOWN:,} more")
-    return table
+    from conjunct.estimators import UFC
+
+    model = UFC(max_iter=0, missing="pairwise")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConjunctWarning)
+        model.fit(data)
+    return model.relations(data)
 
 
 def _complete_name(incomplete: str) -> list[tuple[str, str]]:
@@ -217,7 +278,7 @@ def _complete_name(incomplete: str) -> list[tuple[str, str]]:
     return [(d.name, d.description) for d in DATASETS if d.name.startswith(incomplete)]
 
 
-@with_output_options
+@takes(output=OUTPUT_OPTIONS)
 def datasets(
     name: Annotated[
         str | None, argument("[NAME]", "Data set to write.", autocompletion=_complete_name)
@@ -236,46 +297,37 @@ def datasets(
     """
     from conjunct.datasets import DATASETS, find
     from conjunct.explain import count
-    from conjunct.files import as_csv, read_table, write_table
+    from conjunct.files import read_table
 
     if name is None:
         if out is not None:
             raise InputError("--out needs the name of a data set: see conjunct datasets")
-        output.tell(lambda: {"datasets": [_document(d) for d in DATASETS]}, *_list_datasets())
+        rows = [
+            (
+                dataset.name,
+                f"{dataset.rows:,}",
+                str(dataset.columns),
+                dataset.licence,
+                dataset.description + ", some missing" * dataset.has_missing,
+            )
+            for dataset in DATASETS
+        ]
+        output.show(
+            lambda: {"datasets": [_document(dataset) for dataset in DATASETS]},
+            Table(("name", ">rows", ">columns", "licence", "content"), rows, wrapped=4),
+            "\n".join(f"{dataset.name}: {dataset.attribution}." for dataset in DATASETS),
+        )
         return
     dataset = find(name)
     note(f"{dataset.attribution}; {dataset.licence}")
+    if output.json and is_printed(out):
+        output.print_json(_document(dataset))
+        return
     table = read_table(dataset.path)
-    if out is not None and not is_printed(out):
-        save(out, lambda file: write_table(file, table))
-        output.tell(
-            lambda: _document(dataset) | {"saved": {"table": str(out)}},
-            f"Saved {count(table.height, 'row')} and {count(table.width, 'column')} as {out}.",
-        )
-    elif output.json:
-        output.print(_document(dataset))
-    else:
-        write_text(as_csv(table))
+    text = f"Saved {count(table.height, 'row')} and {count(table.width, 'column')}"
+    output.table(out, table, lambda: _document(dataset), text)
 
 
 def _document(dataset: Dataset) -> dict[str, Any]:
     keys = ("name", "rows", "columns", "has_missing", "description", "attribution", "licence")
     return {key: getattr(dataset, key) for key in keys}
-
-
-def _list_datasets() -> tuple[RenderableType, ...]:
-    from conjunct.cli.tables import plain_table
-    from conjunct.datasets import DATASETS
-
-    table = plain_table("name", ">rows", ">columns", "licence", "content", wrapped=4)
-    for dataset in DATASETS:
-        missing = ", some missing" if dataset.has_missing else ""
-        table.add_row(
-            dataset.name,
-            f"{dataset.rows:,}",
-            str(dataset.columns),
-            dataset.licence,
-            f"{dataset.description}{missing}",
-        )
-    sources = [f"{dataset.name}: {dataset.attribution}." for dataset in DATASETS]
-    return table, "\n".join(sources)

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from conjunct.cli.inputs import (
+    PREPARING_OPTIONS,
     Checkpoint,
     DataInput,
     EngineName,
     Memory,
     Scheduler,
     StreamInput,
-    with_preparing_options,
 )
 from conjunct.cli.options import (
+    RULE_OPTIONS,
     Ascii,
     DataFile,
     DataFiles,
@@ -36,18 +37,22 @@ from conjunct.cli.options import (
     option,
     output_option,
     read_variables_option,
+    takes,
     threshold_option,
-    with_rule_options,
 )
 from conjunct.cli.outputs import (
+    OUTPUT_OPTIONS,
     Output,
+    Table,
     check_targets,
+    data_document,
     list_files,
     model_document,
     path_document,
+    records,
     save,
     save_report,
-    with_output_options,
+    save_table,
 )
 from conjunct.cli.terminal import (
     ascii_only,
@@ -55,7 +60,6 @@ from conjunct.cli.terminal import (
     show_bar,
     show_iterations,
     show_rounds,
-    showable,
     time_step,
     write,
 )
@@ -64,7 +68,6 @@ from conjunct.parameters import whole
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-    from rich.table import Table
 
     from conjunct.columns import CostEstimate
     from conjunct.data import BooleanData
@@ -80,14 +83,14 @@ _LONG = 10
 # Seconds per iteration above which the cost is printed beforehand.
 _LONG_SECONDS = 10
 # What to do about an empty cell where there is --missing.
-_IF_EMPTY = "fill it, leave its row out or choose --missing false"
+_IF_EMPTY = "fill it in, drop the row, or use --missing false"
 
 
-@with_output_options
+@takes(output=OUTPUT_OPTIONS)
 def demo(
-    out: Annotated[Path, output_option("Folder for models and report.", "--out", "-o")] = Path(
-        "conjunct-demo"
-    ),
+    out: Annotated[
+        Path, output_option("Folder for the models and the report.", "--out", "-o")
+    ] = Path("conjunct-demo"),
     *,
     output: Output,
 ) -> None:
@@ -106,7 +109,7 @@ def demo(
     try:
         out.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
-        raise InputError(f"{out} is a file: name a folder for the models") from None
+        raise InputError(f"{out} is a file: choose a folder for the models") from None
     models, tables = {}, {}
     for name in _DEMO_DATA:
         with time_step(f"wrote {out / name}.json"):
@@ -129,40 +132,36 @@ def demo(
             yield f"{name}: {find(name).description}"
             yield from render_summary(model, tables[name])
 
-    output.tell(
+    output.show(
         lambda: {
             "models": {name: model_document(model) for name, model in models.items()},
-            "saved": {name: str(out / f"{name}.json") for name in models}
-            | ({"report": str(page)} if has_page else {}),
+            "saved": {name: out / f"{name}.json" for name in models}
+            | ({"report": page} if has_page else {}),
         },
         *render_models(),
-        f"A report: open {page} in a browser." if has_page else None,
-        f"The models are in {out}. Next:\n"
+        f"Report: open {page} in a browser." if has_page else None,
+        f"The models are in {out}. Next steps:\n"
         f"  conjunct show {out / _DEMO_REPORT}.json\n"
         "  conjunct fit YOUR.csv --out model.json\n"
         "  conjunct chunks model.json YOUR.csv",
     )
 
 
-@with_output_options
-@with_preparing_options
-@with_rule_options
+@takes(rule=RULE_OPTIONS, source=PREPARING_OPTIONS, output=OUTPUT_OPTIONS)
 def fit(
     data: DataFiles,
     out: ModelOut = None,
     report: ReportFile = None,
     feature_names: Annotated[
         FeatureNames,
-        output_option(
-            "What transform calls its columns: chair + dining table, or chair ∧ dining table."
-        ),
+        output_option("Column names of transform: chair + dining table, or chair ∧ dining table."),
     ] = "tags",
     keep_columns: KeepColumns = False,
     formulas: WithFormulas = False,
     ascii_: Ascii = False,
     storage: Annotated[
         Literal["auto", "dense", "sparse"],
-        counting_option("Store columns as one bit per cell, or as lists of rows for rare ones."),
+        counting_option("Store one bit per cell, or lists of rows for rare columns."),
     ] = "auto",
     jobs: Jobs = None,
     memory: Memory = None,
@@ -172,13 +171,11 @@ def fit(
     missing: Missing = "pairwise",
     groups: Annotated[
         bool,
-        output_option(
-            "Also show what kinds of rows there are, as conjunct groups does.", "--groups"
-        ),
+        output_option("Also find groups of similar rows, as conjunct groups does.", "--groups"),
     ] = False,
     weights: Annotated[
         str | None,
-        data_option("Column of whole numbers: how often each row counts.", metavar="NAME"),
+        data_option("Column of row weights (whole numbers).", metavar="NAME"),
     ] = None,
     *,
     rule: dict[str, Any],
@@ -187,8 +184,8 @@ def fit(
 ) -> None:
     """Find the tags that belong together, and save them as a model.
 
-    Several files with the same columns are one table. To see first how columns are read, use
-    conjunct look FILE. The paper's rules are --criterion risk and --criterion NUMBER.
+    Several files with the same columns are read as one table. conjunct look FILE shows how columns
+    are read. The paper's rules are --criterion risk and --criterion NUMBER.
 
     \b
     Examples:
@@ -209,13 +206,14 @@ def fit(
     check_targets({"data": data}, model=out, checkpoint=checkpoint, report=report)
     streams = len(data) > 1 or any(x is not None for x in (memory, scheduler, engine))
     if streams and weights is not None:
-        options = "--memory, --scheduler and --engine"
-        raise InputError(f"--weights needs the table in memory: leave {options} out")
+        raise InputError(
+            "--weights needs one table in memory: drop --memory, --scheduler and --engine"
+        )
     if weights is not None and report is not None:
-        raise InputError("--report shows rows one by one, without --weights: leave one of them out")
+        raise InputError("use either --report or --weights, not both: a report shows single rows")
     for name, is_given in (("--report", report is not None), ("--groups", groups)):
         if streams and is_given:
-            raise InputError(f"{name} shows rows and needs the table in memory: leave it out")
+            raise InputError(f"{name} needs one table in memory: drop it")
     model = UFC(
         **rule,
         feature_names=feature_names,
@@ -228,47 +226,40 @@ def fit(
     reader: DataInput | StreamInput = source.read_weights_from(weights)
     if streams:
         reader = StreamInput(source, data, memory, scheduler, engine)
-    progress = show_iterations(rule["max_iter"])
+    kinds = RowGroups(variables=model.variables, missing=missing, n_jobs=jobs) if groups else None
     _construct(
         model,
         data[0],
         out,
         reader,
         output,
-        progress,
+        show_iterations(rule["max_iter"]),
         report,
         formulas=formulas,
         checkpoint=checkpoint,
-        groups=RowGroups(variables=model.variables, missing=missing, n_jobs=jobs)
-        if groups
-        else None,
+        groups=kinds,
     )
     if checkpoint is not None and out is not None:
         # the model is there now
         checkpoint.unlink(missing_ok=True)
 
 
-@with_output_options
-@with_preparing_options
+@takes(source=PREPARING_OPTIONS, output=OUTPUT_OPTIONS)
 def fringe(
     data: DataFile,
     out: ModelOut = None,
     max_features: Annotated[
-        int, option("End with the iteration that reaches this number of features.")
+        int, option("Stop after the iteration that reaches this number of features.")
     ] = 300,
-    min_samples_leaf: Annotated[int, option("Rows that each cluster of a tree must have.")] = 4,
-    max_depth: Annotated[
-        int | None, option("Most conditions from the root of a tree to a leaf.")
-    ] = None,
+    min_samples_leaf: Annotated[int, option("Minimum number of rows per leaf.")] = 4,
+    max_depth: Annotated[int | None, option("Maximum depth of a tree.")] = None,
     strategy: Annotated[
         Literal["fringe", "root", "root-fringe"],
         option("Join the last two conditions of a path, the first two, or the ends."),
     ] = "fringe",
     drop_redundant: Annotated[
         bool,
-        option(
-            "Drop duplicates, equal or empty columns and repeated literals.", "--drop-redundant"
-        ),
+        option("Drop duplicate or empty features, and repeated literals.", "--drop-redundant"),
     ] = False,
     missing: MissingOrFalse = "false",
     jobs: Jobs = None,
@@ -298,19 +289,17 @@ def fringe(
         n_jobs=jobs,
         formula_style="ascii" if ascii_ else "unicode",
     )
-    progress = show_iterations(n_features=max_features)
-    _construct(model, data, out, source, output, progress, report)
+    _construct(model, data, out, source, output, show_iterations(n_features=max_features), report)
 
 
-@with_output_options
-@with_preparing_options
+@takes(source=PREPARING_OPTIONS, output=OUTPUT_OPTIONS)
 def path(
     data: DataFile,
     out: Annotated[
         Path | None,
         output_option(
-            "Model file to write (JSON): that of --chunks, or the closest point. Without it, "
-            "nothing is saved.",
+            "Model file to write (JSON): with the first --chunks, or of the closest point. "
+            "Without it, nothing is saved.",
             "--out",
             "-o",
         ),
@@ -318,41 +307,41 @@ def path(
     solutions: Annotated[
         Path | None,
         output_option(
-            "Table to write, such as .csv or .parquet: each number of chunks, or all solutions."
+            "Table to write (.csv, .parquet, …) of all numbers of chunks, or of all solutions."
         ),
     ] = None,
     figure: Annotated[
         Path | None,
-        output_option("Figure to write, .svg or .png: the evidence of the chunks, or the front."),
+        output_option("Figure to write (.svg, .png) of the evidence by chunk, or of the front."),
     ] = None,
     over: Annotated[
         Literal["chunks", "thresholds"],
-        option("Follow the number of chunks, or the paper's thresholds λ."),
+        option("Vary the number of chunks, or the paper's threshold λ."),
     ] = "chunks",
-    chunks: Annotated[int | None, option("Keep this number of chunks (default: all).")] = None,
+    chunks: Annotated[int | None, option("Keep the first N chunks (default: all).")] = None,
     min_threshold: Annotated[
-        float | None, threshold_option("The lowest threshold (default: 0.002).")
+        float | None, threshold_option("Minimum threshold (default: 0.002).")
     ] = None,
     max_threshold: Annotated[
-        float | None, threshold_option("The highest threshold (default: 0.5).")
+        float | None, threshold_option("Maximum threshold (default: 0.5).")
     ] = None,
     max_iter: Annotated[
-        int | None, threshold_option("The largest number of iterations (default: 20).")
+        int | None, threshold_option("Maximum number of iterations (default: 20).")
     ] = None,
     prune: Annotated[
         bool | None,
         threshold_option(
-            "Leave out pairs with an expected frequency below 5 (default: no).",
+            "Skip pairs with an expected frequency below 5 (default: no).",
             "--prune/--no-prune",
         ),
     ] = None,
     max_solutions: Annotated[
         int | None,
-        threshold_option("Stop after this many solutions and keep them (default: 10000)."),
+        threshold_option("Maximum number of solutions (default: 10,000)."),
     ] = None,
     max_seconds: Annotated[
         float | None,
-        threshold_option("Stop after this many seconds and keep what was found (default: 600)."),
+        threshold_option("Time limit in seconds; solutions so far are kept (default: 600)."),
     ] = None,
     missing: Missing = "pairwise",
     variables: VariablesFile = None,
@@ -364,11 +353,11 @@ def path(
     source: DataInput,
     output: Output,
 ) -> None:
-    """Show what each number of chunks brings, or follow every threshold of the paper at once.
+    """Compare models with fewer or more chunks, or all thresholds of the paper.
 
-    One run has every vocabulary: fewer chunks are the beginning of more. With --over
-    thresholds, all distinct solutions for a range of thresholds are found; the best is the one
-    closest to no overlap and no growth.
+    One run contains them all: a model with fewer chunks is its beginning. With --over thresholds,
+    all distinct solutions for a range of thresholds are found. The best is the one closest to no
+    overlap and no growth.
 
     \b
     Examples:
@@ -380,7 +369,8 @@ def path(
     """
     from conjunct import UFC, UFCPath
 
-    check_targets({"data": data}, model=out, solutions=solutions, figure=figure, report=report)
+    files = {"model": out, "solutions": solutions, "figure": figure, "report": report}
+    check_targets({"data": data}, **files)
     limits: dict[str, Any] = {
         "min_threshold": min_threshold,
         "max_threshold": max_threshold,
@@ -403,35 +393,45 @@ def path(
     if chunks is not None:
         whole(0).check("--chunks", chunks)
     if over == "thresholds" and chunks is not None:
-        raise InputError("--chunks needs --over chunks: leave one of them out")
-    files = {"model": out, "solutions": solutions, "figure": figure, "report": report}
+        raise InputError("--chunks needs --over chunks")
     table = source.read(data)
-    if over == "thresholds":
-        model = UFCPath(**limits, **options)
-        _follow_thresholds(model, data, source, table, files, output)
-    else:
-        by_evidence = UFC(**options)
-        _follow_sizes(by_evidence, data, source, table, files, output, chunks)
+    with source.naming_cells_of(data, _IF_EMPTY):
+        if over == "thresholds":
+            found = _follow_thresholds(UFCPath(**limits, **options), table)
+        else:
+            found = _follow_sizes(UFC(**options), table, data, chunks)
+    save(out, found.model.save)
+    save_table(solutions, found.make_table)
+    if figure is not None:
+        from conjunct.plots import save_chart
+
+        with time_step(f"drew {figure}"):
+            save_chart(found.draw(), figure)
+    if report is not None:
+        save_report(found.model, table, report, title=f"Findings in {data.name}")
+    output.show(
+        lambda: {**found.document(), "data": data_document(table), "saved": files},
+        *found.parts,
+        list_files(*files.values()),
+    )
 
 
-def _follow_sizes(
-    model: UFC,
-    data: Path,
-    source: DataInput,
-    table: BooleanData,
-    files: dict[str, Path | None],
-    output: Output,
-    chunks: int | None,
-) -> None:
-    """Print what each number of chunks brings, and save the model of one of them."""
-    from conjunct.cli.outputs import data_document, files_as_json, records
+class _Path(NamedTuple):
+    """A path: the model to keep, and what is written and printed about the others."""
+
+    model: UFC | UFCPath
+    make_table: Callable[[], Any]
+    draw: Callable[[], Any]
+    document: Callable[[], dict[str, Any]]
+    parts: Sequence[RenderableType | None]
+
+
+def _follow_sizes(model: UFC, table: BooleanData, data: Path, chunks: int | None) -> _Path:
+    """Return what each number of chunks brings, and the model with some of them."""
+    from conjunct.explain import count
     from conjunct.plots import plot_history
 
-    with (
-        source.naming_cells_of(data, _IF_EMPTY),
-        time_step("constructed features"),
-        show_iterations(None) as callback,
-    ):
+    with time_step("constructed features"), show_iterations(None) as callback:
         model.fit(table, callback=callback)
     n_merges = model.n_iter_
     shown = _readable_sizes(n_merges)
@@ -440,29 +440,31 @@ def _follow_sizes(
     with time_step("measured each size"):
         columns = model.get_path(table, sizes=shown, backend="dict")
     chosen = model if chunks is None else model.truncate(X_train=table, max_chunks=chunks)
-    _save_path_files(
+    rows = [
+        (
+            "kept" if n == chosen.n_iter_ else "",
+            f"{n:,}",
+            f"{features:,}",
+            newest or "–",
+            f"{evidence:,.1f}" if n else "–",
+            f"{total:,.1f}",
+            "–" if math.isnan(length) else f"{length:,.0f}",
+        )
+        for n, features, newest, evidence, total, length in zip(*columns.values(), strict=True)
+    ]
+    headings = ("", ">chunks", ">features", "newest chunk", ">evidence", ">total", ">length")
+    fewer = f"For fewer chunks: conjunct path {data} --chunks N --out model.json"
+    return _Path(
         chosen,
-        data,
-        table,
-        files,
         lambda: model.get_path(backend="polars"),
-        lambda: plot_history(model.history_, title="What the chunks bring", bits=True),
-    )
-    output.tell(
-        lambda: {
-            "sizes": records(columns),
-            "model": model_document(chosen),
-            "data": data_document(table),
-            "saved": files_as_json(files),
-        },
-        f"One run, {n_merges:,} chunk{'s' * (n_merges != 1)}: each line is the beginning of the "
-        "next.",
-        _size_table(columns, chosen.n_iter_),
-        model.stop_reason_,
-        None
-        if chunks is not None
-        else f"For fewer: conjunct path {data} --chunks N --out model.json",
-        list_files(*files.values()),
+        lambda: plot_history(model.history_, title="Evidence of the chunks", bits=True),
+        lambda: {"sizes": records(columns), "model": model_document(chosen)},
+        (
+            f"One run, {count(n_merges, 'chunk')}: each line adds chunks to the one above.",
+            Table(headings, rows, wrapped=3),
+            model.stop_reason_,
+            fewer if chunks is None else None,
+        ),
     )
 
 
@@ -475,39 +477,13 @@ def _readable_sizes(last: int) -> list[int]:
     return sorted({0, last, *(size for size in sizes if size < last)})
 
 
-def _size_table(columns: dict[str, list[Any]], chosen: int) -> Table:
-    from conjunct.cli.tables import plain_table
-
-    table = plain_table(
-        "", ">chunks", ">features", "newest chunk", ">evidence", ">total", ">length", wrapped=3
-    )
-    for n, features, newest, evidence, total, length in zip(*columns.values(), strict=True):
-        table.add_row(
-            "kept" if n == chosen else "",
-            f"{n:,}",
-            f"{features:,}",
-            showable(newest or "–"),
-            f"{evidence:,.1f}" if n else "–",
-            f"{total:,.1f}",
-            "–" if math.isnan(length) else f"{length:,.0f}",
-        )
-    return table
-
-
-def _follow_thresholds(
-    model: UFCPath,
-    data: Path,
-    source: DataInput,
-    table: BooleanData,
-    files: dict[str, Path | None],
-    output: Output,
-) -> None:
-    """Print the solutions around the closest point, and save the model of that."""
+def _follow_thresholds(model: UFCPath, table: BooleanData) -> _Path:
+    """Return the solutions for all thresholds, and the model of the closest point."""
     from conjunct.plots import plot_front
 
     highest = model.max_threshold
     bar = show_bar("Following λ", max(highest - model.min_threshold, 0.0))
-    with source.naming_cells_of(data, _IF_EMPTY), time_step("followed λ"), bar as update:
+    with time_step("followed λ"), bar as update:
         n_found = 0
 
         def advance(solution: Solution) -> None:
@@ -517,75 +493,31 @@ def _follow_thresholds(
             update(highest - low, f"{n_found} solutions, down to {low:.3f}")
 
         model.fit(table, callback=advance)
-    _save_path_files(
+    return _Path(
         model,
-        data,
-        table,
-        files,
         lambda: model.get_solutions("polars"),
         lambda: plot_front(model.solutions_, model.front_, model.closest_point_),
-    )
-    output.tell(
-        lambda: path_document(model, table, files),
-        *_render_path(model),
-        list_files(*files.values()),
+        lambda: path_document(model),
+        tuple(_render_path(model)),
     )
 
 
-def _save_path_files(
-    model: UFC | UFCPath,
-    data: Path,
-    table: BooleanData,
-    files: dict[str, Path | None],
-    make_table: Callable[[], Any],
-    draw: Callable[[], Any],
-) -> None:
-    from conjunct.files import write_table
-
-    save(files["model"], model.save)
-    save(files["solutions"], lambda file: write_table(file, make_table()))
-    if (figure := files["figure"]) is not None:
-        from conjunct.plots import save_chart
-
-        with time_step(f"drew {figure}"):
-            save_chart(draw(), figure)
-    if (report := files["report"]) is not None:
-        save_report(model, table, report, title=f"Findings in {data.name}")
-
-
-def _render_path(model: UFCPath) -> Iterator[RenderableType]:
+def _render_path(model: UFCPath, around: int = 4) -> Iterator[RenderableType]:
     from conjunct.cli.tables import finding_table
-    from conjunct.explain import Summary
+    from conjunct.explain import Summary, place_of_closest
 
     summary = Summary(model)
-    best = model.closest_point_
+    best, front = model.closest_point_, model.front_
     covered = "" if model.complete_ else f" (only λ from {model.covered_from_:.4f} up)"
     yield (
-        f"{len(model.solutions_)} distinct solutions{covered}, {len(model.front_)} of them on the "
+        f"{len(model.solutions_)} distinct solutions{covered}, {len(front)} of them on the "
         "Pareto front. On the front, around the closest point:"
     )
-    yield _front_table(model)
-    if summary.findings:
-        yield "The strongest findings of the closest point:"
-        yield finding_table(summary.findings[:_PATH_SHOWN])
-    yield (
-        f"Closest point: uFC({best.threshold:g}, {best.iterations}), for every λ from "
-        f"{best.min_threshold:.4f} up to {best.max_threshold:.4f}. {summary.overview} "
-        f"{summary.scores} {summary.length}".rstrip()
-    )
-
-
-def _front_table(model: UFCPath, around: int = 4) -> Table:
-    from conjunct.cli.tables import plain_table
-    from conjunct.explain import place_of_closest
-
-    front = model.front_
-    best = place_of_closest(front)
-    table = plain_table("", ">λ", ">iterations", ">features", ">length", ">OI", ">C0", ">distance")
-    for k in range(max(0, best - around), min(len(front), best + around + 1)):
-        solution = model.closest_point_ if k == best else front[k]
-        table.add_row(
-            "closest" if k == best else "",
+    place = place_of_closest(front)
+    shown = range(max(0, place - around), min(len(front), place + around + 1))
+    rows = [
+        (
+            "closest" if k == place else "",
             f"{solution.threshold:g}",
             str(solution.iterations),
             str(solution.n_features),
@@ -594,7 +526,18 @@ def _front_table(model: UFCPath, around: int = 4) -> Table:
             f"{solution.c0:.3f}",
             f"{solution.distance:.4f}",
         )
-    return table
+        for k, solution in ((k, best if k == place else front[k]) for k in shown)
+    ]
+    headings = (">λ", ">iterations", ">features", ">length", ">OI", ">C0", ">distance")
+    yield Table(("", *headings), rows)
+    if summary.findings:
+        yield "The strongest findings of the closest point:"
+        yield finding_table(summary.findings[:_PATH_SHOWN])
+    yield (
+        f"Closest point: uFC({best.threshold:g}, {best.iterations}), for every λ from "
+        f"{best.min_threshold:.4f} up to {best.max_threshold:.4f}. {summary.overview} "
+        f"{summary.scores} {summary.length}".rstrip()
+    )
 
 
 def _construct(
@@ -641,12 +584,12 @@ def _construct(
     save(out, model.save)
     unbounded = model.get_params().get("max_length", 0) is None and not model.has_tag_names
     if unbounded and model.history_[-1].length > _LONG:
-        note("the formulas are long: --max-length 4 keeps them readable")
+        note("the formulas are long: use --max-length 4 for shorter ones")
     if report is not None:
         save_report(model, table, report, title=f"Findings in {data.name}", groups=groups)
     if output.json:
         document = model_document(model, data=table, saved={"model": out, "report": report})
-        output.print(document | ({} if groups is None else {"groups": groups.groups_}))
+        output.print_json(document | ({} if groups is None else {"groups": groups.groups_}))
         return
     if ascii_only():
         model.set_params(formula_style="ascii")
@@ -658,8 +601,7 @@ def _construct(
         *render_summary(model, table, out, formulas=formulas),
         *data_tables(table),
         *scores,
-        None if groups is None else "Kinds of rows",
-        None if groups is None else group_table(groups),
+        *(() if groups is None else ("Kinds of rows", group_table(groups))),
         list_files(out, report),
     )
 

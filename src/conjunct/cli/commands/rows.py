@@ -1,4 +1,4 @@
-"""Commands that apply a model to rows: ``transform``, ``chunks`` and ``update``."""
+"""Commands that apply a model to rows: ``transform``, ``chunks``, ``suggest`` and ``update``."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from conjunct.cli.inputs import (
+    READING_OPTIONS,
     DataInput,
+    check_id_name,
     read_model,
     require_chunks,
+    require_ufc,
     set_column_options,
-    with_reading_options,
 )
 from conjunct.cli.options import (
     SPARSE,
@@ -20,21 +22,23 @@ from conjunct.cli.options import (
     HandleUnknown,
     ModelFile,
     ModelOut,
+    TableOut,
+    option,
     output_option,
+    takes,
 )
-from conjunct.cli.outputs import Output, save, with_output_options
+from conjunct.cli.outputs import OUTPUT_OPTIONS, Output, save
 from conjunct.cli.terminal import is_printed, showable, time_step, write_text
-from conjunct.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
 
     from conjunct.data import BooleanData, Ids
-    from conjunct.estimators import UFC, DriftCheck, InvertibleConstructor
+    from conjunct.estimators import UFC, InvertibleConstructor
+    from conjunct.features import Suggestion
 
 
-@with_output_options
-@with_reading_options
+@takes(source=READING_OPTIONS, output=OUTPUT_OPTIONS)
 def transform(
     model: ModelFile,
     data: DataFile,
@@ -45,21 +49,21 @@ def transform(
     feature_names: Annotated[
         FeatureNames | None,
         output_option(
-            "What to call the columns: chair + dining table, or chair ∧ dining table. "
-            "Default: as in the model."
+            "Column names: chair + dining table, or chair ∧ dining table (default: as in the "
+            "model)."
         ),
     ] = None,
     handle_unknown: Annotated[
         HandleUnknown | None,
         output_option(
-            "Rows with combinations that training never saw: count them in a note, or give "
-            "each combination a column. Default: as in the model."
+            "Unseen combinations of tags: print how many rows have one, or add a column for "
+            "each (default: as in the model)."
         ),
     ] = None,
     keep_columns: Annotated[
         bool | None,
         output_option(
-            "Write the columns, then the features of two tags or more. Default: as in the model.",
+            "Keep the columns and add the features of two tags or more (default: as in the model).",
             "--keep-columns/--no-keep-columns",
         ),
     ] = None,
@@ -69,8 +73,8 @@ def transform(
 ) -> None:
     """Write the features of a model for the rows of a table.
 
-    The columns of the model are found by name, in any order; others are left aside. Raw data is
-    made Boolean, and tags are cleaned, as they were for the model.
+    Columns are found by name, in any order, and extra columns are ignored. Raw data is made
+    Boolean, and tags are cleaned, as they were for the model.
 
     \b
     Examples:
@@ -79,9 +83,9 @@ def transform(
       $ conjunct transform model.json zoo.csv --feature-names formula
     """
     from conjunct.explain import count
-    from conjunct.files import as_csv, is_sparse_file, write_sparse, write_table
+    from conjunct.files import is_sparse_file, write_sparse
 
-    _check_rows_target(out, model, "features", " as CSV", output.json)
+    output.check_table(out, "features", model, sparse=True)
     fitted = read_model(model)
     set_column_options(
         fitted,
@@ -92,25 +96,15 @@ def transform(
     table = source.read_for(fitted, data)
     with source.naming_cells_of(data), time_step("computed features"):
         features = fitted.transform(table)
+    n_rows, n_features = features.shape
+    document = {"n_rows": n_rows, "n_features": n_features, "features": list(features.names)}
+    text = f"Saved {count(n_features, 'feature')} of {count(n_rows, 'row')}"
     if out is not None and is_sparse_file(out):
         save(out, lambda file: write_sparse(file, features))
-    else:
-        _check_room(*features.shape)
-        frame = features.convert("polars")
-        if out is None or is_printed(out):
-            write_text(as_csv(frame))
-            return
-        save(out, lambda file: write_table(file, frame))
-    n_rows, n_features = features.shape
-    output.tell(
-        lambda: {
-            "n_rows": n_rows,
-            "n_features": n_features,
-            "features": list(features.names),
-            "saved": {"table": str(out)},
-        },
-        f"Saved {count(n_features, 'feature')} of {count(n_rows, 'row')} as {out}.",
-    )
+        output.show(lambda: {**document, "saved": {"table": out}}, f"{text} as {out}.")
+        return
+    _check_room(n_rows, n_features)
+    output.table(out, features.convert("polars"), lambda: document, text)
 
 
 def _check_room(n_rows: int, n_features: int) -> None:
@@ -122,12 +116,11 @@ def _check_room(n_rows: int, n_features: int) -> None:
         raise MemoryError
 
 
-# Spelled out, since the help must not wait for NumPy; a test compares them with the library's.
+# Spelled out because the help must not load NumPy; a test compares them with the library.
 ChunkOutput = Literal["lists", "text", "long"]
 
 
-@with_output_options
-@with_reading_options
+@takes(source=READING_OPTIONS, output=OUTPUT_OPTIONS)
 def chunks(
     model: ModelFile,
     data: DataFile,
@@ -151,9 +144,9 @@ def chunks(
 ) -> None:
     """Write each row of a table as its chunks.
 
-    They are its tags, in groups that belong together. Every tag of every row is in one chunk,
-    also in rows with combinations that training never saw. Columns are found as in conjunct
-    transform; --id keeps a column that names the rows.
+    A chunk is a set of tags that belong together. Every tag of a row is in exactly one of its
+    chunks, even if training never saw the combination. Columns are found as in conjunct
+    transform. --id keeps a column that identifies the rows.
 
     \b
     Examples:
@@ -162,32 +155,27 @@ def chunks(
       $ conjunct chunks model.json zoo.csv --layout lists --out chunks.jsonl
     """
     from conjunct.explain import count
-    from conjunct.files import as_csv, write_table
 
-    _check_rows_target(out, model, "chunks", "", output.json, lists=layout == "lists")
+    output.check_table(out, "chunks", model, lists=layout == "lists")
     fitted = require_chunks(read_model(model), model)
     table = source.read_for(fitted, data)
     with source.naming_cells_of(data), time_step("read rows as chunks"):
         frame = _chunk_frame(fitted, table, layout, table.ids)
-    if out is None or is_printed(out):
-        write_text(frame.write_ndjson() if layout == "lists" else as_csv(frame))
+    if is_printed(out) and layout == "lists":
+        write_text(frame.write_ndjson())
         return
-    save(out, lambda file: write_table(file, frame))
-    output.tell(
-        lambda: {"n_rows": table.n_rows, "layout": layout, "saved": {"table": str(out)}},
-        f"Saved the chunks of {count(table.n_rows, 'row')} as {out}.",
-    )
+    text = f"Saved the chunks of {count(table.n_rows, 'row')}"
+    output.table(out, frame, lambda: {"n_rows": table.n_rows, "layout": layout}, text)
 
 
 def _chunk_frame(
     model: InvertibleConstructor, table: Any, layout: ChunkOutput, ids: Ids | None
 ) -> pl.DataFrame:
-    """Return the chunks as a table, the names of the rows before them."""
+    """Return the chunks as a table, after the ids of the rows."""
     import polars as pl
 
     column = "chunk" if layout == "long" else "chunks"
-    if ids is not None and ids.name == column:
-        raise InputError(f"the column that names the rows is called {column!r}: rename it")
+    check_id_name(ids, column)
     if layout == "long":
         long: pl.DataFrame = model.chunks(table, "long", backend="polars")
         rows = long["row"]
@@ -197,36 +185,92 @@ def _chunk_frame(
         names = pl.Series(ids.name, ids.values, pl.String).gather(rows)
         return pl.DataFrame([names, long["chunk"]])
     if layout == "text":
-        chunks_ = pl.Series(
-            column, model.chunks(table, "text", backend="dict")["chunks"], pl.String
-        )
+        texts = model.chunks(table, "text", backend="dict")["chunks"]
+        chunks_ = pl.Series(column, texts, pl.String)
     else:
         chunks_ = pl.Series(column, model.chunks(table), pl.List(pl.List(pl.String)))
     names_ = [] if ids is None else [pl.Series(ids.name, ids.values, pl.String)]
     return pl.DataFrame([*names_, chunks_])
 
 
-def _check_rows_target(
-    out: Path | None, model: Path, what: str, printed: str, json: bool, *, lists: bool = False
+@takes(source=READING_OPTIONS, output=OUTPUT_OPTIONS)
+def suggest(
+    model: ModelFile,
+    data: DataFile,
+    out: TableOut = None,
+    top: Annotated[
+        int, option("Maximum number of missing, and of doubtful, tags per row.", min=1)
+    ] = 5,
+    min_score: Annotated[
+        float, option("Suggest tags with at least this probability.", min=0, max=1)
+    ] = 0.5,
+    doubtful: Annotated[
+        bool, option("List doubtful tags after missing ones.", "--doubtful/--no-doubtful")
+    ] = True,
+    *,
+    source: DataInput,
+    output: Output,
 ) -> None:
-    """Check before any work that a table of the rows can be written, and not over the model."""
-    from conjunct.files import check_table_target, check_target, is_sparse_file
+    """List tags that rows probably lack, and doubtful tags.
 
-    if out is None or is_printed(out):
-        if json:
-            raise InputError(f"--json needs --out: without it, the {what} are printed{printed}")
-        return
-    if what == "chunks" or not is_sparse_file(out):
-        check_table_target(out, lists=lists)
-    if check_target(out) == model.resolve():
-        raise InputError(f"{out} is the model: name another file for the {what}")
+    Each line has a row, a tag, the probability that the row has it given its other tags, and the
+    tags that support it most, or contradict it if it is doubtful. --id keeps a column that
+    identifies the rows.
+
+    \b
+    Examples:
+      $ conjunct suggest model.json zoo.csv
+      $ conjunct suggest model.json zoo.csv --min-score 0.8 --no-doubtful
+      $ conjunct suggest model.json zoo.csv --top 3 --out suggestions.csv
+    """
+    from conjunct.explain import count
+
+    output.check_table(out, "suggestions", model)
+    fitted = require_ufc(read_model(model), model, "gives no suggestions")
+    table = source.read_for(fitted, data)
+    with source.naming_cells_of(data), time_step("looked for tags"):
+        found = {"missing": fitted.suggest(table, top, min_score=min_score)}
+        if doubtful:
+            found["doubtful"] = fitted.doubtful(table, top)
+    n_tags = {kind: sum(map(len, rows)) for kind, rows in found.items()}
+    kinds = " and ".join(f"{n:,} {kind}" for kind, n in n_tags.items())
+    output.table(
+        out,
+        _suggestion_frame(found, table.ids),
+        lambda: {"n_rows": table.n_rows, **n_tags},
+        f"Saved {kinds} tags of {count(table.n_rows, 'row')}",
+    )
+
+
+def _suggestion_frame(found: dict[str, list[list[Suggestion]]], ids: Ids | None) -> pl.DataFrame:
+    import polars as pl
+
+    from conjunct.expressions import pattern_text
+
+    columns = ("kind", "tag", "score", "because")
+    check_id_name(ids, *columns)
+    name = "row" if ids is None else ids.name
+    lines = [
+        (
+            str(row + 1) if ids is None else ids.values[row],
+            kind,
+            one.tag,
+            round(one.score, 3),
+            pattern_text(one.because, keep_order=True),
+        )
+        for row in range(len(found["missing"]))
+        for kind, rows in found.items()
+        for one in rows[row]
+    ]
+    text: Any = pl.String
+    schema = {name: text, **dict.fromkeys(columns, text), "score": pl.Float64}
+    return pl.DataFrame(lines, schema=schema, orient="row")
 
 
 _CHANGES_SHOWN = 3
 
 
-@with_output_options
-@with_reading_options
+@takes(source=READING_OPTIONS, output=OUTPUT_OPTIONS)
 def update(
     model: ModelFile,
     data: DataFile,
@@ -235,33 +279,27 @@ def update(
     source: DataInput,
     output: Output,
 ) -> None:
-    """Count new rows for the features of a model, and say whether these still pay.
+    """Count new rows, and check whether the chunks of a model still hold.
 
-    No feature is made or dropped. With --out, which may be the model itself, the counts are kept
-    with it: give rows that were not counted before.
+    No feature is added or dropped. With --out, which may be the model itself, the counts are saved
+    in the model: do not count the same rows twice.
 
     \b
     Examples:
       $ conjunct update model.json zoo.csv
       $ conjunct update model.json zoo.csv --out model.json
     """
-    from conjunct import UFC
     from conjunct.files import check_target
 
     if out is not None:
         check_target(out)
-    fitted = read_model(model)
-    if not isinstance(fitted, UFC):
-        raise InputError(
-            f"{model}: a model of kind {type(fitted).__name__} cannot be updated: use one that "
-            "conjunct fit has written"
-        )
+    fitted = require_ufc(read_model(model), model, "cannot be updated")
     table = source.read_for(fitted, data)
     with source.naming_cells_of(data), time_step("counted rows"):
         found = fitted.check_drift(table)
     save(out, fitted.save)
-    features = _compare_frequencies(fitted, found)
-    output.tell(
+    names, before = fitted.get_feature_names_out(), fitted.feature_set_.frequencies
+    output.show(
         lambda: {
             "n_rows": found.n_rows,
             "pays": found.pays,
@@ -270,26 +308,21 @@ def update(
             "baseline_bits": found.baseline_bits,
             "before": found.before,
             "score": found.score,
-            "features": features,
-            "saved": {"model": None if out is None else str(out)},
+            "features": [
+                {
+                    "feature": str(name),
+                    "support": support,
+                    "frequency": support / found.n_rows,
+                    "frequency_before": frequency,
+                }
+                for name, support, frequency in zip(names, found.supports, before, strict=False)
+            ],
+            "saved": {"model": out},
         },
         str(found),
         _render_changes(fitted, table),
         None if out is None else f"Saved as {out}.",
     )
-
-
-def _compare_frequencies(model: UFC, found: DriftCheck) -> list[dict[str, Any]]:
-    names, before = model.get_feature_names_out(), model.feature_set_.frequencies
-    return [
-        {
-            "feature": str(name),
-            "support": support,
-            "frequency": support / found.n_rows,
-            "frequency_before": frequency,
-        }
-        for name, support, frequency in zip(names, found.supports, before, strict=False)
-    ]
 
 
 def _render_changes(model: UFC, rows: BooleanData) -> str | None:

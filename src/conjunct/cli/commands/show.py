@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import asdict, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from conjunct.cli.inputs import DataInput, read_model, with_reading_options
+from conjunct.cli.inputs import READING_OPTIONS, DataInput, read_model
 from conjunct.cli.options import (
     Ascii,
     DataFile,
@@ -18,14 +19,16 @@ from conjunct.cli.options import (
     argument,
     option,
     output_option,
+    takes,
 )
 from conjunct.cli.outputs import (
+    JSON_OPTIONS,
+    LONGEST,
+    OUTPUT_OPTIONS,
     Output,
     check_targets,
     model_document,
     save_report,
-    with_json_option,
-    with_output_options,
 )
 from conjunct.cli.terminal import (
     as_options,
@@ -55,22 +58,21 @@ _FINDINGS_SHOWN = 20
 _FEATURES_SHOWN = 500
 
 
-@with_json_option
-@with_reading_options
+@takes(source=READING_OPTIONS, output=JSON_OPTIONS)
 def show(
     model: ModelFile,
     formulas: WithFormulas = False,
     form: Annotated[
         Form | None,
         option(
-            "How to write formulas, which implies --formulas: as constructed, with common "
-            "parts taken out, as a disjunction of conjunctions, or as short as possible."
+            "Show formulas as constructed, with common parts factored out, as a disjunction of "
+            "conjunctions, or as short as possible."
         ),
     ] = None,
     train: Annotated[
         Path | None,
         option(
-            "Training data: with --form simplified, leave out what never occurs in it.",
+            "Training data: with --form simplified, omit combinations that do not occur in it.",
             metavar="DATA",
         ),
     ] = None,
@@ -84,17 +86,17 @@ def show(
     rows: Annotated[
         Path | None,
         option(
-            "With --feature: the rows of this table behind it, a formula without what never "
-            "occurs in this table, and its nearest features.",
+            "With --feature: show its rows in this table, its formula simplified for this table, "
+            "and its most similar features.",
             metavar="DATA",
         ),
     ] = None,
     order: Annotated[
         Order,
-        option("What comes first: the strongest evidence, the largest lift or the most rows."),
+        option("Sort by evidence, lift or number of rows."),
     ] = "evidence",
     graph: Annotated[
-        GraphFormat | None, option("With --feature: only its ancestry, in this format.")
+        GraphFormat | None, option("With --feature: print only its ancestry, in this format.")
     ] = None,
     ascii_: Ascii = False,
     latex: Annotated[bool, output_option("Write formulas for LaTeX.", "--latex")] = False,
@@ -113,9 +115,9 @@ def show(
       $ conjunct show model.json --json
     """
     if ascii_ and latex:
-        raise InputError("--ascii and --latex exclude each other: give one of them")
+        raise InputError("use either --ascii or --latex, not both")
     if feature is None and (rows is not None or graph is not None):
-        raise InputError("--rows and --graph need a --feature")
+        raise InputError("--rows and --graph need --feature")
     fitted = read_model(model)
     title = repr(fitted)
     if ascii_ or latex:
@@ -134,7 +136,7 @@ def show(
     elif form not in (None, "built"):
         in_form = fitted.formulas(form)
     if output.json:
-        output.print(model_document(fitted, formulas=in_form))
+        output.print_json(model_document(fitted, formulas=in_form))
     else:
         _print_features(
             title, fitted, in_form, wanted=formulas or latex or form is not None, order=order
@@ -145,29 +147,19 @@ def _print_features(
     title: str, model: FeatureConstructor, formulas: Formulas | None, *, wanted: bool, order: Order
 ) -> None:
     from conjunct import explain
-    from conjunct.cli.tables import (
-        LONGEST,
-        feature_table,
-        finding_table,
-        preparation_table,
-        score_table,
-    )
+    from conjunct.cli.tables import feature_table, finding_table, preparation_table, score_table
     from conjunct.explain import Summary, join_names
 
     summary = Summary(model, as_options)
     findings = explain.find(model.feature_set_, order).findings
-    features, kept = (
-        summary.new_features,
-        join_names(summary.remaining_columns, _KEPT_SHOWN, LONGEST),
-    )
-    listed_features = features[:_FEATURES_SHOWN]
+    features = summary.new_features
+    kept = join_names(summary.remaining_columns, _KEPT_SHOWN, LONGEST)
     has_scores = is_verbose() or not summary.by_pattern
     has_features = bool(features) and (wanted or is_verbose() or not summary.by_pattern)
     in_form = None
     if formulas:
-        where = (
-            "" if formulas.equivalent == "always" else f"; equivalent {formulas.equivalent} only"
-        )
+        is_always = formulas.equivalent == "always"
+        where = "" if is_always else f"; equivalent {formulas.equivalent} only"
         in_form = (
             f"Form: {formulas.form}{where}. Mean length (C1) "
             f"{formulas.length_before:.2f} as built, {formulas.length_after:.2f} in this form."
@@ -183,7 +175,7 @@ def _print_features(
         summary.name_copies(findings[:_FINDINGS_SHOWN]) or None,
         preparation_table(model.preparation_),
         summary.variables or None,
-        feature_table(summary, listed_features, with_formulas=wanted, formulas=formulas)
+        feature_table(summary, features[:_FEATURES_SHOWN], with_formulas=wanted, formulas=formulas)
         if has_features
         else None,
         f"Top {_FEATURES_SHOWN} of {len(features):,} features; --json lists all."
@@ -214,7 +206,7 @@ def _explain_feature(
         nearest = model.similar_features(feature, data, n=3)
     ancestry = model.ancestry(feature, graph or "text")
     if output.json:
-        output.print(
+        output.print_json(
             asdict(explanation)
             | {
                 "rows": found_rows,
@@ -235,7 +227,7 @@ def _explain_feature(
         parts.append(f"Rows of {name} ({len(found_rows)}): {numbers or 'none'}{others}\n")
     if nearest:
         lines = [f"  {x.feature} ({x.similarity:.2f})\n" for x in nearest]
-        parts.append(f"Nearest, by {nearest[0].by}:\n" + "".join(lines))
+        parts.append(f"Most similar, by {nearest[0].by}:\n" + "".join(lines))
     write_text("\n".join(parts))
 
 
@@ -243,30 +235,29 @@ N_SAMPLES = 20
 """Bootstrap samples for ``--stability``."""
 
 
-@with_output_options
-@with_reading_options
+@takes(source=READING_OPTIONS, output=OUTPUT_OPTIONS)
 def report(
     model: ModelFile,
     data: DataFile,
-    out: Annotated[Path, output_option("Page to write (HTML).", "--out", "-o")],
-    title: Annotated[str | None, option("What the page is called.")] = None,
+    out: Annotated[Path, output_option("HTML report to write.", "--out", "-o")],
+    title: Annotated[str | None, option("Title of the report.")] = None,
     images: Annotated[
         str | None,
         option(
-            "Column with the file of each row's image, or folder with images called by --id.",
+            "Column with the image file of each row, or folder of images named by --id.",
             metavar="COLUMN|DIR",
         ),
     ] = None,
     stability: Annotated[
-        bool, option("Tell how often features come back in new samples.", "--stability")
+        bool, option("Show how often features recur in bootstrap samples.", "--stability")
     ] = False,
     *,
     source: DataInput,
     output: Output,
 ) -> None:
-    """Show a model on its data as one page for a browser.
+    """Write a report of a model and its data, as one HTML page.
 
-    The page needs nothing else: no network, and no files beside it.
+    The page is self-contained: it needs no network and no other files.
 
     \b
     Examples:
@@ -283,7 +274,7 @@ def report(
         if stability:
             options["stability"] = _measure_stability(fitted, table)
         save_report(fitted, table, out, **options)
-    output.tell(lambda: {"saved": {"report": str(out)}}, f"Saved as {out}.")
+    output.show(lambda: {"saved": {"report": out}}, f"Saved as {out}.")
 
 
 def _find_images(
@@ -296,14 +287,14 @@ def _find_images(
     try:
         ids = by_column.read_for(model, data).ids
     except InputError as error:
-        raise InputError(f"--images: {given!r} is no folder, and as a column: {error}") from None
+        raise InputError(f"--images: {given!r} is not a folder, nor a column: {error}") from None
     folder = data.parent.resolve()
     # a cell may name any file of the machine: only what lies beside the data is opened
     named = [file and (folder / file).resolve() for file in (() if ids is None else ids.values)]
     files = [file if file and folder in file.parents else None for file in named]
     if n_outside := sum(map(bool, named)) - sum(map(bool, files)):
         warnings.warn(
-            f"images outside {folder} are left out ({n_outside:,} rows name one): move them there",
+            f"images outside {folder} are ignored ({n_outside:,} rows name one): move them there",
             ConjunctWarning,
             stacklevel=2,
         )
@@ -337,9 +328,9 @@ ColumnType = Literal["boolean", "integer", "text"]
 FeatureNames = Literal["tags", "formula", "number"]
 
 
-@with_output_options
+@takes(output=OUTPUT_OPTIONS)
 def export(
-    model: Annotated[Path | None, argument("[MODEL]", "Model file that fit has written.")] = None,
+    model: Annotated[Path | None, argument("[MODEL]", "Model file written by fit.")] = None,
     out: Annotated[
         Path | None,
         output_option("File to write. Without it, the result is printed.", "--out", "-o"),
@@ -347,49 +338,46 @@ def export(
     to: Annotated[
         Target,
         option(
-            "A SELECT, a view or a table of it, a dbt model file, a Python function, "
-            "ONNX (to a file), the model as JSON, or the JSON Schema of model files (which needs "
-            "no MODEL)."
+            "Export a SELECT, a view or a table of it, a dbt model, a Python function, ONNX (to "
+            "a file), the model as JSON, or the JSON Schema of model files (without MODEL)."
         ),
     ] = "sql",
     dialect: Annotated[
-        Dialect, option(f"Which SQL: {', '.join(get_args(Dialect))}.", metavar="NAME")
+        Dialect, option(f"SQL dialect: {', '.join(get_args(Dialect))}.", metavar="NAME")
     ] = "duckdb",
     table: Annotated[
         list[str] | None,
-        option(
-            "Table to select from; data if not given. Twice for schema and table.", metavar="NAME"
-        ),
+        option("Table to select from (default: data); twice for schema and table.", metavar="NAME"),
     ] = None,
     into: Annotated[
         list[str] | None,
         option(
-            "View or table to make; features if not given. Twice for schema and table.",
+            "View or table to create (default: features); twice for schema and table.",
             metavar="NAME",
         ),
     ] = None,
     column_type: Annotated[
         ColumnType | None,
         option(
-            "What the columns of the table hold: Booleans, 0 and 1, or text. If not given, "
-            "Booleans, or what the model was fitted on; in SQLite and MySQL also text."
+            "Type of the columns: Booleans, 0 and 1, or text (default: Booleans, or the types "
+            "the model was fitted on; in SQLite and MySQL also text)."
         ),
     ] = None,
     feature_names: Annotated[
         FeatureNames | None,
         option(
-            "What to call the features: chair + dining table, chair ∧ dining table, or f0, "
-            "f1 and so on. As transform does if not given."
+            "Feature names: chair + dining table, chair ∧ dining table, or f0, f1 and so on "
+            "(default: as in transform)."
         ),
     ] = None,
     keep: Annotated[
-        list[str] | None, option("Column to select as it is; may be given again.", metavar="NAME")
+        list[str] | None, option("Column to select unchanged; may be repeated.", metavar="NAME")
     ] = None,
     form: Annotated[
-        Form, option("As constructed, or another form, equal on rows without missing cells.")
+        Form, option("Form of the formulas; all forms are equal on rows without missing cells.")
     ] = "built",
     findings: Annotated[
-        bool, option("SQL of the findings instead: true in rows with all their tags.", "--findings")
+        bool, option("Export the findings instead: true in rows with all their tags.", "--findings")
     ] = False,
     *,
     output: Output,
@@ -409,71 +397,54 @@ def export(
     """
     from conjunct.files import write_atomically
 
-    content = _export(
-        model, to, dialect, table, into, column_type, feature_names, keep, form, findings
-    )
+    content: str | bytes
+    if into and to not in ("view", "table"):
+        raise InputError("--into needs --to view or --to table")
+    if findings and to not in ("sql", "view", "table", "dbt"):
+        raise InputError(f"--findings needs SQL: --to {to} writes all features")
+    if to == "schema":
+        from conjunct.files import model_schema
+
+        content = model_schema().decode()
+    elif model is None:
+        raise InputError("MODEL is missing: which model file should be exported?")
+    else:
+        fitted = read_model(model)
+        if to == "json":
+            content = fitted.to_json()
+        elif to == "python":
+            content = fitted.to_python(feature_names=feature_names, form=form)
+        elif to == "onnx":
+            _require("onnx", "ONNX", '"conjunct[onnx]"')
+            graph = fitted.to_onnx(feature_names=feature_names, form=form)
+            content = graph.SerializeToString()
+        else:
+            _require("sqlglot", "SQL", "sqlglot")
+            content = fitted.to_sql(
+                table or "data",
+                dialect=dialect,
+                column_type=column_type,
+                feature_names=feature_names,
+                keep=keep or (),
+                form=form,
+                kind="select" if to == "sql" else to,
+                into=into or "features",
+                findings=findings,
+            )
     text = content if isinstance(content, str) else None
-    printed = is_printed(out)
-    if out is not None and not printed:
-        with time_step(f"wrote {out}"):
+    saved = None if is_printed(out) else out
+    if saved is not None:
+        with time_step(f"wrote {saved}"):
             data = content.encode() if isinstance(content, str) else content
-            write_atomically(out, lambda part: part.write_bytes(data))
+            write_atomically(saved, lambda part: part.write_bytes(data))
     elif text is None:
-        raise InputError("ONNX is not text: name a file to write with --out")
+        raise InputError("ONNX is not text: use --out to write a file")
     elif not output.json:
         write_text(text)
         return
-    output.tell(
-        lambda: {"to": to, "text": text, "saved": {"file": None if printed else str(out)}},
-        f"Saved as {out}.",
-    )
+    output.show(lambda: {"to": to, "text": text, "saved": {"file": saved}}, f"Saved as {saved}.")
 
 
-def _export(
-    model: Path | None,
-    to: Target,
-    dialect: Dialect,
-    table: list[str] | None,
-    into: list[str] | None,
-    column_type: ColumnType | None,
-    feature_names: FeatureNames | None,
-    keep: list[str] | None,
-    form: Form,
-    findings: bool,
-) -> str | bytes:
-    from importlib.util import find_spec
-
-    from conjunct import load
-    from conjunct.files import model_schema
-
-    if into and to not in ("view", "table"):
-        raise InputError("--into names what --to view or --to table makes")
-    if findings and to not in ("sql", "view", "table", "dbt"):
-        raise InputError(f"--findings is for SQL: --to {to} writes all features")
-    if to == "schema":
-        return model_schema().decode()
-    if model is None:
-        raise InputError("name the model file to export")
-    fitted = load(model)
-    if to == "json":
-        return fitted.to_json()
-    if to == "python":
-        return fitted.to_python(feature_names=feature_names, form=form)
-    if to == "onnx":
-        if find_spec("onnx") is None:
-            raise InputError('ONNX needs onnx: pip install "conjunct[onnx]"')
-        encoded: bytes = fitted.to_onnx(feature_names=feature_names, form=form).SerializeToString()
-        return encoded
-    if find_spec("sqlglot") is None:
-        raise InputError("SQL needs sqlglot: pip install sqlglot")
-    return fitted.to_sql(
-        table or "data",
-        dialect=dialect,
-        column_type=column_type,
-        feature_names=feature_names,
-        keep=keep or (),
-        form=form,
-        kind="select" if to == "sql" else to,
-        into=into or "features",
-        findings=findings,
-    )
+def _require(library: str, what: str, install: str) -> None:
+    if find_spec(library) is None:
+        raise InputError(f"{what} needs {library}: pip install {install}")

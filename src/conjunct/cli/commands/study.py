@@ -2,47 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from conjunct.cli.inputs import DataInput, with_preparing_options
-from conjunct.cli.options import DataFile, option, output_option, with_rule_options
-from conjunct.cli.outputs import Output, save, with_output_options
+from conjunct.cli.inputs import PREPARING_OPTIONS, DataInput
+from conjunct.cli.options import RULE_OPTIONS, DataFile, option, output_option, takes
+from conjunct.cli.outputs import LONGEST, OUTPUT_OPTIONS, Output, Table, save
 from conjunct.cli.terminal import detail, name_of, show_bar, time_step
 from conjunct.errors import InputError
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.table import Table
-
     from conjunct.paper import Outcome, Stability
 
+_FEATURES_SHOWN = 15
 
-@with_output_options
-@with_preparing_options
-@with_rule_options
+
+@takes(rule=RULE_OPTIONS, source=PREPARING_OPTIONS, output=OUTPUT_OPTIONS)
 def stability(
     data: DataFile,
     out: Annotated[
         Path | None,
-        output_option("Folder for the tables (CSV) and figures (SVG, PNG).", "--out", "-o"),
+        output_option("Folder for tables (CSV) and figures (SVG, PNG).", "--out", "-o"),
     ] = None,
     bootstrap: Annotated[
-        bool, option("Draw rows anew instead of inverting cells.", "--bootstrap")
+        bool, option("Resample rows instead of inverting cells.", "--bootstrap")
     ] = False,
-    max_noise: Annotated[float, option("The largest share of inverted cells.")] = 0.3,
-    step: Annotated[float, option("The step from one share to the next.")] = 0.02,
-    runs: Annotated[int, option("Runs for each share, or bootstrap samples.")] = 10,
-    seed: Annotated[int, option("The same number gives the same result.")] = 0,
+    max_noise: Annotated[float, option("Maximum share of inverted cells.")] = 0.3,
+    step: Annotated[float, option("Step between shares.")] = 0.02,
+    runs: Annotated[int, option("Runs per share, or number of bootstrap samples.")] = 10,
+    seed: Annotated[int, option("Random seed.")] = 0,
     *,
     rule: dict[str, Any],
     source: DataInput,
     output: Output,
 ) -> None:
-    """See which features come back when the data change.
+    """Measure which features recur when the data change.
 
-    Features are constructed again and again on data with inverted cells, or on samples of rows.
+    Features are constructed repeatedly, on data with inverted cells or on samples of the rows.
 
     \b
     Examples:
@@ -73,13 +70,13 @@ def stability(
             progress=lambda done, total: update(done, f"run {done} of {total}"),
         )
     save(out, lambda folder: _save(found, folder))
-    output.tell(
+    output.show(
         lambda: {
             "kind": found.kind,
             "summary": _render_recurrence(found),
             "levels": found.levels,
             "features": found.features,
-            "saved": {"folder": None if out is None else str(out)},
+            "saved": {"folder": out},
         },
         _level_table(found),
         *_render_features(found, table.names),
@@ -97,7 +94,7 @@ def _render_recurrence(found: Stability) -> str:
     changed = [level for level in found.levels if level.noise or found.kind == "bootstrap"]
     sentences = [
         f"The unchanged data gives {count(n_original, 'feature')}; "
-        f"{len(always):,} came back in every run."
+        f"{len(always):,} recurred in every run."
     ]
     if found.kind == "bootstrap":
         sentences += [
@@ -108,46 +105,42 @@ def _render_recurrence(found: Stability) -> str:
         first, *last = dict.fromkeys((changed[0], changed[-1]))
         more = "".join(f", and {x.common_with_original:.1f} with {x.noise:.0%}" for x in last)
         sentences.append(
-            f"On average {first.common_with_original:.1f} of them remain with {first.noise:.0%} "
+            f"On average, {first.common_with_original:.1f} of them remain with {first.noise:.0%} "
             f"of the cells inverted{more}."
         )
     return " ".join(sentences)
 
 
 def _level_table(found: Stability) -> Table:
-    from conjunct.cli.tables import plain_table
-
-    headings = (">OI", ">C0", ">features", ">as without", ">between runs")
-    first = "bootstrap" if found.kind == "bootstrap" else "noise"
-    table = plain_table(f">{first}", *headings)
-    for level in found.levels:
-        table.add_row(
-            f"{level.n_runs} samples" if found.kind == "bootstrap" else f"{level.noise:.0%}",
+    is_bootstrap = found.kind == "bootstrap"
+    rows = [
+        (
+            f"{level.n_runs} samples" if is_bootstrap else f"{level.noise:.0%}",
             f"{level.oi:.3f}",
             "-" if level.c0 != level.c0 else f"{level.c0:.3f}",
             f"{level.n_features:.1f}",
             f"{level.common_with_original:.1f}",
             f"{level.common_between_runs:.1f}",
         )
-    return table
+        for level in found.levels
+    ]
+    first = ">bootstrap" if is_bootstrap else ">noise"
+    return Table((first, ">OI", ">C0", ">features", ">unchanged", ">between runs"), rows)
 
 
-def _render_features(
-    found: Stability, columns: Sequence[str], limit: int = 15
-) -> Iterator[RenderableType]:
-    """Yield the features that come back most often; columns always may, and are left out."""
-    from conjunct.cli.tables import LONGEST, cell, plain_table
+def _render_features(found: Stability, columns: Sequence[str]) -> tuple[str | Table, ...]:
+    """Return the features that recur most often, without columns, which always may."""
     from conjunct.explain import shorten
 
     made = [feature for feature in found.features if feature.feature not in set(columns)]
     if not made:
-        return
-    table = plain_table("feature", ">share of runs", "in the unchanged data")
-    for feature in made[:limit]:
-        name = cell(shorten(feature.feature, LONGEST))
-        table.add_row(name, f"{feature.share:.0%}", "yes" if feature.original else "no")
-    yield "Features that come back most often:"
-    yield table
+        return ()
+    rows = [
+        (shorten(one.feature, LONGEST), f"{one.share:.0%}", "yes" if one.original else "no")
+        for one in made[:_FEATURES_SHOWN]
+    ]
+    headings = ("feature", ">share of runs", "in the unchanged data")
+    return "Features that recur most often:", Table(headings, rows)
 
 
 def _save(found: Stability, folder: Path) -> None:
@@ -157,7 +150,7 @@ def _save(found: Stability, folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
-        raise InputError(f"{folder} is a file: name a folder for the results") from None
+        raise InputError(f"{folder} is a file: choose a folder for the results") from None
     write_table(folder / "levels.csv", found.get_levels("polars"))
     write_table(folder / "features.csv", found.get_features("polars"))
     charts = {"recurrence": found.plot_recurrence()}
@@ -168,8 +161,7 @@ def _save(found: Stability, folder: Path) -> None:
         save_chart(chart, folder / f"{name}.svg", folder / f"{name}.png")
 
 
-@with_output_options
-@with_preparing_options
+@takes(source=PREPARING_OPTIONS, output=OUTPUT_OPTIONS)
 def reproduce(
     out: Annotated[Path, output_option("Folder to write to.", "--out", "-o")] = Path(
         "conjunct-paper"
@@ -181,10 +173,10 @@ def reproduce(
     source: DataInput,
     output: Output,
 ) -> None:
-    """Make every table and figure of the paper.
+    """Reproduce every table and figure of the paper.
 
     They are written as CSV, SVG and PNG, with a page that shows them. The data set is spect, the
-    one of the paper that is still available, or any table of yours.
+    only one of the paper that is still available, or your own table.
 
     \b
     Examples:
@@ -212,11 +204,11 @@ def reproduce(
                     out, source.read(data), name=Path(name_of(data)).stem, watch=advance
                 )
     files = [f"{outcome.name}: {outcome.title}\n  {outcome.text}".rstrip() for outcome in outcomes]
-    output.tell(
+    output.show(
         lambda: {
             "outcomes": [{"name": o.name, "title": o.title, "text": o.text} for o in outcomes],
-            "saved": {"folder": str(out), "index": str(out / "index.html")},
+            "saved": {"folder": out, "index": out / "index.html"},
         },
         "\n".join(files),
-        f"Everything is in {out}; open {out / 'index.html'}.",
+        f"Saved in {out}: open {out / 'index.html'}.",
     )
