@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import Any, Protocol
 
+from conjunct.plots.drawing import SYMBOLS, Drawing, Shape, Text
 from conjunct.plots.style import (
     COLOURS,
+    DASHES,
     GREY,
     Row,
     above,
@@ -19,9 +20,15 @@ from conjunct.plots.style import (
     finish,
     load_altair,
     quantity,
+    width_of,
 )
 from conjunct.ufc import Indicators
 
+_WIDTH, _HEIGHT = 380, 300
+_LEGEND = 70
+_PANEL_GAP = 30
+_PATH_POINTS = 2 * _WIDTH  # two a pixel; of more, some are left out
+_MARKED_POINTS = 100  # of one curve; more would run into each other
 _WHOLE = {"axis": {"tickMinStep": 1, "format": "d"}}
 
 
@@ -72,37 +79,6 @@ def plot_curves(
     return finish(line + marks, title)
 
 
-@dataclass(frozen=True)
-class Panel:
-    """Curves of (iteration, value) by name; one alone has no name."""
-
-    title: str
-    unit: str
-    curves: Mapping[str, Sequence[tuple[int, float]]]
-
-
-def history_panels(history: Sequence[Indicators], *, bits: bool, title: str) -> list[Panel]:
-    """Return what each iteration did, as charts and pages show it; unknown values are left out."""
-    indicators = {"OI": "oi", "C0": "c0", "RMS": "rms"}
-    parts = [
-        (title, "indicator", indicators),
-        ("Length", "literals of a feature (mean)", {"length": "length"}),
-    ]
-    if bits and not math.isnan(history[0].evidence):
-        parts = [(title, "bits of evidence, less costs", {"": "evidence"})]
-    elif bits:
-        parts = [(title, "bits that describe the data", {"": "bits"})]
-    panels = []
-    for name, unit, fields in parts:
-        values = {
-            key: [(line.iteration, float(getattr(line, field))) for line in history]
-            for key, field in fields.items()
-        }
-        known = {key: [one for one in some if one[1] == one[1]] for key, some in values.items()}
-        panels.append(Panel(name, unit, known))
-    return panels
-
-
 def plot_history(
     history: Sequence[Indicators],
     *,
@@ -120,28 +96,106 @@ def plot_history(
     >>> model = UFC("risk").fit(datasets.load_zoo().values)
     >>> chart = plots.plot_history(model.history_)
     """
-    charts = []
-    for panel in history_panels(history, bits=bits, title=title):
-        rows = [
-            {"iteration": iteration, "series": name, "value": value}
-            for name, curve in panel.curves.items()
-            for iteration, value in curve
+    return draw_history(history, bits=bits, title=title).to_chart()
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Values from ``low`` to ``high`` on ``length`` pixels; marks stand at round numbers."""
+
+    low: float
+    high: float
+    step: float
+    length: float
+
+    @classmethod
+    def over(cls, values: Sequence[float], length: float, n_marks: int, *, whole: bool) -> Axis:
+        """Return an axis with about ``n_marks`` marks that begins and ends with one."""
+        low, high = min(values), max(values)
+        span = (high - low) or abs(high) or 1.0
+        step = _round_step(span / n_marks)
+        if whole:
+            step = max(1.0, step)
+        first, last = math.floor(low / step), math.ceil(high / step)
+        return cls(first * step, max(last, first + 1) * step, step, length)
+
+    @property
+    def marks(self) -> list[tuple[float, str]]:
+        """Places and labels."""
+        n = round((self.high - self.low) / self.step)
+        digits = max(0, -math.floor(math.log10(self.step)))
+        values = [self.low + k * self.step for k in range(n + 1)]
+        return [(round(self.at(value), 1), f"{value:,.{digits}f}") for value in values]
+
+    def at(self, value: float) -> float:
+        return (value - self.low) / (self.high - self.low) * self.length
+
+
+def _round_step(least: float) -> float:
+    """Return 1, 2 or 5, times a power of ten: the one nearest to ``least``."""
+    power = 10.0 ** math.floor(math.log10(least))
+    return power * min((1, 2, 5, 10), key=lambda digit: abs(math.log(digit * power / least)))
+
+
+def draw_history(history: Sequence[Indicators], *, bits: bool, title: str) -> Drawing:
+    """Draw the evidence or the bits by iteration, or the indicators and the length of formulas.
+
+    Unknown values are left out.
+    """
+    indicators = {"OI": "oi", "C0": "c0", "RMS": "rms"}
+    panels = [
+        (title, "indicator", indicators),
+        ("Length", "literals of a feature (mean)", {"length": "length"}),
+    ]
+    if bits and not math.isnan(history[0].evidence):
+        panels = [(title, "bits of evidence, less costs", {"": "evidence"})]
+    elif bits:
+        panels = [(title, "bits that describe the data", {"": "bits"})]
+    shapes: list[Shape] = []
+    texts: list[Text] = []
+    left = 0.0
+    for head, unit, fields in panels:
+        curves = {
+            name: [
+                (line.iteration, value)
+                for line in history
+                if (value := float(getattr(line, field))) == value
+            ]
+            for name, field in fields.items()
+        }
+        heights = [value for some in curves.values() for _, value in some] or [0.0]
+        across = Axis.over([line.iteration for line in history], _WIDTH, 8, whole=True)
+        up = Axis.over(heights, _HEIGHT, 6, whole=False)
+        x = left + round(max(width_of(label, 12) for _, label in up.marks)) + 28
+        grid, ticks = "", f"M{x} 0v{_HEIGHT}h{_WIDTH}"
+        for at, text in across.marks:
+            grid += f"M{x + at:g} 0v{_HEIGHT}"
+            ticks += f"M{x + at:g} {_HEIGHT}v5"
+            texts.append(Text(x + at, _HEIGHT + 17, text, "middle"))
+        for at, text in up.marks:
+            grid += f"M{x} {_HEIGHT - at:g}h{_WIDTH}"
+            ticks += f"M{x} {_HEIGHT - at:g}h-5"
+            texts.append(Text(x - 7, _HEIGHT + 4 - at, text, "end"))
+        texts += [
+            Text(left, -15, head, size=14),
+            Text(left + 11, _HEIGHT / 2, unit, "middle", 13, -90),
+            Text(x + _WIDTH / 2, _HEIGHT + 34, "iteration", "middle", 13),
         ]
-        rows.sort(key=itemgetter("iteration"))
-        charts.append(
-            plot_curves(
-                rows,
-                "iteration",
-                "value",
-                title=panel.title,
-                x_title="iteration",
-                y_title=panel.unit,
-                points=not bits,
-                whole=True,
-                named=any(panel.curves),
-            )
-        )
-    return charts[0] if bits else beside(*charts)
+        shapes += [Shape(grid, stroke="#e6e6e6"), Shape(ticks, stroke="#555555")]
+        for k, (name, values) in enumerate(curves.items()):
+            every = -(-len(values) // _PATH_POINTS) or 1
+            kept = [*values[:-1:every], *values[-1:]]
+            places = [f"{x + across.at(a):.1f} {_HEIGHT - up.at(b):.1f}" for a, b in kept]
+            path = f"M{'L'.join(places)}" if places else ""
+            shapes.append(Shape(path, stroke=COLOURS[k], width=1.8, dash=DASHES[k], name=name))
+            if name:
+                marked = places if len(places) <= _MARKED_POINTS else []
+                key = f"{x + _WIDTH + 18} {6 + 16 * k}"
+                points = "".join(f"M{place}{SYMBOLS[k]}" for place in [*marked, key])
+                shapes.append(Shape(points, fill=COLOURS[k]))
+                texts.append(Text(x + _WIDTH + 28, 10 + 16 * k, name))
+        left = x + _WIDTH + (_LEGEND if any(curves) else 18) + _PANEL_GAP
+    return Drawing((-5, -31, left - _PANEL_GAP + 10, _HEIGHT + 74), shapes, texts)
 
 
 def _channel(name: str, options: dict[str, Any]) -> Any:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import combinations
 from typing import Any
 
@@ -17,15 +17,16 @@ from conjunct.estimators import UFC, FeatureConstructor
 from conjunct.explain import Relation, ancestry_graph, ancestry_roots
 from conjunct.expressions import Expression, pattern_text
 from conjunct.features import FeatureSet
-from conjunct.plots.style import COLOURS, GREY, chart_of, finish, load_altair, width_of
+from conjunct.plots.drawing import ROLES, Drawing, Shape, Text, list_legend
+from conjunct.plots.style import COLOURS, GREY, cut_to, width_of
 from conjunct.ufc import Floats
 
 _BOX_WIDTH, _BOX_HEIGHT = 216, 26  # pixels
 _LEVEL_WIDTH, _PLACE_HEIGHT = 292, 34
 _BEND = 24  # of a line, before it leaves the height of its box
-_MARGIN = 8
+_BOX_PATH = "h204a6 6 0 0 1 6 6v14a6 6 0 0 1-6 6h-204a6 6 0 0 1-6-6v-14a6 6 0 0 1 6-6z"
+_MARGIN = 13
 _BOX_NAME_LENGTH = 40
-ROLES = {"column": "column of the data", "step": "step on the way", "feature": "feature"}
 
 
 def plot_ancestry(
@@ -62,7 +63,18 @@ def plot_ancestry(
     found = draw_ancestry(model, roots, max_nodes)
     first = "the strongest ones" if model.has_tag_names else "the most common ones"
     left_out = f"{first}; {found.left_out} features are not shown"
-    return _ancestry_chart(model, found, [title, left_out] if found.left_out else title)
+    drawing = _draw_chart(model, found)
+    x, y, width, height = drawing.box
+    key = list_legend(dict(ROLES.values()), 0, y - 12, across=150)
+    drawing = Drawing(
+        (x, y - 30, width, height + 30), [*drawing.shapes, *key[0]], [*drawing.texts, *key[1]]
+    )
+    return drawing.to_chart([title, left_out] if found.left_out else title)
+
+
+def _draw_chart(model: FeatureConstructor, found: Ancestry) -> Drawing:
+    label = partial(model.label_feature, longest=_BOX_NAME_LENGTH, whole=True)
+    return draw_boxes(found, {box.number: label(box.number) for box in found.boxes})
 
 
 @dataclass(frozen=True)
@@ -149,9 +161,8 @@ def plot_relations(
     if not found.boxes:
         raise InputError("no tag implies another: there is nothing to draw")
     left_out = f"the strongest ones; {found.left_out} tags are not shown"
-    return _ancestry_chart(
-        model, found, [title, left_out] if found.left_out else title, has_roles=False
-    )
+    drawing = _draw_chart(model, found)
+    return drawing.to_chart([title, left_out] if found.left_out else title)
 
 
 def draw_implications(model: UFC, relations: Sequence[Relation], max_tags: int) -> Ancestry:
@@ -210,86 +221,40 @@ def _connect(parent: Box, child: Box, *, is_negated: bool = False) -> Line:
     return Line(parent.number, child.number, tuple(zip(xs, ys, strict=True)), is_negated)
 
 
-def _ancestry_chart(
-    model: FeatureConstructor, found: Ancestry, title: str | list[str], *, has_roles: bool = True
-) -> Any:
-    """Draw ancestry.
+def draw_boxes(
+    found: Ancestry,
+    names: Mapping[int, str],
+    attributes: Mapping[int, Mapping[str, object]] | None = None,
+) -> Drawing:
+    """Draw boxes with their names, as far as they fit, and the lines between them.
 
-    The descriptions of marks say which they are: ``node 5`` for a box, ``name 5`` for the name in
-    it, ``edge 3 5`` for the line from the box of feature 3 to that of feature 5.
+    A chart calls them ``node 5``, ``name 5`` and, from box 3 to box 5, ``edge 3 5``.
     """
-    alt = load_altair()
-
-    nodes = [
-        {
-            "mark": f"node {box.number}",
-            "text": f"name {box.number}",
-            "x": box.x,
-            "y": box.y,
-            "right": box.x + _BOX_WIDTH,
-            "bottom": box.y + _BOX_HEIGHT,
-            "middle": box.y + _BOX_HEIGHT / 2,
-            "role": ROLES[box.role],
-            "name": model.label_feature(box.number, _BOX_NAME_LENGTH, whole=True),
-        }
-        for box in found.boxes
-    ]
-    lines = [
-        {
-            "mark": f"edge {line.parent} {line.child}",
-            "x": x,
-            "y": y,
-            "step": step,
-            "sign": "negated" if line.is_negated else "as it is",
-        }
+    shapes = [
+        Shape(
+            line.path,
+            stroke=GREY,
+            width=1.3,
+            dash=(5, 4) if line.is_negated else (),
+            opacity=0.7,
+            name=f"edge {line.parent} {line.child}",
+            attributes={"class": "edge", "data-p": line.parent, "data-c": line.child},
+        )
         for line in found.lines
-        for step, (x, y) in enumerate(line.points)
     ]
-    roles = list(ROLES.values())
-    across, down = [-_MARGIN, found.width + _MARGIN], [found.height + _MARGIN, -_MARGIN]
-    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=across, nice=False))
-    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=down, nice=False))
-    key = alt.Legend(title=None, orient="top") if has_roles else None
-    drawn = chart_of(nodes)
-    layers = [
-        drawn.mark_bar(cornerRadius=6, fill="white", strokeWidth=1.6).encode(
-            x=x,
-            y=y,
-            x2="right:Q",
-            y2="bottom:Q",
-            description="mark:N",
-            stroke=alt.Stroke(
-                "role:N",
-                legend=key,
-                scale=alt.Scale(domain=roles, range=[GREY, COLOURS[4], COLOURS[0]]),
-            ),
-            strokeDash=alt.StrokeDash(
-                "role:N", legend=key, scale=alt.Scale(domain=roles, range=[[1, 0], [6, 3], [1, 0]])
-            ),
-        ),
-        drawn.mark_text(align="left", dx=9, fontSize=12, limit=_BOX_WIDTH - 16).encode(
-            x=x, y="middle:Q", text="name:N", description="text:N"
-        ),
-    ]
-    if lines:
-        curves = chart_of(lines).mark_line(
-            interpolate="monotone", color=GREY, strokeWidth=1.3, opacity=0.7
+    texts = []
+    for box in found.boxes:
+        k, (_, look) = box.number, ROLES[box.role]
+        own = {"class": f"node {box.role}", "data-n": k, **(attributes or {}).get(k, {})}
+        path = f"M{box.x + 6} {box.y}{_BOX_PATH}"
+        shapes.append(
+            Shape(path, fill="white", width=1.6, name=f"node {k}", attributes=own, **look)
         )
-        dashes = alt.Scale(domain=["as it is", "negated"], range=[[1, 0], [5, 4]])
-        layers.insert(
-            0,
-            curves.encode(
-                x=x,
-                y=y,
-                order="step:Q",
-                detail="mark:N",
-                description="mark:N",
-                strokeDash=alt.StrokeDash("sign:N", scale=dashes, legend=None),
-            ),
-        )
-    chart = alt.layer(*layers).resolve_scale(strokeDash="independent")
-    width, height = found.width + 2 * _MARGIN, found.height + 2 * _MARGIN
-    return finish(chart, title, width=width, height=height, lines_only=True)
+        text = cut_to(names[k], _BOX_WIDTH - 16, 12)
+        own = {"class": "node-name", "data-n": k}
+        texts.append(Text(box.x + 9, box.y + 17, text, name=f"name {k}", attributes=own))
+    size = found.width + 2 * _MARGIN, found.height + 2 * _MARGIN
+    return Drawing((-_MARGIN, -_MARGIN, *size), shapes, texts)
 
 
 _NAME_LENGTH = 30
@@ -323,7 +288,7 @@ def plot_network(
     if not network.tags:
         raise InputError("no two tags are in one chunk: there is no network to draw")
     more = f"{network.left_out} tags with fewer rows are not shown"
-    return _network_chart(network, [title, more] if network.left_out else title)
+    return draw_tags(network).to_chart([title, more] if network.left_out else title)
 
 
 @dataclass(frozen=True)
@@ -482,46 +447,37 @@ def _separate(at: Floats, widths: Floats, size: tuple[int, int]) -> list[tuple[i
     return [placed[i] for i in range(len(at))]
 
 
-def _network_chart(network: Network, title: str | list[str]) -> Any:
-    """Draw a network. Marks are described: ``tag 3``, ``name 3``, ``link 3 5``."""
-    alt = load_altair()
+def draw_tags(network: Network, labels: Mapping[int, str] | None = None) -> Drawing:
+    """Draw the points, names and links of a network; ``labels`` describe the tags on a page.
 
+    A chart calls them ``tag 3``, ``name 3`` and ``link 3 5``.
+    """
     width, height = network.size
-    lines = []
+    shapes, texts = [], []
     for link in network.links:
-        one, other = (network.tags[tag] for tag in link.tags)
-        mark = "link {} {}".format(*link.tags)
-        ends = {"x": one.x, "y": one.y, "x2": other.x, "y2": other.y}
-        lines.append({"mark": mark, **ends, "width": link.width})
-    points = [
-        {
-            "mark": f"tag {number}",
-            "text": f"name {number}",
-            "x": tag.x,
-            "y": tag.y,
-            "name": tag.name,
-        }
-        for number, tag in network.tags.items()
-    ]
-    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, width], nice=False))
-    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[height, 0], nice=False))
-    links = (
-        chart_of(lines)
-        .mark_rule(color=GREY, opacity=0.45, strokeCap="round")
-        .encode(
-            x=x,
-            y=y,
-            x2="x2:Q",
-            y2="y2:Q",
-            description="mark:N",
-            strokeWidth=alt.StrokeWidth("width:Q", scale=None),
+        a, b = link.tags
+        one, other = network.tags[a], network.tags[b]
+        shapes.append(
+            Shape(
+                f"M{one.x} {one.y}L{other.x} {other.y}",
+                stroke=GREY,
+                width=link.width,
+                opacity=0.45,
+                name=f"link {a} {b}",
+                attributes={"class": "link", "data-a": a, "data-b": b, "data-rank": link.rank},
+            )
         )
-    )
-    drawn = chart_of(points)
-    tags = drawn.mark_circle(size=110, color=COLOURS[0], opacity=1).encode(
-        x=x, y=y, description="mark:N"
-    )
-    names = drawn.mark_text(fontSize=12, dy=-12).encode(
-        x=x, y=y, text="name:N", description="text:N"
-    )
-    return finish(alt.layer(links, tags, names), title, width=width, height=height)
+    for k, (number, tag) in enumerate(network.tags.items()):
+        own = {
+            "class": "tagged",
+            "data-t": number,
+            "role": "button",
+            "tabindex": 0 if k == 0 else -1,
+        }
+        own |= {"aria-label": labels[number]} if labels else {}
+        path = f"M{tag.x - 5} {tag.y}a5 5 0 1 1 10 0a5 5 0 1 1-10 0z"
+        shapes.append(Shape(path, fill=COLOURS[0], name=f"tag {number}", attributes=own))
+        own = {"class": "tag-name", "data-t": number}
+        name = f"name {number}"
+        texts.append(Text(tag.x, tag.y - 8, tag.name, "middle", name=name, attributes=own))
+    return Drawing((-5, -5, width + 10, height + 10), shapes, texts)

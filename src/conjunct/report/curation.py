@@ -6,18 +6,35 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
+from markupsafe import Markup
 
 from conjunct.errors import ConjunctWarning
 from conjunct.estimators import UFC
-from conjunct.explain import RELATION_KINDS, shorten
+from conjunct.explain import RELATION_KINDS, count, shorten
 from conjunct.features import Suggestion
-from conjunct.plots import Ancestry, draw_implications
-from conjunct.report import limits
+from conjunct.plots import Ancestry, Network, draw_boxes, draw_implications
+from conjunct.report import limits, page
 from conjunct.report.model_on_rows import ModelOnRows
 
 _NAME_LENGTH = 60
 _SENTENCE_LENGTH = 300
+_NEIGHBOURS_SHOWN = 6  # tags in one chunk with a tag
 _DOUBTFUL = 0.1  # the most probability of a tag that is called doubtful
+
+
+def describe_tags(network: Network) -> dict[int, str]:
+    """Return for each tag a sentence about the tags that are in one chunk with it."""
+    near: dict[int, list[tuple[int, str]]] = {tag: [] for tag in network.tags}
+    for link in network.links:
+        for tag, other in (link.tags, link.tags[::-1]):
+            near[tag].append((-link.rows, network.tags[other].name))
+    texts = {}
+    for tag, others in near.items():
+        some = sorted(others)[:_NEIGHBOURS_SHOWN]
+        with_most = ", ".join(f"{other} ({count(-rows, 'row')})" for rows, other in some)
+        more = f" and {len(others) - len(some)} more" if len(others) > len(some) else ""
+        texts[tag] = f"{network.tags[tag].name} is in one chunk with {with_most}{more}"
+    return texts
 
 
 @dataclass(frozen=True)
@@ -35,7 +52,7 @@ class Relations:
 
     lists: tuple[RelationList, ...]
     drawn: Ancestry
-    names: dict[int, str]
+    picture: Markup
 
 
 def list_relations(shown: ModelOnRows) -> Relations | None:
@@ -53,8 +70,8 @@ def list_relations(shown: ModelOnRows) -> Relations | None:
         if some:
             lists.append(RelationList(head, len(some), first))
     drawn = draw_implications(model, found, limits.NETWORK_TAGS)
-    names = {box.number: shown.formula(box.number, 28) for box in drawn.boxes}
-    return Relations(tuple(lists), drawn, names)
+    names = {box.number: shown.formula(box.number) for box in drawn.boxes}
+    return Relations(tuple(lists), drawn, page.draw(draw_boxes(drawn, names)))
 
 
 @dataclass(frozen=True)

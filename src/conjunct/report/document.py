@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 import os
 from functools import cached_property
 from typing import Any
@@ -13,20 +14,20 @@ from conjunct.estimators import FeatureConstructor, RowGroups
 from conjunct.explain import Section
 from conjunct.files import check_page_target, write_atomically
 from conjunct.paper import Stability
-from conjunct.plots import draw_network, plot_stability
+from conjunct.plots import draw_correlation, draw_history, draw_network, draw_tags, plot_stability
 from conjunct.report import limits, page
-from conjunct.report.curation import list_relations, look_twice
-from conjunct.report.features import draw_merges, feature_data, list_iterations, tabulate_features
+from conjunct.report.curation import describe_tags, list_relations, look_twice
+from conjunct.report.features import (
+    draw_merges,
+    feature_data,
+    list_iterations,
+    picture_ancestry,
+    tabulate_features,
+)
 from conjunct.report.findings import list_findings, list_groups, named_findings
 from conjunct.report.images import Images, Thumbnails, image_paths
 from conjunct.report.model_on_rows import ModelOnRows
 from conjunct.report.overview import summarize_data
-from conjunct.report.pictures import (
-    describe_tags,
-    picture_ancestry,
-    picture_correlation,
-    picture_curves,
-)
 from conjunct.report.plane import Plane, follow_plane, plane_data
 from conjunct.report.steps import list_steps
 from conjunct.report.vocabulary import list_words, word_data
@@ -131,6 +132,9 @@ class Report:
         method += [Section("End", shown.summary.ending)]
         for head, text in (("Size", shown.summary.length), ("Scores", shown.summary.scores)):
             method += [Section(head, text)] if text else []
+        bits = shown.by_pattern or not math.isnan(model.history_[0].evidence)
+        curves = draw_history(model.history_, bits=bits, title="What each iteration did")
+        correlation = draw_correlation(model, shown.primitives, shown.features, limits.HEAT_MAP)
         left_out = {
             "groups": self.groups is None,
             "relations": not network.tags and not (relations and relations.lists),
@@ -154,7 +158,7 @@ class Report:
             "groups": () if self.groups is None else list_groups(shown, self.groups.groups_),
             "n_groups": 0 if self.groups is None else self.groups.n_groups_,
             "network": network,
-            "tag_texts": describe_tags(network),
+            "network_picture": page.draw(draw_tags(network, describe_tags(network))),
             "relations": relations,
             "second": second,
             "vocabulary": vocabulary,
@@ -165,11 +169,11 @@ class Report:
             "columns": [(k, shown.formula(k)) for k in table.columns],
             "course": list_iterations(shown) if shown.by_pattern else (),
             "history": model.history_,
-            "curves": picture_curves(shown),
+            "curves": page.draw(curves) if model.n_iter_ else "",
             "ancestry": picture_ancestry(shown),
             "merges": draw_merges(shown),
             "n_merges": len(model.feature_set_.merges),
-            "correlation": picture_correlation(shown),
+            "correlation": page.draw(correlation),
             "n_primitives": shown.primitives.n_columns,
             "stability": stability,
             "stability_picture": None

@@ -8,7 +8,10 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any
 
+from markupsafe import Markup
+
 from conjunct.explain import (
+    ancestry_roots,
     count,
     decimal,
     describe_pattern,
@@ -16,10 +19,12 @@ from conjunct.explain import (
     evidence_of_tags,
     probability,
     shorten,
+    takes_one_pair,
 )
 from conjunct.features import Merge
 from conjunct.paper import Stability
-from conjunct.report import limits
+from conjunct.plots import Ancestry, draw_ancestry, draw_boxes
+from conjunct.report import limits, page
 from conjunct.report.model_on_rows import ModelOnRows
 
 _TEXT_LENGTH = 300
@@ -268,3 +273,44 @@ def list_iterations(shown: ModelOnRows) -> tuple[CourseLine, ...]:
         total += gain
         lines.append(CourseLine(line.iteration, joined, line.n_features, gain, total))
     return tuple(lines)
+
+
+@dataclass(frozen=True)
+class AncestryPicture:
+    """A drawing; ``kept`` columns are features and parents of none."""
+
+    drawn: Ancestry
+    picture: Markup
+    kept: int
+
+
+def picture_ancestry(shown: ModelOnRows) -> AncestryPicture | None:
+    """Draw how columns became features, without columns that were kept as they are."""
+    model, fitted = shown.model, shown.model.feature_set_
+    roots = ancestry_roots(fitted, by_pattern=shown.by_pattern)
+    if not roots:
+        return None
+    drawn, origins = draw_ancestry(model, roots, limits.GRAPH_NODES), fitted.origins()
+    step = "merge" if takes_one_pair(model) else "iteration"
+    names, attributes = {}, {}
+    for k, number in enumerate(box.number for box in drawn.boxes):
+        names[number] = model.label_feature(number, _TEXT_LENGTH, whole=True)
+        remarks = ["a column of the data"]
+        if iteration := fitted.iteration(number):
+            remarks = [f"{'joined' if shown.by_pattern else 'made'} in {step} {iteration}"]
+        if number in origins:
+            remarks.append(f"r = {decimal(origins[number].r, 2)}")
+            if shown.by_pattern:
+                remarks.append(f"gain {decimal(origins[number].saved, 1)} bits")
+        if number in shown.lineage_supports:
+            remarks.append(count(shown.lineage_supports[number], "row"))
+        remark = ", ".join(remarks)
+        attributes[number] = {
+            "role": "button",
+            "tabindex": -1 if k else 0,
+            "data-formula": names[number],
+            "data-remark": remark,
+            "aria-label": f"{names[number]}, {remark}",
+        }
+    kept = sum(not fitted.iteration(number) and number not in names for number in fitted.features)
+    return AncestryPicture(drawn, page.draw(draw_boxes(drawn, names, attributes)), kept)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
+from itertools import groupby
 from typing import Any
 from xml.etree import ElementTree
 
@@ -16,7 +17,7 @@ import jinja2
 from markupsafe import Markup
 
 from conjunct.explain import MEANINGS, count, decimal, format_share, probability
-from conjunct.plots import svg_of
+from conjunct.plots import Drawing, svg_of
 
 _SCRIPTS = ("common.js", "findings.js", "table.js", "network.js", "steps.js", "ancestry.js")
 _PLANE_SCRIPT = "plane.js"  # of the paper's rules
@@ -101,6 +102,50 @@ def _environment() -> jinja2.Environment:
     )
     environment.globals.update(meanings=MEANINGS)
     return environment
+
+
+def draw(drawing: Drawing) -> Markup:
+    """Return a drawing as an element of the page, in its colours."""
+
+    def element(tag: str, attributes: Mapping[str, object], inside: Any = "") -> Markup:
+        kept = {
+            k: _INKS.get(str(v).lower(), v) for k, v in attributes.items() if v not in (None, "")
+        }
+        text = Markup("").join(Markup(' {}="{}"').format(k, v) for k, v in kept.items())
+        return Markup("<{0}{1}>{2}</{0}>\n").format(tag, text, inside)
+
+    parts = []
+    # what looks alike is in one group, which keeps the page small
+    for _, alike in groupby(drawing.shapes, lambda x: (x.fill, x.stroke, x.width, x.dash)):
+        shapes = list(alike)
+        first = shapes[0]
+        look = {"fill": first.fill or "none", "stroke": first.stroke}
+        if first.stroke:
+            look |= {"stroke-width": first.width, "stroke-linecap": "round"}
+            look |= {"stroke-dasharray": " ".join(map(str, first.dash))}
+        paths = (
+            element(
+                "path", {"d": x.path, "opacity": x.opacity if x.opacity < 1 else "", **x.attributes}
+            )
+            for x in shapes
+        )
+        parts.append(element("g", look, Markup("").join(paths)))
+    for (anchor, size), texts in groupby(drawing.texts, lambda x: (x.anchor, x.size)):
+        lines = (
+            element(
+                "text",
+                {"x": f"{x.x:g}", "y": f"{x.y:g}", **x.attributes}
+                | ({"transform": f"rotate({x.angle} {x.x:g} {x.y:g})"} if x.angle else {}),
+                x.text,
+            )
+            for x in texts
+        )
+        parts.append(
+            element("g", {"text-anchor": anchor, "font-size": f"{size:g}"}, Markup("").join(lines))
+        )
+    _, _, width, _ = drawing.box
+    box = " ".join(f"{value:g}" for value in drawing.box)
+    return element("svg", {"width": f"{width:g}", "viewBox": box}, Markup("").join(parts))
 
 
 def inline_svg(
