@@ -106,7 +106,6 @@ def tabulate_features(shown: ModelOnRows, stability: Stability | None = None) ->
     origins = fitted.origins()
     shares = () if stability is None else stability.shares_of(shown.model)
     comes_back = dict(zip(fitted.features, shares, strict=stability is not None))
-    position = {name: k for k, name in enumerate(shown.names)}
     lines = []
     n_characters = 0
     for number, support, n_rows in ranked[: limits.TABLE_ROWS]:
@@ -134,7 +133,7 @@ def tabulate_features(shown: ModelOnRows, stability: Stability | None = None) ->
                 length=expression.length,
                 iteration=fitted.iteration(number),
                 parents=tuple(shown.name(parent) for parent in fitted.parents(number)),
-                primitives=tuple(sorted(position[name] for name in about)),
+                primitives=tuple(sorted(shown.position[name] for name in about)),
                 merge=origins.get(number),
                 evidence=bits_of.get(frozenset(pattern(number))),
                 comes_back=comes_back.get(number),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -135,14 +135,14 @@ class ModelOnRows:
 
     def _rows_with(self, name: str) -> int:
         if name not in self._row_sets:
-            bits = self.primitives.select([self._position[name]]).to_bits().bits
+            bits = self.primitives.select([self.position[name]]).to_bits().bits
             self._row_sets[name] = int.from_bytes(bits.tobytes(), "little")
         return self._row_sets[name]
 
     @cached_property
-    def _position(self) -> dict[str, int]:
-        names = self.model.feature_set_.lineage.primitives
-        return {name: k for k, name in enumerate(names)}
+    def position(self) -> dict[str, int]:
+        """The position of each column, by its name."""
+        return {name: k for k, name in enumerate(self.names)}
 
     @cached_property
     def _feature_position(self) -> dict[int, int]:
@@ -190,6 +190,10 @@ class ModelOnRows:
         bits = self._filled.select(positions).to_bits().bits
         both = np.bitwise_and.reduce(bits, axis=0).view(np.uint8)
         return np.flatnonzero(np.unpackbits(both, bitorder="little")[: self.n_rows])
+
+    def rows_with_tags(self, tags: Iterable[str]) -> NDArray[np.intp]:
+        """Return the rows that have all of some tags."""
+        return self.rows_with([self.position[tag] for tag in tags])
 
     @staticmethod
     def sample(rows: NDArray[np.intp], limit: int) -> list[int]:

@@ -6,17 +6,19 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import resources
 from itertools import groupby
 from typing import Any
+from urllib.parse import quote
 from xml.etree import ElementTree
 
 import jinja2
 from markupsafe import Markup
 
 from conjunct.explain import MEANINGS, count, decimal, format_share, probability
+from conjunct.expressions import pattern_text
 from conjunct.plots import Drawing, svg_of
 
 _SCRIPTS = ("common.js", "findings.js", "table.js", "network.js", "steps.js", "ancestry.js")
@@ -63,6 +65,11 @@ def render(content: dict[str, Any], data: dict[str, Any]) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
+def anchor_of(tags: Iterable[str]) -> str:
+    """Return the address of a chunk or tag in the page: ``chunk-fork%20%2B%20knife``."""
+    return "chunk-" + quote(pattern_text(tuple(tags)).encode("utf-8", "replace"), safe="")
+
+
 def policy(style: str, script: str) -> str:
     """Return a policy that allows only this style, this script and images in the page."""
     return (
@@ -98,7 +105,7 @@ def _environment() -> jinja2.Environment:
         optimized=False,  # templates are compiled for one page: optimizing takes longer
     )
     environment.filters.update(
-        count=count, share=format_share, decimal=decimal, probability=probability
+        count=count, share=format_share, decimal=decimal, probability=probability, anchor=anchor_of
     )
     environment.globals.update(meanings=MEANINGS)
     return environment
