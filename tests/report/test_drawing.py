@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import naive_pictures as naive
 from conjunct import UFC, datasets
 from conjunct.plots import cut_to, draw_correlation, draw_history, draw_network, width_of
-from conjunct.plots.curves import Axis
+from conjunct.plots.drawing import Axis
 from conjunct.report.model_on_rows import ModelOnRows
 from conjunct.report.relations import describe_tags
 

@@ -17,8 +17,11 @@ from .style import svg_of as svg_of
 """For the other folders of conjunct."""
 
 from .correlation import draw_correlation as draw_correlation
+from .curves import draw_bars as draw_bars
+from .curves import draw_curves as draw_curves
 from .curves import draw_history as draw_history
 from .drawing import Drawing as Drawing
+from .front import draw_front as draw_front
 from .graphs import Ancestry as Ancestry
 from .graphs import Network as Network
 from .graphs import draw_ancestry as draw_ancestry
@@ -27,5 +30,4 @@ from .graphs import draw_implications as draw_implications
 from .graphs import draw_network as draw_network
 from .graphs import draw_tags as draw_tags
 from .style import cut_to as cut_to
-from .style import legend_below as legend_below
 from .style import width_of as width_of

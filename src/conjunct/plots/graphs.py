@@ -17,7 +17,7 @@ from conjunct.estimators import UFC, FeatureConstructor
 from conjunct.explain import Relation, ancestry_graph, ancestry_roots
 from conjunct.expressions import Expression, pattern_text
 from conjunct.features import FeatureSet
-from conjunct.plots.drawing import ROLES, Drawing, Shape, Text, list_legend
+from conjunct.plots.drawing import Drawing, Shape, Text, list_legend
 from conjunct.plots.style import COLOURS, GREY, cut_to, width_of
 from conjunct.ufc import Floats
 
@@ -27,6 +27,11 @@ _BEND = 24  # of a line, before it leaves the height of its box
 _BOX_PATH = "h204a6 6 0 0 1 6 6v14a6 6 0 0 1-6 6h-204a6 6 0 0 1-6-6v-14a6 6 0 0 1 6-6z"
 _MARGIN = 13
 _BOX_NAME_LENGTH = 40
+ROLES: dict[str, tuple[str, Mapping[str, Any]]] = {
+    "column": ("column of the data", {"stroke": GREY}),
+    "step": ("step on the way", {"stroke": COLOURS[4], "dash": (6, 3)}),
+    "feature": ("feature", {"stroke": COLOURS[0]}),
+}
 
 
 def plot_ancestry(

@@ -27,7 +27,7 @@ from conjunct.explain import (
 )
 from conjunct.files import check_page_target, write_atomically
 from conjunct.paper import Stability
-from conjunct.plots import draw_correlation, draw_history, draw_network, draw_tags, plot_stability
+from conjunct.plots import draw_correlation, draw_history, draw_network, draw_tags
 from conjunct.report import limits, page
 from conjunct.report.features import (
     draw_merges,
@@ -160,7 +160,7 @@ class Report:
         for head, text in (("Size", shown.summary.length), ("Scores", shown.summary.scores)):
             method += [Section(head, text)] if text else []
         bits = shown.by_pattern or not math.isnan(model.history_[0].evidence)
-        curves = draw_history(model.history_, bits=bits, title="What each iteration did")
+        curves = draw_history(model.history_, bits=bits)
         correlation = draw_correlation(model, shown.primitives, shown.features, limits.HEAT_MAP)
         left_out = {
             "groups": self.groups is None,
@@ -208,9 +208,7 @@ class Report:
             "correlation": page.draw(correlation),
             "n_primitives": shown.primitives.n_columns,
             "stability": stability,
-            "stability_picture": None
-            if stability is None
-            else page.inline_svg(plot_stability(stability), "stability"),
+            "stability_pictures": [] if stability is None else map(page.draw, stability.draw()),
             "plane": plane,
         }
         data = {
