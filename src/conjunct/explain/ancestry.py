@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from conjunct.errors import InputError
-from conjunct.explain.findings import merges_by_pattern, rank_features
+from conjunct.explain.findings import merges_by_pattern, new_features
 from conjunct.explain.sentences import label
 from conjunct.expressions import Style
 from conjunct.features import FeatureSet
@@ -135,19 +135,11 @@ class AncestryGraph:
     edges: tuple[Edge, ...]
     left_out: int
 
-    @property
-    def n_levels(self) -> int:
-        return 1 + max((node.level for node in self.nodes), default=0)
-
-    @property
-    def n_places(self) -> int:
-        return 1 + int(max((node.place for node in self.nodes), default=0))
-
 
 def ancestry_roots(feature_set: FeatureSet, *, by_pattern: bool) -> list[int]:
     """List the constructed features: the most common first, or those with most evidence."""
-    ranked = rank_features(feature_set, by_evidence=by_pattern)
-    return [feature_set.features[k] for k, bits in ranked if not by_pattern or bits is not None]
+    ranked = new_features(feature_set, by_evidence=by_pattern)
+    return [one.number for one in ranked if not by_pattern or one.evidence is not None]
 
 
 def ancestry_graph(
@@ -174,7 +166,11 @@ def ancestry_graph(
         found.update(dict.fromkeys(more))
         n_roots += 1
     numbers = sorted(found)
-    levels, edges = _assign_levels(operands, numbers), _list_edges(operands, numbers)
+    edges = _list_edges(operands, numbers)
+    levels: dict[int, int] = {}  # steps from the columns; parents have smaller numbers
+    for number in numbers:
+        parents = (max(literal, ~literal) for literal in operands(number))
+        levels[number] = 1 + max((levels[parent] for parent in parents), default=-1)
     places = _assign_places(levels, edges)
 
     def role(number: int) -> NodeRole:
@@ -231,15 +227,6 @@ def _list_edges(operands: Operands, numbers: Iterable[int]) -> tuple[Edge, ...]:
         for number in numbers
         for literal in operands(number)
     )
-
-
-def _assign_levels(operands: Operands, numbers: Iterable[int]) -> dict[int, int]:
-    """Count the steps between each feature and the columns; parents have smaller numbers."""
-    levels: dict[int, int] = {}
-    for number in numbers:
-        parents = (max(literal, ~literal) for literal in operands(number))
-        levels[number] = 1 + max((levels[parent] for parent in parents), default=-1)
-    return levels
 
 
 def _assign_places(levels: dict[int, int], edges: Sequence[Edge]) -> dict[int, float]:

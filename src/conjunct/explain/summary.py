@@ -14,7 +14,6 @@ from conjunct.explain.findings import (
     FeatureFacts,
     Finding,
     Found,
-    LazySequence,
     find,
     new_features,
 )
@@ -157,16 +156,16 @@ class Summary:
         return " ".join(sentences)
 
     @cached_property
-    def new_features(self) -> Sequence[FeatureFacts]:
+    def new_features(self) -> tuple[FeatureFacts, ...]:
         """All features but columns; the strongest chunks first, if there are any."""
         by_evidence = bool(self.findings or self.copies)
         return new_features(self.model.feature_set_, by_evidence=by_evidence)
 
     @property
-    def remaining_columns(self) -> Sequence[str]:
+    def remaining_columns(self) -> list[str]:
         """The columns that are features still."""
         fitted = self.model.feature_set_
-        return LazySequence([k for k in fitted.features if not fitted.iteration(k)], self.formula)
+        return [self.formula(k) for k in fitted.features if not fitted.iteration(k)]
 
     def formula(self, number: int) -> str:
         """Write a feature of the lineage as text of bounded length."""
@@ -260,41 +259,29 @@ class Summary:
         """The paper's measures, overlap and correlations; empty if the rule looks for chunks."""
         if not self.n_iter or self.by_pattern:
             return ""
-        return " ".join(filter(None, (self._overlap, self._strongest_link, self._most_common)))
-
-    @property
-    def _overlap(self) -> str:
         first, last = self.model.history_[0], self.model.history_[-1]
         fell = last.oi < first.oi
         part = f", by {1 - last.oi / first.oi:.0%}" if fell and last.oi > 0 else ""
         more = last.n_features - first.n_features
         price = count(abs(more), "more feature" if more >= 0 else "fewer feature")
-        return (
+        sentences = [
             f"The overlap of features (OI) {'fell' if fell else 'went'} from {first.oi:.3f} to "
             f"{last.oi:.3f}{part}, with {price}."
-        )
-
-    @property
-    def _strongest_link(self) -> str:
-        merges = self.model.feature_set_.merges
-        if not merges:
-            return ""
-        strongest = max(merges, key=lambda merge: merge.r)
-        return (
-            f'The strongest link is between "{self.formula(strongest.left)}" and '
-            f'"{self.formula(strongest.right)}": r = {strongest.r:.2f}, together in '
-            f"{count(strongest.joint, 'row')}."
-        )
-
-    @property
-    def _most_common(self) -> str:
-        if not self.new_features:
-            return ""
-        most = max(self.new_features, key=lambda feature: feature.rows)
-        return (
-            f'The most common new feature is "{self.formula(most.number)}", true in '
-            f"{count(most.rows, 'row')} ({most.share:.0%})."
-        )
+        ]
+        if merges := self.model.feature_set_.merges:
+            strongest = max(merges, key=lambda merge: merge.r)
+            sentences.append(
+                f'The strongest link is between "{self.formula(strongest.left)}" and '
+                f'"{self.formula(strongest.right)}": r = {strongest.r:.2f}, together in '
+                f"{count(strongest.joint, 'row')}."
+            )
+        if self.new_features:
+            most = max(self.new_features, key=lambda feature: feature.rows)
+            sentences.append(
+                f'The most common new feature is "{self.formula(most.number)}", true in '
+                f"{count(most.rows, 'row')} ({most.share:.0%})."
+            )
+        return " ".join(sentences)
 
     @property
     def variables(self) -> str:

@@ -15,7 +15,14 @@ from conjunct.columns import Columns
 from conjunct.data import BooleanData, BooleanDataContainer, container_of, prepare
 from conjunct.errors import InputError
 from conjunct.estimators import FeatureConstructor
-from conjunct.explain import Summary, describe_pattern, label, shorten, supports_of_lineage
+from conjunct.explain import (
+    Summary,
+    describe_pattern,
+    label,
+    row_sets,
+    shorten,
+    supports_of_lineage,
+)
 from conjunct.expressions import Expression, in_form, simplify_on
 
 # A truth table doubles with each primitive: beyond, only common parts are taken out.
@@ -36,7 +43,6 @@ class ModelOnRows:
     row_names: tuple[str, ...] | None
     _texts: dict[tuple[Expression, int], str] = field(default_factory=dict)
     _short_forms: dict[int, Expression] = field(default_factory=dict)
-    _row_sets: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, model: FeatureConstructor, X: Any) -> ModelOnRows:
@@ -129,15 +135,10 @@ class ModelOnRows:
         if not 2 < built.length <= longest:
             return built
         if self.simplifies_on_rows and len(names) * self.n_rows <= _CELLS:
-            return simplify_on(built, {name: self._rows_with(name) for name in names}, self.n_rows)
+            rows = row_sets(self.model.feature_set_, self.primitives, names)
+            return simplify_on(built, rows, self.n_rows)
         few = len(names) <= _FEW_PRIMITIVES
         return in_form(built, "simplified" if few else "nested")
-
-    def _rows_with(self, name: str) -> int:
-        if name not in self._row_sets:
-            bits = self.primitives.select([self.position[name]]).to_bits().bits
-            self._row_sets[name] = int.from_bytes(bits.tobytes(), "little")
-        return self._row_sets[name]
 
     @cached_property
     def position(self) -> dict[str, int]:
