@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from conjunct.plots.drawing import (
@@ -68,7 +68,7 @@ def plot_curves(
 
 
 def draw_curves(
-    curves: dict[str, list[tuple[float, float]]],
+    curves: Mapping[str, Sequence[tuple[float, float]]],
     titles: tuple[str, str, str],
     *,
     left: float = 0.0,
@@ -191,7 +191,10 @@ def plot_bars(rows: Sequence[tuple[str, float, bool]], *, title: str, x_title: s
 
 def draw_bars(rows: Sequence[tuple[str, float, bool]], *, title: str, x_title: str) -> Drawing:
     """Draw bars, as charts and pages show them."""
-    looks = {"unchanged data": {"fill": COLOURS[0]}, "changed data only": {"fill": GREY}}
+    looks: dict[str, dict[str, Any]] = {
+        "unchanged data": {"fill": COLOURS[0]},
+        "changed data only": {"fill": GREY},
+    }
     width, height = 300, 18 * max(len(rows), 1)
     x = round(max((width_of(name, 12) for name, _, _ in rows), default=0.0)) + 6
     axis = Axis(0, 1, 0.2, width)

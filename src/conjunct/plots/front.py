@@ -156,7 +156,7 @@ def _draw_plane(
         near = [value for value in values if value <= limit]
         axis = Axis.over([0.0, limit] if limit < math.inf else near, length, 6)
         axes.append(replace(axis, high=min(axis.high, limit)))
-    panel = Panel(title, "overlapping index OI", "complexity C0", *axes)
+    panel = Panel(title, "overlapping index OI", "complexity C0", axes[0], axes[1])
     inks = (GREY, *COLOURS) if plain else COLOURS
     for name, some in lines.items():
         k = names.index(name)

@@ -47,8 +47,8 @@ def finish(
     chart: Any,
     title: str | list[str],
     *,
-    width: int = 380,
-    height: int = 300,
+    width: float = 380,
+    height: float = 300,
     lines_only: bool = False,
 ) -> Any:
     """Return the chart with its size, its title and the house style.

@@ -198,7 +198,8 @@ class Report:
             "n_rows": shown.n_rows,
             "method": method,
             "table": table,
-            "columns": [(k, shown.formula(k)) for k in table.columns],
+            "n_features": len(model.feature_set_.features),
+            "columns": [(k, shown.formula(k)) for k in sorted({k for x in table for k in x.about})],
             "course": list_iterations(shown) if shown.by_pattern else (),
             "history": model.history_,
             "curves": page.draw(curves) if model.n_iter_ else "",
@@ -214,7 +215,7 @@ class Report:
         data = {
             "tables": {
                 "vocabulary": [word_data(shown, word) for word in vocabulary.words],
-                "features": [feature_data(shown, line) for line in table.lines],
+                "features": [feature_data(shown, line) for line in table],
             },
             "steps": None if steps is None else steps.data,
             "plane": plane_data(plane) if isinstance(plane, Plane) else None,

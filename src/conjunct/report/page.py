@@ -115,7 +115,7 @@ def draw(drawing: Drawing) -> Markup:
     for _, alike in groupby(drawing.shapes, lambda x: (x.fill, x.stroke, x.width, x.dash)):
         shapes = list(alike)
         first = shapes[0]
-        look = {"fill": first.fill or "none", "stroke": first.stroke}
+        look: dict[str, object] = {"fill": first.fill or "none", "stroke": first.stroke}
         if first.stroke:
             look |= {"stroke-width": first.width, "stroke-linecap": "round"}
             look |= {"stroke-dasharray": " ".join(map(str, first.dash))}
