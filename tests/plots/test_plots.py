@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from conjunct import UFC, UFCPath, UFringe, datasets, stability
 from conjunct.errors import InputError
+from conjunct.explain import implication_graph
 from conjunct.expressions import Primitive
 from conjunct.plots import (
     cut_to,
-    draw_implications,
     draw_network,
     plot_ancestry,
     plot_correlation,
@@ -255,16 +255,16 @@ def test_implications_go_from_left_to_right():
     frame = pl.DataFrame(data.values, schema=list(data.feature_names))
     model = UFC().fit(frame)
     implied = [one for one in model.relations() if one.kind == "implies"]
-    drawn = draw_implications(model, model.relations(), 40)
     names = model.feature_set_.lineage.primitives
-    at = {box.number: box for box in drawn.boxes}
-    lines = {(names[line.parent], names[line.child]) for line in drawn.lines}
+    drawn = implication_graph(names, model.relations(), 40)
+    at = {node.number: node for node in drawn.nodes}
+    lines = {(names[edge.parent], names[edge.child]) for edge in drawn.edges}
     assert lines == {(one.left, one.right) for one in implied}
-    assert all(at[line.parent].x < at[line.child].x for line in drawn.lines)
-    assert len({(box.x, box.y) for box in drawn.boxes}) == len(drawn.boxes)
-    few = draw_implications(model, model.relations(), 4)
-    assert len(few.boxes) <= 4
-    assert few.left_out == len(drawn.boxes) - len(few.boxes)
+    assert all(at[edge.parent].level < at[edge.child].level for edge in drawn.edges)
+    assert len({(node.level, node.place) for node in drawn.nodes}) == len(drawn.nodes)
+    few = implication_graph(names, model.relations(), 4)
+    assert len(few.nodes) <= 4
+    assert few.left_out == len(drawn.nodes) - len(few.nodes)
     assert svg_of(plot_relations(model)) == svg_of(plot_relations(model))
 
 

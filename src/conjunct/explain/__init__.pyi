@@ -43,6 +43,7 @@ from .relations import Relation as Relation
 from .relations import RelationKind as RelationKind
 from .relations import apply_changes as apply_changes
 from .relations import find_relations as find_relations
+from .relations import implication_graph as implication_graph
 from .relations import propose_changes as propose_changes
 from .sentences import count as count
 from .sentences import decimal as decimal

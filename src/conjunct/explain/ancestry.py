@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
@@ -166,20 +166,57 @@ def ancestry_graph(
         found.update(dict.fromkeys(more))
         n_roots += 1
     numbers = sorted(found)
-    edges = _list_edges(operands, numbers)
-    levels: dict[int, int] = {}  # steps from the columns; parents have smaller numbers
-    for number in numbers:
-        parents = (max(literal, ~literal) for literal in operands(number))
-        levels[number] = 1 + max((levels[parent] for parent in parents), default=-1)
-    places = _assign_places(levels, edges)
 
     def role(number: int) -> NodeRole:
         if number < len(feature_set.lineage.primitives):
             return "column"
         return "feature" if number in features else "step"
 
-    nodes = tuple(AncestryNode(k, role(k), levels[k], places[k]) for k in numbers)
-    return AncestryGraph(nodes, edges, len(roots) - n_roots)
+    roles = {number: role(number) for number in numbers}
+    return layer_graph(roles, _list_edges(operands, numbers), len(roots) - n_roots)
+
+
+def layer_graph(
+    roles: Mapping[int, NodeRole], edges: Sequence[Edge], left_out: int
+) -> AncestryGraph:
+    """Place nodes to the right of their parents, near their neighbours, so that few lines cross."""
+    levels = dict.fromkeys(roles, 0)
+    is_moved = True
+    while is_moved:
+        is_moved = False
+        for edge in edges:
+            if levels[edge.child] <= levels[edge.parent]:
+                levels[edge.child] = levels[edge.parent] + 1
+                is_moved = True
+    columns: dict[int, list[int]] = {}
+    neighbours: dict[int, list[int]] = {number: [] for number in roles}
+    for edge in edges:
+        neighbours[edge.child].append(edge.parent)
+        neighbours[edge.parent].append(edge.child)
+    for number, level in levels.items():
+        columns.setdefault(level, []).append(number)
+    tallest = max(map(len, columns.values()), default=0)
+
+    def centre() -> dict[int, float]:
+        return {
+            number: (tallest - len(column)) / 2 + k
+            for column in columns.values()
+            for k, number in enumerate(column)
+        }
+
+    places = centre()
+    for _ in range(_SWEEPS):
+        for column in columns.values():
+            means = {
+                k: sum(places[other] for other in neighbours[k]) / len(neighbours[k])
+                if neighbours[k]
+                else places[k]
+                for k in column
+            }
+            column.sort(key=lambda k: (means[k], k))
+        places = centre()
+    nodes = tuple(AncestryNode(k, role, levels[k], places[k]) for k, role in roles.items())
+    return AncestryGraph(nodes, tuple(edges), left_out)
 
 
 class _Chunks:
@@ -227,35 +264,3 @@ def _list_edges(operands: Operands, numbers: Iterable[int]) -> tuple[Edge, ...]:
         for number in numbers
         for literal in operands(number)
     )
-
-
-def _assign_places(levels: dict[int, int], edges: Sequence[Edge]) -> dict[int, float]:
-    """Place features in each column near their neighbours, so that few lines cross; centred."""
-    columns: dict[int, list[int]] = {}
-    neighbours: dict[int, list[int]] = {number: [] for number in levels}
-    for edge in edges:
-        neighbours[edge.child].append(edge.parent)
-        neighbours[edge.parent].append(edge.child)
-    for number, level in levels.items():
-        columns.setdefault(level, []).append(number)
-    places = _centre(columns)
-    for _ in range(_SWEEPS):
-        for column in columns.values():
-            means = {
-                k: sum(places[other] for other in neighbours[k]) / len(neighbours[k])
-                if neighbours[k]
-                else places[k]
-                for k in column
-            }
-            column.sort(key=lambda k: (means[k], k))
-        places = _centre(columns)
-    return places
-
-
-def _centre(columns: dict[int, list[int]]) -> dict[int, float]:
-    tallest = max(map(len, columns.values()), default=0)
-    return {
-        number: (tallest - len(column)) / 2 + k
-        for column in columns.values()
-        for k, number in enumerate(column)
-    }

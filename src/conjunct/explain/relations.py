@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from conjunct.columns import Columns, Contingency, Positions
 from conjunct.data import BooleanData, Change, ChangeKind, Proposal
+from conjunct.explain.ancestry import AncestryGraph, Edge, NodeRole, layer_graph
 from conjunct.explain.findings import SAME
 from conjunct.explain.sentences import count, format_share
 from conjunct.features import TagCounts, round_savings
@@ -243,6 +244,24 @@ def _describe(
         if counts.known is not None:
             sentence += ", of the rows in which both are known"
         yield Relation(kind, left, right, both, value, sentence)
+
+
+def implication_graph(
+    tags: Sequence[str], relations: Iterable[Relation], max_tags: int
+) -> AncestryGraph:
+    """Build the graph of the strongest implications, from the special to the general.
+
+    Nodes are positions among ``tags``. A relation is there only with both tags.
+    """
+    number = {name: k for k, name in enumerate(tags)}
+    implied = [(number[x.left], number[x.right]) for x in relations if x.kind == "implies"]
+    roles: dict[int, NodeRole] = {}
+    edges = []
+    for left, right in implied:
+        if len({*roles, left, right}) <= max_tags:
+            roles |= {right: "column", left: "column"}
+            edges.append(Edge(left, right, negated=False))
+    return layer_graph(roles, edges, len({k for pair in implied for k in pair}) - len(roles))
 
 
 def propose_changes(

@@ -22,11 +22,8 @@ from .curves import draw_curves as draw_curves
 from .curves import draw_history as draw_history
 from .drawing import Drawing as Drawing
 from .front import draw_front as draw_front
-from .graphs import Ancestry as Ancestry
 from .graphs import Network as Network
-from .graphs import draw_ancestry as draw_ancestry
 from .graphs import draw_boxes as draw_boxes
-from .graphs import draw_implications as draw_implications
 from .graphs import draw_network as draw_network
 from .graphs import draw_tags as draw_tags
 from .style import cut_to as cut_to

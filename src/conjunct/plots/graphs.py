@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from conjunct.errors import InputError
 from conjunct.estimators import UFC, FeatureConstructor
-from conjunct.explain import Relation, ancestry_graph, ancestry_roots
+from conjunct.explain import AncestryGraph, ancestry_graph, ancestry_roots, implication_graph
 from conjunct.expressions import Expression, pattern_text
 from conjunct.features import FeatureSet
 from conjunct.plots.drawing import Drawing, Shape, Text, list_legend
@@ -65,7 +65,7 @@ def plot_ancestry(
     roots = ancestry_roots(fitted, by_pattern=model.has_tag_names) or list(fitted.features)
     if feature is not None:
         roots = [model.feature_number(feature)]
-    found = draw_ancestry(model, roots, max_nodes)
+    found = ancestry_graph(fitted, roots, max_nodes, by_pattern=model.has_tag_names)
     first = "the strongest ones" if model.has_tag_names else "the most common ones"
     left_out = f"{first}; {found.left_out} features are not shown"
     drawing = _draw_chart(model, found)
@@ -77,69 +77,9 @@ def plot_ancestry(
     return drawing.to_chart([title, left_out] if found.left_out else title)
 
 
-def _draw_chart(model: FeatureConstructor, found: Ancestry) -> Drawing:
+def _draw_chart(model: FeatureConstructor, found: AncestryGraph) -> Drawing:
     label = partial(model.label_feature, longest=_BOX_NAME_LENGTH, whole=True)
-    return draw_boxes(found, {box.number: label(box.number) for box in found.boxes})
-
-
-@dataclass(frozen=True)
-class Box:
-    """A feature; ``x`` and ``y`` are the upper left corner of its box."""
-
-    number: int
-    role: str
-    x: int
-    y: int
-
-
-@dataclass(frozen=True)
-class Line:
-    """From the right end of a box to the left end of another, by points; level at both ends."""
-
-    parent: int
-    child: int
-    points: tuple[tuple[int, int], ...]
-    is_negated: bool
-
-    @property
-    def path(self) -> str:
-        """The line as the path of an SVG."""
-        (x, y), (left, _), (right, down), _ = self.points
-        across, down = right - left, down - y
-        curve = f"c{across // 3} 0 {across - across // 3} {down} {across} {down}"
-        return f"M{x} {y}h{_BEND}{curve}h{_BEND}"
-
-
-@dataclass(frozen=True)
-class Ancestry:
-    """Boxes and lines on a plane; ``left_out`` features are too many."""
-
-    boxes: tuple[Box, ...]
-    lines: tuple[Line, ...]
-    width: int
-    height: int
-    left_out: int
-
-
-def draw_ancestry(model: FeatureConstructor, roots: Sequence[int], max_nodes: int) -> Ancestry:
-    """Lay out what some features were made from, as charts and pages show it."""
-    graph = ancestry_graph(model.feature_set_, roots, max_nodes, by_pattern=model.has_tag_names)
-    boxes = {
-        node.number: Box(
-            node.number,
-            node.role,
-            _LEVEL_WIDTH * node.level,
-            round(_PLACE_HEIGHT * node.place),
-        )
-        for node in graph.nodes
-    }
-    lines = [
-        _connect(boxes[edge.parent], boxes[edge.child], is_negated=edge.negated)
-        for edge in graph.edges
-    ]
-    width = max(box.x for box in boxes.values()) + _BOX_WIDTH
-    height = max(box.y for box in boxes.values()) + _BOX_HEIGHT
-    return Ancestry(tuple(boxes.values()), tuple(lines), width, height, graph.left_out)
+    return draw_boxes(found, {node.number: label(node.number) for node in found.nodes})
 
 
 def plot_relations(
@@ -162,104 +102,57 @@ def plot_relations(
     >>> table = pd.DataFrame(coco.values, columns=coco.feature_names)
     >>> chart = plots.plot_relations(UFC().fit(table))
     """
-    found = draw_implications(model, model.relations(), max_tags)
-    if not found.boxes:
+    names = model.feature_set_.lineage.primitives
+    found = implication_graph(names, model.relations(), max_tags)
+    if not found.nodes:
         raise InputError("no tag implies another: there is nothing to draw")
     left_out = f"the strongest ones; {found.left_out} tags are not shown"
     drawing = _draw_chart(model, found)
     return drawing.to_chart([title, left_out] if found.left_out else title)
 
 
-def draw_implications(model: UFC, relations: Sequence[Relation], max_tags: int) -> Ancestry:
-    """Lay out which tags imply others, as charts and pages show it."""
-    number = {name: k for k, name in enumerate(model.feature_set_.lineage.primitives)}
-    implied = [one for one in relations if one.kind == "implies"]
-    every = {tag for one in implied for tag in (one.left, one.right)}
-    special: dict[str, list[str]] = {}
-    shown: dict[str, None] = {}
-    for one in implied:
-        # a relation is drawn only with both tags
-        if len({*shown, one.left, one.right}) <= max_tags:
-            shown |= {one.right: None, one.left: None}
-            special.setdefault(one.right, []).append(one.left)
-
-    @cache
-    def level(tag: str) -> int:
-        return 1 + max(map(level, special.get(tag, ())), default=-1)
-
-    places: dict[str, float] = {}
-    n_leaves = 0
-    below = {tag for tags in special.values() for tag in tags}
-
-    def place(tag: str) -> float:
-        nonlocal n_leaves
-        if tag not in places:
-            places[tag] = 0.0
-            parts = [place(each) for each in special.get(tag, ()) if each not in places]
-            places[tag] = sum(parts) / len(parts) if parts else float(n_leaves)
-            n_leaves += not parts
-        return places[tag]
-
-    for tag in shown:
-        if tag not in below:
-            place(tag)
-    taken: set[tuple[int, int]] = set()
-    boxes = {}
-    for tag, at in places.items():
-        x, y = _LEVEL_WIDTH * level(tag), round(_PLACE_HEIGHT * at)
-        while any((x, other) in taken for other in range(y - _BOX_HEIGHT, y + _BOX_HEIGHT + 1)):
-            y += _PLACE_HEIGHT // 2
-        taken.add((x, y))
-        boxes[tag] = Box(number[tag], "column", x, y)
-    lines = [
-        _connect(boxes[left], boxes[right]) for right, tags in special.items() for left in tags
-    ]
-    width = max((box.x for box in boxes.values()), default=0) + _BOX_WIDTH
-    height = max((box.y for box in boxes.values()), default=0) + _BOX_HEIGHT
-    return Ancestry(tuple(boxes.values()), tuple(lines), width, height, len(every) - len(boxes))
-
-
-def _connect(parent: Box, child: Box, *, is_negated: bool = False) -> Line:
-    start = parent.x + _BOX_WIDTH
-    xs = start, start + _BEND, child.x - _BEND, child.x
-    ys = [y + _BOX_HEIGHT // 2 for y in (parent.y, parent.y, child.y, child.y)]
-    return Line(parent.number, child.number, tuple(zip(xs, ys, strict=True)), is_negated)
-
-
 def draw_boxes(
-    found: Ancestry,
+    graph: AncestryGraph,
     names: Mapping[int, str],
     attributes: Mapping[int, Mapping[str, object]] | None = None,
 ) -> Drawing:
-    """Draw boxes with their names, as far as they fit, and the lines between them.
+    """Draw nodes as boxes with their names, as far as they fit, and the lines between them.
 
     A chart calls them ``node 5``, ``name 5`` and, from box 3 to box 5, ``edge 3 5``.
     """
-    shapes = [
-        Shape(
-            line.path,
-            stroke=GREY,
-            width=1.3,
-            dash=(5, 4) if line.is_negated else (),
-            opacity=0.7,
-            name=f"edge {line.parent} {line.child}",
-            attributes={"class": "edge", "data-p": line.parent, "data-c": line.child},
-        )
-        for line in found.lines
-    ]
-    texts = []
-    for box in found.boxes:
-        k, (_, look) = box.number, ROLES[box.role]
-        own = {"class": f"node {box.role}", "data-n": k, **(attributes or {}).get(k, {})}
-        path = f"M{box.x + 6} {box.y}{_BOX_PATH}"
+    shapes, texts, boxes = [], [], []
+    corners = {
+        node.number: (_LEVEL_WIDTH * node.level, round(_PLACE_HEIGHT * node.place))
+        for node in graph.nodes
+    }
+    for edge in graph.edges:
+        (x, y), (right, below) = corners[edge.parent], corners[edge.child]
+        # from the right end of a box to the left end of the other, level at both ends
+        start, down = x + _BOX_WIDTH, below - y
+        across = right - start - 2 * _BEND
+        curve = f"c{across // 3} 0 {across - across // 3} {down} {across} {down}"
         shapes.append(
-            Shape(path, fill="white", width=1.6, name=f"node {k}", attributes=own, **look)
+            Shape(
+                f"M{start} {y + _BOX_HEIGHT // 2}h{_BEND}{curve}h{_BEND}",
+                stroke=GREY,
+                width=1.3,
+                dash=(5, 4) if edge.negated else (),
+                opacity=0.7,
+                name=f"edge {edge.parent} {edge.child}",
+                attributes={"class": "edge", "data-p": edge.parent, "data-c": edge.child},
+            )
         )
+    for node in graph.nodes:
+        k, (_, look), (x, y) = node.number, ROLES[node.role], corners[node.number]
+        own = {"class": f"node {node.role}", "data-n": k, **(attributes or {}).get(k, {})}
+        path = f"M{x + 6} {y}{_BOX_PATH}"
+        boxes.append(Shape(path, fill="white", width=1.6, name=f"node {k}", attributes=own, **look))
         text = cut_to(names[k], _BOX_WIDTH - 16, 12)
         own = {"class": "node-name", "data-n": k}
-        texts.append(Text(box.x + 9, box.y + 17, text, name=f"name {k}", attributes=own))
-    size = found.width + 2 * _MARGIN, found.height + 2 * _MARGIN
-    return Drawing((-_MARGIN, -_MARGIN, *size), shapes, texts)
+        texts.append(Text(x + 9, y + 17, text, name=f"name {k}", attributes=own))
+    width = max((x for x, _ in corners.values()), default=0) + _BOX_WIDTH + 2 * _MARGIN
+    height = max((y for _, y in corners.values()), default=0) + _BOX_HEIGHT + 2 * _MARGIN
+    return Drawing((-_MARGIN, -_MARGIN, width, height), [*shapes, *boxes], texts)
 
 
 _NAME_LENGTH = 30

@@ -10,6 +10,8 @@ from typing import Any
 from markupsafe import Markup
 
 from conjunct.explain import (
+    AncestryGraph,
+    ancestry_graph,
     ancestry_roots,
     count,
     decimal,
@@ -22,7 +24,7 @@ from conjunct.explain import (
 )
 from conjunct.features import Merge
 from conjunct.paper import Stability
-from conjunct.plots import Ancestry, draw_ancestry, draw_boxes
+from conjunct.plots import draw_boxes
 from conjunct.report import limits, page
 from conjunct.report.model_on_rows import ModelOnRows
 
@@ -238,7 +240,7 @@ def list_iterations(shown: ModelOnRows) -> tuple[CourseLine, ...]:
 class AncestryPicture:
     """A drawing; ``kept`` columns are features and parents of none."""
 
-    drawn: Ancestry
+    drawn: AncestryGraph
     picture: Markup
     kept: int
 
@@ -249,10 +251,11 @@ def picture_ancestry(shown: ModelOnRows) -> AncestryPicture | None:
     roots = ancestry_roots(fitted, by_pattern=shown.by_pattern)
     if not roots:
         return None
-    drawn, origins = draw_ancestry(model, roots, limits.GRAPH_NODES), fitted.origins()
+    drawn = ancestry_graph(fitted, roots, limits.GRAPH_NODES, by_pattern=shown.by_pattern)
+    origins = fitted.origins()
     step = "merge" if takes_one_pair(model) else "iteration"
     names, attributes = {}, {}
-    for k, number in enumerate(box.number for box in drawn.boxes):
+    for k, number in enumerate(node.number for node in drawn.nodes):
         names[number] = model.label_feature(number, _TEXT_LENGTH, whole=True)
         remarks = ["a column of the data"]
         if iteration := fitted.iteration(number):

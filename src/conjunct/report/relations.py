@@ -10,9 +10,9 @@ from markupsafe import Markup
 
 from conjunct.errors import ConjunctWarning
 from conjunct.estimators import UFC
-from conjunct.explain import RELATION_KINDS, count, shorten
+from conjunct.explain import RELATION_KINDS, AncestryGraph, count, implication_graph, shorten
 from conjunct.features import Suggestion
-from conjunct.plots import Ancestry, Network, draw_boxes, draw_implications
+from conjunct.plots import Network, draw_boxes
 from conjunct.report import limits, page
 from conjunct.report.model_on_rows import ModelOnRows
 
@@ -51,7 +51,7 @@ class Relations:
     """What a page says about relations: lists, and a drawing of the implications."""
 
     lists: tuple[RelationList, ...]
-    drawn: Ancestry
+    drawn: AncestryGraph
     picture: Markup
 
 
@@ -69,8 +69,8 @@ def list_relations(shown: ModelOnRows) -> Relations | None:
         first = tuple(shorten(one.sentence, _SENTENCE_LENGTH) for one in some[: limits.RELATIONS])
         if some:
             lists.append(RelationList(head, len(some), first))
-    drawn = draw_implications(model, found, limits.NETWORK_TAGS)
-    names = {box.number: shown.formula(box.number) for box in drawn.boxes}
+    drawn = implication_graph(shown.names, found, limits.NETWORK_TAGS)
+    names = {node.number: shown.formula(node.number) for node in drawn.nodes}
     return Relations(tuple(lists), drawn, page.draw(draw_boxes(drawn, names)))
 
 
