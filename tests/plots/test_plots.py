@@ -88,7 +88,7 @@ def test_bits_that_no_rule_counted_are_left_out():
 
 @pytest.mark.parametrize(
     ("criterion", "axis"),
-    [("evidence", "bits of evidence, less costs"), ("bits", "bits that describe the data")],
+    [("evidence", "evidence minus costs (bits)"), ("bits", "description length (bits)")],
 )
 def test_history_shows_bits(criterion, axis):
     model = UFC(criterion).fit(datasets.load_zoo().values)

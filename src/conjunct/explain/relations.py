@@ -239,7 +239,8 @@ def _describe(
             "avoid": f"{left} and {right} avoid each other: together in {count(both, 'row')}, "
             f"{expected} expected by chance",
             "alike": f"{left} and {right} are alike: they occur with the same tags, but only "
-            f"{count(both, 'row')} with both ({n_left:,} with {left}, {n_right:,} with {right})",
+            f"{count(both, 'row has', 'rows have')} both ({n_left:,} with {left}, {n_right:,} with "
+            f"{right})",
         }[kind]
         if counts.known is not None:
             sentence += ", of the rows in which both are known"

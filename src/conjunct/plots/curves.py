@@ -128,12 +128,12 @@ def draw_history(
     """
     contents = [
         (title, "indicator", {"OI": "oi", "C0": "c0", "RMS": "rms"}),
-        ("Length", "literals of a feature (mean)", {"length": "length"}),
+        ("Length", "mean literals per feature", {"length": "length"}),
     ]
     if bits and not math.isnan(history[0].evidence):
-        contents = [(title, "bits of evidence, less costs", {"": "evidence"})]
+        contents = [(title, "evidence minus costs (bits)", {"": "evidence"})]
     elif bits:
-        contents = [(title, "bits that describe the data", {"": "bits"})]
+        contents = [(title, "description length (bits)", {"": "bits"})]
     panels: list[Panel] = []
     for head, unit, fields in contents:
         curves = {

@@ -29,7 +29,7 @@ _MARGIN = 13
 _BOX_NAME_LENGTH = 40
 ROLES: dict[str, tuple[str, Mapping[str, Any]]] = {
     "column": ("column of the data", {"stroke": GREY}),
-    "step": ("step on the way", {"stroke": COLOURS[4], "dash": (6, 3)}),
+    "step": ("intermediate step", {"stroke": COLOURS[4], "dash": (6, 3)}),
     "feature": ("feature", {"stroke": COLOURS[0]}),
 }
 

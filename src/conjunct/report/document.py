@@ -64,8 +64,6 @@ _TECHNICAL = (
 
 _MUCH_MISSING = 0.2
 _NAMES = 6  # of the columns in one alert
-# the numbers of a stop reason, which are for experts
-_NUMBERS = re.compile(r", has [\d.,]+ bits of evidence and needs more than [\d.,]+\d")
 _SETTING = re.compile(r"; criterion=\w+\([^()]*\) asks for less")
 _CONSTANT = "every "  # the reasons why a constant column is left out begin with it
 
@@ -156,7 +154,7 @@ class Report:
         network = draw_network(model.feature_set_, limits.NETWORK_TAGS)
         relations, second = list_relations(shown), look_twice(shown)
         method = [Section("Model", repr(model)), *shown.summary.method]
-        method += [Section("End", shown.summary.ending)]
+        method += [Section("End", shown.summary.stop_reason or shown.summary.ending)]
         for head, text in (("Size", shown.summary.length), ("Scores", shown.summary.scores)):
             method += [Section(head, text)] if text else []
         bits = shown.by_pattern or not math.isnan(model.history_[0].evidence)
@@ -178,7 +176,7 @@ class Report:
             "by_pattern": shown.by_pattern,
             "is_training": shown.is_training,
             "summary": shown.summary,
-            "ending": _SETTING.sub("", _NUMBERS.sub(", is not clear enough", shown.summary.ending)),
+            "ending": _SETTING.sub("", shown.summary.ending),
             "alerts": tuple(_alerts(shown, data_summary)),
             "facts": data_facts(data_summary, model.feature_set_),
             "row_sizes": _row_sizes(shown),
@@ -244,7 +242,7 @@ def _alerts(shown: ModelOnRows, data: DataSummary) -> Iterator[tuple[str, str]]:
     gaps = sorted(missing.items(), key=lambda gap: -gap[1])
     if gaps:
         texts = [(name, f"{format_share(n / shown.n_rows)} of the cells") for name, n in gaps]
-        yield "Much missing", _list_columns(texts)
+        yield "Many missing values", _list_columns(texts)
     others = [(d.column, d.reason) for d in data.dropped if not d.reason.startswith(_CONSTANT)]
     if others:
         yield "Left out", _list_columns(others)

@@ -227,7 +227,7 @@ def list_iterations(shown: ModelOnRows) -> tuple[CourseLine, ...]:
     lines, total = [], 0.0
     for line in model.history_[: limits.COURSE]:
         some = by_iteration.get(line.iteration, [])
-        joined = count(len(some), "pair") if some else "columns as they are"
+        joined = count(len(some), "pair") if some else "unchanged columns"
         if len(some) == 1:
             joined = f"{shown.name(some[0].left, 60)} with {shown.name(some[0].right, 60)}"
         gain = sum(merge.saved for merge in some)

@@ -246,7 +246,7 @@ def image_paths(
     if isinstance(images, str | os.PathLike):
         return _find_in_folder(Path(images), row_names)
     if len(images) != n_rows:
-        raise InputError(f"images must be one for each row: {len(images)} for {n_rows} rows")
+        raise InputError(f"images must have one entry per row: got {len(images)} for {n_rows} rows")
     return [None if path is None or path == "" else Path(path) for path in images]
 
 
@@ -255,8 +255,8 @@ def _find_in_folder(folder: Path, row_names: Sequence[str] | None) -> list[Path 
         raise InputError(f"{folder} is not a folder of images")
     if row_names is None:
         raise InputError(
-            f"images in {folder} are found by the names of rows, and the rows have none: "
-            f"name the column that holds them (--id)"
+            f"images in {folder} are found by the names of rows, but the rows have no names: "
+            f"use --id for the column that holds them"
         )
     files: dict[str, Path] = {}
     for file in sorted(folder.iterdir()):

@@ -148,7 +148,7 @@ def _notes(path: UFCPath, marks: Sequence[Mark]) -> Iterator[str]:
     if not path.complete_:
         yield (
             f"Only λ from {path.covered_from_:.4f} up is covered: the page looks for "
-            f"{len(path.solutions_):,} solutions at most."
+            f"at most {len(path.solutions_):,} solutions."
         )
     opened = sum(mark.kind in ("front", "closest") for mark in marks)
     if opened < len(path.front_):
@@ -261,7 +261,7 @@ def _other_marks(shown: ModelOnRows, path: UFCPath) -> Iterator[Mark]:
             found = _fit_quietly(run, shown)
             yield _mark(kind, names[kind], _describe(found), found.history_[-1], shown, found)
     start = _fit_quietly(UFC(Risk(), max_iter=0, formula_style=model.formula_style), shown)
-    yield _mark("columns", "Columns as they are", "", start.history_[0], shown, start)
+    yield _mark("columns", "Unchanged columns", "", start.history_[0], shown, start)
 
 
 def _rule_name(model: FeatureConstructor) -> MarkKind | None:
