@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conjunct.plots.style import COLOURS, apply_style, beside, by_series, chart_of, finish, quantity
+from conjunct.plots.style import COLOURS, DASHES, apply_style, beside, chart_of, finish
 
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left")
 _METHODS = {"dense": "UFC, bits", "sparse": "UFC, sparse", "np.corrcoef": "np.corrcoef"}
 _OUTCOMES = {
     "conjunct": (COLOURS[1], "circle"),
@@ -13,6 +15,33 @@ _OUTCOMES = {
     "stopped there": (COLOURS[0], "triangle-right"),
     "refused memory": (COLOURS[6], "cross"),
 }
+
+
+def quantity(field: str, title: str, **scale: Any) -> dict[str, Any]:
+    """Encode an axis of numbers. Field names are plain words, never names from data."""
+    return {
+        "field": field,
+        "type": "quantitative",
+        "title": title,
+        "scale": {"zero": False, "nice": True, **scale},
+    }
+
+
+def by_series(names: Sequence[str], title: str | None, channel: str) -> dict[str, Any]:
+    """Encode the field ``series`` by colour, shape or dash, in the order of ``names``."""
+    marks: Mapping[str, Sequence[Any]] = {
+        "color": COLOURS,
+        "shape": SHAPES,
+        "strokeDash": DASHES,
+    }
+    chosen = [marks[channel][k % len(marks[channel])] for k in range(len(names))]
+    return {
+        "field": "series",
+        "type": "nominal",
+        "title": title,
+        "sort": list(names),
+        "scale": {"domain": list(names), "range": chosen},
+    }
 
 
 def rivals(run: dict[str, Any]) -> Any:

@@ -36,7 +36,7 @@ def test_the_chunks_come_first(model, street):
     assert rows(shown)[1:] == expected
     summary = Summary(model)
     assert f"{summary.overview} {summary.length}" in unescape(shown)
-    assert model.stop_reason_ in unescape(shown)
+    assert summary.ending in unescape(shown)
     # scikit-learn's diagram is underneath
     assert shown.index("sk-container") > shown.index("</table>")
     assert model._repr_mimebundle_()["text/html"].startswith(shown.partition("</table>")[0])
@@ -53,7 +53,7 @@ def test_nothing_constructed():
     with pytest.warns(ConjunctWarning):
         model = UFC().fit(np.array([[0, 1], [1, 0], [0, 0], [1, 1]] * 5))
     shown = model._repr_html_()
-    assert model.stop_reason_ in unescape(shown)
+    assert Summary(model).ending in unescape(shown)
     assert "finding</th>" not in shown
 
 

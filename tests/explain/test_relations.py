@@ -108,7 +108,7 @@ def test_synonyms_are_alike():
     [found] = [one for one in relations_of(table, names) if one.kind == "alike"]
     assert (found.left, found.right, found.rows) == ("synonym", "t0", 0)
     assert found.sentence == (
-        "synonym and t0 are alike: they occur with the same tags, but only 0 rows with both "
+        "synonym and t0 are alike: they occur with the same tags, but only 0 rows have both "
         f"({table[:, 24].sum()} with synonym, {table[:, 0].sum()} with t0)"
     )
 

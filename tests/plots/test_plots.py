@@ -1,5 +1,6 @@
 """Charts: what they show, and that they are files of the same bytes."""
 
+import re
 from collections import Counter
 from itertools import combinations
 from xml.etree import ElementTree
@@ -11,9 +12,10 @@ from hypothesis import strategies as st
 
 from conjunct import UFC, UFCPath, UFringe, datasets, stability
 from conjunct.errors import InputError
+from conjunct.explain import implication_graph
 from conjunct.expressions import Primitive
 from conjunct.plots import (
-    draw_implications,
+    cut_to,
     draw_network,
     plot_ancestry,
     plot_correlation,
@@ -29,7 +31,9 @@ from conjunct.plots import (
     svg_of,
     width_of,
 )
-from conjunct.plots.style import COLOURS, SHAPES
+from conjunct.plots.drawing import SYMBOLS
+from conjunct.plots.front import _clip
+from conjunct.plots.style import COLOURS
 
 
 @pytest.fixture(scope="module")
@@ -49,10 +53,17 @@ def test_the_front_is_labelled(path):
 
 def test_magnified_shows_the_surroundings_of_the_closest_point(path):
     best = path.closest_point_
-    chart = plot_front(path.solutions_, path.front_, best, magnified=True).to_dict()
-    for layer in chart["layer"]:
-        assert layer["encoding"]["x"]["scale"]["domain"][1] > best.oi
-        assert layer["encoding"]["y"]["scale"]["domain"][1] > best.c0
+    chart = plot_front(path.solutions_, path.front_, best, magnified=True)
+    numbers = [float(text) for text in words(chart) if re.fullmatch(r"[\d.]+", text)]
+    assert max(best.oi, best.c0) < max(numbers) <= 2.5 * max(best.oi, best.c0)
+
+
+def test_a_line_is_cut_where_it_leaves_the_plane():
+    line = [(0.0, 4.0), (0.0, 1.0), (1.0, 1.0), (3.0, 0.0), (4.0, 0.0), (0.0, 0.0)]
+    first, second = _clip(line, (2.0, 2.0))
+    assert first == [(0.0, 2.0), (0.0, 1.0), (1.0, 1.0), (2.0, 0.5)]
+    assert second == [(2.0, 0.0), (0.0, 0.0)]
+    assert list(_clip(line, (5.0, 5.0))) == [line]
 
 
 def test_further_points_are_named(path):
@@ -77,7 +88,7 @@ def test_bits_that_no_rule_counted_are_left_out():
 
 @pytest.mark.parametrize(
     ("criterion", "axis"),
-    [("evidence", "bits of evidence, less costs"), ("bits", "bits that describe the data")],
+    [("evidence", "evidence minus costs (bits)"), ("bits", "description length (bits)")],
 )
 def test_history_shows_bits(criterion, axis):
     model = UFC(criterion).fit(datasets.load_zoo().values)
@@ -92,7 +103,7 @@ def test_models_by_bits_are_drawn_by_patterns():
     model = UFC().fit(frame)
     drawn = words(plot_ancestry(model))
     chunks = {" + ".join(p) for p in model.patterns_ if len(p) > 1}
-    assert {text for text in chunks if len(text) <= 30} <= drawn
+    assert {cut_to(text, 200, 12) for text in chunks if len(text) <= 30} <= drawn
     assert not any("¬" in text for text in drawn)
     after = words(plot_correlation(model, frame, limit=5))
     assert not any("∧" in text for text in after)
@@ -113,7 +124,7 @@ def test_ancestry_of_columns_alone():
 
 def test_correlation_before_and_after(path):
     drawn = words(plot_correlation(path, datasets.load_zoo().values, limit=5))
-    assert {"5 of 15 columns", f"5 of {len(path.features_)} features", "r"} <= drawn
+    assert {"5 of 15 columns", f"5 of {len(path.features_)} features", "r = 0.2"} <= drawn
     assert any(text.startswith("largest r = ") for text in drawn)
 
 
@@ -131,15 +142,18 @@ def test_curves_differ_in_more_than_colour(points):
     chart = plot_curves(
         rows, "x", "y", title="t", x_title="x", y_title="y", legend="s", points=points
     )
-    encodings = [layer["encoding"] for layer in chart.to_dict().get("layer", [chart.to_dict()])]
-    assert len({str(d) for d in encodings[0]["strokeDash"]["scale"]["range"]}) == 3
-    assert len(set(encodings[0]["color"]["scale"]["range"])) == 3
+    lines = [
+        mark for mark in ElementTree.fromstring(svg_of(chart)).iter() if mark.get("aria-label")
+    ]
+    assert {line.get("aria-label") for line in lines} == {"1", "2", "3"}
+    assert len({line.get("stroke-dasharray") for line in lines}) == 3
+    assert len({line.get("stroke") for line in lines}) == 3
     assert {"s", "1", "2", "3"} <= words(chart)
 
 
 def test_colours_and_shapes_are_distinct():
     assert len(set(COLOURS)) == len(COLOURS)
-    assert len(set(SHAPES)) == len(SHAPES)
+    assert len(set(SYMBOLS)) == len(SYMBOLS)
 
 
 def test_files(path, tmp_path):
@@ -241,16 +255,16 @@ def test_implications_go_from_left_to_right():
     frame = pl.DataFrame(data.values, schema=list(data.feature_names))
     model = UFC().fit(frame)
     implied = [one for one in model.relations() if one.kind == "implies"]
-    drawn = draw_implications(model, model.relations(), 40)
     names = model.feature_set_.lineage.primitives
-    at = {box.number: box for box in drawn.boxes}
-    lines = {(names[line.parent], names[line.child]) for line in drawn.lines}
+    drawn = implication_graph(names, model.relations(), 40)
+    at = {node.number: node for node in drawn.nodes}
+    lines = {(names[edge.parent], names[edge.child]) for edge in drawn.edges}
     assert lines == {(one.left, one.right) for one in implied}
-    assert all(at[line.parent].x < at[line.child].x for line in drawn.lines)
-    assert len({(box.x, box.y) for box in drawn.boxes}) == len(drawn.boxes)
-    few = draw_implications(model, model.relations(), 4)
-    assert len(few.boxes) <= 4
-    assert few.left_out == len(drawn.boxes) - len(few.boxes)
+    assert all(at[edge.parent].level < at[edge.child].level for edge in drawn.edges)
+    assert len({(node.level, node.place) for node in drawn.nodes}) == len(drawn.nodes)
+    few = implication_graph(names, model.relations(), 4)
+    assert len(few.nodes) <= 4
+    assert few.left_out == len(drawn.nodes) - len(few.nodes)
     assert svg_of(plot_relations(model)) == svg_of(plot_relations(model))
 
 

@@ -12,14 +12,10 @@ from hypothesis import strategies as st
 
 import naive_pictures as naive
 from conjunct import UFC, datasets
-from conjunct.plots import cut_to, draw_network, width_of
+from conjunct.plots import cut_to, draw_correlation, draw_history, draw_network, width_of
+from conjunct.plots.drawing import Axis
 from conjunct.report.model_on_rows import ModelOnRows
-from conjunct.report.pictures import (
-    Axis,
-    describe_tags,
-    picture_correlation,
-    picture_curves,
-)
+from conjunct.report.relations import describe_tags
 
 values = st.lists(st.floats(-1e6, 1e6).filter(lambda x: x == 0 or abs(x) > 1e-3), min_size=1)
 
@@ -73,27 +69,34 @@ def shown():
 
 @pytest.mark.parametrize("criterion", ["evidence", "bits"])
 def test_the_curve_ends_with_the_history(criterion):
-    shown = model_on_zoo(criterion)
-    (panel,) = picture_curves(shown)
-    places = re.findall(r"[ML]([\d.]+) ([\d.]+)", panel.curves[0].path)
-    history = shown.model.history_
+    history = model_on_zoo(criterion).model.history_
+    drawing = draw_history(history, bits=True, title="")
+    _, axes, curve = drawing.shapes
+    places = re.findall(r"[ML]([\d.]+) ([\d.]+)", curve.path)
     assert len(places) == len(history)
     last = [float(place) for place in places[-1]]
-    height = panel.up.at(getattr(history[-1], criterion))
-    expected = panel.across.at(history[-1].iteration), 300 - height
+    across = Axis.over([line.iteration for line in history], 380, 8, whole=True)
+    up = Axis.over([getattr(line, criterion) for line in history], 300, 6, whole=False)
+    corner = float(re.match(r"M([\d.]+) 0v300", axes.path)[1])
+    height = up.at(getattr(history[-1], criterion))
+    expected = corner + across.at(history[-1].iteration), 300 - height
     assert last == pytest.approx(expected, abs=0.06)
 
 
 def test_the_squares_of_a_heat_map_are_correlations(shown):
-    before, _ = picture_correlation(shown)
+    drawing = draw_correlation(shown.model, shown.primitives, shown.features, 15)
     columns = datasets.load_zoo().values.astype(int).T.tolist()
-    names = [name for name in datasets.load_zoo().feature_names if name in before.drawn.names]
-    assert list(before.drawn.names) == names
-    squares = {
-        (int(i), int(j)): r
-        for r, path in before.paths.items()
-        for j, i in re.findall(r"M(\d+) (\d+)h1v1h-1z", path)
-    }
+    names = list(datasets.load_zoo().feature_names)
+    labels = [text for text in drawing.texts if text.anchor == "end"][:15]
+    assert [label.text for label in labels] == names
+    left, step = labels[0].x + 5, 380 / 15
+    squares = {}
+    for shape in drawing.shapes:
+        for x, y in re.findall(r"M([\d.]+) ([\d.]+)h", shape.path):
+            i, j = float(y) / step, (float(x) - left) / step
+            if shape.name and j < 15:
+                squares[round(i), round(j)] = float(shape.name.removeprefix("r = "))
+                assert shape.opacity == abs(squares[round(i), round(j)])
     for i in range(len(names)):
         for j in range(i):
             r = naive.correlation(columns[i], columns[j])

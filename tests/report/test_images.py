@@ -12,7 +12,7 @@ from PIL import Image
 from conjunct import UFC, BooleanData, InputError, Report, datasets
 from conjunct.data.boolean_data import Ids
 from conjunct.report import limits
-from conjunct.report.images import Thumbnails, image_paths, thumbnail
+from conjunct.report.findings import Thumbnails, image_paths, thumbnail
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_by_the_names_of_rows(zoo, folder):
     assert len(uris(page)) == len(shown)
     assert not {name for name in shown if int(name) % 10 == 0}
     assert page == Report(model, named, images=folder).html()
-    with pytest.raises(InputError, match="rows have none"):
+    with pytest.raises(InputError, match="rows have no names"):
         Report(model, table, images=folder)
     with pytest.raises(InputError, match="not a folder"):
         Report(model, named, images=folder / "nowhere")
@@ -85,7 +85,7 @@ def test_one_by_one_with_missing_files(zoo, folder):
     page = Report(model, zoo, images=files).html()
     assert uris(page)
     assert "could not be found or read" in page
-    with pytest.raises(InputError, match="one for each row"):
+    with pytest.raises(InputError, match="one entry per row"):
         Report(model, zoo, images=files[:-1])
 
 

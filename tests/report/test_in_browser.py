@@ -757,7 +757,7 @@ def test_ten_thousand_features_open_at_once(page, tmp_path):
         page.open(tmp_path / "wide.html")
         took.append(page.js("return performance.getEntriesByType('navigation')[0].loadEventEnd"))
     assert page.console() == []
-    note = f"The table holds the 600 strongest of {n_features:,} features"
+    note = f"The table lists the 600 strongest of {n_features:,} features"
     assert any(text.startswith(note) for text in page.texts("#features p"))
     # the best of three
     assert min(took) < OPEN_MS, took

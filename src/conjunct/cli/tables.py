@@ -217,4 +217,4 @@ def render_summary(
     examples = example_table(model, table)
     if examples is not None:
         yield Group("Rows as chunks:", examples)
-    yield f"{summary.stop_reason} {summary.length}".strip() or None
+    yield f"{summary.plain_reason} {summary.length}".strip() or None

@@ -384,9 +384,8 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
         check_is_fitted(self)
         fitted, number = self.feature_set_, self.feature_number(feature)
         texts = self._name_features(fitted)
-        if X is None:
-            return explain.nearest_by_primitives(fitted, number, texts, n)
-        return explain.nearest_by_columns(fitted, number, self.read_columns(X), texts, n)
+        store = None if X is None else self.read_columns(X)
+        return explain.find_nearest(fitted, number, texts, n, store)
 
     def feature_number(self, feature: int | str | Expression) -> int:
         """Return the number in the lineage of a feature given by position, formula or text."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from conjunct.errors import InputError
-from conjunct.explain.findings import merges_by_pattern, rank_features
+from conjunct.explain.findings import merges_by_pattern, new_features
 from conjunct.explain.sentences import label
 from conjunct.expressions import Style
 from conjunct.features import FeatureSet
@@ -135,19 +135,11 @@ class AncestryGraph:
     edges: tuple[Edge, ...]
     left_out: int
 
-    @property
-    def n_levels(self) -> int:
-        return 1 + max((node.level for node in self.nodes), default=0)
-
-    @property
-    def n_places(self) -> int:
-        return 1 + int(max((node.place for node in self.nodes), default=0))
-
 
 def ancestry_roots(feature_set: FeatureSet, *, by_pattern: bool) -> list[int]:
     """List the constructed features: the most common first, or those with most evidence."""
-    ranked = rank_features(feature_set, by_evidence=by_pattern)
-    return [feature_set.features[k] for k, bits in ranked if not by_pattern or bits is not None]
+    ranked = new_features(feature_set, by_evidence=by_pattern)
+    return [one.number for one in ranked if not by_pattern or one.evidence is not None]
 
 
 def ancestry_graph(
@@ -174,16 +166,57 @@ def ancestry_graph(
         found.update(dict.fromkeys(more))
         n_roots += 1
     numbers = sorted(found)
-    levels, edges = _assign_levels(operands, numbers), _list_edges(operands, numbers)
-    places = _assign_places(levels, edges)
 
     def role(number: int) -> NodeRole:
         if number < len(feature_set.lineage.primitives):
             return "column"
         return "feature" if number in features else "step"
 
-    nodes = tuple(AncestryNode(k, role(k), levels[k], places[k]) for k in numbers)
-    return AncestryGraph(nodes, edges, len(roots) - n_roots)
+    roles = {number: role(number) for number in numbers}
+    return layer_graph(roles, _list_edges(operands, numbers), len(roots) - n_roots)
+
+
+def layer_graph(
+    roles: Mapping[int, NodeRole], edges: Sequence[Edge], left_out: int
+) -> AncestryGraph:
+    """Place nodes to the right of their parents, near their neighbours, so that few lines cross."""
+    levels = dict.fromkeys(roles, 0)
+    is_moved = True
+    while is_moved:
+        is_moved = False
+        for edge in edges:
+            if levels[edge.child] <= levels[edge.parent]:
+                levels[edge.child] = levels[edge.parent] + 1
+                is_moved = True
+    columns: dict[int, list[int]] = {}
+    neighbours: dict[int, list[int]] = {number: [] for number in roles}
+    for edge in edges:
+        neighbours[edge.child].append(edge.parent)
+        neighbours[edge.parent].append(edge.child)
+    for number, level in levels.items():
+        columns.setdefault(level, []).append(number)
+    tallest = max(map(len, columns.values()), default=0)
+
+    def centre() -> dict[int, float]:
+        return {
+            number: (tallest - len(column)) / 2 + k
+            for column in columns.values()
+            for k, number in enumerate(column)
+        }
+
+    places = centre()
+    for _ in range(_SWEEPS):
+        for column in columns.values():
+            means = {
+                k: sum(places[other] for other in neighbours[k]) / len(neighbours[k])
+                if neighbours[k]
+                else places[k]
+                for k in column
+            }
+            column.sort(key=lambda k: (means[k], k))
+        places = centre()
+    nodes = tuple(AncestryNode(k, role, levels[k], places[k]) for k, role in roles.items())
+    return AncestryGraph(nodes, tuple(edges), left_out)
 
 
 class _Chunks:
@@ -231,44 +264,3 @@ def _list_edges(operands: Operands, numbers: Iterable[int]) -> tuple[Edge, ...]:
         for number in numbers
         for literal in operands(number)
     )
-
-
-def _assign_levels(operands: Operands, numbers: Iterable[int]) -> dict[int, int]:
-    """Count the steps between each feature and the columns; parents have smaller numbers."""
-    levels: dict[int, int] = {}
-    for number in numbers:
-        parents = (max(literal, ~literal) for literal in operands(number))
-        levels[number] = 1 + max((levels[parent] for parent in parents), default=-1)
-    return levels
-
-
-def _assign_places(levels: dict[int, int], edges: Sequence[Edge]) -> dict[int, float]:
-    """Place features in each column near their neighbours, so that few lines cross; centred."""
-    columns: dict[int, list[int]] = {}
-    neighbours: dict[int, list[int]] = {number: [] for number in levels}
-    for edge in edges:
-        neighbours[edge.child].append(edge.parent)
-        neighbours[edge.parent].append(edge.child)
-    for number, level in levels.items():
-        columns.setdefault(level, []).append(number)
-    places = _centre(columns)
-    for _ in range(_SWEEPS):
-        for column in columns.values():
-            means = {
-                k: sum(places[other] for other in neighbours[k]) / len(neighbours[k])
-                if neighbours[k]
-                else places[k]
-                for k in column
-            }
-            column.sort(key=lambda k: (means[k], k))
-        places = _centre(columns)
-    return places
-
-
-def _centre(columns: dict[int, list[int]]) -> dict[int, float]:
-    tallest = max(map(len, columns.values()), default=0)
-    return {
-        number: (tallest - len(column)) / 2 + k
-        for column in columns.values()
-        for k, number in enumerate(column)
-    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -327,35 +328,32 @@ class Neighbour(NamedTuple):
     by: Literal["correlation", "shared primitives"]
 
 
-def nearest_by_columns(
-    feature_set: FeatureSet, number: int, primitives: Columns, texts: list[str], n: int
+def find_nearest(
+    feature_set: FeatureSet, number: int, texts: list[str], n: int, primitives: Columns | None
 ) -> list[Neighbour]:
-    """List the features whose columns are most correlated with that of one."""
-    columns = feature_set.evaluate(primitives)
-    one = feature_set.evaluate(primitives, [number])
-    r = phi(*one.against(columns).table)
-    # a column without variation on these rows has no correlation, and comes last
-    similar = np.where(np.isnan(r), -np.inf, r)
-    order = np.lexsort((np.arange(len(r)), -similar))
-    return [
-        Neighbour(k, texts[k], float(r[k]), "correlation")
-        for k in order.tolist()
-        if feature_set.features[k] != number
-    ][:n]
+    """List the features most like one: by the correlation of columns, or by shared primitives.
 
-
-def nearest_by_primitives(
-    feature_set: FeatureSet, number: int, texts: list[str], n: int
-) -> list[Neighbour]:
-    """List the features that share most primitives with one, as a share of those of both."""
-    names = [expression.primitives for expression in feature_set.expressions]
-    own = feature_set.lineage.expression(number).primitives
+    Without data, the similarity is the share of the primitives of both that both have.
+    """
+    by: Literal["correlation", "shared primitives"] = "shared primitives"
+    if primitives is not None:
+        by = "correlation"
+        one = feature_set.evaluate(primitives, [number])
+        similar = phi(*one.against(feature_set.evaluate(primitives)).table).tolist()
+    else:
+        own = feature_set.lineage.expression(number).primitives
+        others = [expression.primitives for expression in feature_set.expressions]
+        similar = [len(own & other) / len(own | other) for other in others]
     found = [
-        Neighbour(k, texts[k], len(own & other) / len(own | other), "shared primitives")
-        for k, other in enumerate(names)
+        Neighbour(k, texts[k], value, by)
+        for k, value in enumerate(similar)
         if feature_set.features[k] != number
     ]
-    return sorted(found, key=lambda neighbour: (-neighbour.similarity, neighbour.position))[:n]
+    # a column without variation on these rows has no correlation, and comes last
+    found.sort(
+        key=lambda one: -math.inf if math.isnan(one.similarity) else one.similarity, reverse=True
+    )
+    return found[:n]
 
 
 @dataclass(frozen=True)
@@ -401,7 +399,14 @@ def formulas_of(
         return Formulas(form, "always", built, tuple(in_form(x, form) for x in built))
     if form != "simplified":
         raise InputError(f"given data, a formula can be simplified, not {form!r}")
-    _check_training_data(feature_set, given)
+    if (
+        given.n_rows != feature_set.n_rows
+        or tuple(feature_set.evaluate(given).supports().tolist()) != feature_set.supports
+    ):  # other rows may hold other combinations, on which the formulas would be wrong
+        raise InputError(
+            "the data given are not the training data: they have other rows or other supports; "
+            "give the rows that the model was fitted on"
+        )
     columns = row_sets(feature_set, given, set(feature_set.lineage.primitives))
     shorter = tuple(simplify_on(x, columns, given.n_rows) for x in built)
     return Formulas(form, "on the training data", built, shorter)
@@ -417,15 +422,3 @@ def row_sets(
         feature_set.lineage.primitives[k]: int.from_bytes(line.tobytes(), "little")
         for k, line in zip(places, lines, strict=True)
     }
-
-
-def _check_training_data(feature_set: FeatureSet, store: PackedColumns) -> None:
-    """Refuse other rows: they may hold other combinations, on which the formulas would be wrong."""
-    if store.n_rows == feature_set.n_rows:
-        supports = feature_set.evaluate(store).supports()
-        if tuple(supports.tolist()) == feature_set.supports:
-            return
-    raise InputError(
-        "the data given are not the training data: they have other rows or other supports; "
-        "give the rows that the model was fitted on"
-    )

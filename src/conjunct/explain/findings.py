@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
 from operator import and_
-from typing import Any, Generic, Literal, NamedTuple, TypeVar, overload
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -191,12 +191,19 @@ def find(feature_set: FeatureSet, order: Order = "evidence") -> Found:
     for nests in families.values():
         first, chunk = nests[0].first, nests[0].members[0]
         others = (one for nest in nests for one in nest.members if one is not first)
+        # tags that say the same are folded into a chunk as smaller chunks are
+        tags = set(feature_set.lineage.pattern(chunk.number))
+        within = (
+            one
+            for _, one in sorted(copies[tag] for tag in tags if tag in copies)
+            if tags.issuperset(one.tags[0]) and 2 * chunk.rows >= one.rows
+        )
         found.append(
             replace(
                 first,
                 part_of=None if first is chunk else chunk,
                 folded=tuple(sorted(others, key=_rank)),
-                copies=_copies_within(feature_set, chunk, copies),
+                copies=tuple(within),
             )
         )
     keys: dict[Order, Callable[[Finding], float]] = {
@@ -206,17 +213,6 @@ def find(feature_set: FeatureSet, order: Order = "evidence") -> Found:
     }
     found.sort(key=lambda one: (-keys[order](one), *_rank(one)))
     return Found(tuple(found), same.copies)
-
-
-def _copies_within(
-    feature_set: FeatureSet, chunk: Finding, copies: dict[str, tuple[int, Copies]]
-) -> tuple[Copies, ...]:
-    """Return the tags that say the same and are folded into a chunk, as smaller chunks are."""
-    tags = set(feature_set.lineage.pattern(chunk.number))
-    within = sorted(copies[tag] for tag in tags if tag in copies)
-    return tuple(
-        one for _, one in within if tags.issuperset(one.tags[0]) and 2 * chunk.rows >= one.rows
-    )
 
 
 def finding_columns(findings: Sequence[Finding]) -> dict[str, list[Any]]:
@@ -460,82 +456,49 @@ def _merge_copies(
     return [replace(one, number=most_tags[key].number) for key, one in by_tags.items()]
 
 
-Ranked = TypeVar("Ranked")
-Shown = TypeVar("Shown")
-
-
-@dataclass(frozen=True, eq=False)
-class LazySequence(Sequence[Shown], Generic[Ranked, Shown]):
-    """A sequence that describes an item when it is read: few of thousands are."""
-
-    ranked: Sequence[Ranked]
-    describe: Callable[[Ranked], Shown]
-
-    def __len__(self) -> int:
-        return len(self.ranked)
-
-    @overload
-    def __getitem__(self, which: int) -> Shown: ...
-    @overload
-    def __getitem__(self, which: slice) -> tuple[Shown, ...]: ...
-    def __getitem__(self, which: int | slice) -> Shown | tuple[Shown, ...]:
-        if isinstance(which, slice):
-            return tuple(map(self.describe, self.ranked[which]))
-        return self.describe(self.ranked[which])
-
-
 @dataclass(frozen=True)
 class FeatureFacts:
     """A constructed feature: its number in the lineage, its tags, and the rows in which it is true.
 
-    ``text`` marks with "(rest)" a feature that larger chunks have taken rows from. ``evidence`` is
+    ``is_rest`` if larger chunks have taken rows from it. ``evidence`` is
     that of its tags in all rows; None if they were never joined, or are not together more often
     than by chance.
     """
 
     number: int
     pattern: tuple[str, ...]
-    text: str
+    is_rest: bool
     rows: int
     share: float
     evidence: float | None
 
+    @property
+    def text(self) -> str:
+        """The tags as text: ``fork (rest)``."""
+        return pattern_text(self.pattern, is_rest=self.is_rest)
 
-def new_features(feature_set: FeatureSet, *, by_evidence: bool) -> Sequence[FeatureFacts]:
+
+def new_features(feature_set: FeatureSet, *, by_evidence: bool) -> tuple[FeatureFacts, ...]:
     """Return all features but columns, the most common or the strongest chunks first."""
-    lineage, shares = feature_set.lineage, feature_set.frequencies
-    ranked = rank_features(feature_set, by_evidence=by_evidence)
+    lineage, known = feature_set.lineage, evidence_of_tags(feature_set)
+    numbers = zip(feature_set.features, feature_set.supports, feature_set.frequencies, strict=True)
+    found = [
+        FeatureFacts(number, tags, lineage.denies(number), rows, share, known.get(frozenset(tags)))
+        for number, rows, share in numbers
+        if feature_set.iteration(number)
+        for tags in [lineage.pattern(number)]
+    ]
 
-    def describe(one: tuple[int, float | None]) -> FeatureFacts:
-        k, bits = one
-        number, rows = feature_set.features[k], feature_set.supports[k]
-        pattern = lineage.pattern(number)
-        text = pattern_text(pattern, is_rest=lineage.denies(number))
-        return FeatureFacts(number, pattern, text, rows, shares[k], bits)
+    def rank(one: FeatureFacts) -> tuple[bool, float, int]:
+        bits = one.evidence
+        return by_evidence and bits is None, -(bits or 0.0) * by_evidence, -one.rows
 
-    return LazySequence(ranked, describe)
+    return tuple(sorted(found, key=rank))
 
 
 def evidence_of_tags(feature_set: FeatureSet) -> dict[frozenset[str], float]:
     """Return the evidence of each set of tags that was joined."""
     return {frozenset(one.tags): one.evidence for one in every_finding(feature_set)}
-
-
-def rank_features(feature_set: FeatureSet, *, by_evidence: bool) -> list[tuple[int, float | None]]:
-    """Return the positions of all features but columns in order, each with its evidence."""
-    pattern = feature_set.lineage.pattern
-    known = evidence_of_tags(feature_set)
-    found = [
-        (k, known.get(frozenset(pattern(number))))
-        for k, number in enumerate(feature_set.features)
-        if feature_set.iteration(number)
-    ]
-
-    def rank(one: tuple[int, float | None]) -> tuple[bool, float, int]:
-        k, bits = one
-        return by_evidence and bits is None, -(bits or 0.0) * by_evidence, -feature_set.supports[k]
-
-    return sorted(found, key=rank)
 
 
 def merges_by_pattern(feature_set: FeatureSet) -> dict[tuple[str, ...], Merge]:

@@ -1,4 +1,4 @@
-"""Relations between tags, from their joint counts: implies, same, avoid each other, alike.
+"""Relations between tags, from their joint counts, and proposals to clean up tags.
 
 A relation is reported if its evidence exceeds its price, as that of a merge (docs/evidence.md):
 ½·log₂ n bits for one more number, and log₂(N/k) to name the k-th of N pairs.
@@ -7,13 +7,17 @@ A relation is reported if its evidence exceeds its price, as that of a merge (do
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.columns import Contingency, Positions
+from conjunct.columns import Columns, Contingency, Positions
+from conjunct.data import BooleanData, Change, ChangeKind, Proposal
+from conjunct.explain.ancestry import AncestryGraph, Edge, NodeRole, layer_graph
+from conjunct.explain.findings import SAME
 from conjunct.explain.sentences import count, format_share
 from conjunct.features import TagCounts, round_savings
 from conjunct.ufc import Floats, evidence
@@ -27,8 +31,6 @@ RELATION_KINDS: dict[RelationKind, str] = {
 }
 """The kinds in their order, with the heads of their lists."""
 
-# correlation from which two tags are the same, as for findings
-_SAME = 0.98
 # share of the rows with a tag that have what it implies
 _NEARLY_ALL = 0.95
 # of the rows expected by chance: fewer are "rarely together", or few exceptions
@@ -37,6 +39,7 @@ _RARELY = 0.5
 # divided at random in two), 0.9 finds most, and little else
 _ALIKE = 0.9
 _ROWS_AT_ONCE = 256
+_EXAMPLES = 3  # rows of a proposal
 
 
 class Relation(NamedTuple):
@@ -76,7 +79,7 @@ def find_relations(counts: TagCounts) -> list[Relation]:
     pairs, bits = _pay(counts, *_weigh_pairs(counts))
     n, s, t, c = (np.asarray(each, np.float64) for each in pairs.table)
     with np.errstate(divide="ignore", invalid="ignore"):
-        is_same = (c * n - s * t) / np.sqrt(s * (n - s) * t * (n - t)) >= _SAME
+        is_same = (c * n - s * t) / np.sqrt(s * (n - s) * t * (n - t)) >= SAME
     more = c * n > s * t
     is_first = np.ones(len(counts.tags), np.bool_)
     is_first[pairs.left[is_same]] = False
@@ -199,7 +202,7 @@ def _find_alike(counts: TagCounts) -> tuple[Contingency, Floats]:
             company[some] @ company.T, scale, out=np.zeros_like(scale), where=scale > 0
         )
         i, j = np.nonzero(cosines >= _ALIKE)
-        cosine, i = np.minimum(cosines[i, j], _SAME), i + start
+        cosine, i = np.minimum(cosines[i, j], SAME), i + start
         above = i < j
         i, j, cosine = i[above], j[above], cosine[above]
         pairs = counts.for_pairs(i, j)
@@ -228,6 +231,7 @@ def _describe(
             part = "all"
         elif part == "100%":
             part = f"{math.floor(1000 * both / n_left) / 10}%"
+        few = f"only {count(both, 'row has', 'rows have')}" if both else "no row has"
         sentence = {
             "implies": f"{left} implies {right}: {part} of the {count(n_left, 'row')} "
             f"with {left} also have {right}",
@@ -235,9 +239,83 @@ def _describe(
             f"{n_left - both:,} with {left} only, {n_right - both:,} with {right} only",
             "avoid": f"{left} and {right} avoid each other: together in {count(both, 'row')}, "
             f"{expected} expected by chance",
-            "alike": f"{left} and {right} are alike: they occur with the same tags, but only "
-            f"{count(both, 'row')} with both ({n_left:,} with {left}, {n_right:,} with {right})",
+            "alike": f"{left} and {right} are alike: they occur with the same tags, but {few} both "
+            f"({n_left:,} with {left}, {n_right:,} with {right})",
         }[kind]
-        if counts.known is not None:
-            sentence += ", of the rows in which both are known"
+        if n < counts.n_rows:
+            sentence += f" (of the {n:,} rows in which both are known)"
         yield Relation(kind, left, right, both, value, sentence)
+
+
+def implication_graph(
+    tags: Sequence[str], relations: Iterable[Relation], max_tags: int
+) -> AncestryGraph:
+    """Build the graph of the strongest implications, from the special to the general.
+
+    Nodes are positions among ``tags``. A relation is there only with both tags.
+    """
+    number = {name: k for k, name in enumerate(tags)}
+    implied = [(number[x.left], number[x.right]) for x in relations if x.kind == "implies"]
+    roles: dict[int, NodeRole] = {}
+    edges = []
+    for left, right in implied:
+        if len({*roles, left, right}) <= max_tags:
+            roles |= {right: "column", left: "column"}
+            edges.append(Edge(left, right, negated=False))
+    return layer_graph(roles, edges, len({k for pair in implied for k in pair}) - len(roles))
+
+
+def propose_changes(
+    data: BooleanData, spellings: Iterable[Proposal], relations: Iterable[Relation]
+) -> list[Change]:
+    """Return what could be cleaned up in the tags of some rows."""
+    columns: Columns = data.columns
+    place = {name: k for k, name in enumerate(data.names)}
+    true: dict[str, NDArray[np.bool_]] = {}
+
+    def find_rows(name: str) -> NDArray[np.bool_]:
+        if name not in true:
+            true[name] = columns.cells(place[name])[0]
+        return true[name]
+
+    found: list[Change] = []
+
+    def propose(kind: ChangeKind, tag: str, into: str, why: str, *, lacking: bool) -> None:
+        """Add a proposal for the rows with ``tag``, or only those that lack ``into``."""
+        rows = np.flatnonzero(find_rows(tag) & ~find_rows(into) if lacking else find_rows(tag))
+        examples = tuple(rows[:_EXAMPLES].tolist())
+        if len(rows) or kind == "empty":
+            found.append(Change(kind, tag, into, len(rows), why, examples))
+
+    for pair in spellings:
+        why = f"spelled alike ({pair.similarity:.0f} of 100)"
+        propose("spelling", pair.tag, pair.into, why, lacking=False)
+    seen = {(one.tag, one.into) for one in found}
+    for one in relations:
+        if one.kind == "avoid" or (one.left, one.right) in seen:
+            continue
+        propose(one.kind, one.left, one.right, one.sentence, lacking=one.kind == "implies")
+    supports = columns.supports()
+    for name, support in zip(data.names, supports.tolist(), strict=True):
+        if support == 0:
+            propose("empty", name, "", "in no row", lacking=False)
+        elif support == data.n_rows > 1:
+            propose("vacuous", name, "", f"in all {count(support, 'row')}", lacking=False)
+    return found
+
+
+def apply_changes(data: BooleanData, changes: Sequence[Change]) -> BooleanData:
+    """Return the data with implied tags added and tags dropped; merges are spellings by now."""
+    columns: Columns = data.columns
+    lines = list(columns.raw_columns)
+    place = {name: k for k, name in enumerate(data.names)}
+    supports = dict(zip(data.names, columns.supports().tolist(), strict=True))
+    adds = [one for one in changes if one.kind == "implies" and {one.tag, one.into} <= {*place}]
+    # rare tags first: what they add may imply more
+    for change in sorted(adds, key=lambda one: supports[one.tag]):
+        k = place[change.into]
+        lines[k] = columns.disjunction(lines[k], lines[place[change.tag]])
+    dropped = {change.tag for change in changes if change.kind in ("empty", "vacuous")}
+    kept = [k for k, name in enumerate(data.names) if name not in dropped]
+    columns = columns.with_raw_columns(lines).select(kept)
+    return replace(data, names=tuple(data.names[k] for k in kept), columns=columns)

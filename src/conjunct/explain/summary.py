@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +15,6 @@ from conjunct.explain.findings import (
     FeatureFacts,
     Finding,
     Found,
-    LazySequence,
     find,
     new_features,
 )
@@ -35,20 +35,24 @@ from conjunct.ufc import (
 )
 
 MEANINGS = {
-    "(rest)": "what larger chunks have left of it",
-    "recurrence": "in this share of changed data sets it was constructed again",
+    "(rest)": "the rows that are in no larger chunk",
+    "recurrence": "share of changed data sets in which it was constructed again",
     "evidence": 'bits by which all rows speak for "together" rather than "by chance"',
     "length": "literals of the formula",
     "iteration": "the iteration that made it; 0: a column of the data",
     "r": "correlation of the two features it came from",
-    "p": "probability of such an r for independent features",
+    "p": "probability of such an r if the features were independent",
     "adjusted p": "corrected for the number of pairs tested",
-    "threshold": "what the pair was held against",
+    "threshold": "the threshold that the pair had to pass",
     "OI": "mean number of true features per row, minus 1, as a share of all features minus 1",
     "C0": "features added, as a share of the number that gives one per distinct row",
     "RMS": "root mean square of OI and C0",
 }
 """The meaning of each number about a feature or a set of features."""
+
+# what a pair lacks by the rule of evidence
+_LACKS = re.compile(r", has [\d.,]+ bits of evidence and needs more than [\d.,]+\d")
+_NEXT_PAIR = re.compile(rf"\. The next, (.*){_LACKS.pattern}\.$")
 
 _ONE = {"tags": "tag", "categories": "category", "numbers": "number", "dates": "date"}
 _LONGEST = 240
@@ -68,11 +72,11 @@ _JOINED = {"fringe": "last two", "root": "first two", "root-fringe": "first and 
 _ADDED = "New features are added to the columns, none is replaced."
 _FAMILY = {
     "CAT": "Each iteration grew a decision tree on the present features and joined those "
-    "conditions of every path whose conjunction tells most about the class of its leaf.",
-    "ID2of3": "A decision tree was grown whose tests ask for at least so many of some literals, "
-    "added one by one while the information gain rose.",
-    "XofN": "A decision tree was grown whose tests count how many of some literals are true, those "
-    "with which test and classes take the fewest bits.",
+    "conditions of every path whose conjunction says most about the class of its leaf.",
+    "ID2of3": "A decision tree was grown whose tests ask for at least m of some literals. "
+    "Literals were added one by one while the information gain rose.",
+    "XofN": "A decision tree was grown whose tests count how many of some literals are true. The "
+    "literals were chosen so that test and classes take the fewest bits.",
 }
 _REPLACED = (
     "A pair of correlated features f, g is replaced by f ∧ g, ¬f ∧ g and f ∧ ¬g, which do not "
@@ -81,7 +85,7 @@ _REPLACED = (
 _MANY_AT_ONCE = (
     "Each iteration replaced as many pairs as possible, the strongest first, no feature twice."
 )
-_BESIDE = "The model's transform gives the columns first, then the features of two tags or more."
+_BESIDE = "The model's transform returns the columns first, then the features of two or more tags."
 _PRUNED = "Pairs with an expected frequency below 5 were left alone (pruning)."
 
 
@@ -157,16 +161,16 @@ class Summary:
         return " ".join(sentences)
 
     @cached_property
-    def new_features(self) -> Sequence[FeatureFacts]:
+    def new_features(self) -> tuple[FeatureFacts, ...]:
         """All features but columns; the strongest chunks first, if there are any."""
         by_evidence = bool(self.findings or self.copies)
         return new_features(self.model.feature_set_, by_evidence=by_evidence)
 
     @property
-    def remaining_columns(self) -> Sequence[str]:
+    def remaining_columns(self) -> list[str]:
         """The columns that are features still."""
         fitted = self.model.feature_set_
-        return LazySequence([k for k in fitted.features if not fitted.iteration(k)], self.formula)
+        return [self.formula(k) for k in fitted.features if not fitted.iteration(k)]
 
     def formula(self, number: int) -> str:
         """Write a feature of the lineage as text of bounded length."""
@@ -177,7 +181,7 @@ class Summary:
     @property
     def text(self) -> str:
         """All sentences about the result, as one paragraph."""
-        return " ".join(filter(None, (self.overview, self.stop_reason, self.length, self.scores)))
+        return " ".join(filter(None, (self.overview, self.plain_reason, self.length, self.scores)))
 
     @property
     def overview(self) -> str:
@@ -228,19 +232,27 @@ class Summary:
         return self.translate(getattr(self.model, "stop_reason_", ""))
 
     @property
+    def plain_reason(self) -> str:
+        """The reason why the run ended, without the numbers that are for experts."""
+        reason = _NEXT_PAIR.sub(r"; the closest was \1.", self.stop_reason)
+        return _LACKS.sub(", is not clear enough", reason)
+
+    @property
     def ending(self) -> str:
         """The reason why the run ended; if the model does not keep it, the state in the end."""
         if self.stop_reason:
-            return self.stop_reason
+            return self.plain_reason
         fitted = self.model.feature_set_
         n_features = len(fitted.features)
         limit = self.model.get_params(deep=False).get("max_features")
         ended = f"It ended after {count(self.n_iter, 'iteration')}"
         if limit is None:
-            return f"{ended}. Its file was written by an earlier version, which did not keep why."
+            return (
+                f"{ended}. Its file comes from an earlier version, which did not store the reason."
+            )
         ended += f" with {count(n_features, 'feature')}"
         if n_features >= limit:
-            return f"{ended}: that reaches the {limit:,} asked for."
+            return f"{ended}: the limit of {limit:,} was reached."
         return f"{ended}: no path of the tree gave a new conjunction."
 
     @property
@@ -260,41 +272,29 @@ class Summary:
         """The paper's measures, overlap and correlations; empty if the rule looks for chunks."""
         if not self.n_iter or self.by_pattern:
             return ""
-        return " ".join(filter(None, (self._overlap, self._strongest_link, self._most_common)))
-
-    @property
-    def _overlap(self) -> str:
         first, last = self.model.history_[0], self.model.history_[-1]
         fell = last.oi < first.oi
         part = f", by {1 - last.oi / first.oi:.0%}" if fell and last.oi > 0 else ""
         more = last.n_features - first.n_features
         price = count(abs(more), "more feature" if more >= 0 else "fewer feature")
-        return (
+        sentences = [
             f"The overlap of features (OI) {'fell' if fell else 'went'} from {first.oi:.3f} to "
             f"{last.oi:.3f}{part}, with {price}."
-        )
-
-    @property
-    def _strongest_link(self) -> str:
-        merges = self.model.feature_set_.merges
-        if not merges:
-            return ""
-        strongest = max(merges, key=lambda merge: merge.r)
-        return (
-            f'The strongest link is between "{self.formula(strongest.left)}" and '
-            f'"{self.formula(strongest.right)}": r = {strongest.r:.2f}, together in '
-            f"{count(strongest.joint, 'row')}."
-        )
-
-    @property
-    def _most_common(self) -> str:
-        if not self.new_features:
-            return ""
-        most = max(self.new_features, key=lambda feature: feature.rows)
-        return (
-            f'The most common new feature is "{self.formula(most.number)}", true in '
-            f"{count(most.rows, 'row')} ({most.share:.0%})."
-        )
+        ]
+        if merges := self.model.feature_set_.merges:
+            strongest = max(merges, key=lambda merge: merge.r)
+            sentences.append(
+                f'The strongest link is between "{self.formula(strongest.left)}" and '
+                f'"{self.formula(strongest.right)}": r = {strongest.r:.2f}, together in '
+                f"{count(strongest.joint, 'row')}."
+            )
+        if self.new_features:
+            most = max(self.new_features, key=lambda feature: feature.rows)
+            sentences.append(
+                f'The most common new feature is "{self.formula(most.number)}", true in '
+                f"{count(most.rows, 'row')} ({most.share:.0%})."
+            )
+        return " ".join(sentences)
 
     @property
     def variables(self) -> str:
@@ -401,7 +401,7 @@ def describe_method(model: FittedModel) -> tuple[Section, ...]:
         how += [_BESIDE] * given["keep_columns"]
         every = (
             f"All λ from {given['min_threshold']:g} to {given['max_threshold']:g} and up to "
-            f"{given['max_iter']} iterations were looked at."
+            f"{given['max_iter']} iterations were tried."
         )
         return Section("How", " ".join(how)), Section("Which λ", every)
     if type(model).__name__ in _FAMILY:
@@ -430,9 +430,9 @@ def _describe_order(criterion: Criterion, *, one_by_one: bool) -> str:
     if isinstance(criterion, Bits):
         which = "the one" if one_by_one else "those"
         return (
-            f"Among the pairs that may be joined, {which} came first that made the description of "
-            f"the data shortest: all cells written with the codes of the features, and the "
-            f"features themselves."
+            f"Among the pairs that may be joined, {which} that shortened the description of the "
+            f"data most came first. It consists of all cells, written with the codes of the "
+            f"features, and the features themselves."
         )
     if one_by_one:
         return (
@@ -490,12 +490,12 @@ def _describe_risk(model: FittedModel, criterion: Risk, one_by_one: bool) -> str
         corrected = f"{test} with {_CORRECTIONS[criterion.correction]} correction"
         if one_by_one:
             return (
-                f"From the risk α = {alpha}, by {corrected} for all pairs of columns: the line is "
-                f"drawn once, and the table of features tells it."
+                f"From the risk α = {alpha}, by {corrected} for all pairs of columns: the cutoff "
+                f"is set once, and the table of features shows it."
             )
         return (
             f"From the risk α = {alpha}, by {corrected} for all pairs of an iteration: each "
-            f"iteration draws a line of its own, which the table of features tells."
+            f"iteration has its own cutoff, which the table of features shows."
         )
     if criterion.test == "exact":
         return f"From the risk α = {alpha}, by {test}: a pair passes if p ≤ α."
@@ -503,7 +503,7 @@ def _describe_risk(model: FittedModel, criterion: Risk, one_by_one: bool) -> str
     if line is None or fitted.known is not None:
         return (
             f"λ = u₁₋α/√n follows from the risk α = {alpha} and, for each pair, the n rows in "
-            f"which both columns are known; the table of features tells each."
+            f"which both columns are known; the table of features shows each."
         )
     return (
         f"λ = {decimal(line)} follows from the risk α = {alpha} and the number of rows: "

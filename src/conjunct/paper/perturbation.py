@@ -22,7 +22,7 @@ from conjunct.estimators import UFC, FeatureConstructor
 from conjunct.expressions import Expression, pattern_text
 from conjunct.paper.study import Outcome, Study
 from conjunct.parameters import check, is_number, whole
-from conjunct.plots import plot_bars, plot_curves
+from conjunct.plots import Drawing, draw_bars, draw_curves
 from conjunct.ufc import CRITERIA, Risk
 
 NOISE = tuple(round(0.02 * k, 2) for k in range(16))  # §7.3: from 0% to 30%
@@ -99,36 +99,45 @@ class Stability:
     def plot_indicators(self) -> Any:
         """Draw OI and C0 by noise (the paper's figure 12a)."""
         self._check_noise()
-        return self._plot({"OI": "oi", "C0": "c0"}, "Indicators by noise", "indicator")
+        return self.draw()[0].to_chart()
 
     def plot_features(self) -> Any:
         """Draw numbers of features by noise (the paper's figure 12b)."""
         self._check_noise()
-        fields = {
-            "features": "n_features",
-            "common with zero noise": "common_with_original",
-            "common between runs": "common_between_runs",
-        }
-        return self._plot(fields, "Features by noise", "number of features")
+        return self.draw()[1].to_chart()
 
     def plot_recurrence(self, limit: int = 25) -> Any:
         """Draw how often the features came back, as bars: the first ``limit`` of them."""
+        return self.draw(limit)[-1].to_chart()
+
+    def draw(self, limit: int = 25) -> list[Drawing]:
+        """Return the pictures: by noise, the indicators and the numbers; then the features."""
         rows = [
             (f.feature if len(f.feature) <= 60 else f.feature[:59] + "…", f.share, f.original)
             for f in self.features[:limit]
         ]
-        return plot_bars(rows, title="How often features recur", x_title="share of runs")
-
-    def _plot(self, fields: dict[str, str], title: str, y_title: str) -> Any:
-        rows = [
-            {"noise": 100 * level.noise, "series": name, "value": getattr(level, field)}
-            for level in self.levels
-            for name, field in fields.items()
-            if getattr(level, field) == getattr(level, field)
-        ]
-        return plot_curves(
-            rows, "noise", "value", title=title, x_title="noise (%)", y_title=y_title
+        bars = draw_bars(rows, title="How often features recur", x_title="share of runs")
+        numbers = {
+            "features": "n_features",
+            "common with zero noise": "common_with_original",
+            "common between runs": "common_between_runs",
+        }
+        contents = (
+            ("Indicators by noise", "indicator", {"OI": "oi", "C0": "c0"}),
+            ("Features by noise", "number of features", numbers),
         )
+        drawings = []
+        for title, y_title, fields in contents if self.kind == "noise" else ():
+            curves = {
+                name: [
+                    (100 * level.noise, value)
+                    for level in self.levels
+                    if (value := float(getattr(level, field))) == value
+                ]
+                for name, field in fields.items()
+            }
+            drawings.append(draw_curves(curves, (title, "noise (%)", y_title)).drawing())
+        return [*drawings, bars]
 
     def _check_noise(self) -> None:
         if self.kind != "noise":

@@ -16,15 +16,15 @@ from .style import svg_of as svg_of
 
 """For the other folders of conjunct."""
 
-from .correlation import HeatMap as HeatMap
-from .correlation import heat_maps as heat_maps
-from .curves import Panel as Panel
-from .curves import history_panels as history_panels
-from .graphs import Ancestry as Ancestry
+from .correlation import draw_correlation as draw_correlation
+from .curves import draw_bars as draw_bars
+from .curves import draw_curves as draw_curves
+from .curves import draw_history as draw_history
+from .drawing import Drawing as Drawing
+from .front import draw_front as draw_front
 from .graphs import Network as Network
-from .graphs import draw_ancestry as draw_ancestry
-from .graphs import draw_implications as draw_implications
+from .graphs import draw_boxes as draw_boxes
 from .graphs import draw_network as draw_network
+from .graphs import draw_tags as draw_tags
 from .style import cut_to as cut_to
-from .style import legend_below as legend_below
 from .style import width_of as width_of

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,12 +9,14 @@ import numpy as np
 
 from conjunct.columns import Columns
 from conjunct.estimators import FeatureConstructor
-from conjunct.plots.style import COLOURS, apply_style, chart_of, load_altair
+from conjunct.plots.drawing import Drawing, Shape, Text, list_legend
+from conjunct.plots.style import COLOURS, width_of
 from conjunct.ufc import Floats, phi
 
 _SIDE = 380
 _NAME_LENGTH = 24
 _SIGNS = "go together", "avoid each other"  # r above 0, below 0
+_INKS = COLOURS[1], COLOURS[0]
 # of more columns only the most common ones are counted
 _MOST_COUNTED = 1000
 
@@ -38,95 +39,53 @@ def plot_correlation(model: FeatureConstructor, X: Any, *, limit: int = 40) -> A
     >>> animals = datasets.load_zoo().values
     >>> chart = plots.plot_correlation(UFC().fit(animals), animals)
     """
-    alt = load_altair()
-
     primitives = model.read_columns(X)
     features = model.feature_set_.evaluate(primitives)
-    maps = map(_draw, heat_maps(model, primitives, features, limit))
-    return apply_style(alt.hconcat(*maps, spacing=24))
+    return draw_correlation(model, primitives, features, limit).to_chart()
 
 
-@dataclass(frozen=True)
-class HeatMap:
-    """Correlations to draw: ``cells`` are (line, column, r) below the diagonal, r not 0.
-
-    ``step`` is the width of a cell in pixels.
-    """
-
-    title: tuple[str, str]
-    names: tuple[str, ...]
-    cells: tuple[tuple[int, int, float], ...]
-    step: float
-
-
-def heat_maps(
+def draw_correlation(
     model: FeatureConstructor, primitives: Columns, features: Columns, limit: int
-) -> tuple[HeatMap, HeatMap]:
-    """Return the heat maps of columns, before, and of features, after: of many, the strongest."""
-    fitted = model.feature_set_
-    return (
-        _heat_map(model, "columns", primitives, range(primitives.n_columns), limit),
-        _heat_map(model, "features", features, fitted.features, limit),
-    )
-
-
-def _heat_map(
-    model: FeatureConstructor, what: str, store: Columns, numbers: Sequence[int], limit: int
-) -> HeatMap:
-    found = correlations(store, limit)
-    names = tuple(model.label_feature(numbers[k], _NAME_LENGTH) for k in found.positions)
-    n = len(names)
-    shown = f"{n} of {found.n_columns:,}" if n < found.n_columns else str(n)
-    title = f"{shown} {what}", f"largest r = {found.strongest:.2f}" if n > 1 else ""
-    cells = tuple(
-        (i, j, r)
-        for i in range(n)
-        for j, r in enumerate(found.r[i, :i].round(2).tolist())
-        if r and r == r
-    )
-    return HeatMap(title, names, cells, max(8.0, _SIDE / max(n, 1)))
-
-
-def _draw(found: HeatMap) -> Any:
-    alt = load_altair()
-
-    n, step = len(found.names), found.step
-    # lines go by number, because names may be anything
-    cells = [
-        {"line": i, "column": j, "r": abs(r), "sign": _SIGNS[r < 0]} for i, j, r in found.cells
-    ]
-    side = step * max(n, 1)
-    line = alt.Y("line:O", axis=None, scale=alt.Scale(domain=list(range(n)), padding=0))
-    squares = (
-        chart_of(cells)
-        .mark_rect(aria=False)
-        .encode(
-            x=alt.X("column:O", axis=None, scale=alt.Scale(domain=list(range(n)), padding=0)),
-            y=line,
-            # no colour where there is no correlation: the paper shows, whatever its colour is
-            color=alt.Color(
-                "sign:N",
-                title=None,
-                scale=alt.Scale(domain=list(_SIGNS), range=[COLOURS[1], COLOURS[0]]),
-                legend=alt.Legend(orient="bottom"),
-            ),
-            opacity=alt.Opacity(
-                "r:Q",
-                title="r",
-                scale=alt.Scale(domain=[0, 1], range=[0, 1]),
-                legend=alt.Legend(
-                    orient="bottom", values=[0.2, 0.4, 0.6, 0.8, 1], symbolType="square"
-                ),
-            ),
-        )
-    )
-    lines = [{"line": k, "name": name} for k, name in enumerate(found.names)]
-    texts = (
-        chart_of(lines)
-        .mark_text(align="right", dx=-5, fontSize=min(11, step), aria=False)
-        .encode(x=alt.value(0), y=line, text="name:N")
-    )
-    return alt.layer(squares, texts).properties(title=list(found.title), width=side, height=side)
+) -> Drawing:
+    """Draw r among columns, before, and among features, after: of many, the strongest."""
+    shapes: list[Shape] = []
+    texts: list[Text] = []
+    left, lowest = 0.0, 0.0
+    for what, store, numbers in (
+        ("columns", primitives, range(primitives.n_columns)),
+        ("features", features, model.feature_set_.features),
+    ):
+        found = correlations(store, limit)
+        names = [model.label_feature(numbers[k], _NAME_LENGTH) for k in found.positions]
+        n = len(names)
+        step = max(8.0, _SIDE / max(n, 1))
+        size = min(11, step)
+        x = left + round(max((width_of(name, size) for name in names), default=0.0)) + 5
+        shown = f"{n} of {found.n_columns:,}" if n < found.n_columns else str(n)
+        texts.append(Text(left, -34, f"{shown} {what}", size=14))
+        if n > 1:
+            texts.append(Text(left, -18, f"largest r = {found.strongest:.2f}", size=14))
+        for i, name in enumerate(names):
+            texts.append(Text(x - 5, round(step * (i + 0.5) + 0.3 * size, 1), name, "end", size))
+        paths: dict[float, str] = {}
+        for i in range(n):
+            for j, r in enumerate(found.r[i, :i].round(2).tolist()):
+                # no colour where there is no correlation: the paper shows, whatever its colour is
+                if r and r == r:
+                    square = f"M{x + step * j:g} {step * i:g}h{step:g}v{step:g}h-{step:g}z"
+                    paths[r] = paths.get(r, "") + square
+        shapes += [
+            Shape(paths[r], fill=_INKS[r < 0], opacity=abs(r), name=f"r = {r}")
+            for r in sorted(paths)
+        ]
+        left = x + step * n + 24
+        lowest = max(lowest, step * n)
+    looks = {name: {"fill": ink} for name, ink in zip(_SIGNS, _INKS, strict=True)}
+    scale = {f"r = {r}": {"fill": "black", "opacity": r} for r in (0.2, 0.4, 0.6, 0.8, 1)}
+    for some, at, across in ((looks, 0, 130), (scale, 280, 75)):
+        key = list_legend(some, at, lowest + 30, across=across)
+        shapes, texts = shapes + key[0], texts + key[1]
+    return Drawing((-5, -50, max(left - 14, 660), lowest + 90), shapes, texts)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from operator import itemgetter
 from typing import Any, Protocol
 
-from conjunct.plots.style import (
-    COLOURS,
-    GREY,
-    Row,
-    above,
-    beside,
-    by_series,
-    chart_of,
-    finish,
-    load_altair,
-    quantity,
+from conjunct.plots.drawing import (
+    Axis,
+    Drawing,
+    Panel,
+    Shape,
+    Text,
+    draw_panels,
+    list_legend,
+    symbol,
 )
+from conjunct.plots.style import COLOURS, DASHES, GREY, Row, above, beside, width_of
 from conjunct.ufc import Indicators
 
-_WHOLE = {"axis": {"tickMinStep": 1, "format": "d"}}
+_WIDTH, _HEIGHT = 380, 300
+_PANEL_GAP = 30
+_PATH_POINTS = 2 * _WIDTH  # two a pixel; of more, some are left out
+_MARKED_POINTS = 100  # of one curve; more would run into each other
 
 
 def plot_curves(
@@ -51,56 +51,52 @@ def plot_curves(
     >>> rows = [{"series": "a", "x": x, "y": x * x} for x in range(3)]
     >>> chart = plots.plot_curves(rows, "x", "y", title="Squares", x_title="x", y_title="y")
     """
-    names = list(dict.fromkeys(str(row["series"]) for row in rows))
-
-    def channel(kind: str) -> dict[str, Any]:
-        return by_series(names, legend, kind) | ({} if named else {"legend": None})
-
-    base = chart_of([{**row, "series": str(row["series"])} for row in rows]).encode(
-        x=_channel("X", {**quantity(x, x_title), **(_WHOLE if whole else {})}),
-        y=_channel("Y", quantity(y, y_title)),
-        color=_channel("Color", channel("color")),
+    names = dict.fromkeys(str(row["series"]) for row in rows)
+    curves: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
+    for row in sorted(rows, key=lambda row: row[x]):
+        curves[str(row["series"])].append((row[x], row[y]))
+    panel = draw_curves(
+        curves,
+        (title, x_title, y_title),
+        legend=legend,
+        steps=steps,
+        points=points,
+        whole=whole,
+        named=named,
     )
-    line = base.mark_line(
-        interpolate="step-after" if steps else "linear", strokeWidth=1.8, clip=True
-    ).encode(strokeDash=_channel("StrokeDash", channel("strokeDash")))
-    if not points:
-        return finish(line, title, lines_only=True)
-    marks = base.mark_point(size=38, filled=True, opacity=1).encode(
-        shape=_channel("Shape", channel("shape"))
-    )
-    return finish(line + marks, title)
+    return panel.drawing().to_chart()
 
 
-@dataclass(frozen=True)
-class Panel:
-    """Curves of (iteration, value) by name; one alone has no name."""
-
-    title: str
-    unit: str
-    curves: Mapping[str, Sequence[tuple[int, float]]]
-
-
-def history_panels(history: Sequence[Indicators], *, bits: bool, title: str) -> list[Panel]:
-    """Return what each iteration did, as charts and pages show it; unknown values are left out."""
-    indicators = {"OI": "oi", "C0": "c0", "RMS": "rms"}
-    parts = [
-        (title, "indicator", indicators),
-        ("Length", "literals of a feature (mean)", {"length": "length"}),
-    ]
-    if bits and not math.isnan(history[0].evidence):
-        parts = [(title, "bits of evidence, less costs", {"": "evidence"})]
-    elif bits:
-        parts = [(title, "bits that describe the data", {"": "bits"})]
-    panels = []
-    for name, unit, fields in parts:
-        values = {
-            key: [(line.iteration, float(getattr(line, field))) for line in history]
-            for key, field in fields.items()
-        }
-        known = {key: [one for one in some if one[1] == one[1]] for key, some in values.items()}
-        panels.append(Panel(name, unit, known))
-    return panels
+def draw_curves(
+    curves: Mapping[str, Sequence[tuple[float, float]]],
+    titles: tuple[str, str, str],
+    *,
+    left: float = 0.0,
+    legend: str | None = None,
+    steps: bool = False,
+    points: bool = True,
+    whole: bool = False,
+    named: bool = True,
+) -> Panel:
+    """Draw curves by name, with the titles of the panel, of x and of y."""
+    every = [point for some in curves.values() for point in some]
+    across = Axis.over([x for x, _ in every], _WIDTH, 8, whole=whole)
+    panel = Panel(*titles, across, Axis.over([y for _, y in every], _HEIGHT, 6), left)
+    if legend:
+        panel.explain(legend)
+    for k, (name, some) in enumerate(curves.items()):
+        ink, dash = COLOURS[k % len(COLOURS)], DASHES[k % len(DASHES)]
+        thin = -(-len(some) // _PATH_POINTS) or 1
+        kept = [*some[:-1:thin], *some[-1:]]
+        path = panel.path(kept, steps=steps)
+        panel.shapes.append(Shape(path, stroke=ink, width=1.8, dash=dash, name=name))
+        if points and len(kept) <= _MARKED_POINTS:
+            marks = "".join(symbol(k, *panel.at(*point)) for point in kept)
+            panel.shapes.append(Shape(marks, fill=ink))
+        if named:
+            look = {"fill": ink, "symbol": k} if points else {"stroke": ink, "dash": dash}
+            panel.explain(name, **look)
+    return panel
 
 
 def plot_history(
@@ -120,47 +116,46 @@ def plot_history(
     >>> model = UFC("risk").fit(datasets.load_zoo().values)
     >>> chart = plots.plot_history(model.history_)
     """
-    charts = []
-    for panel in history_panels(history, bits=bits, title=title):
-        rows = [
-            {"iteration": iteration, "series": name, "value": value}
-            for name, curve in panel.curves.items()
-            for iteration, value in curve
-        ]
-        rows.sort(key=itemgetter("iteration"))
-        charts.append(
-            plot_curves(
-                rows,
-                "iteration",
-                "value",
-                title=panel.title,
-                x_title="iteration",
-                y_title=panel.unit,
-                points=not bits,
-                whole=True,
-                named=any(panel.curves),
-            )
+    return draw_history(history, bits=bits, title=title).to_chart()
+
+
+def draw_history(
+    history: Sequence[Indicators], *, bits: bool, title: str = "What each iteration did"
+) -> Drawing:
+    """Draw the evidence or the bits by iteration, or the indicators and the length of formulas.
+
+    Unknown values are left out.
+    """
+    contents = [
+        (title, "indicator", {"OI": "oi", "C0": "c0", "RMS": "rms"}),
+        ("Length", "mean literals per feature", {"length": "length"}),
+    ]
+    if bits and not math.isnan(history[0].evidence):
+        contents = [(title, "evidence minus costs (bits)", {"": "evidence"})]
+    elif bits:
+        contents = [(title, "description length (bits)", {"": "bits"})]
+    panels: list[Panel] = []
+    for head, unit, fields in contents:
+        curves = {
+            name: [
+                (line.iteration, value)
+                for line in history
+                if (value := float(getattr(line, field))) == value
+            ]
+            for name, field in fields.items()
+        }
+        left = panels[-1].end + _PANEL_GAP if panels else 0.0
+        titles = head, "iteration", unit
+        panels.append(
+            draw_curves(curves, titles, left=left, points=not bits, whole=True, named=not bits)
         )
-    return charts[0] if bits else beside(*charts)
-
-
-def _channel(name: str, options: dict[str, Any]) -> Any:
-    alt = load_altair()
-
-    return getattr(alt, name).from_dict(options)
+    return draw_panels(panels)
 
 
 class StabilityFound(Protocol):
     """The result of :func:`conjunct.stability`."""
 
-    @property
-    def kind(self) -> str: ...
-
-    def plot_indicators(self) -> Any: ...
-
-    def plot_features(self) -> Any: ...
-
-    def plot_recurrence(self, limit: int = 25) -> Any: ...
+    def draw(self, limit: int = ...) -> list[Drawing]: ...
 
 
 def plot_stability(found: StabilityFound, *, limit: int = 25) -> Any:
@@ -179,10 +174,8 @@ def plot_stability(found: StabilityFound, *, limit: int = 25) -> Any:
     >>> found = stability(datasets.load_zoo().values, noise=(0, 0.1), n_runs=2)
     >>> chart = plots.plot_stability(found)
     """
-    recurring = found.plot_recurrence(limit)
-    if found.kind != "noise":
-        return recurring
-    return above(beside(found.plot_indicators(), found.plot_features()), recurring)
+    *by_noise, recurring = (drawing.to_chart() for drawing in found.draw(limit))
+    return above(beside(*by_noise), recurring) if by_noise else recurring
 
 
 def plot_bars(rows: Sequence[tuple[str, float, bool]], *, title: str, x_title: str) -> Any:
@@ -193,32 +186,30 @@ def plot_bars(rows: Sequence[tuple[str, float, bool]], *, title: str, x_title: s
     >>> from conjunct import plots
     >>> chart = plots.plot_bars([("a + b", 0.9, True)], title="Recurrence", x_title="share")
     """
-    alt = load_altair()
+    return draw_bars(rows, title=title, x_title=x_title).to_chart()
 
-    kinds = ("of the data as it is", "of changed data only")
-    # names may repeat after shortening, and may be anything: lines go by their number
-    numbered = [
-        {"line": k, "name": name, "share": share, "kind": kinds[0 if first else 1]}
-        for k, (name, share, first) in enumerate(rows)
+
+def draw_bars(rows: Sequence[tuple[str, float, bool]], *, title: str, x_title: str) -> Drawing:
+    """Draw bars, as charts and pages show them."""
+    looks: dict[str, dict[str, Any]] = {
+        "unchanged data": {"fill": COLOURS[0]},
+        "changed data only": {"fill": GREY},
+    }
+    width, height = 300, 18 * max(len(rows), 1)
+    x = round(max((width_of(name, 12) for name, _, _ in rows), default=0.0)) + 6
+    axis = Axis(0, 1, 0.2, width)
+    grid = "".join(f"M{x + at:g} 0v{height}" for at, _ in axis.marks)
+    shapes, texts = list_legend(looks, x, height + 62, across=150)
+    shapes.append(Shape(grid, stroke="#e6e6e6"))
+    texts += [Text(x + at, height + 17, text, "middle") for at, text in axis.marks]
+    texts += [
+        Text(0, -15, title, size=14),
+        Text(x + width / 2, height + 34, x_title, "middle", 13),
     ]
-    line = alt.Y("line:O", axis=None)
-    bars = (
-        chart_of(numbered)
-        .mark_bar(height=11)
-        .encode(
-            y=line,
-            x=alt.X("share:Q", title=x_title, scale=alt.Scale(domain=[0, 1])),
-            color=alt.Color(
-                "kind:N",
-                title=None,
-                scale=alt.Scale(domain=list(kinds), range=[COLOURS[0], GREY]),
-                legend=alt.Legend(orient="bottom"),
-            ),
+    for k, (name, share, is_original) in enumerate(rows):
+        path = f"M{x} {18 * k + 4}h{share * width:.1f}v11H{x}z"
+        shapes.append(
+            Shape(path, **looks["unchanged data" if is_original else "changed data only"])
         )
-    )
-    names = (
-        chart_of(numbered)
-        .mark_text(align="right", dx=-6, fontSize=12)
-        .encode(y=line, x=alt.value(0), text="name:N")
-    )
-    return finish(bars + names, title, width=300, height=18 * max(len(rows), 1))
+        texts.append(Text(x - 6, 18 * k + 14, name, "end"))
+    return Drawing((-5, -31, x + width + 40, height + 105), shapes, texts)

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, pairwise
+from typing import Any, NamedTuple, Protocol
 
-from conjunct.plots.style import (
-    COLOURS,
-    GREY,
-    Row,
-    by_series,
-    chart_of,
-    finish,
-    load_altair,
-    quantity,
-)
-
-_OI = "overlapping index OI"
-_C0 = "complexity C0"
+from conjunct.plots.drawing import Axis, Drawing, Panel, Shape, symbol
+from conjunct.plots.style import COLOURS, DASHES, GREY
 
 
 class Point(Protocol):
@@ -28,6 +20,15 @@ class Point(Protocol):
 
     @property
     def c0(self) -> float: ...
+
+
+class Points(NamedTuple):
+    """Points under one name, and the area of their marks."""
+
+    name: str
+    points: Sequence[Point]
+    area: float
+    opacity: float = 1.0
 
 
 def plot_front(
@@ -52,17 +53,30 @@ def plot_front(
     >>> chart = plots.plot_front(path.solutions_, path.front_, path.closest_point_)
     >>> plots.save_chart(chart, "front.svg")
     """
-    names = ["solution", "Pareto front", "closest point", *(marked or {})]
-    far = 2.5 * max(closest.oi, closest.c0) if magnified else None
-    on_front = _rows("Pareto front", front)
+    far = 2.5 * max(closest.oi, closest.c0) if magnified else math.inf
+    return draw_front(solutions, front, closest, marked or {}, far=far, title=title).to_chart()
+
+
+def draw_front(
+    solutions: Sequence[Point],
+    front: Sequence[Point],
+    closest: Point,
+    marked: Mapping[str, Sequence[Point]],
+    *,
+    far: float = math.inf,
+    title: str = "",
+    size: tuple[int, int] = (380, 300),
+    attributes: Mapping[str, Mapping[str, object]] | None = None,
+) -> Drawing:
+    """Draw solutions up to ``far`` on both axes; ``attributes`` of marks are for a page."""
     points = [
-        *_marks(_rows("solution", solutions), 18, opacity=0.55),
-        *_marks(on_front, 34),
-        *_marks(_rows("closest point", [closest]), 170),
+        Points("solution", solutions, 18, 0.55),
+        Points("Pareto front", front, 34),
+        Points("closest point", [closest], 170),
+        *(Points(name, some, 55) for name, some in marked.items()),
     ]
-    for name, some in (marked or {}).items():
-        points += _marks(_rows(name, some), 55)
-    return finish(_plane(names, on_front, points, far, far, plain=True), title)
+    lines = {"Pareto front": front}
+    return _draw_plane(title, lines, points, (far, far), size, attributes, plain=True)
 
 
 def plot_fronts(
@@ -79,11 +93,10 @@ def plot_fronts(
     >>> path = UFCPath(max_iter=2).fit(datasets.load_zoo().values)
     >>> chart = plots.plot_fronts({"all pairs": path.front_})
     """
-    names = list(fronts)
     nearest = min((p for points in fronts.values() for p in points), key=_distance)
-    far = 2.5 * max(nearest.oi, nearest.c0) if magnified else None
-    rows = [row for name, points in fronts.items() for row in _rows(name, points)]
-    return finish(_plane(names, rows, _marks(rows, 22), far, far), title)
+    far = 2.5 * max(nearest.oi, nearest.c0) if magnified else math.inf
+    points = [Points(name, some, 22) for name, some in fronts.items()]
+    return _draw_plane(title, fronts, points, (far, far)).to_chart()
 
 
 def plot_trajectories(
@@ -104,84 +117,100 @@ def plot_trajectories(
     >>> ends = {"risk": history[-1]}
     >>> chart = plots.plot_trajectories(front, {"risk": history}, ends, title="Runs")
     """
-    names = ["Pareto front of the path", *trajectories]
     points = [*front, *(p for way in trajectories.values() for p in way)]
     nearest = min(points, key=_distance)
     start = next(iter(trajectories.values()))[0]
-    far_oi = 1.05 * max(start.oi, nearest.oi)
-    far_c0 = 3.5 * max(nearest.oi, nearest.c0)
-    lines, marks = _rows(names[0], front), []
-    for k, (name, way) in enumerate(trajectories.items()):
-        lines += _rows(name, way)
-        # where runs stop at the same point, the mark of the earlier one shows behind the other
-        marks += _marks(_rows(name, [stops[name]]), max(50, 230 - 80 * k))
-    return finish(_plane(names, lines, marks, far_c0, far_oi), title)
+    far = 1.05 * max(start.oi, nearest.oi), 3.5 * max(nearest.oi, nearest.c0)
+    # where runs stop at the same point, the mark of the earlier one shows behind the other
+    marks = [
+        Points(name, [stops[name]], max(50, 230 - 80 * k)) for k, name in enumerate(trajectories)
+    ]
+    lines = {"Pareto front of the path": front, **trajectories}
+    return _draw_plane(title, lines, marks, far).to_chart()
 
 
 def _distance(point: Point) -> float:
     return point.oi * point.oi + point.c0 * point.c0
 
 
-def _rows(name: str, points: Sequence[Point]) -> list[Row]:
-    """Return each place once, with the number of the first point there."""
-    places: dict[tuple[float, float], int] = {}
-    for k, point in enumerate(points):
-        places.setdefault((round(point.oi, 6), round(point.c0, 6)), k)
-    return [
-        {"mark": f"{name} {k}", "series": name, "oi": oi, "c0": c0}
-        for (oi, c0), k in places.items()
-    ]
-
-
-def _marks(rows: Sequence[Row], size: int, opacity: float = 1.0) -> list[Row]:
-    return [{**row, "size": size, "opacity": opacity} for row in rows]
-
-
-def _plane(
-    names: Sequence[str],
-    lines: Sequence[Row],
-    points: Sequence[Row],
-    far_c0: float | None,
-    far_oi: float | None,
-    *,
+def _draw_plane(
+    title: str,
+    lines: Mapping[str, Sequence[Point]],
+    points: Sequence[Points],
+    far: tuple[float, float],
+    size: tuple[int, int] = (380, 300),
+    attributes: Mapping[str, Mapping[str, object]] | None = None,
     plain: bool = False,
-) -> Any:
-    """Draw lines, and points on them, up to the limits of the axes."""
-    alt = load_altair()
+) -> Drawing:
+    """Draw lines, and points on them, up to the limits of both axes; of equal points, the first.
 
-    def limits(far: float | None) -> dict[str, Any]:
-        return {} if far is None else {"domain": [0, far], "nice": False}
+    ``plain``: the first of the points recede behind the curves on them.
+    """
+    names = list(dict.fromkeys([*(some.name for some in points if plain), *lines]))
+    every = [*chain.from_iterable(lines.values()), *chain.from_iterable(x.points for x in points)]
+    axes = []
+    for length, limit, values in (
+        (size[0], far[0], [p.oi for p in every]),
+        (size[1], far[1], [p.c0 for p in every]),
+    ):
+        near = [value for value in values if value <= limit]
+        axis = Axis.over([0.0, limit] if limit < math.inf else near, length, 6)
+        axes.append(replace(axis, high=min(axis.high, limit)))
+    panel = Panel(title, "overlapping index OI", "complexity C0", axes[0], axes[1])
+    inks = (GREY, *COLOURS) if plain else COLOURS
+    for name, some in lines.items():
+        k = names.index(name)
+        dash = () if plain else DASHES[k % len(DASHES)]
+        for path in _clip([(p.oi, p.c0) for p in some], far):
+            panel.shapes.append(
+                Shape(panel.path(path), stroke=inks[k % len(inks)], width=1.8, dash=dash)
+            )
+    for one in points:
+        k = names.index(one.name)
+        places: dict[tuple[float, float], int] = {}
+        for j, point in enumerate(one.points):
+            place = round(point.oi, 6), round(point.c0, 6)
+            if place[0] <= far[0] and place[1] <= far[1]:
+                places.setdefault(place, j)
+        for place, j in places.items():
+            name = f"{one.name} {j}"
+            panel.shapes.append(
+                Shape(
+                    symbol(k, *panel.at(*place), one.area),
+                    fill=inks[k % len(inks)],
+                    opacity=one.opacity,
+                    name=name,
+                    attributes=(attributes or {}).get(name, {}),
+                )
+            )
+    for k, name in enumerate(names):
+        panel.explain(name, fill=inks[k % len(inks)], symbol=k)
+    return panel.drawing()
 
-    def is_near(row: Row) -> bool:
-        return (far_c0 is None or row["c0"] <= far_c0) and (far_oi is None or row["oi"] <= far_oi)
 
-    colours, dashes = by_series(names, None, "color"), by_series(names, None, "strokeDash")
-    if plain:  # the many solutions recede behind what is curves on them
-        colours["scale"]["range"] = [GREY, *COLOURS[: len(names) - 1]]
-        dashes["scale"]["range"] = [[1, 0] for _ in names]
-    axes = {
-        "x": alt.X.from_dict(quantity("oi", _OI, **limits(far_oi))),
-        "y": alt.Y.from_dict(quantity("c0", _C0, **limits(far_c0))),
-        "color": alt.Color.from_dict(colours),
-    }
-    curves = (
-        chart_of([{**row, "step": k} for k, row in enumerate(lines)])
-        .mark_line(strokeWidth=1.8, clip=True)
-        .encode(
-            **axes,
-            order="step:Q",
-            strokeDash=alt.StrokeDash.from_dict(dashes),
-        )
-    )
-    marks = (
-        chart_of(list(filter(is_near, points)))
-        .mark_point(filled=True, clip=True)
-        .encode(
-            **axes,
-            description="mark:N",
-            shape=alt.Shape.from_dict(by_series(names, None, "shape")),
-            size=alt.Size("size:Q", scale=None),
-            opacity=alt.Opacity("opacity:Q", scale=None),
-        )
-    )
-    return alt.layer(curves, marks)
+def _clip(
+    points: Sequence[tuple[float, float]], far: tuple[float, float]
+) -> Iterator[list[tuple[float, float]]]:
+    """Yield the parts of a line through points within the limits; points are not negative."""
+    part: list[tuple[float, float]] = []
+    for (a, b), (c, d) in pairwise(points):
+        # the line is (a, b) + t · (c - a, d - b); it is within from first to last
+        first, last = 0.0, 1.0
+        for start, end, limit in ((a, c, far[0]), (b, d, far[1])):
+            if start > limit >= end:
+                first = max(first, (start - limit) / (start - end))
+            elif end > limit >= start:
+                last = min(last, (limit - start) / (end - start))
+            elif start > limit:
+                first = 2.0
+        if first > last:
+            continue
+        here, there = ((a + t * (c - a), b + t * (d - b)) for t in (first, last))
+        if part and part[-1] == here:
+            part.append(there)
+        else:
+            if part:
+                yield part
+            part = [here, there]
+    if part:
+        yield part

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -14,18 +14,24 @@ import numpy as np
 
 from conjunct.errors import InputError
 from conjunct.estimators import UFC, FeatureConstructor
-from conjunct.explain import Relation, ancestry_graph, ancestry_roots
+from conjunct.explain import AncestryGraph, ancestry_graph, ancestry_roots, implication_graph
 from conjunct.expressions import Expression, pattern_text
 from conjunct.features import FeatureSet
-from conjunct.plots.style import COLOURS, GREY, chart_of, finish, load_altair, width_of
+from conjunct.plots.drawing import Drawing, Shape, Text, list_legend
+from conjunct.plots.style import COLOURS, GREY, cut_to, width_of
 from conjunct.ufc import Floats
 
 _BOX_WIDTH, _BOX_HEIGHT = 216, 26  # pixels
 _LEVEL_WIDTH, _PLACE_HEIGHT = 292, 34
 _BEND = 24  # of a line, before it leaves the height of its box
-_MARGIN = 8
+_BOX_PATH = "h204a6 6 0 0 1 6 6v14a6 6 0 0 1-6 6h-204a6 6 0 0 1-6-6v-14a6 6 0 0 1 6-6z"
+_MARGIN = 13
 _BOX_NAME_LENGTH = 40
-ROLES = {"column": "column of the data", "step": "step on the way", "feature": "feature"}
+ROLES: dict[str, tuple[str, Mapping[str, Any]]] = {
+    "column": ("column of the data", {"stroke": GREY}),
+    "step": ("intermediate step", {"stroke": COLOURS[4], "dash": (6, 3)}),
+    "feature": ("feature", {"stroke": COLOURS[0]}),
+}
 
 
 def plot_ancestry(
@@ -59,70 +65,21 @@ def plot_ancestry(
     roots = ancestry_roots(fitted, by_pattern=model.has_tag_names) or list(fitted.features)
     if feature is not None:
         roots = [model.feature_number(feature)]
-    found = draw_ancestry(model, roots, max_nodes)
+    found = ancestry_graph(fitted, roots, max_nodes, by_pattern=model.has_tag_names)
     first = "the strongest ones" if model.has_tag_names else "the most common ones"
     left_out = f"{first}; {found.left_out} features are not shown"
-    return _ancestry_chart(model, found, [title, left_out] if found.left_out else title)
+    drawing = _draw_chart(model, found)
+    x, y, width, height = drawing.box
+    key = list_legend(dict(ROLES.values()), 0, y - 12, across=150)
+    drawing = Drawing(
+        (x, y - 30, width, height + 30), [*drawing.shapes, *key[0]], [*drawing.texts, *key[1]]
+    )
+    return drawing.to_chart([title, left_out] if found.left_out else title)
 
 
-@dataclass(frozen=True)
-class Box:
-    """A feature; ``x`` and ``y`` are the upper left corner of its box."""
-
-    number: int
-    role: str
-    x: int
-    y: int
-
-
-@dataclass(frozen=True)
-class Line:
-    """From the right end of a box to the left end of another, by points; level at both ends."""
-
-    parent: int
-    child: int
-    points: tuple[tuple[int, int], ...]
-    is_negated: bool
-
-    @property
-    def path(self) -> str:
-        """The line as the path of an SVG."""
-        (x, y), (left, _), (right, down), _ = self.points
-        across, down = right - left, down - y
-        curve = f"c{across // 3} 0 {across - across // 3} {down} {across} {down}"
-        return f"M{x} {y}h{_BEND}{curve}h{_BEND}"
-
-
-@dataclass(frozen=True)
-class Ancestry:
-    """Boxes and lines on a plane; ``left_out`` features are too many."""
-
-    boxes: tuple[Box, ...]
-    lines: tuple[Line, ...]
-    width: int
-    height: int
-    left_out: int
-
-
-def draw_ancestry(model: FeatureConstructor, roots: Sequence[int], max_nodes: int) -> Ancestry:
-    """Lay out what some features were made from, as charts and pages show it."""
-    graph = ancestry_graph(model.feature_set_, roots, max_nodes, by_pattern=model.has_tag_names)
-    boxes = {
-        node.number: Box(
-            node.number,
-            node.role,
-            _LEVEL_WIDTH * node.level,
-            round(_PLACE_HEIGHT * node.place),
-        )
-        for node in graph.nodes
-    }
-    lines = [
-        _connect(boxes[edge.parent], boxes[edge.child], is_negated=edge.negated)
-        for edge in graph.edges
-    ]
-    width = max(box.x for box in boxes.values()) + _BOX_WIDTH
-    height = max(box.y for box in boxes.values()) + _BOX_HEIGHT
-    return Ancestry(tuple(boxes.values()), tuple(lines), width, height, graph.left_out)
+def _draw_chart(model: FeatureConstructor, found: AncestryGraph) -> Drawing:
+    label = partial(model.label_feature, longest=_BOX_NAME_LENGTH, whole=True)
+    return draw_boxes(found, {node.number: label(node.number) for node in found.nodes})
 
 
 def plot_relations(
@@ -145,151 +102,57 @@ def plot_relations(
     >>> table = pd.DataFrame(coco.values, columns=coco.feature_names)
     >>> chart = plots.plot_relations(UFC().fit(table))
     """
-    found = draw_implications(model, model.relations(), max_tags)
-    if not found.boxes:
+    names = model.feature_set_.lineage.primitives
+    found = implication_graph(names, model.relations(), max_tags)
+    if not found.nodes:
         raise InputError("no tag implies another: there is nothing to draw")
     left_out = f"the strongest ones; {found.left_out} tags are not shown"
-    return _ancestry_chart(
-        model, found, [title, left_out] if found.left_out else title, has_roles=False
-    )
+    drawing = _draw_chart(model, found)
+    return drawing.to_chart([title, left_out] if found.left_out else title)
 
 
-def draw_implications(model: UFC, relations: Sequence[Relation], max_tags: int) -> Ancestry:
-    """Lay out which tags imply others, as charts and pages show it."""
-    number = {name: k for k, name in enumerate(model.feature_set_.lineage.primitives)}
-    implied = [one for one in relations if one.kind == "implies"]
-    every = {tag for one in implied for tag in (one.left, one.right)}
-    special: dict[str, list[str]] = {}
-    shown: dict[str, None] = {}
-    for one in implied:
-        # a relation is drawn only with both tags
-        if len({*shown, one.left, one.right}) <= max_tags:
-            shown |= {one.right: None, one.left: None}
-            special.setdefault(one.right, []).append(one.left)
+def draw_boxes(
+    graph: AncestryGraph,
+    names: Mapping[int, str],
+    attributes: Mapping[int, Mapping[str, object]] | None = None,
+) -> Drawing:
+    """Draw nodes as boxes with their names, as far as they fit, and the lines between them.
 
-    @cache
-    def level(tag: str) -> int:
-        return 1 + max(map(level, special.get(tag, ())), default=-1)
-
-    places: dict[str, float] = {}
-    n_leaves = 0
-    below = {tag for tags in special.values() for tag in tags}
-
-    def place(tag: str) -> float:
-        nonlocal n_leaves
-        if tag not in places:
-            places[tag] = 0.0
-            parts = [place(each) for each in special.get(tag, ()) if each not in places]
-            places[tag] = sum(parts) / len(parts) if parts else float(n_leaves)
-            n_leaves += not parts
-        return places[tag]
-
-    for tag in shown:
-        if tag not in below:
-            place(tag)
-    taken: set[tuple[int, int]] = set()
-    boxes = {}
-    for tag, at in places.items():
-        x, y = _LEVEL_WIDTH * level(tag), round(_PLACE_HEIGHT * at)
-        while any((x, other) in taken for other in range(y - _BOX_HEIGHT, y + _BOX_HEIGHT + 1)):
-            y += _PLACE_HEIGHT // 2
-        taken.add((x, y))
-        boxes[tag] = Box(number[tag], "column", x, y)
-    lines = [
-        _connect(boxes[left], boxes[right]) for right, tags in special.items() for left in tags
-    ]
-    width = max((box.x for box in boxes.values()), default=0) + _BOX_WIDTH
-    height = max((box.y for box in boxes.values()), default=0) + _BOX_HEIGHT
-    return Ancestry(tuple(boxes.values()), tuple(lines), width, height, len(every) - len(boxes))
-
-
-def _connect(parent: Box, child: Box, *, is_negated: bool = False) -> Line:
-    start = parent.x + _BOX_WIDTH
-    xs = start, start + _BEND, child.x - _BEND, child.x
-    ys = [y + _BOX_HEIGHT // 2 for y in (parent.y, parent.y, child.y, child.y)]
-    return Line(parent.number, child.number, tuple(zip(xs, ys, strict=True)), is_negated)
-
-
-def _ancestry_chart(
-    model: FeatureConstructor, found: Ancestry, title: str | list[str], *, has_roles: bool = True
-) -> Any:
-    """Draw ancestry.
-
-    The descriptions of marks say which they are: ``node 5`` for a box, ``name 5`` for the name in
-    it, ``edge 3 5`` for the line from the box of feature 3 to that of feature 5.
+    A chart calls them ``node 5``, ``name 5`` and, from box 3 to box 5, ``edge 3 5``.
     """
-    alt = load_altair()
-
-    nodes = [
-        {
-            "mark": f"node {box.number}",
-            "text": f"name {box.number}",
-            "x": box.x,
-            "y": box.y,
-            "right": box.x + _BOX_WIDTH,
-            "bottom": box.y + _BOX_HEIGHT,
-            "middle": box.y + _BOX_HEIGHT / 2,
-            "role": ROLES[box.role],
-            "name": model.label_feature(box.number, _BOX_NAME_LENGTH, whole=True),
-        }
-        for box in found.boxes
-    ]
-    lines = [
-        {
-            "mark": f"edge {line.parent} {line.child}",
-            "x": x,
-            "y": y,
-            "step": step,
-            "sign": "negated" if line.is_negated else "as it is",
-        }
-        for line in found.lines
-        for step, (x, y) in enumerate(line.points)
-    ]
-    roles = list(ROLES.values())
-    across, down = [-_MARGIN, found.width + _MARGIN], [found.height + _MARGIN, -_MARGIN]
-    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=across, nice=False))
-    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=down, nice=False))
-    key = alt.Legend(title=None, orient="top") if has_roles else None
-    drawn = chart_of(nodes)
-    layers = [
-        drawn.mark_bar(cornerRadius=6, fill="white", strokeWidth=1.6).encode(
-            x=x,
-            y=y,
-            x2="right:Q",
-            y2="bottom:Q",
-            description="mark:N",
-            stroke=alt.Stroke(
-                "role:N",
-                legend=key,
-                scale=alt.Scale(domain=roles, range=[GREY, COLOURS[4], COLOURS[0]]),
-            ),
-            strokeDash=alt.StrokeDash(
-                "role:N", legend=key, scale=alt.Scale(domain=roles, range=[[1, 0], [6, 3], [1, 0]])
-            ),
-        ),
-        drawn.mark_text(align="left", dx=9, fontSize=12, limit=_BOX_WIDTH - 16).encode(
-            x=x, y="middle:Q", text="name:N", description="text:N"
-        ),
-    ]
-    if lines:
-        curves = chart_of(lines).mark_line(
-            interpolate="monotone", color=GREY, strokeWidth=1.3, opacity=0.7
+    shapes, texts, boxes = [], [], []
+    corners = {
+        node.number: (_LEVEL_WIDTH * node.level, round(_PLACE_HEIGHT * node.place))
+        for node in graph.nodes
+    }
+    for edge in graph.edges:
+        (x, y), (right, below) = corners[edge.parent], corners[edge.child]
+        # from the right end of a box to the left end of the other, level at both ends
+        start, down = x + _BOX_WIDTH, below - y
+        across = right - start - 2 * _BEND
+        curve = f"c{across // 3} 0 {across - across // 3} {down} {across} {down}"
+        shapes.append(
+            Shape(
+                f"M{start} {y + _BOX_HEIGHT // 2}h{_BEND}{curve}h{_BEND}",
+                stroke=GREY,
+                width=1.3,
+                dash=(5, 4) if edge.negated else (),
+                opacity=0.7,
+                name=f"edge {edge.parent} {edge.child}",
+                attributes={"class": "edge", "data-p": edge.parent, "data-c": edge.child},
+            )
         )
-        dashes = alt.Scale(domain=["as it is", "negated"], range=[[1, 0], [5, 4]])
-        layers.insert(
-            0,
-            curves.encode(
-                x=x,
-                y=y,
-                order="step:Q",
-                detail="mark:N",
-                description="mark:N",
-                strokeDash=alt.StrokeDash("sign:N", scale=dashes, legend=None),
-            ),
-        )
-    chart = alt.layer(*layers).resolve_scale(strokeDash="independent")
-    width, height = found.width + 2 * _MARGIN, found.height + 2 * _MARGIN
-    return finish(chart, title, width=width, height=height, lines_only=True)
+    for node in graph.nodes:
+        k, (_, look), (x, y) = node.number, ROLES[node.role], corners[node.number]
+        own = {"class": f"node {node.role}", "data-n": k, **(attributes or {}).get(k, {})}
+        path = f"M{x + 6} {y}{_BOX_PATH}"
+        boxes.append(Shape(path, fill="white", width=1.6, name=f"node {k}", attributes=own, **look))
+        text = cut_to(names[k], _BOX_WIDTH - 16, 12)
+        own = {"class": "node-name", "data-n": k}
+        texts.append(Text(x + 9, y + 17, text, name=f"name {k}", attributes=own))
+    width = max((x for x, _ in corners.values()), default=0) + _BOX_WIDTH + 2 * _MARGIN
+    height = max((y for _, y in corners.values()), default=0) + _BOX_HEIGHT + 2 * _MARGIN
+    return Drawing((-_MARGIN, -_MARGIN, width, height), [*shapes, *boxes], texts)
 
 
 _NAME_LENGTH = 30
@@ -323,7 +186,7 @@ def plot_network(
     if not network.tags:
         raise InputError("no two tags are in one chunk: there is no network to draw")
     more = f"{network.left_out} tags with fewer rows are not shown"
-    return _network_chart(network, [title, more] if network.left_out else title)
+    return draw_tags(network).to_chart([title, more] if network.left_out else title)
 
 
 @dataclass(frozen=True)
@@ -482,46 +345,37 @@ def _separate(at: Floats, widths: Floats, size: tuple[int, int]) -> list[tuple[i
     return [placed[i] for i in range(len(at))]
 
 
-def _network_chart(network: Network, title: str | list[str]) -> Any:
-    """Draw a network. Marks are described: ``tag 3``, ``name 3``, ``link 3 5``."""
-    alt = load_altair()
+def draw_tags(network: Network, labels: Mapping[int, str] | None = None) -> Drawing:
+    """Draw the points, names and links of a network; ``labels`` describe the tags on a page.
 
+    A chart calls them ``tag 3``, ``name 3`` and ``link 3 5``.
+    """
     width, height = network.size
-    lines = []
+    shapes, texts = [], []
     for link in network.links:
-        one, other = (network.tags[tag] for tag in link.tags)
-        mark = "link {} {}".format(*link.tags)
-        ends = {"x": one.x, "y": one.y, "x2": other.x, "y2": other.y}
-        lines.append({"mark": mark, **ends, "width": link.width})
-    points = [
-        {
-            "mark": f"tag {number}",
-            "text": f"name {number}",
-            "x": tag.x,
-            "y": tag.y,
-            "name": tag.name,
-        }
-        for number, tag in network.tags.items()
-    ]
-    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, width], nice=False))
-    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[height, 0], nice=False))
-    links = (
-        chart_of(lines)
-        .mark_rule(color=GREY, opacity=0.45, strokeCap="round")
-        .encode(
-            x=x,
-            y=y,
-            x2="x2:Q",
-            y2="y2:Q",
-            description="mark:N",
-            strokeWidth=alt.StrokeWidth("width:Q", scale=None),
+        a, b = link.tags
+        one, other = network.tags[a], network.tags[b]
+        shapes.append(
+            Shape(
+                f"M{one.x} {one.y}L{other.x} {other.y}",
+                stroke=GREY,
+                width=link.width,
+                opacity=0.45,
+                name=f"link {a} {b}",
+                attributes={"class": "link", "data-a": a, "data-b": b, "data-rank": link.rank},
+            )
         )
-    )
-    drawn = chart_of(points)
-    tags = drawn.mark_circle(size=110, color=COLOURS[0], opacity=1).encode(
-        x=x, y=y, description="mark:N"
-    )
-    names = drawn.mark_text(fontSize=12, dy=-12).encode(
-        x=x, y=y, text="name:N", description="text:N"
-    )
-    return finish(alt.layer(links, tags, names), title, width=width, height=height)
+    for k, (number, tag) in enumerate(network.tags.items()):
+        own = {
+            "class": "tagged",
+            "data-t": number,
+            "role": "button",
+            "tabindex": 0 if k == 0 else -1,
+        }
+        own |= {"aria-label": labels[number]} if labels else {}
+        path = f"M{tag.x - 5} {tag.y}a5 5 0 1 1 10 0a5 5 0 1 1-10 0z"
+        shapes.append(Shape(path, fill=COLOURS[0], name=f"tag {number}", attributes=own))
+        own = {"class": "tag-name", "data-t": number}
+        name = f"name {number}"
+        texts.append(Text(tag.x, tag.y - 8, tag.name, "middle", name=name, attributes=own))
+    return Drawing((-5, -5, width + 10, height + 10), shapes, texts)

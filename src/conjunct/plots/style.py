@@ -17,7 +17,6 @@ from conjunct.memory import available_addresses, byte_text
 
 # distinct for people who do not see all colours, and in grey
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left")
 DASHES = ([1, 0], [6, 2], [2, 2], [8, 2, 2, 2], [4, 4], [1, 3], [10, 3])
 GREY = "#9a9a9a"
 
@@ -48,8 +47,8 @@ def finish(
     chart: Any,
     title: str | list[str],
     *,
-    width: int = 380,
-    height: int = 300,
+    width: float = 380,
+    height: float = 300,
     lines_only: bool = False,
 ) -> Any:
     """Return the chart with its size, its title and the house style.
@@ -88,14 +87,6 @@ def apply_style(chart: Any, *, lines_only: bool = False) -> Any:
     )
 
 
-def legend_below(chart: Any, columns: int) -> Any:
-    """Return a finished chart with its legend below it, in columns, for narrow pages."""
-    chart = chart.copy()
-    chart.config.legend.orient = "bottom"
-    chart.config.legend.columns = columns
-    return chart
-
-
 def beside(*charts: Any) -> Any:
     """Put finished charts side by side, each with its legend."""
     alt = load_altair()
@@ -118,33 +109,6 @@ def _concatenate(join: Any, charts: Sequence[Any]) -> Any:
         chart.config = alt.Undefined
     own = dict.fromkeys(("color", "shape", "strokeDash"), "independent")
     return apply_style(join(*plain, spacing=30).resolve_scale(**own))
-
-
-def quantity(field: str, title: str, **scale: Any) -> dict[str, Any]:
-    """Encode an axis of numbers. Field names are plain words, never names from data."""
-    return {
-        "field": field,
-        "type": "quantitative",
-        "title": title,
-        "scale": {"zero": False, "nice": True, **scale},
-    }
-
-
-def by_series(names: Sequence[str], title: str | None, channel: str) -> dict[str, Any]:
-    """Encode the field ``series`` by colour, shape or dash, in the order of ``names``."""
-    marks: Mapping[str, Sequence[Any]] = {
-        "color": COLOURS,
-        "shape": SHAPES,
-        "strokeDash": DASHES,
-    }
-    chosen = [marks[channel][k % len(marks[channel])] for k in range(len(names))]
-    return {
-        "field": "series",
-        "type": "nominal",
-        "title": title,
-        "sort": list(names),
-        "scale": {"domain": list(names), "range": chosen},
-    }
 
 
 _PRINT_PPI = 200
@@ -203,7 +167,7 @@ def _check_addresses() -> None:
     left = available_addresses()
     if left < _ADDRESSES:
         raise InputError(
-            f"reports and figures need {byte_text(_ADDRESSES)} of addresses, though little memory, "
+            f"figures need {byte_text(_ADDRESSES)} of addresses, though little memory, "
             f"and ulimit -v leaves {byte_text(left)}: raise it, or do without them"
         )
 

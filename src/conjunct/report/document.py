@@ -3,33 +3,50 @@
 from __future__ import annotations
 
 import html
+import math
 import os
+import re
+from collections.abc import Iterator
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
+import numpy as np
+
 from conjunct import __version__
+from conjunct.data import DataSummary
 from conjunct.errors import InputError
 from conjunct.estimators import FeatureConstructor, RowGroups
-from conjunct.explain import Section
+from conjunct.explain import (
+    Section,
+    column_preparations,
+    data_facts,
+    format_share,
+    join_names,
+    shorten,
+)
 from conjunct.files import check_page_target, write_atomically
 from conjunct.paper import Stability
-from conjunct.plots import draw_network, plot_stability
+from conjunct.plots import draw_correlation, draw_history, draw_network, draw_tags
 from conjunct.report import limits, page
-from conjunct.report.curation import list_relations, look_twice
-from conjunct.report.features import draw_merges, feature_data, list_iterations, tabulate_features
-from conjunct.report.findings import list_findings, list_groups, named_findings
-from conjunct.report.images import Images, Thumbnails, image_paths
-from conjunct.report.model_on_rows import ModelOnRows
-from conjunct.report.overview import summarize_data
-from conjunct.report.pictures import (
-    describe_tags,
+from conjunct.report.features import (
+    draw_merges,
+    feature_data,
+    list_iterations,
     picture_ancestry,
-    picture_correlation,
-    picture_curves,
+    tabulate_features,
 )
+from conjunct.report.findings import (
+    Images,
+    Thumbnails,
+    image_paths,
+    list_findings,
+    list_groups,
+)
+from conjunct.report.model_on_rows import ModelOnRows
 from conjunct.report.plane import Plane, follow_plane, plane_data
-from conjunct.report.steps import list_steps
-from conjunct.report.vocabulary import list_words, word_data
+from conjunct.report.relations import describe_tags, list_relations, look_twice
+from conjunct.report.vocabulary import list_steps, list_words, word_data
 
 # what everybody reads, and what is folded under "Technical details"
 _SECTIONS = {
@@ -44,6 +61,11 @@ _TECHNICAL = (
     *("method", "data", "features", "history", "ancestry", "merges"),
     *("correlation", "stability", "plane"),
 )
+
+_MUCH_MISSING = 0.2
+_NAMES = 6  # of the columns in one alert
+_SETTING = re.compile(r"; criterion=\w+\([^()]*\) asks for less")
+_CONSTANT = "every "  # the reasons why a constant column is left out begin with it
 
 
 class Report:
@@ -118,9 +140,13 @@ class Report:
     @cached_property
     def _html(self) -> str:
         shown, model, stability = self._shown, self.model, self.stability
+        data_summary = DataSummary.of(shown.table)
         thumbnails = Thumbnails(self._paths)
         found = list_findings(shown, thumbnails)
-        vocabulary = list_words(shown, named_findings(shown, found))
+        # the vocabulary has what the page names: findings, and what each stands for
+        named = (one.finding for one in found if one.finding)
+        several = ((x, *filter(None, [x.part_of]), *x.also[: limits.ALSO]) for x in named)
+        vocabulary = list_words(shown, chain.from_iterable(several))
         table = tabulate_features(shown, stability)
         # to follow a path takes longer than the other sections together
         plane = None if shown.by_pattern else follow_plane(shown)
@@ -128,9 +154,12 @@ class Report:
         network = draw_network(model.feature_set_, limits.NETWORK_TAGS)
         relations, second = list_relations(shown), look_twice(shown)
         method = [Section("Model", repr(model)), *shown.summary.method]
-        method += [Section("End", shown.summary.ending)]
+        method += [Section("End", shown.summary.stop_reason or shown.summary.ending)]
         for head, text in (("Size", shown.summary.length), ("Scores", shown.summary.scores)):
             method += [Section(head, text)] if text else []
+        bits = shown.by_pattern or not math.isnan(model.history_[0].evidence)
+        curves = draw_history(model.history_, bits=bits)
+        correlation = draw_correlation(model, shown.primitives, shown.features, limits.HEAT_MAP)
         left_out = {
             "groups": self.groups is None,
             "relations": not network.tags and not (relations and relations.lists),
@@ -147,14 +176,19 @@ class Report:
             "by_pattern": shown.by_pattern,
             "is_training": shown.is_training,
             "summary": shown.summary,
-            "overview": summarize_data(shown),
+            "ending": _SETTING.sub("", shown.summary.ending),
+            "alerts": tuple(_alerts(shown, data_summary)),
+            "facts": data_facts(data_summary, model.feature_set_),
+            "row_sizes": _row_sizes(shown),
+            "prepared": tuple(column_preparations(model.preparation_).items()),
+            "is_cleaned": model.preparation_.cleaner is not None,
             "found": found,
             "limits": limits,
             "image_notes": thumbnails.notes(),
             "groups": () if self.groups is None else list_groups(shown, self.groups.groups_),
             "n_groups": 0 if self.groups is None else self.groups.n_groups_,
             "network": network,
-            "tag_texts": describe_tags(network),
+            "network_picture": page.draw(draw_tags(network, describe_tags(network))),
             "relations": relations,
             "second": second,
             "vocabulary": vocabulary,
@@ -162,28 +196,74 @@ class Report:
             "n_rows": shown.n_rows,
             "method": method,
             "table": table,
-            "columns": [(k, shown.formula(k)) for k in table.columns],
+            "n_features": len(model.feature_set_.features),
+            "columns": [(k, shown.formula(k)) for k in sorted({k for x in table for k in x.about})],
             "course": list_iterations(shown) if shown.by_pattern else (),
             "history": model.history_,
-            "curves": picture_curves(shown),
+            "curves": page.draw(curves) if model.n_iter_ else "",
             "ancestry": picture_ancestry(shown),
             "merges": draw_merges(shown),
             "n_merges": len(model.feature_set_.merges),
-            "correlation": picture_correlation(shown),
+            "correlation": page.draw(correlation),
             "n_primitives": shown.primitives.n_columns,
             "stability": stability,
-            "stability_picture": None
-            if stability is None
-            else page.inline_svg(plot_stability(stability), "stability"),
+            "stability_pictures": [] if stability is None else map(page.draw, stability.draw()),
             "plane": plane,
         }
         data = {
             "tables": {
                 "vocabulary": [word_data(shown, word) for word in vocabulary.words],
-                "features": [feature_data(shown, line) for line in table.lines],
+                "features": [feature_data(shown, line) for line in table],
             },
             "steps": None if steps is None else steps.data,
             "plane": plane_data(plane) if isinstance(plane, Plane) else None,
             "images": thumbnails.uris,
         }
         return page.render(content, data)
+
+
+def _alerts(shown: ModelOnRows, data: DataSummary) -> Iterator[tuple[str, str]]:
+    """Yield what a reader should know before the findings: copies, constants, gaps, ids."""
+    if shown.summary.copies:
+        yield "Copies", shown.summary.same_columns
+    constant = [(d.column, d.reason) for d in data.dropped if d.reason.startswith(_CONSTANT)]
+    supports = shown.primitives.supports().tolist()
+    constant += [
+        (name, "in all rows" if supports[shown.position[name]] else "in no row")
+        for name in data.constant
+    ]
+    if constant:
+        yield "Constant", _list_columns(constant)
+    missing: dict[str, int] = {}
+    for name, known in zip(shown.names, shown.primitives.count_known().tolist(), strict=True):
+        if known < (1 - _MUCH_MISSING) * shown.n_rows:
+            column = shown.model.preparation_.source_of(name)
+            missing[column] = max(missing.get(column, 0), shown.n_rows - known)
+    gaps = sorted(missing.items(), key=lambda gap: -gap[1])
+    if gaps:
+        texts = [(name, f"{format_share(n / shown.n_rows)} of the cells") for name, n in gaps]
+        yield "Many missing values", _list_columns(texts)
+    others = [(d.column, d.reason) for d in data.dropped if not d.reason.startswith(_CONSTANT)]
+    if others:
+        yield "Left out", _list_columns(others)
+
+
+def _list_columns(columns: list[tuple[str, str]]) -> str:
+    names = [f"{shorten(column, 60)} ({shorten(text, 60)})" for column, text in columns]
+    return f"{join_names(names, _NAMES, limits.NAME_LENGTH)}."
+
+
+def _row_sizes(shown: ModelOnRows) -> tuple[tuple[str, int], ...]:
+    """Count the rows by their number of tags, in at most 24 steps."""
+    sizes = np.zeros(shown.n_rows, np.int64)
+    for k in range(shown.primitives.n_columns):
+        sizes[shown.primitives.true_rows(k)] += 1
+    counts = np.bincount(sizes)
+    width = -(-len(counts) // 24)
+    return tuple(
+        (
+            str(start) if width == 1 else f"{start}–{start + width - 1}",
+            int(counts[start : start + width].sum()),
+        )
+        for start in range(0, len(counts), width)
+    )

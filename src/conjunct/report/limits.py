@@ -4,6 +4,7 @@ from __future__ import annotations
 
 FINDINGS = 5  # before a click shows more
 FINDINGS_BY_ORDER = 30
+ALSO = 3  # other findings about the same columns, under a finding
 CHUNKS, TAGS = 500, 300  # of the vocabulary
 TABLE_ROWS = 600
 HEAT_MAP = 40  # lines

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,14 @@ from conjunct.columns import Columns
 from conjunct.data import BooleanData, BooleanDataContainer, container_of, prepare
 from conjunct.errors import InputError
 from conjunct.estimators import FeatureConstructor
-from conjunct.explain import Summary, describe_pattern, label, shorten, supports_of_lineage
+from conjunct.explain import (
+    Summary,
+    describe_pattern,
+    label,
+    row_sets,
+    shorten,
+    supports_of_lineage,
+)
 from conjunct.expressions import Expression, in_form, simplify_on
 
 # A truth table doubles with each primitive: beyond, only common parts are taken out.
@@ -36,7 +43,6 @@ class ModelOnRows:
     row_names: tuple[str, ...] | None
     _texts: dict[tuple[Expression, int], str] = field(default_factory=dict)
     _short_forms: dict[int, Expression] = field(default_factory=dict)
-    _row_sets: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, model: FeatureConstructor, X: Any) -> ModelOnRows:
@@ -129,20 +135,15 @@ class ModelOnRows:
         if not 2 < built.length <= longest:
             return built
         if self.simplifies_on_rows and len(names) * self.n_rows <= _CELLS:
-            return simplify_on(built, {name: self._rows_with(name) for name in names}, self.n_rows)
+            rows = row_sets(self.model.feature_set_, self.primitives, names)
+            return simplify_on(built, rows, self.n_rows)
         few = len(names) <= _FEW_PRIMITIVES
         return in_form(built, "simplified" if few else "nested")
 
-    def _rows_with(self, name: str) -> int:
-        if name not in self._row_sets:
-            bits = self.primitives.select([self._position[name]]).to_bits().bits
-            self._row_sets[name] = int.from_bytes(bits.tobytes(), "little")
-        return self._row_sets[name]
-
     @cached_property
-    def _position(self) -> dict[str, int]:
-        names = self.model.feature_set_.lineage.primitives
-        return {name: k for k, name in enumerate(names)}
+    def position(self) -> dict[str, int]:
+        """The position of each column, by its name."""
+        return {name: k for k, name in enumerate(self.names)}
 
     @cached_property
     def _feature_position(self) -> dict[int, int]:
@@ -190,6 +191,10 @@ class ModelOnRows:
         bits = self._filled.select(positions).to_bits().bits
         both = np.bitwise_and.reduce(bits, axis=0).view(np.uint8)
         return np.flatnonzero(np.unpackbits(both, bitorder="little")[: self.n_rows])
+
+    def rows_with_tags(self, tags: Iterable[str]) -> NDArray[np.intp]:
+        """Return the rows that have all of some tags."""
+        return self.rows_with([self.position[tag] for tag in tags])
 
     @staticmethod
     def sample(rows: NDArray[np.intp], limit: int) -> list[int]:

@@ -5,30 +5,22 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import resources
+from itertools import groupby
 from typing import Any
-from xml.etree import ElementTree
+from urllib.parse import quote
 
 import jinja2
 from markupsafe import Markup
 
 from conjunct.explain import MEANINGS, count, decimal, format_share, probability
-from conjunct.plots import svg_of
+from conjunct.expressions import pattern_text
+from conjunct.plots import Drawing
 
 _SCRIPTS = ("common.js", "findings.js", "table.js", "network.js", "steps.js", "ancestry.js")
 _PLANE_SCRIPT = "plane.js"  # of the paper's rules
-# what a chart may hold inside the page: no address, no style, nothing but shapes and text
-_ELEMENTS = re.compile("circle|clipPath|defs|g|line|linearGradient|path|rect|stop|svg|text|tspan")
-_ATTRIBUTES = re.compile(
-    "class|clip-path|cx|cy|d|dx|dy|fill|fill-opacity|font-size|font-style|font-weight|"
-    "gradientUnits|height|id|offset|opacity|r|stop-color|stroke|stroke-dasharray|"
-    "stroke-dashoffset|stroke-linecap|stroke-miterlimit|stroke-opacity|stroke-width|"
-    "text-anchor|transform|viewBox|width|x|x1|x2|y|y1|y2"
-)
-_REFERENCE = re.compile(r"url\(#([\w-]+)\)")
 # the colours of charts are those of the page, in the light and in the dark
 _INKS = {
     **dict.fromkeys(("#000", "black", "#000000"), "currentColor"),
@@ -60,6 +52,11 @@ def render(content: dict[str, Any], data: dict[str, Any]) -> str:
     )
     # a name may hold a lone surrogate, which a file cannot
     return text.encode("utf-8", "replace").decode()
+
+
+def anchor_of(tags: Iterable[str]) -> str:
+    """Return the address of a chunk or tag in the page: ``chunk-fork%20%2B%20knife``."""
+    return "chunk-" + quote(pattern_text(tuple(tags)).encode("utf-8", "replace"), safe="")
 
 
 def policy(style: str, script: str) -> str:
@@ -97,47 +94,51 @@ def _environment() -> jinja2.Environment:
         optimized=False,  # templates are compiled for one page: optimizing takes longer
     )
     environment.filters.update(
-        count=count, share=format_share, decimal=decimal, probability=probability
+        count=count, share=format_share, decimal=decimal, probability=probability, anchor=anchor_of
     )
     environment.globals.update(meanings=MEANINGS)
     return environment
 
 
-def inline_svg(
-    chart: Any, name: str, marks: Mapping[str, Mapping[str, str]] | None = None
-) -> Markup:
-    """Return the chart as an element of the page; ``name`` makes its ids unique.
+def draw(drawing: Drawing) -> Markup:
+    """Return a drawing as an element of the page, in its colours."""
 
-    ``marks`` are attributes for the marks of the chart, by their descriptions: what a script needs
-    to find them, and people to know what they can do with them.
-    """
-    # the renderer wrote it, and escaped names from the data
-    root = ElementTree.fromstring(svg_of(chart))  # noqa: S314
-    _tidy(root, name, marks or {})
-    root.attrib.pop("height", None)
-    if marks is None:
-        root.set("aria-hidden", "true")  # the figure around it says what it shows
-    # the first rectangle is the paper, which the page has
-    if len(root) and root[0].tag == "rect":
-        root.remove(root[0])
-    return Markup(ElementTree.tostring(root, encoding="unicode"))  # noqa: S704
+    def element(tag: str, attributes: Mapping[str, object], inside: Any = "") -> Markup:
+        kept = {
+            k: _INKS.get(str(v).lower(), v) for k, v in attributes.items() if v not in (None, "")
+        }
+        text = Markup("").join(Markup(' {}="{}"').format(k, v) for k, v in kept.items())
+        return Markup("<{0}{1}>{2}</{0}>\n").format(tag, text, inside)
 
-
-def _tidy(element: ElementTree.Element, name: str, marks: Mapping[str, Mapping[str, str]]) -> None:
-    element.tag = element.tag.rpartition("}")[2]
-    kept = {k: v for k, v in element.attrib.items() if _ATTRIBUTES.fullmatch(k)}
-    if "id" in kept:
-        kept["id"] = f"{name}-{kept['id']}"
-    for key, value in kept.items():
-        if "url(" in value:
-            kept[key] = _REFERENCE.sub(rf"url(#{name}-\1)", value)
-        elif key in ("fill", "stroke"):
-            kept[key] = _INKS.get(value.lower(), value)
-    kept.update(marks.get(element.get("aria-label", ""), {}))
-    element.attrib.clear()
-    element.attrib.update(kept)
-    for child in list(element):
-        if _ELEMENTS.fullmatch(child.tag.rpartition("}")[2]):
-            _tidy(child, name, marks)
-        else:
-            element.remove(child)
+    parts = []
+    # what looks alike is in one group, which keeps the page small
+    for _, alike in groupby(drawing.shapes, lambda x: (x.fill, x.stroke, x.width, x.dash)):
+        shapes = list(alike)
+        first = shapes[0]
+        look: dict[str, object] = {"fill": first.fill or "none", "stroke": first.stroke}
+        if first.stroke:
+            look |= {"stroke-width": first.width, "stroke-linecap": "round"}
+            look |= {"stroke-dasharray": " ".join(map(str, first.dash))}
+        paths = (
+            element(
+                "path", {"d": x.path, "opacity": x.opacity if x.opacity < 1 else "", **x.attributes}
+            )
+            for x in shapes
+        )
+        parts.append(element("g", look, Markup("").join(paths)))
+    for (anchor, size), texts in groupby(drawing.texts, lambda x: (x.anchor, x.size)):
+        lines = (
+            element(
+                "text",
+                {"x": f"{x.x:g}", "y": f"{x.y:g}", **x.attributes}
+                | ({"transform": f"rotate({x.angle} {x.x:g} {x.y:g})"} if x.angle else {}),
+                x.text,
+            )
+            for x in texts
+        )
+        parts.append(
+            element("g", {"text-anchor": anchor, "font-size": f"{size:g}"}, Markup("").join(lines))
+        )
+    _, _, width, _ = drawing.box
+    box = " ".join(f"{value:g}" for value in drawing.box)
+    return element("svg", {"width": f"{width:g}", "viewBox": box}, Markup("").join(parts))

@@ -16,7 +16,7 @@ from conjunct.data import BooleanData
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators import UFC, FeatureConstructor, UFCPath
 from conjunct.explain import count, decimal, place_of_closest, takes_one_pair
-from conjunct.plots import legend_below, plot_front
+from conjunct.plots import draw_front
 from conjunct.report import limits, page
 from conjunct.report.model_on_rows import ModelOnRows
 from conjunct.ufc import CRITERIA, STOPS, Indicators, Risk, Solution, Threshold
@@ -102,9 +102,9 @@ def follow_plane(shown: ModelOnRows) -> Plane | str:
     chosen = [k for k, mark in enumerate(marks) if mark.kind == "model"]
     closest = next(k for k, mark in enumerate(marks) if mark.kind == "closest")
     best = path.closest_point_
-    views = [_draw_view("All solutions", path, marks, magnified=False)]
-    if max(best.oi, best.c0) > 0:
-        views.append(_draw_view("Around the closest point", path, marks, magnified=True))
+    views = [_draw_view("All solutions", path, marks, math.inf)]
+    if far := 2.5 * max(best.oi, best.c0):
+        views.append(_draw_view("Around the closest point", path, marks, far))
     return Plane(
         path.solutions_,
         marks,
@@ -148,7 +148,7 @@ def _notes(path: UFCPath, marks: Sequence[Mark]) -> Iterator[str]:
     if not path.complete_:
         yield (
             f"Only λ from {path.covered_from_:.4f} up is covered: the page looks for "
-            f"{len(path.solutions_):,} solutions at most."
+            f"at most {len(path.solutions_):,} solutions."
         )
     opened = sum(mark.kind in ("front", "closest") for mark in marks)
     if opened < len(path.front_):
@@ -261,7 +261,7 @@ def _other_marks(shown: ModelOnRows, path: UFCPath) -> Iterator[Mark]:
             found = _fit_quietly(run, shown)
             yield _mark(kind, names[kind], _describe(found), found.history_[-1], shown, found)
     start = _fit_quietly(UFC(Risk(), max_iter=0, formula_style=model.formula_style), shown)
-    yield _mark("columns", "Columns as they are", "", start.history_[0], shown, start)
+    yield _mark("columns", "Unchanged columns", "", start.history_[0], shown, start)
 
 
 def _rule_name(model: FeatureConstructor) -> MarkKind | None:
@@ -312,20 +312,18 @@ def _mark(
     return Mark(kind, name, note, numbers, features)
 
 
-def _draw_view(name: str, path: UFCPath, marks: Sequence[Mark], *, magnified: bool) -> View:
+def _draw_view(name: str, path: UFCPath, marks: Sequence[Mark], far: float) -> View:
     others = {m.name: [m] for m in marks if m.kind not in ("front", "closest", "path")}
-    chart = plot_front(
+    drawing = draw_front(
         path.solutions_,
         path.front_,
         path.closest_point_,
-        title="",
-        marked=others,
-        magnified=magnified,
-    ).properties(width=_WIDTH, height=_HEIGHT)
-    svg_name = "around" if magnified else "plane"
-    return View(
-        name, page.inline_svg(legend_below(chart, 3), svg_name, _mark_attributes(path, marks))
+        others,
+        far=far,
+        size=(_WIDTH, _HEIGHT),
+        attributes=_mark_attributes(path, marks),
     )
+    return View(name, page.draw(drawing))
 
 
 def _mark_attributes(path: UFCPath, marks: Sequence[Mark]) -> dict[str, dict[str, str]]:

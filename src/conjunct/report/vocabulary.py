@@ -1,23 +1,20 @@
-"""The vocabulary: every chunk and every tag, with its facts in all rows."""
+"""The vocabulary, every chunk and tag with its facts; and rows as chunks, step by step."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
-from urllib.parse import quote
 
 import numpy as np
 
+from conjunct.estimators import RowGroups
 from conjunct.explain import Finding, english, every_finding, shorten
 from conjunct.expressions import natural_order, pattern_text
 from conjunct.report import limits
 from conjunct.report.model_on_rows import ModelOnRows
-
-
-def anchor_of(tags: Iterable[str]) -> str:
-    """Return the address of a chunk or tag in the page: ``chunk-fork%20%2B%20knife``."""
-    return "chunk-" + quote(pattern_text(tuple(tags)).encode("utf-8", "replace"), safe="")
+from conjunct.report.page import anchor_of
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,7 @@ class Vocabulary:
 
 def list_words(shown: ModelOnRows, printed: Iterable[Finding]) -> Vocabulary:
     """Return the vocabulary; findings that the page names elsewhere are always in it."""
-    position = {name: k for k, name in enumerate(shown.names)}
+    position = shown.position
     fitted = shown.model.feature_set_
     chunks: dict[tuple[str, ...], Finding] = {}
     for one in (*printed, *every_finding(fitted)):
@@ -140,3 +137,68 @@ def word_data(shown: ModelOnRows, word: Word) -> dict[str, Any]:
         "rows": [shown.row_label(row) for row in rows],
         "of": len(every),
     }
+
+
+@dataclass(frozen=True)
+class Steps:
+    """A run as plain values. A prefix of its merges is a vocabulary too, exactly.
+
+    ``data`` holds for the script: ``names``, in their order; ``steps``, the merges of each
+    iteration as ``[left, right, both, left only, right only, rows with all the tags]`` (-1 where
+    empty); the ``rows`` of the map by their columns and group; the patterns ``coloured``, and the
+    names of the largest ``groups``, which are coloured too.
+    """
+
+    n_steps: int
+    n_left_out: int
+    n_rows: int
+    data: dict[str, Any]
+
+
+def list_steps(shown: ModelOnRows, groups: RowGroups | None = None) -> Steps | None:
+    """Return a run that replaced pairs step by step; ``None`` if it replaced none."""
+    fitted = shown.model.feature_set_
+    if not fitted.merges:
+        return None
+    by_step: dict[int, list[list[int]]] = {}
+    tables = fitted.pattern_tables
+    for k, merge in enumerate(fitted.merges[: limits.STEPS]):
+        numbers = merge.left, merge.right, merge.both, merge.left_only, merge.right_only
+        made = [-1 if n is None else n for n in numbers]
+        if tables is not None:
+            rows_with_all = tables[k][3]
+        else:
+            tags = {tag for n in numbers[:2] for tag in fitted.lineage.pattern(n)}
+            rows_with_all = len(shown.rows_with_tags(tags))
+        by_step.setdefault(merge.iteration, []).append([*made, rows_with_all])
+    # rows spread evenly over all of them, few enough for a page
+    cells = int(shown.primitives.supports().sum())
+    wide = limits.MAP_CELLS * shown.n_rows // max(1, cells)
+    n = max(1, min(shown.n_rows, limits.MAP_ROWS, wide))
+    rows = shown.sample(np.arange(shown.n_rows), n)
+    columns = shown.true_columns(rows)
+    touched = {number for some in by_step.values() for one in some for number in one[:5]}
+    known = touched.union(*columns)
+    named = sorted((name, k) for k, name in enumerate(shown.names) if k in known)
+    # the strongest patterns have a colour, or the most common
+    patterns: Iterable[tuple[str, ...]] = (one.tags for one in shown.summary.findings)
+    if not shown.by_pattern:
+        patterns = (f.pattern for f in shown.summary.new_features if len(f.pattern) > 1)
+    data = {
+        "names": [[k, shorten(pattern_text([name]), 60)] for name, k in named],
+        "steps": list(by_step.values()),
+        "rows": [
+            [shown.row_label(row), some, 0 if groups is None else int(groups.labels_[row])]
+            for row, some in zip(rows, columns, strict=True)
+        ],
+        "coloured": [
+            [shown.position[tag] for tag in tags]
+            for tags in islice(dict.fromkeys(patterns), limits.COLOURS)
+        ],
+        "groups": [
+            shorten(group.name, limits.NAME_LENGTH)
+            for group in (() if groups is None else groups.groups_[: limits.COLOURS])
+        ],
+    }
+    left_out = max(0, len(fitted.merges) - limits.STEPS)
+    return Steps(len(by_step), left_out, len(rows), data)

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 _SHOWN = 20
 _RELATIONS_SHOWN = 10
 # characters of a name or an example
-_LONGEST = 16
 
 
 @takes(source=PREPARING_OPTIONS, output=OUTPUT_OPTIONS)
@@ -45,19 +44,19 @@ def look(data: DataFile, *, source: DataInput, output: Output) -> None:
       $ conjunct look zoo.csv
       $ conjunct look zoo.csv --json
     """
-    from conjunct.explain import count
+    from conjunct.explain import count, shorten
     from conjunct.files import look as look_at
 
     name = name_of(data)
     with time_step(f"read {name}"):
         table, views = look_at(file_of(data), source.options, source.binarizer)
+    # the longest names and examples leave room for the rest in 80 columns
     rows = [
         (
-            _shorten(view.column) or repr(""),
-            view.kind,
-            _shorten(view.example),
+            shorten(view.column, 16) or repr(""),
+            f"{view.kind}: {view.about}" if view.about else view.kind,
+            shorten(view.example, 12),
             f"{view.missing:,}" if view.missing else "",
-            view.about,
             view.option.partition(" ")[0],
         )
         for view in views
@@ -70,12 +69,8 @@ def look(data: DataFile, *, source: DataInput, output: Output) -> None:
         },
         f"{count(table.n_rows, 'row')}, {count(len(views), 'column')}, "
         f"{count(len(table.names), 'tag')}.",
-        Table(("column", "read as", "example", ">missing", "tags", "option"), rows, wrapped=4),
+        Table(("column", "read as", "example", ">missing", "option"), rows, wrapped=1),
     )
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 @takes(source=READING_OPTIONS, output=OUTPUT_OPTIONS)

@@ -76,17 +76,16 @@
     return best;
   }
 
-  // where the chart has put its points, in its own measure
+  // where the points are drawn
   const places = new Map();
   function placesOf(view) {
     if (!places.has(view)) {
-      const back = view.firstElementChild.getScreenCTM().inverse();
       places.set(
         view,
         all(".solution, .mark", view).map((drawn) => {
-          const at = back.multiply(drawn.getScreenCTM());
+          const { x, y, width, height } = drawn.getBBox();
           const mark = drawn.classList.contains("mark");
-          return { mark, k: Number(drawn.dataset.k), x: at.e, y: at.f };
+          return { mark, k: Number(drawn.dataset.k), x: x + width / 2, y: y + height / 2 };
         }),
       );
     }

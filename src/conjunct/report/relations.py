@@ -6,18 +6,35 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
+from markupsafe import Markup
 
 from conjunct.errors import ConjunctWarning
 from conjunct.estimators import UFC
-from conjunct.explain import RELATION_KINDS, shorten
+from conjunct.explain import RELATION_KINDS, AncestryGraph, count, implication_graph, shorten
 from conjunct.features import Suggestion
-from conjunct.plots import Ancestry, draw_implications
-from conjunct.report import limits
+from conjunct.plots import Network, draw_boxes
+from conjunct.report import limits, page
 from conjunct.report.model_on_rows import ModelOnRows
 
 _NAME_LENGTH = 60
 _SENTENCE_LENGTH = 300
+_NEIGHBOURS_SHOWN = 6  # tags in one chunk with a tag
 _DOUBTFUL = 0.1  # the most probability of a tag that is called doubtful
+
+
+def describe_tags(network: Network) -> dict[int, str]:
+    """Return for each tag a sentence about the tags that are in one chunk with it."""
+    near: dict[int, list[tuple[int, str]]] = {tag: [] for tag in network.tags}
+    for link in network.links:
+        for tag, other in (link.tags, link.tags[::-1]):
+            near[tag].append((-link.rows, network.tags[other].name))
+    texts = {}
+    for tag, others in near.items():
+        some = sorted(others)[:_NEIGHBOURS_SHOWN]
+        with_most = ", ".join(f"{other} ({count(-rows, 'row')})" for rows, other in some)
+        more = f" and {len(others) - len(some)} more" if len(others) > len(some) else ""
+        texts[tag] = f"{network.tags[tag].name} is in one chunk with {with_most}{more}"
+    return texts
 
 
 @dataclass(frozen=True)
@@ -34,8 +51,8 @@ class Relations:
     """What a page says about relations: lists, and a drawing of the implications."""
 
     lists: tuple[RelationList, ...]
-    drawn: Ancestry
-    names: dict[int, str]
+    drawn: AncestryGraph
+    picture: Markup
 
 
 def list_relations(shown: ModelOnRows) -> Relations | None:
@@ -52,9 +69,9 @@ def list_relations(shown: ModelOnRows) -> Relations | None:
         first = tuple(shorten(one.sentence, _SENTENCE_LENGTH) for one in some[: limits.RELATIONS])
         if some:
             lists.append(RelationList(head, len(some), first))
-    drawn = draw_implications(model, found, limits.NETWORK_TAGS)
-    names = {box.number: shown.formula(box.number, 28) for box in drawn.boxes}
-    return Relations(tuple(lists), drawn, names)
+    drawn = implication_graph(shown.names, found, limits.NETWORK_TAGS)
+    names = {node.number: shown.formula(node.number) for node in drawn.nodes}
+    return Relations(tuple(lists), drawn, page.draw(draw_boxes(drawn, names)))
 
 
 @dataclass(frozen=True)

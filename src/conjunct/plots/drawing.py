@@ -1,0 +1,238 @@
+"""Drawings in pixels: each picture is drawn once, for Altair charts and for pages."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from conjunct.plots.style import chart_of, finish, load_altair, width_of
+
+Anchor = Literal["start", "middle", "end"]
+
+_ALIGN: dict[Anchor, str] = {"start": "left", "middle": "center", "end": "right"}
+# corners of symbols in a circle of radius 1; the first is the circle itself
+SYMBOLS: tuple[tuple[tuple[float, float], ...], ...] = (
+    (),
+    ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)),
+    ((0, -1), (1, 0.8), (-1, 0.8)),
+    ((0, -1.2), (1.2, 0), (0, 1.2), (-1.2, 0)),
+    (
+        *((-0.4, -1), (0.4, -1), (0.4, -0.4), (1, -0.4), (1, 0.4), (0.4, 0.4)),
+        *((0.4, 1), (-0.4, 1), (-0.4, 0.4), (-1, 0.4), (-1, -0.4), (-0.4, -0.4)),
+    ),
+    ((0, 1), (1, -0.8), (-1, -0.8)),
+    ((-1, 0), (0.8, 1), (0.8, -1)),
+)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A path, as in SVG.
+
+    ``name`` is what a chart calls it. ``attributes`` are what the script of a page needs.
+    """
+
+    path: str
+    fill: str | None = None
+    stroke: str | None = None
+    width: float = 1.0
+    dash: Sequence[int] = ()
+    opacity: float = 1.0
+    name: str = ""
+    attributes: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A line of text from ``x`` on, to it or around it; ``angle`` in degrees, clockwise."""
+
+    x: float
+    y: float
+    text: str
+    anchor: Anchor = "start"
+    size: float = 12
+    angle: int = 0
+    name: str = ""
+    attributes: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Shapes with texts on them, in the rectangle ``left, top, width, height``."""
+
+    box: tuple[float, float, float, float]
+    shapes: Sequence[Shape]
+    texts: Sequence[Text]
+
+    def to_chart(self, title: str | list[str] = "") -> Any:
+        """Return the drawing as an Altair chart, with the names of marks as descriptions."""
+        alt = load_altair()
+        left, top, width, height = self.box
+
+        def rows(marks: Sequence[Shape] | Sequence[Text]) -> Any:
+            return chart_of([{**asdict(mark), "attributes": None} for mark in marks])
+
+        # Vega multiplies the path of a symbol by half of the root of its size: 4 keeps it
+        layers = [
+            rows(self.shapes)
+            .mark_point(size=4, strokeCap="round")
+            .encode(
+                x=alt.value(-left),
+                y=alt.value(-top),
+                shape=alt.Shape("path:N", scale=None),
+                fill=alt.Fill("fill:N", scale=None),
+                stroke=alt.Stroke("stroke:N", scale=None),
+                strokeWidth=alt.StrokeWidth("width:Q", scale=None),
+                strokeDash=alt.StrokeDash("dash:N", scale=None),
+                opacity=alt.Opacity("opacity:Q", scale=None),
+                description="name:N",
+            )
+        ]
+        x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[left, left + width], nice=False))
+        y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[top + height, top], nice=False))
+        for anchor, align in _ALIGN.items():
+            if some := [text for text in self.texts if text.anchor == anchor]:
+                layers.append(
+                    rows(some)
+                    .mark_text(align=align, baseline="alphabetic")
+                    .encode(
+                        x=x,
+                        y=y,
+                        text="text:N",
+                        size=alt.Size("size:Q", scale=None),
+                        angle=alt.Angle("angle:Q", scale=None),
+                        description="name:N",
+                    )
+                )
+        return finish(alt.layer(*layers), title, width=width, height=height)
+
+
+def symbol(k: int, x: float, y: float, area: float = 38) -> str:
+    """Return the path of a symbol: series differ without colour too."""
+    r = math.sqrt(area) / 2
+    corners = SYMBOLS[k % len(SYMBOLS)]
+    if not corners:
+        arc = f"a{r:.1f} {r:.1f} 0 1 1"
+        return f"M{x - r:.1f} {y:.1f}{arc} {2 * r:.1f} 0{arc} {-2 * r:.1f} 0z"
+    return f"M{'L'.join(f'{x + r * a:.1f} {y + r * b:.1f}' for a, b in corners)}z"
+
+
+def list_legend(
+    entries: Mapping[str, Mapping[str, Any]], x: float, y: float, *, across: float
+) -> tuple[list[Shape], list[Text]]:
+    """Return a line of squares with their meanings; the keys are texts, the values are looks."""
+    shapes, texts = [], []
+    for k, (text, look) in enumerate(entries.items()):
+        at = round(x + across * k, 1)
+        shapes.append(Shape(f"M{at} {y - 10}h12v12h-12z", **look))
+        texts.append(Text(at + 17, y, text))
+    return shapes, texts
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Values from ``low`` to ``high`` on ``length`` pixels; marks stand at round numbers."""
+
+    low: float
+    high: float
+    step: float
+    length: float
+
+    @classmethod
+    def over(
+        cls, values: Sequence[float], length: float, n_marks: int, *, whole: bool = False
+    ) -> Axis:
+        """Return an axis with about ``n_marks`` marks that begins and ends with one."""
+        low, high = min(values, default=0.0), max(values, default=0.0)
+        least = ((high - low) or abs(high) or 1.0) / n_marks
+        power = 10.0 ** math.floor(math.log10(least))
+        # 1, 2 or 5, times a power of ten: the nearest
+        digit = min((1, 2, 5, 10), key=lambda digit: abs(math.log(digit * power / least)))
+        step = max(1.0, power * digit) if whole else power * digit
+        first, last = math.floor(low / step), math.ceil(high / step)
+        return cls(first * step, max(last, first + 1) * step, step, length)
+
+    @property
+    def marks(self) -> list[tuple[float, str]]:
+        """Places and labels."""
+        first = math.ceil(round(self.low / self.step, 9))
+        last = math.floor(round(self.high / self.step, 9))
+        digits = max(0, -math.floor(math.log10(self.step)))
+        values = [k * self.step for k in range(first, last + 1)]
+        return [(round(self.at(value), 1), f"{value:,.{digits}f}") for value in values]
+
+    def at(self, value: float) -> float:
+        return (value - self.low) / (self.high - self.low) * self.length
+
+
+class Panel:
+    """Two axes with their titles, on which ``shapes`` and ``texts`` are drawn, and a legend.
+
+    ``left`` is where the panel begins, and ``x`` where its axes meet.
+    """
+
+    def __init__(
+        self, title: str, x_title: str, y_title: str, across: Axis, up: Axis, left: float = 0.0
+    ) -> None:
+        self.across, self.up, self.left = across, up, left
+        width, height = across.length, up.length
+        labels = max(width_of(label, 12) for _, label in up.marks)
+        self.x = x = left + round(labels) + 28
+        grid, ticks = "", f"M{x} 0v{height}h{width}"
+        self.texts = [
+            Text(left, -15, title, size=14),
+            Text(left + 11, height / 2, y_title, "middle", 13, -90),
+            Text(x + width / 2, height + 34, x_title, "middle", 13),
+        ]
+        for at, text in across.marks:
+            grid += f"M{x + at:g} 0v{height}"
+            ticks += f"M{x + at:g} {height}v5"
+            self.texts.append(Text(x + at, height + 17, text, "middle"))
+        for at, text in up.marks:
+            grid += f"M{x} {height - at:g}h{width}"
+            ticks += f"M{x} {height - at:g}h-5"
+            self.texts.append(Text(x - 7, height + 4 - at, text, "end"))
+        self.shapes = [Shape(grid, stroke="#e6e6e6"), Shape(ticks, stroke="#555555")]
+        self._legend: list[str] = []
+
+    def at(self, x: float, y: float) -> tuple[float, float]:
+        """Return the place of a point in pixels."""
+        return self.x + self.across.at(x), self.up.length - self.up.at(y)
+
+    def path(self, points: Sequence[tuple[float, float]], *, steps: bool = False) -> str:
+        """Return a line through points; by steps, each value holds until the next point."""
+        places = [self.at(*point) for point in points]
+        path = "".join(f"L{x:.1f} {y:.1f}" for x, y in places)
+        if steps:
+            path = "".join(f"H{x:.1f}V{y:.1f}" for x, y in places)
+            path = f"L{places[0][0]:.1f} {places[0][1]:.1f}{path}" if places else ""
+        return f"M{path[1:]}" if path else ""
+
+    def explain(self, name: str, **look: Any) -> None:
+        """Add a line to the legend: a text, with a symbol or a stroke before it."""
+        x, y = self.x + self.across.length + 18, 6 + 16 * len(self._legend)
+        if look:
+            number = look.pop("symbol", None)
+            path = f"M{x - 7} {y}h14" if number is None else symbol(number, x, y)
+            self.shapes.append(Shape(path, **look))
+        self._legend.append(name)
+        self.texts.append(Text(x + 10 if look else x - 6, y + 4, name))
+
+    @property
+    def end(self) -> float:
+        room = max((width_of(name, 12) + 32 for name in self._legend), default=18)
+        return self.x + self.across.length + round(room)
+
+    def drawing(self) -> Drawing:
+        """Return what was drawn."""
+        return draw_panels([self])
+
+
+def draw_panels(panels: Sequence[Panel]) -> Drawing:
+    """Return panels side by side as one drawing."""
+    shapes = [shape for panel in panels for shape in panel.shapes]
+    texts = [text for panel in panels for text in panel.texts]
+    height = max(panel.up.length for panel in panels)
+    return Drawing((-5, -31, panels[-1].end + 10, height + 74), shapes, texts)
