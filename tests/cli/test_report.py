@@ -63,7 +63,7 @@ def test_with_a_title_and_stability(call, zoo_files, tmp_path):
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<h1>Animals &amp; more</h1>" in page
     assert '<section id="stability"' in page
-    assert "drawn anew with replacement, 20 times" in page
+    assert "resampled with replacement 20 times" in page
     assert page.count('data-label="Recurrence"') == len(load(tmp_path / "model.json").features_)
 
 

@@ -145,8 +145,8 @@ def test_exports_give_what_transform_gives():
 def test_a_report_says_so():
     for model in (UFC(keep_columns=True), UFCPath(max_iter=2, keep_columns=True)):
         said = describe_method(model.fit(ZOO.values))[0].text
-        assert said.endswith("gives the columns first, then the features of two tags or more.")
-    assert "gives the columns first" not in describe_method(UFC().fit(ZOO.values))[0].text
+        assert said.endswith("returns the columns first, then the features of two or more tags.")
+    assert "returns the columns first" not in describe_method(UFC().fit(ZOO.values))[0].text
 
 
 def test_it_is_saved(tmp_path):

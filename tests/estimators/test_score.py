@@ -167,12 +167,12 @@ def test_a_file_keeps_every_digit(model, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda code: code["asked"].pop(), "code is of other features"),
+        (lambda code: code["asked"].pop(), "code does not match its features"),
         (lambda code: code["asked"].__setitem__(0, 10**6), "code is out of range"),
         (lambda code: code["asked"].__setitem__(0, 1 << 62), "damaged model file"),
         (lambda code: code["asked"].__setitem__(0, -1), "damaged model file"),
         (lambda code: code["asked"].__setitem__(-1, 0), "code is out of range"),
-        (lambda code: code.update(beside=[[0, 0]]), "code is of other features"),
+        (lambda code: code.update(beside=[[0, 0]]), "code does not match its features"),
     ],
 )
 def test_a_code_that_cannot_be_is_refused(change, message, tmp_path):
@@ -228,7 +228,7 @@ def test_variables_are_kept_in_a_file(tmp_path):
     np.testing.assert_equal(load(path).feature_set_.code_counts, model.feature_set_.code_counts)
     for change, message in (
         ({"variables": ["v"]}, "the numbers of variables and columns differ"),
-        ({"variables": []}, "code is of other features"),
+        ({"variables": []}, "code does not match its features"),
     ):
         path.write_text(json.dumps(model.to_dict() | change))
         with pytest.raises(ModelFileError, match=message):

@@ -82,7 +82,7 @@ def test_a_model_keeps_its_new_rows_and_a_fit_forgets_them(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"features": [], "columns": [], "patterns": []}, "new rows are of other features"),
+        ({"features": [], "columns": [], "patterns": []}, "new rows do not match its features"),
         ({"n_rows": 3}, "a count of its code is out of range"),
         ({"n_rows": 1 << 63}, "damaged"),
         ({"n_rows": 0}, "damaged"),

@@ -108,7 +108,7 @@ def test_synonyms_are_alike():
     [found] = [one for one in relations_of(table, names) if one.kind == "alike"]
     assert (found.left, found.right, found.rows) == ("synonym", "t0", 0)
     assert found.sentence == (
-        "synonym and t0 are alike: they occur with the same tags, but only 0 rows have both "
+        "synonym and t0 are alike: they occur with the same tags, but no row has both "
         f"({table[:, 24].sum()} with synonym, {table[:, 0].sum()} with t0)"
     )
 
@@ -154,6 +154,6 @@ def test_missing_cells_are_left_out_of_the_counts():
     both = frame[frame.water.notna() & frame.cascade.eq(True)]
     assert one.rows == both.water.sum()
     assert one.sentence == (
-        f"cascade implies water: all of the {len(both)} rows with cascade also have water, of "
-        "the rows in which both are known"
+        f"cascade implies water: all of the {len(both)} rows with cascade also have water "
+        f"(of the {frame.water.notna().sum()} rows in which both are known)"
     )

@@ -26,7 +26,7 @@ def test_texts_that_memory_would_not_hold_are_refused():
     number = lineage.conjoin(0, 1)
     for _ in range(60):
         number = lineage.conjoin(number, ~number)
-    with pytest.raises(InputError, match="too long to write out: use names='pattern'"):
+    with pytest.raises(InputError, match="too long to write out: use feature_names='tags'"):
         lineage.texts([number])
     lineage = Lineage(["a", "b"])
     number = lineage.conjoin(0, 1)

@@ -132,7 +132,7 @@ def test_correlation_before_and_after(path):
 def test_stability_in_one_picture(kind):
     found = stability(datasets.load_zoo().values, kind=kind, noise=(0, 0.1), n_runs=2)
     drawn = words(plot_stability(found, limit=3))
-    assert "How often features come back" in drawn
+    assert "How often features recur" in drawn
     assert ("Indicators by noise" in drawn) is (kind == "noise")
 
 

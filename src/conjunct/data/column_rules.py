@@ -113,7 +113,7 @@ class BooleanRule(_Rule, frozen=True, tag="boolean"):
         return None
 
     def describe(self) -> str:
-        return "as it is"
+        return "one tag"
 
     def apply(self, column: Column) -> Applied:
         if column.kind == "Boolean":

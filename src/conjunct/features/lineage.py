@@ -194,7 +194,7 @@ class Lineage:
             if total > _MOST_CHARACTERS:
                 n = sum(self.lengths(wanted))
                 have = f"have {n:,} literals together, too many" if n < 10**15 else "are too long"
-                raise InputError(f"the formulas {have} to write out: use names='pattern'")
+                raise InputError(f"the formulas {have} to write out: use feature_names='tags'")
         texts = dict(enumerate(names))
 
         def literal(x: Literal) -> str:

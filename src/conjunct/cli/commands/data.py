@@ -54,8 +54,8 @@ def look(data: DataFile, *, source: DataInput, output: Output) -> None:
     rows = [
         (
             shorten(view.column, 16) or repr(""),
-            f"{view.kind}: {view.about}" if view.about else view.kind,
-            shorten(view.example, 12),
+            view.about if view.about.endswith(view.kind) else f"{view.kind}: {view.about}",
+            shorten(view.example, 14),
             f"{view.missing:,}" if view.missing else "",
             view.option.partition(" ")[0],
         )
