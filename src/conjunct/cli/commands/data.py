@@ -54,7 +54,7 @@ def look(data: DataFile, *, source: DataInput, output: Output) -> None:
     rows = [
         (
             shorten(view.column, 16) or repr(""),
-            view.about if view.about.endswith(view.kind) else f"{view.kind}: {view.about}",
+            _describe_reading(view.kind, view.about),
             shorten(view.example, 14),
             f"{view.missing:,}" if view.missing else "",
             view.option.partition(" ")[0],
@@ -71,6 +71,13 @@ def look(data: DataFile, *, source: DataInput, output: Output) -> None:
         f"{count(len(table.names), 'tag')}.",
         Table(("column", "read as", "example", ">missing", "option"), rows, wrapped=1),
     )
+
+
+def _describe_reading(kind: str, about: str) -> str:
+    """Return the kind of a column and what is known of it, each said once."""
+    if about.endswith(kind):
+        return about
+    return f"{kind}: {about}" if about else kind
 
 
 @takes(source=READING_OPTIONS, output=OUTPUT_OPTIONS)
