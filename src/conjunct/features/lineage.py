@@ -73,13 +73,19 @@ class Lineage:
         # made when first asked for: most features of a long run are never written out or compared
         self._expressions: dict[int, Expression] = {}
         self._patterns: dict[int, tuple[str, ...]] = {}
-        # for each feature, the one whose pattern it shares: i ∧ ¬j asserts what i does
-        self._wholes: list[int] = []
+        # for a feature, the one whose pattern it shares: i ∧ ¬j asserts what i does
+        self._wholes: dict[int, int] = {}
         self._counts_literals = False
+        self._numbers_of_made: dict[Made, int] = {}
 
-    @cached_property
+    @property
     def _numbers(self) -> dict[Made, int]:
-        return dict(zip(self.made, count(len(self.primitives)), strict=False))
+        numbers, made = self._numbers_of_made, self.made
+        if len(numbers) < len(made):
+            # a long run makes thousands without asking whether they are new
+            n, first = len(numbers), len(self.primitives)
+            numbers.update(zip(made[n:], count(first + n), strict=False))
+        return numbers
 
     @cached_property
     def _starts(self) -> dict[int, Start]:
@@ -110,14 +116,17 @@ class Lineage:
 
     def conjoin(self, left: Literal, right: Literal) -> int:
         """Return the number of ``left ∧ right``, which is made if it is new."""
-        pair = (left, right)
-        number = self._numbers.get(pair)
-        if number is None:
-            number = self._numbers[pair] = len(self.all_lengths)
-            self.made.append(pair)
-            one, other = left if left >= 0 else ~left, right if right >= 0 else ~right
-            self.all_lengths.append(self.all_lengths[one] + self.all_lengths[other])
-        return number
+        number = self._numbers.get((left, right))
+        return self.conjoin_new(left, right) if number is None else number
+
+    def conjoin_new(self, left: Literal, right: Literal) -> int:
+        """Make ``left ∧ right``, which must be new, and return its number."""
+        lengths = self.all_lengths
+        self.made.append((left, right))
+        lengths.append(
+            lengths[left if left >= 0 else ~left] + lengths[right if right >= 0 else ~right]
+        )
+        return len(lengths) - 1
 
     def make(self, made: Made) -> int:
         """Return the number of what is made of these parts, new or not."""
@@ -125,7 +134,7 @@ class Lineage:
             return self.conjoin(*made)
         number = self._numbers.get(made)
         if number is None:
-            number = self._numbers[made] = len(self.all_lengths)
+            number = len(self.all_lengths)
             self.made.append(made)
             self.all_lengths.append(sum(self.all_lengths[feature_of(x)] for x in made.literals))
             self._counts_literals = True
@@ -145,12 +154,12 @@ class Lineage:
     def forget_after(self, length: int) -> None:
         """Unmake all but the first ``length`` features."""
         for number in range(length, len(self)):
-            del self._numbers[self.made[number - len(self.primitives)]]
+            self._numbers_of_made.pop(self.made[number - len(self.primitives)], None)
             self._expressions.pop(number, None)
             self._starts.pop(number, None)
             self._patterns.pop(number, None)
+            self._wholes.pop(number, None)
         del self.all_lengths[length:]
-        del self._wholes[length:]
         del self.made[length - len(self.primitives) :]
 
     def expression(self, number: int) -> Expression:
@@ -216,15 +225,7 @@ class Lineage:
 
         A count asserts none of those it counts.
         """
-        patterns, wholes = self._patterns, self._wholes
-        if len(wholes) < len(self):
-            # another thread may be at it too
-            wholes = wholes.copy()
-            for made in range(len(wholes), len(self)):
-                asserted = self._list_asserted(made)
-                wholes.append(wholes[asserted[0]] if len(asserted) == 1 else made)
-            self._wholes = wholes
-        whole = wholes[number]
+        patterns, whole = self._patterns, self._whole(number)
         if whole not in patterns:
             # the patterns of parts are not kept: those of a long chain would fill the memory
             names, seen, pending = set(), {whole}, [whole]
@@ -232,11 +233,25 @@ class Lineage:
                 part = pending.pop()
                 if part < len(self.primitives):
                     names.add(self.primitives[part])
-                more = {wholes[x] for x in self._list_asserted(part)} - seen
+                more = {*map(self._whole, self._list_asserted(part))} - seen
                 seen |= more
                 pending += more
             patterns[whole] = tuple(sorted(names))
         return patterns[whole]
+
+    def _whole(self, number: int) -> int:
+        """Return the feature whose pattern a feature shares: itself, unless it asserts one."""
+        wholes, passed, whole = self._wholes, [], number
+        while whole not in wholes:
+            passed.append(whole)
+            asserted = self._list_asserted(whole)
+            if len(asserted) != 1:
+                wholes[whole] = whole
+            else:
+                whole = asserted[0]
+        for other in passed:
+            wholes[other] = wholes[whole]
+        return wholes[number]
 
     def _list_asserted(self, number: int) -> list[int]:
         k = number - len(self.primitives)

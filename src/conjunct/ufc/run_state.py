@@ -225,18 +225,20 @@ class RunState:
             own = self.costs[left], self.costs[right]
             saved = pair_saving(*counts, self.total, self.n_used, *own)
         supports, lengths, present = self.supports, self.lineage.all_lengths, self.present
-        del present[left], present[right]
-        self.total -= supports[left] + supports[right]
-        self._total_length -= lengths[left] + lengths[right]
-        self.n_used -= 2
         costs, n_tags = self.costs, self.n_tags
+        del present[left], present[right]
+        total = self.total - supports[left] - supports[right]
+        total_length, n_used = self._total_length - lengths[left] - lengths[right], self.n_used - 2
         # a pattern is what a feature asserts: i ∧ ¬j asserts what i does
-        patterns = (
-            (costs[left] + costs[right], n_tags[left] + n_tags[right]),
-            (costs[right], n_tags[right]),
-            (costs[left], n_tags[left]),
+        left_cost, right_cost, n_left, n_right = (
+            costs[left],
+            costs[right],
+            n_tags[left],
+            n_tags[right],
         )
-        for new, (cost, n), support in zip(made.numbers, patterns, made.supports, strict=True):
+        pattern_costs = left_cost + right_cost, right_cost, left_cost
+        lengths_in_tags = n_left + n_right, n_right, n_left
+        for new, support, cost, n in zip(*made[:2], pattern_costs, lengths_in_tags, strict=True):
             if new is not None:
                 # they come in the order of their numbers
                 if new != len(supports):
@@ -245,17 +247,18 @@ class RunState:
                 costs.append(cost)
                 n_tags.append(n)
                 present[new] = None
-                self.total += support
-                self._total_length += lengths[new]
-                self.n_used += 1
+                total += support
+                total_length += lengths[new]
+                n_used += 1
+        self.total, self._total_length, self.n_used = total, total_length, n_used
         if self.observed is not None and made.observed is not None:
             for new, known in zip(made.numbers, made.observed, strict=True):
                 self.observed += [known] * (new is not None)
             for number in (left, right, *made.numbers):
                 if number is not None:
                     self._add(number, self.observed[number], 1 if number in present else -1)
-        is_counted = self.observed and not math.isnan(saved)
-        self.bits = self._length_in_bits() if is_counted else self.bits - saved
+        if not math.isnan(saved):
+            self.bits = self._length_in_bits() if self.observed else self.bits - saved
         return saved
 
     def merge_cost(self, k: int) -> float:
@@ -437,7 +440,9 @@ class MergeList:
 
         That is ``saved``, or if not given what it saved in Krimp's code.
         """
-        features, merging, conjoin = self.features, self._merging, self._state.lineage.conjoin
+        features, merging = self.features, self._merging
+        # none of a pair of present features was ever joined
+        conjoin = self._state.lineage.conjoin_new
         if features[pair.left] > features[pair.right]:
             # the earlier feature is written first
             right, left, n_rows, right_support, left_support, joint = pair
