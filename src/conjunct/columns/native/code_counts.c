@@ -42,14 +42,18 @@ ALWAYS_INLINE void lower(Block *b, int64_t i, int64_t j, int64_t k) {
     if (!first_is_set && !b->is_set[i] && !b->is_set[j]) return;
     Rank *restrict one = line_of(b->ranks, i), *restrict other = line_of(b->ranks, j);
     Rank *restrict first = line_of(b->ranks, k);
+    b->is_set[k] = 1;
+    if (!first_is_set) {
+        /* mostly so: the other two stay as they are */
+        for (int r = 0; r < ROWS; r++) first[r] = least(one[r], other[r]);
+        return;
+    }
     for (int r = 0; r < ROWS; r++) {
         one[r] = least(one[r], first[r]);
         other[r] = least(other[r], first[r]);
         first[r] = least(one[r], other[r]);
     }
-    b->is_set[i] |= first_is_set;
-    b->is_set[j] |= first_is_set;
-    b->is_set[k] = 1;
+    b->is_set[i] = b->is_set[j] = 1;
 }
 
 static void clear(Rank *ranks, uint8_t *is_set, int64_t n) {
@@ -180,13 +184,13 @@ ALWAYS_INLINE void answer_block(Block *b, int n_rows, Before before) {
         if (b->others != NULL && b->has_others[f])
             second = asked & before(line_of(b->others, f), turn);
         asked ^= second;
-        b->seconds[f] = second;
         if (b->logs != NULL) {
+            b->seconds[f] = second;
             add_logs(sums, asked, b->masks[f], b->logs[f], b->logs[2 * n + f]);
             continue;
         }
         b->counts[f] += COUNT_ONES(asked);
-        b->counts[n + f] += COUNT_ONES(asked & b->masks[f]);
+        if (b->masks[f]) b->counts[n + f] += COUNT_ONES(asked & b->masks[f]);
         if (second) {
             b->counts[2 * n + f] += COUNT_ONES(second);
             b->counts[3 * n + f] += COUNT_ONES(second & b->masks[f]);
