@@ -59,7 +59,7 @@ def assert_same(actual, stages):
     assert actual.n_iter == len(stages) - 1
     for step, (features, saved) in zip(actual.kept, stages, strict=True):
         assert step.indicators.n_features == len(features)
-        assert step.saved == pytest.approx(saved, abs=2e-6)
+        assert step.gain == pytest.approx(saved, abs=2e-6)
     fitted = actual.feature_set
     features, _ = stages[-1]
     assert {naive.canonical(tree) for tree, _, _ in features} == {
@@ -226,7 +226,7 @@ def test_what_merges_save_adds_up_to_what_the_description_loses(table, search):
             PackedColumns.from_table(table), criterion, stop="never", search=search, max_iter=6
         )
         lengths = [line.bits for line in done.history]
-        assert lengths[0] - lengths[-1] == pytest.approx(sum(s.saved for s in done.kept), abs=1e-6)
+        assert lengths[0] - lengths[-1] == pytest.approx(sum(s.gain for s in done.kept), abs=1e-6)
         fitted = done.feature_set
         supports = dict(zip(NAMES, table.sum(axis=0).tolist(), strict=False))
         length = description_length(fitted.supports, fitted.patterns, supports)

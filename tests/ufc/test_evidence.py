@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import conjunct.ufc.evidence_search as search
+import conjunct.ufc.search as search
 import naive_evidence
 from conjunct import UFC, Evidence
 from conjunct.columns import MaskedColumns, PackedColumns, SparseColumns, kernel, packed

@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from conjunct import files
-from conjunct.columns import STORAGE_KINDS, Columns, CostEstimate, PairCounts, StorageKind
+from conjunct.columns import STORAGE_KINDS, Columns, CostEstimate, StorageKind
 from conjunct.counting import Store, Tally, WeightedColumns
 from conjunct.data import (
     Backend,
@@ -45,7 +45,6 @@ from conjunct.expressions import Style, pattern_text
 from conjunct.features import (
     KEPT_TAGS,
     FeatureSet,
-    Lineage,
     TagCounts,
 )
 from conjunct.parameters import Constraint, check, frequency, one_of, whole
@@ -56,7 +55,6 @@ from conjunct.ufc import (
     Criterion,
     Ending,
     Indicators,
-    PairFacts,
     Plan,
     RuleRegistry,
     Run,
@@ -523,17 +521,7 @@ class UFC(CuratingConstructor):
         self.new_rows_ = None
         self._check_parameters()
         plan = self._plan()
-        given = variables_by_column(self.variables, names) if self.variables else ()
-        prepared = self.preparation_.variables_of(names)
-
-        def find_variables(count_pairs: Callable[[], PairCounts]) -> Sequence[str | None]:
-            """Return the variable of each column: those given, of the Binarizer, or recognised."""
-            if self.variables is not None:
-                return given
-            if prepared and None not in prepared:
-                return prepared
-            return recognise_variables(names, count_pairs(), prepared)
-
+        variables = variables_by_column(self.variables, names) if self.variables else ()
         store = WeightedColumns.deduplicate(store)
         if self.verbose or self.on_cost_estimate is not None:
             cost = store.estimate_cost(in_merges=plan.search != "batch")
@@ -552,20 +540,23 @@ class UFC(CuratingConstructor):
                 max_iter=self.max_iter,
                 max_features=self.max_features,
                 watch=partial(self._watch, callback) if self.verbose or callback else None,
-                find_variables=find_variables,
                 progress_store=None if checkpoint is None else files.Checkpoint(checkpoint),
             )
             self._take_over(run)
+            count_first: Any = run.first
+            if self.variables is None:
+                # those of the Binarizer, and others that are recognised
+                variables = self.preparation_.variables_of(names)
+                if not variables or None in variables:
+                    variables = recognise_variables(names, count_first(), variables)
+            fitted = replace(run.feature_set, variables=variables)
             if self.min_support is not None:
-                self.feature_set_ = run.feature_set.without_rare(self.min_support)
-            self.feature_set_ = self.feature_set_.with_code_counts(store)
-            if not isinstance(run.first, PairFacts):
-                # suggestions and relations are learned from these
-                fitted, tags = self.feature_set_, run.feature_set.lineage.primitives
-                self._tag_counts = TagCounts.of(tags, run.first(), fitted.variables, KEPT_TAGS)
-                self._sampled_rows = self._tag_counts.sample(store)
-                self._suggester = None
-            self._null_rows = run.null_rows
+                fitted = fitted.without_rare(self.min_support)
+            self.feature_set_ = fitted.with_code_counts(store)
+            # suggestions and relations are learned from these
+            self._tag_counts = TagCounts.of(names, count_first(), variables, KEPT_TAGS)
+            self._sampled_rows = self._tag_counts.sample(store)
+            self._suggester = None
         if checkpoint is not None:
             self._check_resumed(checkpoint)
         made_nothing = run.n_iter == 0 and self.max_iter != 0
@@ -588,7 +579,7 @@ class UFC(CuratingConstructor):
         """Set the attributes of a run."""
         self.feature_set_ = run.feature_set
         self.history_ = run.history
-        self.n_distinct_rows_ = run.n_distinct_rows
+        self.n_distinct_rows_, self._null_rows = run.n_distinct_rows, run.state.null_rows
         self.threshold_ = run.plan.criterion.constant_threshold(run.feature_set.n_rows)
         self.stop_reason_, self._ending = run.stop_reason, run.ending
 
@@ -676,7 +667,7 @@ def correlated_pairs(
     stage = Stage(0, tuple(range(store.n_columns)), tally)
     known = tally.counts.observed
     # the number of distinct rows is for indicators, which are not needed here
-    state = RunState(Lineage(names), tally.counts.supports, known, store.n_rows, lambda: 0)
+    state = RunState(names, tally.counts.supports, known, store.n_rows, lambda: 0)
     pairs = rule.candidates(stage, state, rule.make_pair_test(lambda: tally.counts, "batch"))
     pairs = pairs.take(np.lexsort((pairs.right, pairs.left, -pairs.joint, -pairs.score)))
     columns: dict[str, list[Any]] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, Protocol, Self, TypeVar
@@ -132,23 +132,26 @@ class FeatureSet:
     def compact(
         cls,
         lineage: Lineage,
-        features: Iterable[int],
-        supports: Iterable[int],
+        supports: Sequence[int] | Mapping[int, int],
         n_rows: int,
-        merges: Iterable[Merge],
-        primitive_supports: Iterable[int] = (),
-        variables: Iterable[str | None] = (),
+        merges: tuple[Merge, ...],
+        primitive_supports: tuple[int, ...],
         lineage_counts: Sequence[tuple[int, int]] | None = None,
     ) -> FeatureSet:
-        """Return a set whose lineage holds what the merges made and nothing else."""
-        wanted, counts = tuple(features), lineage_counts
-        merges = tuple(merges)
+        """Return what merges leave: kept features first, then those made.
+
+        ``supports`` are those of numbers in a lineage; that of the result holds what the merges
+        made and nothing else.
+        """
         n_primitives = len(lineage.primitives)
+        present = dict.fromkeys(range(n_primitives))
         made: list[int] = []
         iterations: list[int] = []
         for merge in merges:
+            del present[merge.left], present[merge.right]
+            present.update(dict.fromkeys(merge.made))
             made += merge.made
-            iterations += [merge.iteration] * (len(made) - len(iterations))
+            iterations += [merge.iteration] * len(merge.made)
         number = dict(enumerate(range(n_primitives)))
         if made == [*range(n_primitives, n_primitives + len(made))]:
             # the lineage holds nothing else before the last of them
@@ -157,16 +160,16 @@ class FeatureSet:
         else:
             own = Lineage(lineage.primitives)
             merges = tuple(_renumber(merge, own, number) for merge in merges)
+        counts = lineage_counts
         return cls(
             own,
-            tuple(map(number.__getitem__, wanted)),
-            tuple(map(int, supports)),
+            tuple(number[feature] for feature in present),
+            tuple(supports[feature] for feature in present),
             n_rows,
             tuple(iterations),
             merges,
-            known=None if counts is None else tuple(counts[feature][1] for feature in wanted),
-            primitive_supports=tuple(map(int, primitive_supports)),
-            variables=tuple(variables),
+            known=None if counts is None else tuple(counts[feature][1] for feature in present),
+            primitive_supports=primitive_supports,
             # numbers follow the order in which features were made
             lineage_counts=None if counts is None else tuple(counts[k] for k in number),
         )
@@ -223,25 +226,14 @@ class FeatureSet:
             # patterns stay as they are; all else depends on the features
             nothing = np.zeros((4, 0), np.int64)
             counts = CodeCounts(nothing, nothing, counts.patterns[:, :n_merges])
-        supports = dict(enumerate(self.primitive_supports))
-        for merge in self.merges[:n_merges]:
-            left, right = supports.pop(merge.left), supports.pop(merge.right)
-            parts = (
-                (merge.both, merge.joint),
-                (merge.right_only, right - merge.joint),
-                (merge.left_only, left - merge.joint),
-            )
+        supports, merges = dict(enumerate(self.primitive_supports)), self.merges[:n_merges]
+        for merge in merges:
+            left, right, joint = supports[merge.left], supports[merge.right], merge.joint
+            parts = zip(merge.parts, (joint, right - joint, left - joint), strict=True)
             supports |= {number: support for number, support in parts if number is not None}
-        fitted = FeatureSet.compact(
-            self.lineage,
-            supports,
-            supports.values(),
-            self.n_rows,
-            self.merges[:n_merges],
-            primitive_supports=self.primitive_supports,
-            variables=self.variables,
-        )
-        return replace(fitted, code_counts=counts)
+        columns = self.primitive_supports
+        fitted = FeatureSet.compact(self.lineage, supports, self.n_rows, merges, columns)
+        return replace(fitted, variables=self.variables, code_counts=counts)
 
     def rare(self) -> FeatureSet:
         """Return the suppressed features instead of the others."""

@@ -33,7 +33,6 @@ from .replaying import RunIdentity as RunIdentity
 from .replaying import Sources as Sources
 from .replaying import Test as Test
 from .run import Ending as Ending
-from .run import FindVariables as FindVariables
 from .run import PairFacts as PairFacts
 from .run import Plan as Plan
 from .run import Run as Run

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,10 +21,11 @@ from conjunct.counting import Store, Tally
 from conjunct.features import Lineage, Merge
 from conjunct.ufc.association import Floats
 from conjunct.ufc.criteria import Pairs
-from conjunct.ufc.run_state import Made, Numbers, RunState, Step, write_merges
+from conjunct.ufc.run_state import Numbers, RunState, Step, write_merges
 
 if TYPE_CHECKING:
-    from conjunct.ufc.criteria import Criterion, PairTest
+    from conjunct.ufc.criteria import PairTest
+    from conjunct.ufc.run import Plan
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,28 +255,19 @@ def sort_ties(ends: list[tuple[int, int]], by_text: ByText) -> list[int]:
 class BatchSearch:
     """All pairs of a greedy matching at once, iteration after iteration."""
 
-    def __init__(
-        self,
-        stage: Stage,
-        state: RunState,
-        criterion: Criterion,
-        pair_test: PairTest,
-        max_length: int | None,
-    ) -> None:
+    def __init__(self, stage: Stage, state: RunState, plan: Plan, pair_test: PairTest) -> None:
         self.stage = stage
         self._state = state
-        self._criterion = criterion
+        self._plan = plan
         self._pair_test = pair_test
-        self._max_length = max_length
 
     def steps(self) -> Iterator[Step]:
         """Yield the next iterations, for as long as a pair is replaced."""
-        state, longest = self._state, self._max_length
+        state, criterion, longest = self._state, self._plan.criterion, self._plan.max_length
         while True:
-            pairs = self._criterion.candidates(self.stage, state, self._pair_test)
+            pairs = criterion.candidates(self.stage, state, self._pair_test)
             if longest is not None:
-                in_tags = self._criterion.counts_tags
-                sizes = state.sizes(self.stage.features, longest, in_tags=in_tags)
+                sizes = state.sizes(self.stage.features, longest, in_tags=criterion.counts_tags)
                 pairs = pairs.take(sizes[pairs.left] + sizes[pairs.right] <= longest)
             pairs = choose_pairs(pairs, self.stage.features, state.lineage)
             if not len(pairs):
@@ -287,24 +279,22 @@ class BatchSearch:
     def _enter(self, replaced: ReplacedPairs) -> Step:
         """Enter the merges of the last iteration in the state, and return the step."""
         stage, state = self.stage, self._state
-        every = dict(zip(stage.features, stage.supports.tolist(), strict=True))
-        known: dict[int, int] | None = None
+        every: dict[Any, int] = dict(zip(stage.features, stage.supports.tolist(), strict=True))
+        known: dict[Any, int] | None = None
         if not isinstance(stage.observed, int):
             known = dict(zip(stage.features, stage.observed.tolist(), strict=True))
-
-        def each(counts: dict[int, int], numbers: Numbers) -> tuple[int, int, int]:
-            both, right, left = (0 if number is None else counts[number] for number in numbers)
-            return both, right, left
-
         saved = []
         features, counts = replaced.features, replaced.pairs.counts
         columns = (counts.left, counts.right, *counts.table[1:])
         lines = zip(*(column.tolist() for column in columns), replaced.made, strict=True)
-        for i, j, left_support, right_support, joint, numbers in lines:
-            in_known = None if known is None else each(known, numbers)
-            of_pair = (left_support, right_support, joint)
-            made = Made(numbers, each(every, numbers), in_known)
-            saved.append(state.enter(features[i], features[j], of_pair, made))
+        for i, j, left_support, right_support, joint, made in lines:
+            both, right_only, left_only = (every.get(number, 0) for number in made)
+            in_known = None
+            if known is not None:
+                one, two, three = (known.get(number, 0) for number in made)
+                in_known = one, two, three
+            of_pair, parts = (left_support, right_support, joint), (both, right_only, left_only)
+            saved.append(state.enter(features[i], features[j], of_pair, made, parts, in_known))
         merges = partial(replaced.write, saved=saved)
         return state.make_step(stage.iteration, merges, math.fsum(saved))
 

@@ -14,19 +14,20 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import groupby
 from secrets import randbits
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.columns import AnyRewrite, Contingency, MergeRewrite, Rewrite
-from conjunct.features import FeatureSet, Lineage, Merge, pair_savings, round_savings
+from conjunct.columns import Contingency, MergeRewrite, Rewrite
+from conjunct.features import FeatureSet, Merge, merge_cost, pair_savings, round_savings
 from conjunct.ufc.association import TESTS, Floats, covariance, evidence, phi
 from conjunct.ufc.criteria import Cutoff, make_cutoff
-from conjunct.ufc.run_state import Made, Numbers, RunState, check_source
+from conjunct.ufc.run_state import Numbers, RunState, check_source
 
 if TYPE_CHECKING:
+    from conjunct.counting import Store
     from conjunct.ufc.run import Plan
 
 # squares of counts are exact in 64 bits up to this
@@ -93,7 +94,7 @@ class Replay:
         supports = np.array(sources.supports, np.int64)
         observed = sources.n_rows if sources.known is None else np.array(sources.known, np.int64)
         self.state = RunState(
-            Lineage(sources.names),
+            sources.names,
             supports,
             observed,
             sources.n_rows,
@@ -251,10 +252,11 @@ class Replay:
                 scores += self._score_by_bits(slice(first, these.stop)).tolist()
             for k in these:
                 pair, (_, s, t, joint) = self.pairs[k], tables[k]
-                made = Made(self._numbers[k], (joint, t - joint, s - joint), pair.known)
-                saved.append(state.enter(pair.left, pair.right, (s, t, joint), made))
+                parts = joint, t - joint, s - joint
+                more = (s, t, joint), self._numbers[k], parts, pair.known
+                saved.append(state.enter(pair.left, pair.right, *more))
+            cost = merge_cost(state.n_rows, state.n_occurring, iteration)
             if by_evidence:
-                cost = state.merge_cost(iteration)
                 cutoffs[first] = replace(cutoffs[first], threshold=cost)
                 saved[first] = scores[first] - cost
                 state.evidence += saved[first]
@@ -282,9 +284,8 @@ class Replay:
                     for k in these
                 )
             )
-            together = math.fsum(saved[first:])
-            gain = plan.criterion.gain(together, state.merge_cost(iteration))
-            self.steps.append(state.make_step(iteration, self.merges[-1], together, gain))
+            gain = plan.criterion.gain(math.fsum(saved[first:]), cost)
+            self.steps.append(state.make_step(iteration, self.merges[-1], gain))
             first = these.stop
         if not plan.criterion.counts_tags or pair_filter.alpha is not None:
             for merge in (merge for some in self.merges for merge in some):
@@ -390,31 +391,10 @@ class RunIdentity:
     """Of the rows."""
 
     @classmethod
-    def of(
-        cls, names: Sequence[str], n_rows: int, fingerprint: int, options: tuple[object, ...]
-    ) -> RunIdentity:
+    def of(cls, names: Sequence[str], store: Store, options: tuple[object, ...]) -> RunIdentity:
         """Return the identity; ``options`` are those that steps depend on."""
         digest = sha256("\0".join(names).encode("utf-8", "surrogatepass")).hexdigest()
-        return cls(repr(options), digest, n_rows, fingerprint)
-
-
-class ProgressStore(Protocol):
-    """A place that keeps the progress of a run."""
-
-    def load(self, identity: RunIdentity) -> Progress | None:
-        """Return the progress kept, if there is some; refuse that of another identity."""
-        ...
-
-    def save(self, identity: RunIdentity, news: Callable[[], Progress], *, last: bool) -> None:
-        """Keep what is new; not after every step, if steps are quick, but after the last.
-
-        ``news`` gives what came since it was last called.
-        """
-        ...
-
-    def wrong_run(self, why: object) -> Exception:
-        """Return the error for progress that turns out to be that of another run."""
-        ...
+        return cls(repr(options), digest, store.n_rows, store.fingerprint())
 
 
 def rewrites_in_place(merges: Sequence[Merge], n_primitives: int) -> list[MergeRewrite]:
@@ -431,35 +411,21 @@ def rewrites_in_place(merges: Sequence[Merge], n_primitives: int) -> list[MergeR
 
 def rewrites_in_batches(
     merges: Sequence[Merge], n_primitives: int
-) -> tuple[tuple[int, ...], list[AnyRewrite]]:
+) -> tuple[tuple[int, ...], list[Rewrite]]:
     """Return the features that whole iterations leave, and what these do to the columns."""
-    features = tuple(range(n_primitives))
-    rewrites: list[AnyRewrite] = []
+    features = list(range(n_primitives))
+    rewrites = []
     for _, some in groupby(merges, key=lambda merge: merge.iteration):
-        features, rewrite = _rewrite_columns(features, list(some))
-        rewrites.append(rewrite)
-    return features, rewrites
-
-
-def _rewrite_columns(
-    features: tuple[int, ...], merges: Sequence[Merge]
-) -> tuple[tuple[int, ...], Rewrite]:
-    position = {feature: k for k, feature in enumerate(features)}
-    left = [position.pop(merge.left) for merge in merges]
-    right = [position.pop(merge.right) for merge in merges]
-    kept = sorted(position.values())
-    following = [features[k] for k in kept]
-    plus, minus = list(kept), [-1] * len(kept)
-    for k, merge in enumerate(merges):
-        both = len(features) + k
-        for number, whole, less in (
-            (merge.both, both, -1),
-            (merge.right_only, right[k], both),
-            (merge.left_only, left[k], both),
-        ):
-            if number is not None:
-                following.append(number)
-                plus.append(whole)
-                minus.append(less)
-    columns = (np.array(column, np.intp) for column in (left, right, plus, minus))
-    return tuple(following), Rewrite(*columns)
+        position = {feature: k for k, feature in enumerate(features)}
+        left, right, new = [], [], []
+        for both, merge in enumerate(some, start=len(features)):
+            i, j = position.pop(merge.left), position.pop(merge.right)
+            left.append(i)
+            right.append(j)
+            parts = zip(merge.parts, (both, j, i), (-1, both, both), strict=True)
+            new += [part for part in parts if part[0] is not None]
+        kept = [(features[k], k, -1) for k in sorted(position.values())]
+        numbers, plus, minus = zip(*kept, *new, strict=True)
+        features = [*numbers]
+        rewrites.append(Rewrite(*(np.array(x, np.intp) for x in (left, right, plus, minus))))
+    return tuple(features), rewrites

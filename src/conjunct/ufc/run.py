@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from itertools import chain, islice
 from operator import attrgetter
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import numpy as np
@@ -17,7 +17,7 @@ from conjunct.columns import AnyRewrite, Contingency, PairCounts
 from conjunct.counting import Store, Tally
 from conjunct.errors import InputError
 from conjunct.expressions import pattern_text
-from conjunct.features import FeatureSet, Lineage, Merge
+from conjunct.features import FeatureSet, Merge
 from conjunct.ufc.association import count_tested_pairs, phi
 from conjunct.ufc.batch import BatchSearch, Stage
 from conjunct.ufc.criteria import (
@@ -28,13 +28,10 @@ from conjunct.ufc.criteria import (
     correlated_pairs,
     with_evidence,
 )
-from conjunct.ufc.evidence_search import EvidenceSearch
-from conjunct.ufc.pairwise import PairwiseSearch
 from conjunct.ufc.replaying import (
     FamilySize,
     JoinedPair,
     Progress,
-    ProgressStore,
     Replay,
     RunIdentity,
     Sources,
@@ -43,13 +40,14 @@ from conjunct.ufc.replaying import (
     rewrites_in_place,
 )
 from conjunct.ufc.run_state import Indicators, RunState, SourceError, Step, check_source
+from conjunct.ufc.search import PairwiseSearch
 from conjunct.ufc.stops import Stop
+
+if TYPE_CHECKING:
+    from conjunct.files import Checkpoint
 
 # correlations that count as none
 _CHANCE = 1e-3
-
-FindVariables = Callable[[Callable[[], PairCounts]], Sequence[str | None]]
-"""Returns the variable of each column, given what counts the pairs of columns."""
 
 
 @dataclass(frozen=True)
@@ -162,18 +160,14 @@ class Run:
     kept: tuple[Step, ...]
     n_made: int
     tried: tuple[Step, ...]
-    n_distinct_rows: int
+    state: RunState
     plan: Plan
     stop: Stop
     max_iter: int | None
     max_features: int | None
     pair_test: PairTest
-    lineage: Lineage
     first: Callable[[], PairCounts] | PairFacts
     """The counts of the pairs of columns, or what a file says about them."""
-    counts: Sequence[tuple[int, int]] | None = None
-    """Rows in which each feature of the lineage is true and known, where cells are missing."""
-    null_rows: int | None = None
     _facts: PairFacts = field(default_factory=PairFacts)
 
     @property
@@ -181,8 +175,8 @@ class Run:
         return len(self.kept) - 1
 
     @property
-    def n_columns(self) -> int:
-        return len(self.lineage.primitives)
+    def n_distinct_rows(self) -> int:
+        return self.state.n_distinct_rows()
 
     @property
     def history(self) -> tuple[Indicators, ...]:
@@ -213,7 +207,7 @@ class Run:
         test = None
         if self.stop_reason and len(self.tried) > len(self.kept):
             merges = self.tried[-1].merges
-            refused = list_pairs(self.plan, merges, self.counts)
+            refused = list_pairs(self.plan, merges, self.state.counts)
             if not self.plan.has_fixed_cutoff or self.n_iter == 0:
                 (test,) = list_tests(self.plan, [merges])
         elif self.n_iter == 0 and self.pair_test.fixed is not None:
@@ -320,7 +314,7 @@ class Run:
 
     def _columns_text(self, pairs: Contingency, k: int) -> str:
         """Return the two columns of a pair in the order of their names."""
-        names = self.lineage.primitives
+        names = self.state.lineage.primitives
         ends = int(pairs.left[k]), int(pairs.right[k])
         return " with ".join(sorted(pattern_text([names[end]]) for end in ends))
 
@@ -335,7 +329,8 @@ class Run:
         supports, n_rows = self.feature_set.primitive_supports, self.feature_set.n_rows
         check_source(pair.left < pair.right < len(supports), "the nearest pair is not of columns")
         check_source(
-            (pair.table is None) == (self.counts is None), "the nearest pair has other counts"
+            (pair.table is None) == (self.state.observed is None),
+            "the nearest pair has other counts",
         )
         n, s, t = pair.table or (n_rows, supports[pair.left], supports[pair.right])
         in_range = s <= supports[pair.left] and t <= supports[pair.right] and n <= n_rows
@@ -348,7 +343,7 @@ class Run:
 
     def pair_text(self, merge: Merge) -> str:
         """Return the two features of a merge, by their patterns, in the order of these."""
-        patterns = map(self.lineage.pattern, (merge.left, merge.right))
+        patterns = map(self.state.lineage.pattern, (merge.left, merge.right))
         return " with ".join(sorted(map(pattern_text, patterns)))
 
 
@@ -361,8 +356,7 @@ def run_ufc(
     max_iter: int | None = None,
     max_features: int | None = None,
     watch: Callable[[Indicators], None] | None = None,
-    progress_store: ProgressStore | None = None,
-    find_variables: FindVariables | None = None,
+    progress_store: Checkpoint | None = None,
 ) -> Run:
     """Iterate until ``max_iter``, until the stopping rule, or until nothing more is replaced.
 
@@ -370,14 +364,40 @@ def run_ufc(
 
     ``watch`` is called with the indicators of each step looked at, for progress. A run whose
     progress a ``progress_store`` has goes on from there; steps already saved are reported again.
-    ``find_variables`` says which columns are values of one variable; by default, none are.
     """
-    null_support = store.count_null_rows() if stop.counts_null else None
-    construction = _Construction(store, names, plan, null_support)
-    variables = () if find_variables is None else find_variables(construction.first)
-    steps = construction.steps()
+    null_rows = store.count_null_rows() if stop.counts_null else None
+    # the first counts do not wait for it
+    n_distinct_rows = cache(store.begin_distinct_rows())
+    count_first = cache(partial(Tally.of, store))
+
+    @cache
+    def pair_test() -> PairTest:
+        return plan.criterion.make_pair_test(lambda: count_first().counts, plan.search)
+
+    replay, merges = None, ()
     if progress_store is not None:
-        steps = construction.record_steps(progress_store, (*plan.options, stop.counts_null))
+        identity = RunIdentity.of(names, store, (*plan.options, stop.counts_null))
+        replay = _load_replay(progress_store, identity, names, n_distinct_rows, null_rows, plan)
+    if replay is None:
+        first, is_plain = count_first().counts, not plan.criterion.needs_patterns
+        counts = first.supports, first.observed, store.n_rows
+        state = RunState(names, *counts, n_distinct_rows, null_rows, counts_bits=is_plain)
+    else:
+        state, merges = replay.state, tuple(chain.from_iterable(replay.merges))
+
+    def make_steps() -> Generator[Step]:
+        yield from [state.make_step(0)] if replay is None else replay.steps
+        # columns are made and counted only if the run goes on
+        try:
+            search = begin_search(store, count_first, state, plan, pair_test(), merges)
+        except SourceError as error:
+            raise error if progress_store is None else progress_store.wrong_run(error) from None
+        yield from search.steps()
+
+    steps = make_steps()
+    if progress_store is not None:
+        n_saved = None if replay is None else len(replay.merges)
+        steps = _save_steps(steps, partial(progress_store.save, identity), n_saved, state, plan)
     tried: list[Step] = []
 
     def watch_steps() -> Iterator[Step]:
@@ -394,23 +414,94 @@ def run_ufc(
     kept = made
     if max_features is not None:
         kept = made[: last_within([step.indicators for step in made], max_features) + 1]
-    state = construction.state
     return Run(
-        state.feature_set(kept, variables),
+        state.feature_set(kept),
         kept,
         len(made) - 1,
         tuple(tried),
-        construction.n_distinct_rows(),
+        state,
         plan,
         stop,
         max_iter,
         max_features,
-        construction.pair_test,
-        construction.lineage,
-        construction.first,
-        state.counts,
-        null_support,
+        pair_test(),
+        lambda: count_first().counts,
     )
+
+
+def begin_search(
+    store: Store,
+    count_first: Callable[[], Tally],
+    state: RunState,
+    plan: Plan,
+    pair_test: PairTest,
+    merges: tuple[Merge, ...],
+) -> BatchSearch | PairwiseSearch:
+    """Return the search after some merges. Only the columns of that stage are counted."""
+    rewrites: Sequence[AnyRewrite]
+    if plan.search == "batch":
+        features, rewrites = rewrites_in_batches(merges, state.n_columns)
+        tally = Tally.of(store.after(rewrites)) if rewrites else count_first()
+        return BatchSearch(Stage(len(rewrites), features, tally), state, plan, pair_test)
+    rewrites = rewrites_in_place(merges, state.n_columns)
+    if plan.criterion.needs_patterns:
+        merging, patterns = count_first().merging_with_patterns(rewrites)
+    else:
+        tally = Tally.of(store.after(rewrites)) if rewrites else count_first()
+        merging, patterns = tally.merging(), None
+    return PairwiseSearch(merging, patterns, state, plan, pair_test, merges, rewrites)
+
+
+def _load_replay(
+    progress_store: Checkpoint,
+    identity: RunIdentity,
+    names: Sequence[str],
+    n_distinct_rows: Callable[[], int],
+    null_rows: int | None,
+    plan: Plan,
+) -> Replay | None:
+    """Return a run as far as its progress was saved."""
+    progress = progress_store.load(identity)
+    if progress is None:
+        return None
+    counted = progress.supports, progress.known, progress.tests, progress.iterations
+    try:
+        return Replay(Sources(names, identity.n_rows, n_distinct_rows, null_rows, *counted), plan)
+    except SourceError as error:
+        raise progress_store.wrong_run(error) from None
+
+
+def _save_steps(
+    steps: Iterable[Step],
+    save: Callable[..., None],
+    n_saved: int | None,
+    state: RunState,
+    plan: Plan,
+) -> Generator[Step]:
+    """Yield the steps, and save what is new as they come; the first ``n_saved`` are saved."""
+    new: list[Step] = []
+    is_new = n_saved is None
+
+    def news() -> Progress:
+        nonlocal is_new
+        iterations = [step.merges for step in new]
+        pairs = [list_pairs(plan, merges, state.counts) for merges in iterations]
+        tests = list_tests(plan, iterations) if is_new or not plan.has_fixed_cutoff else []
+        supports, known = state.primitive_supports, state.observed
+        columns = (supports, known and known[: len(supports)]) if is_new else ()
+        is_new = False
+        new.clear()
+        return Progress(pairs, tests, *columns)
+
+    try:
+        for step in steps:
+            if step.iteration > (n_saved or 0):
+                new.append(step)
+                save(news, last=False)
+            yield step
+    finally:
+        if new:
+            save(news, last=True)
 
 
 def restore_run(
@@ -425,10 +516,9 @@ def restore_run(
 ) -> tuple[Run, Replay]:
     """Return a run as it was, from what a file holds."""
     n_iter = len(sources.iterations)
-    check_source(n_iter <= (n_iter if max_iter is None else max_iter), "it has more than max_iter")
-    check_source(
-        ending.made is None or ending.made > n_iter, "it keeps more iterations than were made"
-    )
+    check_source(max_iter is None or n_iter <= max_iter, "it has more than max_iter")
+    is_more = ending.made is None or ending.made > n_iter
+    check_source(is_more, "it keeps more iterations than were made")
     tests, iterations = list(sources.tests), list(sources.iterations)
     if ending.test is not None:
         check_source(not (plan.has_fixed_cutoff and tests), "it has a test too many")
@@ -436,156 +526,29 @@ def restore_run(
     if ending.refused:
         iterations.append(ending.refused)
     replay = Replay(replace(sources, tests=tests, iterations=iterations), plan)
-    state, pair_filter = replay.state, plan.criterion.pair_filter
-    steps = tuple(replay.steps)
-    kept = steps[: n_iter + 1]
+    kept = tuple(replay.steps[: n_iter + 1])
     if ending.chosen:
         max_features = None
     fits = max_features is None or kept[-1].indicators.n_features <= max_features
     check_source(fits, "it has more features than max_features")
+    pair_filter = plan.criterion.pair_filter
     pair_test = PairTest(pair_filter, pair_filter.alpha)
     if plan.has_fixed_cutoff and tests:
         pair_test = pair_filter.fix_cutoff(sources.n_rows, *tests[0])
     run = Run(
-        state.feature_set(kept, variables),
+        replace(replay.state.feature_set(kept), variables=tuple(variables)),
         kept,
         ending.made or n_iter,
-        steps,
-        sources.n_distinct_rows(),
+        tuple(replay.steps),
+        replay.state,
         plan,
         stop,
         max_iter,
         max_features,
         pair_test,
-        state.lineage,
         ending.pairs or PairFacts(),
-        state.counts,
-        sources.null_rows,
     )
     return run, replay
-
-
-class _Construction:
-    """The columns of a run, its state, and the steps that it makes."""
-
-    def __init__(
-        self, store: Store, names: Sequence[str], plan: Plan, null_support: int | None
-    ) -> None:
-        self.store = store
-        self.plan = plan
-        self.lineage = Lineage(names)
-        # the first counts do not wait for it
-        self.n_distinct_rows = cache(store.begin_distinct_rows())
-        self._first = cache(partial(Tally.of, store))
-        self._null_support = null_support
-
-    def first(self) -> PairCounts:
-        """Count the pairs of columns, once."""
-        return self._first().counts
-
-    @cached_property
-    def pair_test(self) -> PairTest:
-        return self.plan.criterion.make_pair_test(self.first, self.plan.search)
-
-    def steps(self) -> Generator[Step]:
-        """Yield the primitives, and all that follows from them."""
-        first = self.first()
-        self.state = RunState(
-            self.lineage,
-            first.supports,
-            first.observed,
-            self.store.n_rows,
-            self.n_distinct_rows,
-            self._null_support,
-            counts_bits=not self.plan.criterion.needs_patterns,
-        )
-        search = self._search(())
-        yield self.state.make_step(0)
-        yield from search.steps()
-
-    def record_steps(
-        self, progress_store: ProgressStore, options: tuple[object, ...]
-    ) -> Generator[Step]:
-        """Yield the same from where an earlier run came to, and record the new ones."""
-        names, store = self.lineage.primitives, self.store
-        identity = RunIdentity.of(names, store.n_rows, store.fingerprint(), options)
-        progress = progress_store.load(identity)
-        if progress is None:
-            steps = self.steps()
-        else:
-            sources = Sources(
-                names,
-                store.n_rows,
-                self.n_distinct_rows,
-                self._null_support,
-                progress.supports,
-                progress.known,
-                progress.tests,
-                progress.iterations,
-            )
-            try:
-                replay = Replay(sources, self.plan)
-            except SourceError as error:
-                raise progress_store.wrong_run(error) from None
-            self.state, self.lineage = replay.state, replay.state.lineage
-            steps = self._resume(replay, progress_store)
-        n_saved = None if progress is None else len(progress.iterations)
-        return self._save_steps(steps, partial(progress_store.save, identity), n_saved)
-
-    def _save_steps(
-        self, steps: Iterable[Step], save: Callable[..., None], n_saved: int | None
-    ) -> Generator[Step]:
-        """Yield the steps, and save what is new as they come; the first ``n_saved`` are saved."""
-        new: list[Step] = []
-        is_new = n_saved is None
-
-        def news() -> Progress:
-            nonlocal is_new
-            state, plan = self.state, self.plan
-            iterations = [step.merges for step in new]
-            pairs = [list_pairs(plan, merges, state.counts) for merges in iterations]
-            tests = list_tests(plan, iterations) if is_new or not plan.has_fixed_cutoff else []
-            supports, known = state.primitive_supports, state.observed
-            columns = (supports, known and known[: len(supports)]) if is_new else ()
-            is_new = False
-            new.clear()
-            return Progress(pairs, tests, *columns)
-
-        try:
-            for step in steps:
-                if step.iteration > (n_saved or 0):
-                    new.append(step)
-                    save(news, last=False)
-                yield step
-        finally:
-            if new:
-                save(news, last=True)
-
-    def _resume(self, replay: Replay, progress_store: ProgressStore) -> Generator[Step]:
-        """Report saved steps again; make and count columns only if the run goes on."""
-        yield from replay.steps
-        try:
-            search = self._search(tuple(chain.from_iterable(replay.merges)))
-        except SourceError as error:
-            raise progress_store.wrong_run(error) from None
-        yield from search.steps()
-
-    def _search(self, merges: tuple[Merge, ...]) -> BatchSearch | PairwiseSearch | EvidenceSearch:
-        """Return the search after some merges. Only the columns of that stage are counted."""
-        m, plan = len(self.lineage.primitives), self.plan
-        rules = self.state, plan.criterion, self.pair_test, plan.max_length
-        if plan.search == "pairwise":
-            in_place = rewrites_in_place(merges, m) if merges else []
-            if plan.criterion.needs_patterns:
-                merging, patterns = self._first().merging_with_patterns(in_place)
-                return EvidenceSearch(merging, patterns, *rules, merges, in_place)
-            return PairwiseSearch(self._tally_after(in_place).merging(), *rules, merges)
-        features, rewrites = rewrites_in_batches(merges, m)
-        stage = Stage(len(rewrites), features, self._tally_after(rewrites))
-        return BatchSearch(stage, *rules)
-
-    def _tally_after(self, rewrites: Sequence[AnyRewrite]) -> Tally:
-        return Tally.of(self.store.after(rewrites)) if rewrites else self._first()
 
 
 def last_within(history: Sequence[Indicators], max_features: int) -> int:

@@ -9,14 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.columns import Contingency, Counts
-from conjunct.counting import Merging
+from conjunct.columns import Counts
 from conjunct.errors import InputError
 from conjunct.features import (
     FeatureSet,
@@ -25,7 +23,6 @@ from conjunct.features import (
     complexity,
     mean_length,
     mean_length_of,
-    merge_cost,
     overlapping_index,
     pair_saving,
     primitive_costs,
@@ -105,48 +102,34 @@ class Evaluator:
         return self.n_distinct_rows > len(self.lineage.primitives)
 
 
+@dataclass(eq=False, slots=True)
 class Step:
     """The merges of an iteration, and the indicators after it. The first step is the primitives.
 
-    ``merges`` are written out when they are first asked for, as the evidence in them takes longer
-    than a merge does; ``saved`` are the bits that they saved together, and ``gain`` what the step
-    is worth by its criterion: what it saved, unless that says otherwise. Indicators are computed
-    on first use, too: distinct rows may still be counted elsewhere.
+    ``gain`` is what the step is worth by its criterion. Merges are written out when they are first
+    asked for, as the evidence in them takes longer than a merge does. Indicators are computed on
+    first use, too: distinct rows may still be counted elsewhere.
     """
 
-    __slots__ = ("_indicators", "_merges", "_numbers", "_state", "gain", "iteration", "saved")
-
-    def __init__(
-        self,
-        iteration: int,
-        state: RunState,
-        numbers: tuple[int, float, float, float, float],
-        merges: Merges = (),
-        saved: float = 0.0,
-        gain: float | None = None,
-    ) -> None:
-        self.iteration = iteration
-        self.saved = saved
-        self.gain = saved if gain is None else gain
-        self._merges = merges
-        self._state = state
-        # features, their mean length, OI, bits and evidence: long runs make many steps
-        self._numbers = numbers
-        self._indicators: Indicators | None = None
+    iteration: int
+    gain: float
+    _state: RunState
+    _numbers: tuple[int, float, float, float, float]
+    _merges: Merges
+    _indicators: Indicators | None = None
 
     @property
     def indicators(self) -> Indicators:
         if self._indicators is None:
-            n_features, length, oi, bits, evidence = self._numbers
-            n_primitives = len(self._state.lineage.primitives)
-            n_distinct_rows, c0 = self._state.n_distinct_rows(), math.nan
+            # features, their mean length, OI, bits and evidence: long runs make many steps
+            n_features, length, oi, *bits = self._numbers
+            n_distinct_rows, n_columns = self._state.n_distinct_rows(), self._state.n_columns
+            c0 = math.nan
             # C0 has a meaning only where there are more distinct rows than primitives
-            if n_distinct_rows > n_primitives:
-                c0 = complexity(n_features, n_primitives, n_distinct_rows)
-            both = c0, rms(oi, c0)
-            self._indicators = Indicators(
-                self.iteration, n_features, length, oi, *both, bits, evidence
-            )
+            if n_distinct_rows > n_columns:
+                c0 = complexity(n_features, n_columns, n_distinct_rows)
+            numbers = (n_features, length, oi, c0, rms(oi, c0), *bits)
+            self._indicators = Indicators(self.iteration, *numbers)
         return self._indicators
 
     @property
@@ -158,18 +141,11 @@ class Step:
 
 Merges = tuple[Merge, ...] | Callable[[int], tuple[Merge, ...]]
 Numbers = tuple[int | None, int | None, int | None]
+"""The features that take the place of a pair: ``i ∧ j``, ``¬i ∧ j`` and ``i ∧ ¬j``.
 
-
-class Made(NamedTuple):
-    """The features that take the place of a pair: ``i ∧ j``, ``¬i ∧ j`` and ``i ∧ ¬j``.
-
-    Numbers in the lineage, ``None`` for one that occurs nowhere; how often each is true, and in
-    how many rows it is known where cells are missing.
-    """
-
-    numbers: Numbers
-    supports: tuple[int, int, int]
-    observed: tuple[int, int, int] | None = None
+Numbers in the lineage, ``None`` for one that occurs nowhere.
+"""
+ThreeCounts = tuple[int, int, int]
 
 
 class RunState:
@@ -177,16 +153,18 @@ class RunState:
 
     def __init__(
         self,
-        lineage: Lineage,
+        names: Sequence[str],
         supports: Counts,
         observed: int | Counts,
         n_rows: int,
         n_distinct_rows: Callable[[], int],
-        null_support: int | None = None,
+        null_rows: int | None = None,
         *,
         counts_bits: bool = True,
     ) -> None:
-        self.lineage = lineage
+        self.lineage = Lineage(names)
+        self.n_columns = len(names)
+        self.null_rows = null_rows
         self.n_rows = n_rows
         self.n_distinct_rows = n_distinct_rows
         self.supports: list[int] = supports.tolist()
@@ -199,7 +177,6 @@ class RunState:
         self.total = sum(self.supports)
         self.n_used = int(np.count_nonzero(supports))
         self._total_length = len(self.supports)
-        self._null_support = null_support
         # of Krimp's code, where that is looked at
         self.bits = 0.0 if counts_bits else math.nan
         if self.observed is not None:
@@ -212,33 +189,37 @@ class RunState:
             self.bits = self._length_in_bits()
         # what merges brought less their costs, where that is looked at
         self.evidence = math.nan if counts_bits else 0.0
-        self._n_occurring = self.n_used
+        # columns that are true in any row
+        self.n_occurring = self.n_used
 
-    def enter(self, left: int, right: int, counts: tuple[int, int, int], made: Made) -> float:
+    def enter(
+        self,
+        left: int,
+        right: int,
+        counts: ThreeCounts,
+        made: Numbers,
+        parts: ThreeCounts,
+        known: ThreeCounts | None = None,
+    ) -> float:
         """Replace a pair of features, and return the bits it saved in Krimp's code, if counted.
 
         ``counts`` are the two supports and the joint count of the pair, in the rows in which both
-        are known.
+        are known. ``parts`` are the supports of what was made, and ``known`` the rows in which
+        that is known, where cells are missing.
         """
         saved = math.nan
-        if not math.isnan(self.bits):
-            own = self.costs[left], self.costs[right]
-            saved = pair_saving(*counts, self.total, self.n_used, *own)
         supports, lengths, present = self.supports, self.lineage.all_lengths, self.present
         costs, n_tags = self.costs, self.n_tags
+        left_cost, right_cost = costs[left], costs[right]
+        if not math.isnan(self.bits):
+            saved = pair_saving(*counts, self.total, self.n_used, left_cost, right_cost)
         del present[left], present[right]
         total = self.total - supports[left] - supports[right]
         total_length, n_used = self._total_length - lengths[left] - lengths[right], self.n_used - 2
         # a pattern is what a feature asserts: i ∧ ¬j asserts what i does
-        left_cost, right_cost, n_left, n_right = (
-            costs[left],
-            costs[right],
-            n_tags[left],
-            n_tags[right],
-        )
         pattern_costs = left_cost + right_cost, right_cost, left_cost
-        lengths_in_tags = n_left + n_right, n_right, n_left
-        for new, support, cost, n in zip(*made[:2], pattern_costs, lengths_in_tags, strict=True):
+        in_tags = n_tags[left] + n_tags[right], n_tags[right], n_tags[left]
+        for new, support, cost, n in zip(made, parts, pattern_costs, in_tags, strict=True):
             if new is not None:
                 # they come in the order of their numbers
                 if new != len(supports):
@@ -251,31 +232,21 @@ class RunState:
                 total_length += lengths[new]
                 n_used += 1
         self.total, self._total_length, self.n_used = total, total_length, n_used
-        if self.observed is not None and made.observed is not None:
-            for new, known in zip(made.numbers, made.observed, strict=True):
-                self.observed += [known] * (new is not None)
-            for number in (left, right, *made.numbers):
+        if self.observed is not None and known is not None:
+            for new, n_known in zip(made, known, strict=True):
+                self.observed += [n_known] * (new is not None)
+            for number in (left, right, *made):
                 if number is not None:
                     self._add(number, self.observed[number], 1 if number in present else -1)
         if not math.isnan(saved):
             self.bits = self._length_in_bits() if self.observed else self.bits - saved
         return saved
 
-    def merge_cost(self, k: int) -> float:
-        """Return the bits that the k-th merge costs."""
-        return merge_cost(self.n_rows, self._n_occurring, k)
-
-    def make_step(
-        self,
-        iteration: int,
-        merges: Merges = (),
-        saved: float = 0.0,
-        gain: float | None = None,
-    ) -> Step:
+    def make_step(self, iteration: int, merges: Merges = (), gain: float = 0.0) -> Step:
         """Return the step to the present features; its indicators may wait for counts of rows."""
         length = mean_length_of(self._total_length, len(self.present))
         # the paper's "null" is another feature, known in every row
-        null, rows, overlap = self._null_support, self.n_rows, 0.0
+        null, rows, overlap = self.null_rows, self.n_rows, 0.0
         n_others = len(self.present) + (null is not None) - 1
         if self.observed is not None:
             rows = next(iter(self._known)) if len(self._known) == 1 else 0
@@ -287,25 +258,13 @@ class RunState:
             shares = [*self._shares.parts, *([] if null is None else [null / self.n_rows])]
             overlap = (math.fsum(shares) - 1) / n_others
         numbers = len(self.present), length, overlap, self.bits, self.evidence
-        return Step(iteration, self, numbers, merges, saved, gain)
+        return Step(iteration, gain, self, numbers, merges)
 
-    def feature_set(self, steps: Iterable[Step], variables: Sequence[str | None]) -> FeatureSet:
+    def feature_set(self, steps: Iterable[Step]) -> FeatureSet:
         """Return the features that some steps leave: kept ones first, then those made."""
-        merges = tuple(chain.from_iterable(map(attrgetter("merges"), steps)))
-        present = dict.fromkeys(range(len(self.lineage.primitives)))
-        for merge in merges:
-            del present[merge.left], present[merge.right]
-            present.update(dict.fromkeys(merge.made))
-        return FeatureSet.compact(
-            self.lineage,
-            present,
-            map(self.supports.__getitem__, present),
-            self.n_rows,
-            merges,
-            self.primitive_supports,
-            variables,
-            self.counts,
-        )
+        merges = tuple(chain.from_iterable(step.merges for step in steps))
+        counts = self.primitive_supports, self.counts
+        return FeatureSet.compact(self.lineage, self.supports, self.n_rows, merges, *counts)
 
     @property
     def counts(self) -> list[tuple[int, int]] | None:
@@ -359,130 +318,6 @@ class _ExactSum:
             if rest:
                 parts.append(rest)
         self.parts = [*parts, value]
-
-
-# the feature of a column that is true nowhere any more
-EMPTY = -1
-
-
-class Pair(NamedTuple):
-    """Two columns, and how often they are true in the rows in which both are known."""
-
-    left: int
-    right: int
-    n_rows: int
-    left_support: int
-    right_support: int
-    joint: int
-
-    @classmethod
-    def of(cls, pairs: Contingency) -> Pair:
-        """Return the only one of some pairs."""
-        n_rows = pairs.n_rows if isinstance(pairs.n_rows, int) else int(pairs.n_rows[0])
-        left, right = int(pairs.left[0]), int(pairs.right[0])
-        return cls(left, right, n_rows, *(int(counts[0]) for counts in pairs.table[1:]))
-
-
-class OpenMerge(NamedTuple):
-    """A pair that was joined: its features, what they became, and its columns."""
-
-    iteration: int
-    left: int
-    right: int
-    made: Made
-    pair: Pair
-    saved: float
-    """Bits that it brought less what it cost."""
-    cost: float
-
-
-class MergeList:
-    """The features of columns, and the merges so far.
-
-    The tests of merges are computed for many at once, on first use.
-    """
-
-    def __init__(
-        self,
-        merging: Merging,
-        state: RunState,
-        merges: Sequence[Merge],
-        describe: Callable[[Contingency, list[OpenMerge]], Pairs],
-    ) -> None:
-        self._merging = merging
-        self._state = state
-        self._describe = describe
-        self._n_before = len(merges)
-        self._open: list[OpenMerge] = []
-        self._merges: list[Merge] = []
-        self.features = [*range(len(state.lineage.primitives))]
-        """The feature of each column."""
-        column = dict(zip(self.features, self.features, strict=True))
-        for merge in merges:
-            left, right = column.pop(merge.left), column.pop(merge.right)
-            self._replace(left, right, (merge.both, merge.right_only, merge.left_only))
-            column |= {self.features[k]: k for k in (left, right, len(self.features) - 1)}
-        if merges:
-            supports = [0 if f == EMPTY else state.supports[f] for f in self.features]
-            check_source(supports == merging.supports.tolist(), "its merges are not of the data")
-
-    def _replace(self, left: int, right: int, made: Numbers) -> None:
-        """Put the conjunctions of a pair in their columns."""
-        both, right_only, left_only = made
-        self.features[left] = EMPTY if left_only is None else left_only
-        self.features[right] = EMPTY if right_only is None else right_only
-        self.features.append(EMPTY if both is None else both)
-
-    def join(
-        self, iteration: int, pair: Pair, saved: float | None = None, cost: float = 0
-    ) -> float:
-        """Make the features of a pair whose columns are merged; return the bits that it saved.
-
-        That is ``saved``, or if not given what it saved in Krimp's code.
-        """
-        features, merging = self.features, self._merging
-        # none of a pair of present features was ever joined
-        conjoin = self._state.lineage.conjoin_new
-        if features[pair.left] > features[pair.right]:
-            # the earlier feature is written first
-            right, left, n_rows, right_support, left_support, joint = pair
-            pair = Pair(left, right, n_rows, left_support, right_support, joint)
-        left, right, _, left_support, right_support, joint = pair
-        f, g, known = features[left], features[right], None
-        both, right_only, left_only = joint, right_support - joint, left_support - joint
-        observed = merging.observed
-        if not isinstance(observed, int):
-            # the counts of the pair are those of the rows in which both are known
-            columns = [len(features), right, left]
-            both, right_only, left_only = merging.supports[columns].tolist()
-            known = tuple(observed[columns].tolist())
-        numbers = (
-            conjoin(f, g) if both else None,
-            conjoin(~f, g) if right_only else None,
-            conjoin(f, ~g) if left_only else None,
-        )
-        made = Made(numbers, (both, right_only, left_only), known)
-        in_bits = self._state.enter(f, g, (left_support, right_support, joint), made)
-        saved = in_bits if saved is None else saved
-        self._open.append(OpenMerge(iteration, f, g, made, pair, saved, cost))
-        self._replace(left, right, numbers)
-        return saved
-
-    def write(self, iteration: int) -> tuple[Merge]:
-        """Return the merge of an iteration."""
-        k = iteration - self._n_before - 1
-        if k >= len(self._merges):
-            pairs = np.array([one.pair for one in self._open], np.int64)
-            left, right, n_rows, *table = pairs.T
-            is_same = bool((n_rows == n_rows[0]).all())
-            counts = Contingency(left, right, int(n_rows[0]) if is_same else n_rows, *table)
-            joined = [
-                (one.iteration, one.left, one.right, one.made.numbers, one.saved)
-                for one in self._open
-            ]
-            self._merges += write_merges(joined, self._describe(counts, self._open))
-            self._open.clear()
-        return (self._merges[k],)
 
 
 def write_merges(

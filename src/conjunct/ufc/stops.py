@@ -239,7 +239,7 @@ class RmsStop(MayCountNull):
         if isnan(before.rms):
             return (
                 f"C0 has no meaning for {run.n_distinct_rows} distinct rows and "
-                f"{run.n_columns} columns, so the RMS stop cannot be used: one iteration was "
+                f"{run.state.n_columns} columns, so the RMS stop cannot be used: one iteration was "
                 f"made. Set max_iter or criterion='evidence'"
             )
         if _is_too_long(run):

@@ -1,0 +1,568 @@
+"""Pairwise search: the best pair is replaced by its conjunctions, one pair after the other.
+
+By bits or by joint counts, each column has an upper bound of what its best pair is worth. A merge
+changes three columns, whose bounds are made anew; the bounds of all others stay valid, but for a
+small rise that is known. So the best pair of all is found by looking at the few columns whose
+bounds come first, until the first one is exact: never at all pairs.
+
+By evidence, a pair has two tables: that of its features as they are now, and that of the rows that
+have all tags of its patterns. Its evidence is the smaller of the two. The first changes only when
+one of its features does, the second never, so each column keeps its best pair until that pair
+changes. Patterns are counted only when a pair would come first: until then the evidence of the
+features alone is a bound.
+
+C finds the same pairs as NumPy, but much faster.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from conjunct.columns import Contingency, MergeRewrite
+from conjunct.counting import (
+    CompiledMaskedMerging,
+    CompiledMerging,
+    GrowableArray,
+    Merging,
+    NativePatterns,
+    Patterns,
+)
+from conjunct.features import Merge, largest_rise, merge_cost, round_savings
+from conjunct.ufc.association import Floats, evidence, phi, x_log2_x
+from conjunct.ufc.batch import sort_ties, text_order
+from conjunct.ufc.criteria import PairFilter, PairTest, saved_bits
+from conjunct.ufc.run_state import Numbers, RunState, Step, check_source, write_merges
+
+if TYPE_CHECKING:
+    from conjunct.ufc.run import Plan
+
+# Values of x·log2(x) that C looks up; beyond, NumPy computes them.
+_LARGEST_TABLE = 1 << 24
+# merges that C makes before it is known whether the run goes on
+_MOST_AHEAD = 128
+
+Tags = tuple[int, ...]
+"""A pattern: the ranks of the names of its tags, rising."""
+
+
+class Pair(NamedTuple):
+    """Two columns, and how often they are true in the rows in which both are known."""
+
+    left: int
+    right: int
+    n_rows: int
+    left_support: int
+    right_support: int
+    joint: int
+
+    @classmethod
+    def each_of(cls, pairs: Contingency) -> list[Pair]:
+        """Return pairs one by one."""
+        columns = np.broadcast_arrays(pairs.left, pairs.right, *pairs.table)
+        return [*map(cls, *(column.tolist() for column in columns))]
+
+
+Found = tuple[Pair, float | None]
+"""A pair that was merged, and its evidence if pairs are chosen by that."""
+
+
+class OpenMerge(NamedTuple):
+    """A pair that was joined: its features, what they became, and its columns.
+
+    ``saved`` are the bits that it brought less what it cost.
+    """
+
+    iteration: int
+    left: int
+    right: int
+    made: Numbers
+    saved: float
+    cost: float
+    pair: Pair
+
+
+class PairwiseSearch:
+    """The features of columns, and the merges so far.
+
+    ``features`` has the feature of each column, None for one that is true nowhere any more. The
+    tests of merges are computed for many at once, on first use.
+    """
+
+    def __init__(
+        self,
+        merging: Merging,
+        patterns: Patterns | None,
+        state: RunState,
+        plan: Plan,
+        pair_test: PairTest,
+        merges: Sequence[Merge],
+        rewrites: Sequence[MergeRewrite],
+    ) -> None:
+        self._merging = merging
+        self._state = state
+        self._criterion = plan.criterion
+        self._pair_test = pair_test
+        self._n_before = len(merges)
+        self._open: list[OpenMerge] = []
+        self._merges: list[Merge] = []
+        self.features: list[Any] = [*range(len(state.lineage.primitives))]
+        for merge, one in zip(merges, rewrites, strict=True):
+            self.features[one.left], self.features[one.right] = merge.left_only, merge.right_only
+            self.features.append(merge.both)
+        if merges:
+            supports = [0 if f is None else state.supports[f] for f in self.features]
+            check_source(supports == merging.supports.tolist(), "its merges are not of the data")
+        self._found: Iterator[Found]
+        if patterns is None:
+            self._found = find_best(merging, state, plan, pair_test.pair_filter, self.features)
+        else:
+            self._found = find_evident(merging, patterns, state, rewrites, plan.max_length)
+
+    def steps(self) -> Iterator[Step]:
+        """Yield the next merges, for as long as a pair may be joined."""
+        state = self._state
+        for iteration, (pair, value) in enumerate(self._found, self._n_before + 1):
+            cost = merge_cost(state.n_rows, state.n_occurring, iteration)
+            saved = self._join(iteration, pair, value, cost)
+            yield state.make_step(iteration, self._write, self._criterion.gain(saved, cost))
+
+    def _join(self, iteration: int, pair: Pair, value: float | None, cost: float) -> float:
+        """Make the features of a pair whose columns are merged; return the bits that it saved.
+
+        That is its evidence less its cost, or without evidence what it saved in Krimp's code.
+        """
+        features, merging = self.features, self._merging
+        if features[pair.left] > features[pair.right]:
+            # the earlier feature is written first
+            right, left, n_rows, right_support, left_support, joint = pair
+            pair = Pair(left, right, n_rows, left_support, right_support, joint)
+        left, right, _, left_support, right_support, joint = pair
+        f, g, known = features[left], features[right], None
+        both, right_only, left_only = joint, right_support - joint, left_support - joint
+        observed = merging.observed
+        if not isinstance(observed, int):
+            # the counts of the pair are those of the rows in which both are known
+            columns = [len(features), right, left]
+            both, right_only, left_only = merging.supports[columns].tolist()
+            known = tuple(observed[columns].tolist())
+        # none of a pair of present features was ever joined
+        conjoin = self._state.lineage.conjoin_new
+        made = (
+            conjoin(f, g) if both else None,
+            conjoin(~f, g) if right_only else None,
+            conjoin(f, ~g) if left_only else None,
+        )
+        of_pair, parts = (left_support, right_support, joint), (both, right_only, left_only)
+        saved = self._state.enter(f, g, of_pair, made, parts, known)
+        if value is not None:
+            saved = value - cost
+            self._state.evidence += saved
+        self._open.append(OpenMerge(iteration, f, g, made, saved, cost, pair))
+        features[right], features[left] = made[1:]
+        features.append(made[0])
+        return saved
+
+    def _write(self, iteration: int) -> tuple[Merge]:
+        """Return the merge of an iteration."""
+        k = iteration - self._n_before - 1
+        if k >= len(self._merges):
+            left, right, n_rows, *table = np.array([one.pair for one in self._open], np.int64).T
+            is_same = bool((n_rows == n_rows[0]).all())
+            counts = Contingency(left, right, int(n_rows[0]) if is_same else n_rows, *table)
+            saved, costs = np.array([(one.saved, one.cost) for one in self._open]).T
+            if self._criterion.needs_patterns:
+                pairs = self._pair_test.evidence(counts, round_savings(saved + costs))
+                pairs = replace(pairs, cutoff=replace(pairs.cutoff, threshold=costs))
+            elif self._criterion.saves_bits:
+                pairs = self._pair_test.evidence(counts, round_savings(saved))
+            else:
+                score = self._pair_test.pair_filter.score(phi(*counts.table), counts)
+                pairs = self._pair_test.evidence(counts, score)
+            self._merges += write_merges([one[:5] for one in self._open], pairs)
+            self._open.clear()
+        return (self._merges[k],)
+
+
+class Order:
+    """What pairs are worth: the bits that they save or, for steepest descent on OI, joint counts.
+
+    Where cells are missing, a pair is judged in the rows in which both are known, and S is the
+    number of cells that are known to be true.
+    """
+
+    def __init__(
+        self, state: RunState, plan: Plan, pair_filter: PairFilter, features: Sequence[Any]
+    ) -> None:
+        self._state = state
+        self._filter = pair_filter
+        self._by_text = text_order(features, state.lineage)
+        self._max_length = plan.max_length
+        self._in_tags = plan.criterion.counts_tags
+        # a column that is gone meets no other, whatever its size
+        numbers, longest = [number or 0 for number in features], plan.max_length or 0
+        self.sizes = GrowableArray(state.sizes(numbers, longest, in_tags=self._in_tags))
+        self.costs: GrowableArray | None = None
+        if plan.criterion.saves_bits:
+            # bits that name the pattern of each column
+            costs = [0.0 if number is None else state.costs[number] for number in features]
+            self.costs = GrowableArray(np.array(costs))
+        self._known = state.total, state.n_used
+
+    def select_short(self, pairs: Contingency) -> Contingency:
+        """Return the pairs that are not too long together."""
+        if self._max_length is None:
+            return pairs
+        sizes = self.sizes.values
+        fits = sizes[pairs.left] + sizes[pairs.right] <= self._max_length
+        return pairs.take(np.flatnonzero(fits))
+
+    def worth(self, pairs: Contingency) -> Floats:
+        if self.costs is None:
+            return pairs.joint.astype(np.float64)
+        return saved_bits(pairs, self._state.total, self._state.n_used, self.costs.values)
+
+    def first_of(self, ties: Contingency) -> tuple[int, int]:
+        """Return the columns of the pair that comes first, of those of equal worth."""
+        second = ties.joint
+        if self.costs is None:
+            second = self._filter.score(phi(*ties.table), ties)
+        ties = ties.take(np.flatnonzero(second == second.max()))
+        ends = zip(ties.left.tolist(), ties.right.tolist(), strict=True)
+        columns = sorted({(min(pair), max(pair)) for pair in ends})
+        return columns[sort_ties(columns, self._by_text)[0]]
+
+    def note_merge(self, left: int, right: int) -> None:
+        """Take notice of a merge: the new column has the next position."""
+        if self._max_length is not None:
+            sizes = self.sizes.values
+            size = min(sizes[left] + sizes[right], self._max_length + 1)
+            if not self._in_tags:
+                sizes[[left, right]] = size
+            self.sizes.append(size)
+        if self.costs is not None:
+            costs = self.costs.values
+            self.costs.append(costs[left] + costs[right])
+
+    def rise(self, largest_joint: int) -> float:
+        """Return by how much at most other pairs are worth more than when it was last asked for."""
+        if self.costs is None:
+            return 0.0
+        (total, n_used), self._known = self._known, (self._state.total, self._state.n_used)
+        changes = total - self._known[0], self._known[1] - n_used
+        return largest_rise(total, n_used, *changes, largest_joint)
+
+
+def find_best(
+    merging: Merging,
+    state: RunState,
+    plan: Plan,
+    pair_filter: PairFilter,
+    features: Sequence[Any],
+) -> Iterator[Found]:
+    """Merge and yield the best pairs, one after the other; the state is to follow before the next.
+
+    By C, where that can compute what pairs are worth and which may be joined.
+    """
+    order = Order(state, plan, pair_filter, features)
+    best: BestPairs | CompiledBest
+    is_tested = pair_filter.test == "exact" if pair_filter.alpha else pair_filter.threshold == 0
+    is_plain = is_tested and pair_filter.measure == "phi" and not pair_filter.prune
+    if isinstance(merging, CompiledMerging) and is_plain and order.costs is not None:
+        rules = state.total, state.n_used, pair_filter.alpha, plan.max_length
+        merging.set_order(*rules, order.costs.values, order.sizes.values)
+        best = CompiledBest(merging, pair_filter, order)
+    else:
+        best = BestPairs(merging, pair_filter, order)
+    while (pair := best.best()) is not None:
+        merging.merge(pair.left, pair.right)
+        yield pair, None
+        order.note_merge(pair.left, pair.right)
+        best.note_merge(pair.left, pair.right)
+
+
+class BestPairs:
+    """The pairs that may be joined, of which the best is asked for again and again.
+
+    A bound is kept less the rise of its time, so that all bounds rise together.
+    """
+
+    def __init__(self, merging: Merging, pair_filter: PairFilter, order: Order) -> None:
+        self._merging = merging
+        self._filter = pair_filter
+        self._order = order
+        # look at each pair once, and put it in the bound of one of its columns
+        bounds = np.full(merging.n_columns, -math.inf)
+        for pairs in merging.first.pair_blocks():
+            # all tests at once: where chance explains most pairs, one by one would take long
+            some = order.select_short(pairs.take(np.flatnonzero(pair_filter.accepts(pairs))))
+            np.maximum.at(bounds, some.left, order.worth(some))
+        self._bounds = GrowableArray(bounds)
+        # after how many merges each bound was made
+        self._made_at = GrowableArray(np.full(merging.n_columns, -1))
+        self._n_merges = 0
+        self._rise = 0.0
+        # the pairs of columns whose bounds are exact, and what they are worth
+        self._rows: dict[int, tuple[Contingency, Floats]] = {}
+        # partners that the exact test has refused, for as long as neither column changes
+        self._refused: dict[int, set[int]] = {}
+
+    def best(self) -> Pair | None:
+        """Return the best pair; ``None`` if no pair may be joined."""
+        while True:
+            bounds = self._bounds.values
+            highest = bounds.max(initial=-math.inf)
+            if highest == -math.inf:
+                return None
+            # every column whose bound reaches the first one has a say
+            first = np.flatnonzero(bounds >= highest)
+            stale = first[self._made_at.values[first] != self._n_merges].tolist()
+            for column in stale:
+                self._renew(column)
+            if stale or self._refuses_some(first.tolist()):
+                continue
+            rows = [self._rows[column] for column in first.tolist()]
+            found = [pairs.take(np.flatnonzero(worth == worth.max())) for pairs, worth in rows]
+            left, right = self._order.first_of(Contingency.concat(found, self._merging.n_rows))
+            row = self._merging.row(left)
+            return Pair.each_of(row.take(np.flatnonzero(row.right == right)))[0]
+
+    def note_merge(self, left: int, right: int) -> None:
+        self._n_merges += 1
+        self._rise += self._order.rise(int(self._merging.supports.max()))
+        self._rows.clear()
+        for column in (left, right):
+            for partner in self._refused.pop(column, ()):
+                self._refused[partner].discard(column)
+        self._bounds.append(math.inf)
+        self._made_at.append(-1)
+        self._bounds.values[[left, right]] = math.inf
+
+    def _renew(self, column: int) -> None:
+        """Make the bound of a column exact, but for pairs that the exact test would refuse."""
+        pairs = self._merging.row(column)
+        pairs = self._order.select_short(pairs.take(np.flatnonzero(self._filter.may_accept(pairs))))
+        if refused := self._refused.get(column):
+            pairs = pairs.take(np.flatnonzero(~np.isin(pairs.right, list(refused))))
+        self._keep(column, pairs, self._order.worth(pairs))
+
+    def _keep(self, column: int, pairs: Contingency, worth: Floats) -> None:
+        """Keep the pairs of a column, and their best as its bound."""
+        self._rows[column] = pairs, worth
+        self._bounds.values[column] = worth.max(initial=-math.inf) - self._rise
+        self._made_at.values[column] = self._n_merges
+
+    def _refuses_some(self, columns: list[int]) -> bool:
+        """Put the pairs that would come first to the exact test; return True if it refuses any."""
+        if not self._filter.needs_more_than_r:
+            return False
+        refuses_any = False
+        for column in columns:
+            pairs, worth = self._rows[column]
+            # what no other column can beat is tested together
+            others = np.delete(self._bounds.values, column).max(initial=-math.inf)
+            first = np.flatnonzero(worth >= min(others + self._rise, worth.max()))
+            refused = first[~self._filter.confirms(pairs.take(first))]
+            if len(refused):
+                refuses_any = True
+                for partner in pairs.right[refused].tolist():
+                    self._refused.setdefault(column, set()).add(partner)
+                    self._refused.setdefault(partner, set()).add(column)
+                stays = np.ones(len(pairs), np.bool_)
+                stays[refused] = False
+                self._keep(column, pairs.take(np.flatnonzero(stays)), worth[stays])
+        return refuses_any
+
+
+class CompiledBest:
+    """The same as ``BestPairs``, found by C; where rounding or a test is a close call, NumPy's
+    numbers decide, so that the pair is the same.
+    """
+
+    def __init__(self, merging: CompiledMerging, pair_filter: PairFilter, order: Order) -> None:
+        self._merging = merging
+        self._filter = pair_filter
+        self._order = order
+
+    def best(self) -> Pair | None:
+        while found := self._merging.candidates():
+            pairs = [Pair(i, j, self._merging.n_rows, *counts) for i, j, *counts in found]
+            pair = pairs[0] if len(pairs) == 1 else self._first_of(pairs)
+            if pair is not None:
+                return pair
+        return None
+
+    def note_merge(self, left: int, right: int) -> None:
+        """Do nothing: C knows."""
+
+    def _first_of(self, pairs: list[Pair]) -> Pair | None:
+        """Return the best of some pairs; ``None`` if the test refuses any, which C then skips."""
+        by_columns = {(pair.left, pair.right): pair for pair in pairs}
+        left, right, _, *table = np.array([*by_columns.values()], np.int64).T
+        counts = Contingency(left, right, self._merging.n_rows, *table)
+        refused = counts.take(np.flatnonzero(~self._filter.confirms(counts)))
+        if len(refused):
+            for left, right in zip(refused.left.tolist(), refused.right.tolist(), strict=True):
+                self._merging.forbid(left, right)
+            return None
+        worth = self._order.worth(counts)
+        return by_columns[self._order.first_of(counts.take(np.flatnonzero(worth == worth.max())))]
+
+
+def find_evident(
+    merging: Merging,
+    patterns: Patterns,
+    state: RunState,
+    rewrites: Sequence[MergeRewrite],
+    max_length: int | None,
+) -> Iterator[Found]:
+    """Merge and yield the pairs with the most evidence, one after the other, and that."""
+    # patterns are compared by the ranks of their names
+    primitives = state.lineage.primitives
+    ranks = np.empty(len(primitives), np.int64)
+    ranks[sorted(range(len(primitives)), key=primitives.__getitem__)] = np.arange(len(ranks))
+    tags: list[Tags] = [*zip(ranks.tolist())]
+    # whether a feature is true wherever its tags are: as long as it was not merged
+    is_whole = [True] * len(primitives)
+    for one in rewrites:
+        tags.append(tuple(sorted(tags[one.left] + tags[one.right])))
+        is_whole.append(is_whole[one.left] and is_whole[one.right])
+        is_whole[one.left] = is_whole[one.right] = False
+    in_c = isinstance(merging, CompiledMerging | CompiledMaskedMerging)
+    if not in_c or merging.n_rows >= _LARGEST_TABLE:
+        return EvidencePairs(merging, patterns, tags, is_whole, max_length).merge()
+    if isinstance(merging, CompiledMaskedMerging):
+        rows = [*map(int, is_whole)]
+    else:
+        later = range(len(primitives), len(tags))
+        rows = [*state.primitive_supports, *(patterns.table(k, k).both for k in later)]
+    logs = x_log2_x(np.arange(merging.n_rows + 1))
+    pointer = patterns if isinstance(patterns, NativePatterns) else None
+    merging.begin_evidence(logs, max_length, rows, tags, pointer)
+    return _find_evident_in_c(merging, patterns)
+
+
+def _find_evident_in_c(
+    merging: CompiledMerging | CompiledMaskedMerging, patterns: Patterns
+) -> Iterator[Found]:
+    most, n_rows = 1, merging.n_rows
+    # more at a time, as the run grows long: what is made after its end is of no use
+    while (merged := merging.run_evidence(most)) is not None:
+        for (left, right, *counts), value in merged:
+            yield Pair(left, right, n_rows, *counts), value
+        if not merged:
+            return
+        most = min(2 * most, _MOST_AHEAD)
+    # columns or patterns are not in C
+    while (found := merging.most_evidence()) is not None:
+        (left, right, *counts), value, is_known = found
+        if not is_known:
+            merging.cap_evidence(left, right, patterns.table(left, right))
+            continue
+        pair, rows = Pair(left, right, n_rows, *counts), 0
+        if isinstance(merging, CompiledMaskedMerging):
+            pair = Pair(left, right, *merging.table(left, right))
+        merging.merge(left, right)
+        if not isinstance(patterns, NativePatterns):
+            patterns.join(left, right)
+            rows = patterns.table(left, right).both
+        merging.merge_evidence(left, right, rows)
+        yield pair, value
+
+
+class EvidencePairs:
+    """Find and merge the best pairs by NumPy, where there is no C or counts are large."""
+
+    def __init__(
+        self,
+        merging: Merging,
+        patterns: Patterns,
+        tags: list[Tags],
+        is_whole: list[bool],
+        max_length: int | None,
+    ) -> None:
+        self._merging = merging
+        self._patterns = patterns
+        self._tags = tags
+        self._is_whole = is_whole
+        self._max_length = max_length
+        self._lengths = GrowableArray(np.array([*map(len, tags)], np.int64))
+        # the evidence of pairs of patterns, each counted once
+        self._caps: dict[frozenset[int], float] = {}
+        # of the best pair of each column; no less than that where it is stale
+        self._values = GrowableArray(np.full(len(tags), math.inf))
+        self._is_stale = GrowableArray(np.ones(len(tags), np.bool_))
+        self._rows: dict[int, tuple[Contingency, Floats]] = {}
+
+    def merge(self) -> Iterator[Found]:
+        """Merge the best pairs, one after the other, and yield each with its evidence."""
+        tags, is_whole = self._tags, self._is_whole
+        while (found := self._best()) is not None:
+            left, right = found[0][:2]
+            # the best pairs of all columns that meet one of the two may change
+            for column in (left, right):
+                self._is_stale.values[self._merging.row(column).right] = True
+            self._merging.merge(left, right)
+            self._patterns.join(left, right)
+            tags.append(tuple(sorted(tags[left] + tags[right])))
+            self._lengths.append(len(tags[-1]))
+            is_whole.append(is_whole[left] and is_whole[right])
+            is_whole[left] = is_whole[right] = False
+            self._values.append(-math.inf)
+            self._is_stale.append(True)
+            self._rows.clear()
+            for column in (left, right, len(tags) - 1):
+                self._renew(column)
+                pairs, values = self._rows[column]
+                np.maximum.at(self._values.values, pairs.right, values)
+            yield found
+
+    def _best(self) -> Found | None:
+        while True:
+            values = self._values.values
+            highest = values.max(initial=-math.inf)
+            if highest == -math.inf:
+                return None
+            first = np.flatnonzero(values == highest).tolist()
+            stale = [column for column in first if self._is_stale.values[column]]
+            for column in stale:
+                self._renew(column)
+            if stale:
+                continue
+            ties: list[Pair] = []
+            for column in first:
+                if column not in self._rows:
+                    self._renew(column)
+                pairs, of_pairs = self._rows[column]
+                ties += Pair.each_of(pairs.take(np.flatnonzero(of_pairs == of_pairs.max())))
+            # the larger joint count first, then by name
+            pair = min(ties, key=lambda one: (-one.joint, sorted(self._tags[k] for k in one[:2])))
+            columns = pair[:2]
+            is_whole = self._is_whole[pair.left] and self._is_whole[pair.right]
+            if is_whole or frozenset(columns) in self._caps:
+                return pair, float(highest)
+            table = (np.array([count]) for count in self._patterns.table(*columns))
+            self._caps[frozenset(columns)] = float(evidence(*table)[0])
+            self._is_stale.values[[*columns]] = True
+
+    def _renew(self, column: int) -> None:
+        """Find the best pairs of a column again."""
+        pairs = self._merging.row(column)
+        if self._max_length is not None:
+            lengths = self._lengths.values
+            fits = lengths[pairs.left] + lengths[pairs.right] <= self._max_length
+            pairs = pairs.take(np.flatnonzero(fits))
+        values = evidence(*pairs.table)
+        some = np.flatnonzero(values > 0)
+        pairs, values = pairs.take(some), values[some]
+        for k, partner in enumerate(pairs.right.tolist()):
+            cap = self._caps.get(frozenset((column, partner)))
+            if cap is not None and not (self._is_whole[column] and self._is_whole[partner]):
+                values[k] = min(values[k], cap)
+        self._rows[column] = pairs, values
+        self._values.values[column] = values.max(initial=-math.inf)
+        self._is_stale.values[column] = False
