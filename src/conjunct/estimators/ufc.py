@@ -543,18 +543,18 @@ class UFC(CuratingConstructor):
                 progress_store=None if checkpoint is None else files.Checkpoint(checkpoint),
             )
             self._take_over(run)
-            count_first: Any = run.first
+            first: Any = run.first
             if self.variables is None:
                 # those of the Binarizer, and others that are recognised
                 variables = self.preparation_.variables_of(names)
                 if not variables or None in variables:
-                    variables = recognise_variables(names, count_first(), variables)
+                    variables = recognise_variables(names, first, variables)
             fitted = replace(run.feature_set, variables=variables)
             if self.min_support is not None:
                 fitted = fitted.without_rare(self.min_support)
             self.feature_set_ = fitted.with_code_counts(store)
             # suggestions and relations are learned from these
-            self._tag_counts = TagCounts.of(names, count_first(), variables, KEPT_TAGS)
+            self._tag_counts = TagCounts.of(names, first, variables, KEPT_TAGS)
             self._sampled_rows = self._tag_counts.sample(store)
             self._suggester = None
         if checkpoint is not None:
@@ -668,7 +668,7 @@ def correlated_pairs(
     known = tally.counts.observed
     # the number of distinct rows is for indicators, which are not needed here
     state = RunState(names, tally.counts.supports, known, store.n_rows, lambda: 0)
-    pairs = rule.candidates(stage, state, rule.make_pair_test(lambda: tally.counts, "batch"))
+    pairs = rule.candidates(stage, state, rule.make_pair_test(tally.counts, "batch"))
     pairs = pairs.take(np.lexsort((pairs.right, pairs.left, -pairs.joint, -pairs.score)))
     columns: dict[str, list[Any]] = {
         "left": [names[k] for k in pairs.left.tolist()],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -298,15 +297,15 @@ class Criterion(Rule):
         least = TESTS[asked.test].least_r(asked.alpha, n_rows)
         return None if least is None else float(least)
 
-    def make_pair_test(self, first: Callable[[], PairCounts], search: Search) -> PairTest:
-        """Return the test of pairs, given what counts the pairs of columns.
+    def make_pair_test(self, counts: PairCounts, search: Search) -> PairTest:
+        """Return the test of pairs, given the counts of the pairs of columns.
 
         Where one pair is taken at a time, these counts fix the cutoff for the whole run.
         """
         asked = self.pair_filter
         if search == "batch" and not self.draws_once:
             return PairTest(asked, asked.alpha)
-        counts, n_significant = first(), 0
+        n_significant = 0
         if asked.alpha is None or asked.correction is None:
             family_size = count_tested_pairs(counts, prune=asked.prune)
         else:

@@ -160,23 +160,20 @@ class Run:
     kept: tuple[Step, ...]
     n_made: int
     tried: tuple[Step, ...]
+    n_distinct_rows: int
     state: RunState
     plan: Plan
     stop: Stop
     max_iter: int | None
     max_features: int | None
     pair_test: PairTest
-    first: Callable[[], PairCounts] | PairFacts
+    first: PairCounts | PairFacts
     """The counts of the pairs of columns, or what a file says about them."""
     _facts: PairFacts = field(default_factory=PairFacts)
 
     @property
     def n_iter(self) -> int:
         return len(self.kept) - 1
-
-    @property
-    def n_distinct_rows(self) -> int:
-        return self.state.n_distinct_rows()
 
     @property
     def history(self) -> tuple[Indicators, ...]:
@@ -230,28 +227,26 @@ class Run:
 
     def _find_fact(self, name: str, find: Callable[[PairCounts], Any]) -> Any:
         """Return a fact about the pairs of columns, which is counted or in a file; record it."""
-        if isinstance(self.first, PairFacts):
-            found = getattr(self.first, name)
-        else:
-            found = find(self.first())
+        first = self.first
+        found = getattr(first, name) if isinstance(first, PairFacts) else find(first)
         setattr(self._facts, name, found)
+        is_number = name in ("tested", "open")
+        check_source(found is not None or not is_number, f"the number of {name} pairs is not there")
         return found
 
     def count_tested_pairs(self) -> int:
         """Count the pairs of columns, without constant ones."""
-        prune = self.plan.criterion.pair_filter.prune
-        found = self._find_fact("tested", lambda counts: count_tested_pairs(counts, prune=prune))
-        check_source(found is not None, "the number of tested pairs is not there")
-        return int(found)
+        count = partial(count_tested_pairs, prune=self.plan.criterion.pair_filter.prune)
+        return int(self._find_fact("tested", count))
 
     def count_open_pairs(self) -> int:
         """Count the pairs of columns that may be joined."""
         accepts = self.pair_test.pair_filter.accepts
-        found = self._find_fact(
-            "open", lambda counts: sum(int(accepts(some).sum()) for some in counts.pair_blocks())
-        )
-        check_source(found is not None, "the number of open pairs is not there")
-        return int(found)
+
+        def count(counts: PairCounts) -> int:
+            return sum(int(accepts(some).sum()) for some in counts.pair_blocks())
+
+        return int(self._find_fact("open", count))
 
     def nearest_pair(self) -> tuple[str, float] | None:
         """Return the pair with the smallest p-value, and that; ``None``: no r is above 0."""
@@ -368,28 +363,24 @@ def run_ufc(
     null_rows = store.count_null_rows() if stop.counts_null else None
     # the first counts do not wait for it
     n_distinct_rows = cache(store.begin_distinct_rows())
-    count_first = cache(partial(Tally.of, store))
-
-    @cache
-    def pair_test() -> PairTest:
-        return plan.criterion.make_pair_test(lambda: count_first().counts, plan.search)
-
     replay, merges = None, ()
     if progress_store is not None:
         identity = RunIdentity.of(names, store, (*plan.options, stop.counts_null))
         replay = _load_replay(progress_store, identity, names, n_distinct_rows, null_rows, plan)
+    first = Tally.of(store)
+    pair_test = plan.criterion.make_pair_test(first.counts, plan.search)
     if replay is None:
-        first, is_plain = count_first().counts, not plan.criterion.needs_patterns
-        counts = first.supports, first.observed, store.n_rows
-        state = RunState(names, *counts, n_distinct_rows, null_rows, counts_bits=is_plain)
+        counts, is_plain = first.counts, not plan.criterion.needs_patterns
+        columns = counts.supports, counts.observed, store.n_rows
+        state = RunState(names, *columns, n_distinct_rows, null_rows, counts_bits=is_plain)
     else:
         state, merges = replay.state, tuple(chain.from_iterable(replay.merges))
 
     def make_steps() -> Generator[Step]:
         yield from [state.make_step(0)] if replay is None else replay.steps
-        # columns are made and counted only if the run goes on
+        # columns are made and counted again only if the run goes on
         try:
-            search = begin_search(store, count_first, state, plan, pair_test(), merges)
+            search = begin_search(first, state, plan, pair_test, merges)
         except SourceError as error:
             raise error if progress_store is None else progress_store.wrong_run(error) from None
         yield from search.steps()
@@ -419,35 +410,31 @@ def run_ufc(
         kept,
         len(made) - 1,
         tuple(tried),
+        n_distinct_rows(),
         state,
         plan,
         stop,
         max_iter,
         max_features,
-        pair_test(),
-        lambda: count_first().counts,
+        pair_test,
+        first.counts,
     )
 
 
 def begin_search(
-    store: Store,
-    count_first: Callable[[], Tally],
-    state: RunState,
-    plan: Plan,
-    pair_test: PairTest,
-    merges: tuple[Merge, ...],
+    first: Tally, state: RunState, plan: Plan, pair_test: PairTest, merges: tuple[Merge, ...]
 ) -> BatchSearch | PairwiseSearch:
     """Return the search after some merges. Only the columns of that stage are counted."""
     rewrites: Sequence[AnyRewrite]
     if plan.search == "batch":
         features, rewrites = rewrites_in_batches(merges, state.n_columns)
-        tally = Tally.of(store.after(rewrites)) if rewrites else count_first()
+        tally = Tally.of(first.store.after(rewrites)) if rewrites else first
         return BatchSearch(Stage(len(rewrites), features, tally), state, plan, pair_test)
     rewrites = rewrites_in_place(merges, state.n_columns)
     if plan.criterion.needs_patterns:
-        merging, patterns = count_first().merging_with_patterns(rewrites)
+        merging, patterns = first.merging_with_patterns(rewrites)
     else:
-        tally = Tally.of(store.after(rewrites)) if rewrites else count_first()
+        tally = Tally.of(first.store.after(rewrites)) if rewrites else first
         merging, patterns = tally.merging(), None
     return PairwiseSearch(merging, patterns, state, plan, pair_test, merges, rewrites)
 
@@ -540,6 +527,7 @@ def restore_run(
         kept,
         ending.made or n_iter,
         tuple(replay.steps),
+        sources.n_distinct_rows(),
         replay.state,
         plan,
         stop,
