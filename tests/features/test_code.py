@@ -15,7 +15,7 @@ import naive_code
 from conjunct import UFC, Bits
 from conjunct.columns import MaskedColumns, PackedColumns, SparseColumns
 from conjunct.counting import WeightedColumns
-from conjunct.features import code
+from conjunct.features import RowCode, code
 
 CRITERIA = [
     {"criterion": Bits(alpha=None)},
@@ -112,7 +112,7 @@ def check_counts(fitted, table, rng):
         expected = naive_code.counts(rows, features, variables)
         assert by_columns(fitted.row_code, counts.features) == expected
         expected = naive_code.counts(rows, columns, variables)
-        assert by_columns(fitted.code_counter.columns, counts.columns) == expected
+        assert by_columns(RowCode.of(fitted, has_merges=False), counts.columns) == expected
         tables = naive_code.pattern_tables(merges_of(fitted), rows, table.shape[1])
         assert counts.patterns.T.tolist() == tables
 

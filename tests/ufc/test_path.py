@@ -18,19 +18,20 @@ from conjunct.columns.counts import CountMatrix
 from conjunct.errors import InputError
 from conjunct.expressions import And, Not, Primitive, canonical_text
 from conjunct.features.lineage import Lineage
-from conjunct.ufc import Threshold, row_stages
+from conjunct.ufc import Threshold
 from conjunct.ufc.batch import Stage
 from conjunct.ufc.criteria import PairFilter, correlated_pairs
 from conjunct.ufc.path import (
     Budget,
+    JoinedRows,
     Range,
+    RowStage,
     Solution,
     batches,
     first_stage,
     follow_path,
     readable_threshold,
 )
-from conjunct.ufc.row_stages import JoinedRows, RowStage
 from runs import planned, ran
 from tables import named, tables
 
@@ -258,7 +259,7 @@ def test_too_many_meetings_are_counted_in_a_matrix(monkeypatch):
     assert isinstance(first_stage(store), RowStage)
     for limit in ("_MAX_MEETINGS", "_MAX_CELLS"):
         with monkeypatch.context() as patch:
-            patch.setattr(row_stages, limit, 8)
+            patch.setattr(conjunct.ufc.path, limit, 8)
             assert isinstance(first_stage(store), Stage)
 
 

@@ -12,7 +12,6 @@ from .measures import rms as rms
 """For the other folders of conjunct."""
 
 from .code import Asked as Asked
-from .code import CodeCounter as CodeCounter
 from .code import CodeCounts as CodeCounts
 from .code import RowCode as RowCode
 from .code import bits_of_model as bits_of_model

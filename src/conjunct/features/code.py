@@ -188,7 +188,7 @@ class RowCode:
             pattern_text(pattern, is_rest=k in rest) for k, pattern in enumerate(self.patterns)
         )
 
-    def blocks(self, columns: Columns) -> Iterator[tuple[slice, Mask, Mask | None]]:
+    def _blocks(self, columns: Columns) -> Iterator[tuple[slice, Mask, Mask | None]]:
         """Yield some rows at a time: where primitives are true in them, and where known."""
         fits = _BLOCK_BYTES // (_BYTES_PER_CELL * self.n_features) // 64 * 64
         step = min(_BLOCK_ROWS, max(64, fits))
@@ -198,7 +198,7 @@ class RowCode:
 
     def iterate_answers(self, columns: Columns) -> Iterator[tuple[slice, Asked]]:
         """Yield the questions and answers, some rows at a time."""
-        for rows, true, known in self.blocks(columns):
+        for rows, true, known in self._blocks(columns):
             yield rows, self.ask(true, known)
 
     @cached_property
@@ -233,14 +233,15 @@ class RowCode:
             free = columns.select(alone.tolist())
             features[:2, alone] = free.count_known(), free.supports()
         if len(others):
-            some = _of_these(columns, others)
-            if not inner._has_c_for(some):
+            some = columns.select(others.tolist()) if len(alone) else columns
+            counts = inner._answer_in_c(some)
+            if counts is None:
                 found = np.zeros((4, inner.n_features), np.int64)
-                for _, true, known in inner.blocks(some):
-                    found += inner.count_block(true, known)
+                for _, true, known in inner._blocks(some):
+                    asked = inner._ask_in_c(true, known)
+                    found += inner.ask(true, known).counts() if asked is None else asked[2]
                     patterns += inner.pattern_tables(true, known)
             else:
-                counts = inner._answer_in_c(some)
                 found, supports, m = counts[:4], counts[4], inner.n_primitives
                 patterns[0] = columns.n_rows
                 patterns[1:] = supports[inner.left], supports[inner.right], supports[m:]
@@ -249,11 +250,13 @@ class RowCode:
         return features, patterns
 
     def _answer_in_c(self, columns: Columns, logs: Floats | None = None) -> Any:
-        """Ask in C, where no cell is missing.
+        """Ask in C, if that can and no cell is missing; ``None``: it cannot.
 
         Return counts of features, and last of rows with all tags of patterns; given the ``logs``
         of answers, those of the probabilities of rows instead.
         """
+        if native_library is None or columns.has_missing or self.n_features > _MOST_RANKS:
+            return None
         lines, n = columns.raw_columns, self.n_features
         _held, in_c = self._arguments()
         is_bits = bool(lines[0].dtype == np.uint8)
@@ -286,16 +289,10 @@ class RowCode:
         run_threads(edges, answer)
         return np.sum(counted, axis=0) if logs is None else probs
 
-    def count_block(self, primitives: Mask, known: Mask | None) -> Counts:
-        """Return ``CodeCounts.features`` of rows in which the primitives are as given."""
-        if native_library is not None:
-            return self._ask_in_c(primitives, known)[2]
-        return self.ask(primitives, known).counts()
-
     def ask(self, primitives: Mask, known: Mask | None) -> Asked:
         """Ask for each feature in rows in which the primitives are as given."""
-        if native_library is not None:
-            true, asked, _ = self._ask_in_c(primitives, known)
+        if (in_c := self._ask_in_c(primitives, known)) is not None:
+            true, asked, _ = in_c
             return Asked(true, asked == 1, asked == 2 if self.variables else None)
         m, n = self.n_primitives, self.n_features
         true, false = np.empty((2, n, primitives.shape[1]), np.bool_)
@@ -339,8 +336,10 @@ class RowCode:
 
     def _ask_in_c(
         self, primitives: Mask, known: Mask | None
-    ) -> tuple[Mask, NDArray[np.uint8], Counts]:
+    ) -> tuple[Mask, NDArray[np.uint8], Counts] | None:
         """Return where features are true, how each is asked for (0: not, 1st, 2nd), and counts."""
+        if native_library is None:
+            return None
         m, shape = self.n_primitives, (self.n_features, primitives.shape[1])
         true, asked = np.empty(shape, np.bool_), np.empty(shape, np.uint8)
         true[:m] = primitives
@@ -411,11 +410,11 @@ class RowCode:
         no, yes = (
             np.concatenate([each[lines], each[self.n_features + lines]]) for each in (no, yes)
         )
-        some = _of_these(columns, others)
         if not len(lines):
             return total
-        if inner._has_c_for(some):
-            return np.asarray(total + inner._answer_in_c(some, np.concatenate([no, yes])))
+        some = columns.select(others.tolist()) if len(alone) else columns
+        if (logs := inner._answer_in_c(some, np.concatenate([no, yes]))) is not None:
+            return np.asarray(total + logs)
         for rows, asked in inner.iterate_answers(some):
             questions, true = asked.questions, asked.yes
             sums = np.zeros(questions.shape[1])
@@ -424,25 +423,6 @@ class RowCode:
                 sums += np.where(true[k], yes[k], no[k]) * line
             total[rows] += sums
         return total
-
-    def _has_c_for(self, columns: Columns) -> bool:
-        return (
-            native_library is not None
-            and not columns.has_missing
-            and self.n_features <= _MOST_RANKS
-        )
-
-
-@dataclass(frozen=True)
-class CodeCounter:
-    """A function that counts what the code needs, in a part of the rows."""
-
-    code: RowCode
-    columns: RowCode
-
-    def __call__(self, part: Columns) -> tuple[Counts, Counts, Counts]:
-        features, patterns = self.code.count_with_patterns(part)
-        return features, self.columns.count_with_patterns(part)[0], patterns
 
 
 def answer_bits(counts: Counts) -> Floats:
@@ -487,7 +467,3 @@ def merge_cost(n_rows: int, n_columns: int, k: int) -> float:
     n_features = n_columns + k - 1
     n_pairs = n_features * (n_features - 1) / 2
     return 0.5 * math.log2(n_rows) + max(math.log2(max(n_pairs, 1) / k), 0.0)
-
-
-def _of_these(columns: Columns, positions: Positions) -> Columns:
-    return columns if len(positions) == columns.n_columns else columns.select(positions.tolist())

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal, Protocol, Self, TypeVar
 
 import numpy as np
 
+from conjunct.columns import Columns, Counts
 from conjunct.errors import InputError
 from conjunct.expressions import Expression, parse, parse_pattern, pattern_text
 from conjunct.features import description_length
 from conjunct.features.code import (
-    CodeCounter,
     CodeCounts,
     RowCode,
     bits_of_model,
@@ -321,14 +321,14 @@ class FeatureSet:
         """The code of rows by all features that they could have."""
         return RowCode.of(self)
 
-    @cached_property
-    def code_counter(self) -> CodeCounter:
-        """The function that counts rows for the complete code."""
-        return CodeCounter(self.row_code, RowCode.of(self, has_merges=False))
+    def count_code(self, store: Any) -> CodeCounts:
+        """Count rows for the complete code, in one pass over them."""
+        codes = self.row_code, RowCode.of(self, has_merges=False)
+        return CodeCounts(*store.total(partial(_count_part, *codes)))
 
     def with_code_counts(self, store: Any) -> FeatureSet:
-        """Count the training rows for the complete code, in one pass over them."""
-        return replace(self, code_counts=CodeCounts(*store.total(self.code_counter)))
+        """Count the training rows for the complete code."""
+        return replace(self, code_counts=self.count_code(store))
 
     def is_code_of(self, n_rows: int) -> bool:
         """Return True if the counts of this many rows can be those of training, by the supports."""
@@ -531,3 +531,8 @@ class FeatureSet:
     def origins(self) -> dict[int, Merge]:
         """Return the merge that made each feature, where one did."""
         return {number: merge for merge in self.merges for number in merge.made}
+
+
+def _count_part(code: RowCode, of_columns: RowCode, part: Columns) -> tuple[Counts, Counts, Counts]:
+    features, patterns = code.count_with_patterns(part)
+    return features, of_columns.count_with_patterns(part)[0], patterns
