@@ -219,7 +219,7 @@ class RowCode:
         place[lines] = np.arange(len(lines))
         rank = np.empty(len(lines), self.rank.dtype)
         rank[np.argsort(self.rank[lines])] = np.arange(len(lines))
-        variables = tuple(place[values] for values in self.variables)
+        variables = tuple(map(place.__getitem__, self.variables))
         patterns = tuple(map(self.patterns.__getitem__, lines.tolist()))
         inner = RowCode(place[self.left], place[self.right], rank, variables, patterns, lines)
         return alone, others, inner

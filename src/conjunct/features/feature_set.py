@@ -163,8 +163,8 @@ class FeatureSet:
         counts = lineage_counts
         return cls(
             own,
-            tuple(number[feature] for feature in present),
-            tuple(supports[feature] for feature in present),
+            tuple(map(number.__getitem__, present)),
+            tuple(map(supports.__getitem__, present)),
             n_rows,
             tuple(iterations),
             merges,

@@ -104,9 +104,10 @@ class TagCounts:
         """Return the counts of the most frequent tags, in the order of their names."""
         supports = np.asarray(counts.supports)
         some = np.flatnonzero(supports)
-        order = sorted(some.tolist(), key=lambda k: (-supports[k], names[k]))
+        by_name = np.array(sorted(some.tolist(), key=names.__getitem__), np.intp)
+        order = by_name[np.argsort(-supports[by_name], kind="stable")]
         # counts of pairs are asked for in the order of columns
-        kept = np.sort(np.array(order[:max_tags], np.intp))
+        kept = np.sort(order[:max_tags])
         m = len(kept)
         joint = np.zeros((m, m), supports.dtype)
         alone = known = None
@@ -122,9 +123,9 @@ class TagCounts:
         if alone is not None and known is not None:
             np.fill_diagonal(alone, supports[kept])
             np.fill_diagonal(known, np.asarray(counts.observed)[kept])
-        tags = tuple(names[k] for k in kept.tolist())
-        values = tuple(variables[k] for k in kept.tolist()) if variables else (None,) * m
         places = tuple(kept.tolist())
+        tags = tuple(map(names.__getitem__, places))
+        values = tuple(map(variables.__getitem__, places)) if variables else (None,) * m
         found = cls(places, tags, values, counts.n_rows, len(some), joint, alone, known)
         return found.take(np.array(sorted(range(m), key=tags.__getitem__), np.intp))
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from conjunct.ufc.association import (
     MEASURES,
     TESTS,
     Floats,
+    IndependenceTest,
     adjust_p_values,
     count_tested_pairs,
     covariance,
@@ -132,7 +134,7 @@ class PairFilter:
     def may_accept(self, counts: Contingency) -> Mask:
         """Test which pairs pass, except for a test that needs more than r and takes longer."""
         if self.alpha is not None and not self.needs_more_than_r:
-            least = TESTS[self.test].least_r(self.alpha, counts.n_rows)
+            least = self.independence.least_r(self.alpha, counts.n_rows)
             passes = np.asarray(phi(*counts.table) >= least)
         else:
             # r > 0, in integers
@@ -144,16 +146,20 @@ class PairFilter:
             passes[some] = has_expected_frequencies(*counts.take(some).table[:3])
         return passes
 
+    @cached_property
+    def independence(self) -> IndependenceTest:
+        return TESTS[self.test]
+
     @property
     def needs_more_than_r(self) -> bool:
         """True if pairs must pass a test that r alone does not decide."""
-        return self.alpha is not None and TESTS[self.test].least_r(self.alpha, 1) is None
+        return self.alpha is not None and self.independence.least_r(self.alpha, 1) is None
 
     def confirms(self, counts: Contingency) -> Mask:
         """Test which of the pairs that may pass do."""
         if self.alpha is None:
             return np.ones(len(counts), np.bool_)
-        return TESTS[self.test].confirms(counts, self.alpha)
+        return self.independence.confirms(counts, self.alpha)
 
     def fix_cutoff(self, n_rows: int, family_size: int, n_significant: int) -> PairTest:
         """Return the test by the cutoff of a family of tests, for a filter without correction."""
@@ -180,21 +186,14 @@ class PairFilter:
 
 @dataclass(frozen=True, eq=False)
 class PairTest:
-    """A filter and its cutoff; ``None`` where each iteration has another cutoff.
+    """A filter and its cutoff, None where each iteration has another.
 
     ``alpha`` is the level that was asked for; the cutoff corrects it for the number of pairs.
     """
 
     pair_filter: PairFilter
     alpha: float | None
-    fixed: Cutoff | None = None
-
-    @property
-    def cutoff(self) -> Cutoff:
-        """The cutoff of all iterations."""
-        if self.fixed is None:
-            raise ValueError("each iteration has another cutoff")
-        return self.fixed
+    cutoff: Any = None
 
     def adjust(self, p_values: Floats) -> Floats:
         """Adjust p-values by a fixed cutoff, which is where the adjusted p-value would be alpha."""
@@ -224,7 +223,7 @@ def with_evidence(counts: Contingency, family_size: int, criterion: PairFilter) 
     """Return the pairs that passed the screen of a criterion, tested and corrected."""
     r = phi(*counts.table)
     score = criterion.score(r, counts)
-    p = TESTS[criterion.test].p_values(counts, r)
+    p = criterion.independence.p_values(counts, r)
     p_adjusted = adjust_p_values(p, family_size, criterion.correction)
     n_significant = 0
     if criterion.alpha is not None and criterion.correction is not None:
@@ -256,7 +255,7 @@ def make_cutoff(
     if criterion.correction is None:
         n_significant = 0
     critical = critical_p_value(criterion.alpha, n_significant, family_size, criterion.correction)
-    least = TESTS[criterion.test].least_r(critical, n_rows)
+    least = criterion.independence.least_r(critical, n_rows)
     if least is None:
         return Cutoff("p_value", critical, family_size, n_significant)
     return Cutoff("r", least, family_size, n_significant)
@@ -294,7 +293,7 @@ class Criterion(Rule):
             return None
         if asked.alpha is None:
             return asked.threshold
-        least = TESTS[asked.test].least_r(asked.alpha, n_rows)
+        least = asked.independence.least_r(asked.alpha, n_rows)
         return None if least is None else float(least)
 
     def make_pair_test(self, counts: PairCounts, search: Search) -> PairTest:
@@ -374,6 +373,10 @@ def format_share(value: float) -> str:
     return f"{value:.2g}" if math.isfinite(value) else str(value)
 
 
+# pairs that are together more often than by chance
+_TOGETHER = PairFilter(0.0, test="exact")
+
+
 @CRITERIA.enter
 class Evidence(Criterion):
     """Pairs that the data show to go together: the default (docs/evidence.md).
@@ -416,7 +419,7 @@ class Evidence(Criterion):
 
     @property
     def pair_filter(self) -> PairFilter:
-        return PairFilter(0.0, test="exact")
+        return _TOGETHER
 
     def gain(self, saved: float, cost: float) -> float:
         return saved + (1 - self.factor) * cost

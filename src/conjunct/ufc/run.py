@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 import numpy as np
 
-from conjunct.columns import AnyRewrite, Contingency, PairCounts
+from conjunct.columns import Contingency, PairCounts
 from conjunct.counting import Store, Tally
 from conjunct.errors import InputError
 from conjunct.expressions import pattern_text
@@ -207,8 +207,8 @@ class Run:
             refused = list_pairs(self.plan, merges, self.state.counts)
             if not self.plan.has_fixed_cutoff or self.n_iter == 0:
                 (test,) = list_tests(self.plan, [merges])
-        elif self.n_iter == 0 and self.pair_test.fixed is not None:
-            test = self.pair_test.fixed.family_size, self.pair_test.fixed.n_significant
+        elif self.n_iter == 0 and self.pair_test.cutoff is not None:
+            test = self.pair_test.cutoff.family_size, self.pair_test.cutoff.n_significant
         facts = None if self._facts == PairFacts() else self._facts
         return Ending(refused=tuple(refused), test=test, pairs=facts)
 
@@ -425,18 +425,17 @@ def begin_search(
     first: Tally, state: RunState, plan: Plan, pair_test: PairTest, merges: tuple[Merge, ...]
 ) -> BatchSearch | PairwiseSearch:
     """Return the search after some merges. Only the columns of that stage are counted."""
-    rewrites: Sequence[AnyRewrite]
     if plan.search == "batch":
         features, rewrites = rewrites_in_batches(merges, state.n_columns)
         tally = Tally.of(first.store.after(rewrites)) if rewrites else first
         return BatchSearch(Stage(len(rewrites), features, tally), state, plan, pair_test)
-    rewrites = rewrites_in_place(merges, state.n_columns)
+    in_place = rewrites_in_place(merges, state.n_columns) if merges else []
     if plan.criterion.needs_patterns:
-        merging, patterns = first.merging_with_patterns(rewrites)
+        merging, patterns = first.merging_with_patterns(in_place)
     else:
-        tally = Tally.of(first.store.after(rewrites)) if rewrites else first
+        tally = Tally.of(first.store.after(in_place)) if in_place else first
         merging, patterns = tally.merging(), None
-    return PairwiseSearch(merging, patterns, state, plan, pair_test, merges, rewrites)
+    return PairwiseSearch(merging, patterns, state, plan, pair_test, merges, in_place)
 
 
 def _load_replay(

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -262,7 +263,7 @@ class RunState:
 
     def feature_set(self, steps: Iterable[Step]) -> FeatureSet:
         """Return the features that some steps leave: kept ones first, then those made."""
-        merges = tuple(chain.from_iterable(step.merges for step in steps))
+        merges = tuple(chain.from_iterable(map(attrgetter("merges"), steps)))
         counts = self.primitive_supports, self.counts
         return FeatureSet.compact(self.lineage, self.supports, self.n_rows, merges, *counts)
 

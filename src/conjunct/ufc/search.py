@@ -171,10 +171,11 @@ class PairwiseSearch:
         """Return the merge of an iteration."""
         k = iteration - self._n_before - 1
         if k >= len(self._merges):
-            left, right, n_rows, *table = np.array([one.pair for one in self._open], np.int64).T
+            *joined, costs_, of_pairs = zip(*self._open, strict=True)
+            left, right, n_rows, *table = np.array(of_pairs, np.int64).T
             is_same = bool((n_rows == n_rows[0]).all())
             counts = Contingency(left, right, int(n_rows[0]) if is_same else n_rows, *table)
-            saved, costs = np.array([(one.saved, one.cost) for one in self._open]).T
+            saved, costs = np.array(joined[-1]), np.array(costs_)
             if self._criterion.needs_patterns:
                 pairs = self._pair_test.evidence(counts, round_savings(saved + costs))
                 pairs = replace(pairs, cutoff=replace(pairs.cutoff, threshold=costs))
@@ -183,7 +184,7 @@ class PairwiseSearch:
             else:
                 score = self._pair_test.pair_filter.score(phi(*counts.table), counts)
                 pairs = self._pair_test.evidence(counts, score)
-            self._merges += write_merges([one[:5] for one in self._open], pairs)
+            self._merges += write_merges(zip(*joined, strict=True), pairs)
             self._open.clear()
         return (self._merges[k],)
 
@@ -434,21 +435,17 @@ def find_evident(
         is_whole[one.left] = is_whole[one.right] = False
     in_c = isinstance(merging, CompiledMerging | CompiledMaskedMerging)
     if not in_c or merging.n_rows >= _LARGEST_TABLE:
-        return EvidencePairs(merging, patterns, tags, is_whole, max_length).merge()
+        yield from EvidencePairs(merging, patterns, tags, is_whole, max_length).merge()
+        return
     if isinstance(merging, CompiledMaskedMerging):
         rows = [*map(int, is_whole)]
     else:
-        later = range(len(primitives), len(tags))
-        rows = [*state.primitive_supports, *(patterns.table(k, k).both for k in later)]
+        rows = [*state.primitive_supports]
+        for k in range(len(primitives), len(tags)):
+            rows.append(patterns.table(k, k).both)
     logs = x_log2_x(np.arange(merging.n_rows + 1))
     pointer = patterns if isinstance(patterns, NativePatterns) else None
     merging.begin_evidence(logs, max_length, rows, tags, pointer)
-    return _find_evident_in_c(merging, patterns)
-
-
-def _find_evident_in_c(
-    merging: CompiledMerging | CompiledMaskedMerging, patterns: Patterns
-) -> Iterator[Found]:
     most, n_rows = 1, merging.n_rows
     # more at a time, as the run grows long: what is made after its end is of no use
     while (merged := merging.run_evidence(most)) is not None:

@@ -87,10 +87,8 @@ class RuleRegistry(Registry[type[R]]):
 class Stop(Rule):
     """Base of the stopping rules."""
 
-    @property
-    def counts_null(self) -> bool:
-        """True if the overlapping index counts the paper's artificial feature "null"."""
-        return False
+    counts_null: bool = False
+    """True if the overlapping index counts the paper's artificial feature "null"."""
 
     @abstractmethod
     def keep_steps(self, steps: Iterable[Step]) -> Iterator[Step]:
@@ -118,7 +116,7 @@ class MayCountNull(Stop):
         self.null_feature = null_feature
 
     @property
-    def counts_null(self) -> bool:
+    def counts_null(self) -> bool:  # type: ignore[override]
         return self.null_feature
 
 
