@@ -586,7 +586,7 @@ class Survey:
         if not self.n_rows:
             self.columns = chosen
             settings = self.binarizer.settings()
-            fixed = {*settings.edges, *settings.categorical}
+            fixed = {*(settings.edges or ()), *settings.categorical}
             self._boolean = {
                 name: _BooleanColumn(self._keep)
                 for name in chosen
