@@ -57,11 +57,19 @@ DatePart = Literal["year", "month", "weekday", "hour"]
 PARTS: tuple[DatePart, ...] = get_args(DatePart)
 
 # not calendar.month_name, which speaks the language of the machine
-MONTHS = (
+MONTHS: tuple[str, ...] = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
 )
-WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+WEEKDAYS: tuple[str, ...] = (
+    "Monday",
+    "Tuesday",
+    "Wednesday",
+    "Thursday",
+    "Friday",
+    "Saturday",
+    "Sunday",
+)
 HOURS = (6.0, 12.0, 18.0)
 
 PAIRS: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
