@@ -14,6 +14,15 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypeVar
 from conjunct.data import BooleanData, BooleanRule, ColumnRule, Ids
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.files import raw
+from conjunct.files.cells import (
+    BadCellError,
+    TagBatch,
+    TagPacker,
+    find_splitter,
+    parse_text,
+    split_cells,
+    take_one_tag,
+)
 from conjunct.files.raw import (
     Progress,
     StrPath,
@@ -22,15 +31,6 @@ from conjunct.files.raw import (
     describe_text,
     first_line,
 )
-from conjunct.files.tags import (
-    BadCellError,
-    TagBatch,
-    TagPacker,
-    find_splitter,
-    split_cells,
-    take_one_tag,
-)
-from conjunct.files.text_cells import parse_text
 from conjunct.registry import Registry
 
 if TYPE_CHECKING:
@@ -420,23 +420,6 @@ def select_columns(frame: pl.LazyFrame, names: Iterable[str]) -> pl.LazyFrame:
     import polars as pl
 
     return frame.select(pl.selectors.by_name(*names))
-
-
-def check_kinds(file: Path, schema: Any) -> None:
-    """Refuse columns that hold neither numbers, words, dates nor Booleans."""
-    import polars as pl
-
-    words = (pl.String, pl.Categorical, pl.Enum, pl.Boolean, pl.Null, pl.Date, pl.Datetime)
-    for name, kind in schema.items():
-        if isinstance(kind, pl.List):
-            raise InputError(
-                f"{file}, column {name!r}: {kind} is not Boolean; read it as tags "
-                f"(tags={name!r}) or leave the column out"
-            )
-        if not kind.is_numeric() and kind not in words:
-            raise InputError(
-                f"{file}, column {name!r}: {kind} is not Boolean; leave the column out"
-            )
 
 
 def spell_ids(column: pl.Series) -> list[str]:
